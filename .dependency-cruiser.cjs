@@ -109,6 +109,13 @@ const workersMayImport = {
   serve: ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   all: ['workers', 'app/context', 'app/workspaces', 'runtime'],
 };
+// Inside sweep, what one walk does is above what it shares with shortcuts.
+const sweepMayImport = {
+  'sweep/walk': ['sweep'],
+  'sweep/shortcuts': ['sweep/[^/]+\\.ts', 'sweep/shortcuts', 'sweep/classify', 'sweep/guards'],
+  'sweep/classify': ['sweep/[^/]+\\.ts', 'sweep/classify', 'sweep/guards'],
+  'sweep/guards': ['sweep/[^/]+\\.ts', 'sweep/guards'],
+};
 const folder = (name) => `^${name.startsWith('workers') ? '' : 'src/'}${name}(/|\\.ts$)`;
 
 module.exports = {
@@ -125,6 +132,12 @@ module.exports = {
       severity: 'error',
       from: { path: folder(`app/${name}`) },
       to: { path: '^(src|workers)/', pathNot: allowed.map(folder) },
+    })),
+    ...Object.entries(sweepMayImport).map(([name, allowed]) => ({
+      name: `${name.replace('/', '-')}-imports-only-what-is-below`,
+      severity: 'error',
+      from: { path: `^src/${name}/` },
+      to: { path: '^src/sweep/', pathNot: allowed.map((one) => `^src/${one}`) },
     })),
     {
       name: 'runtime-knows-no-redis',

@@ -3,6 +3,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { RequestKind } from './budget.js';
 import type { Answer } from './failure.js';
 import type { FetchedPage, KnownPage } from './read-api.js';
+import { redactError, type Redact } from './redact.js';
 
 export interface PageRequest extends KnownPage {
   readonly list: ListName;
@@ -26,4 +27,17 @@ export type Layer = (next: FetchPage) => FetchPage;
 /** The first layer is the outermost. */
 export function compose(layers: readonly Layer[], innermost: FetchPage): FetchPage {
   return layers.reduceRight((next, layer) => layer(next), innermost);
+}
+
+/** The outermost layer: no error leaves the client with the token in it. */
+export function withRedaction(redact: Redact): Layer {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      // After an abort, the caller gets its own reason back unchanged.
+      request.signal?.throwIfAborted();
+      throw redactError(error, redact);
+    }
+  };
 }

@@ -1,7 +1,6 @@
 /** Keeps the token out of errors and logs, even if the server sends it back. */
 import { ChangefeedError, describe } from '../errors.js';
 import type { Log } from '../runtime/log.js';
-import type { Layer } from './layers.js';
 
 export type Redact = (text: string) => string;
 
@@ -57,19 +56,6 @@ export function redactFacts(value: unknown, redact: Redact, depth = 0): unknown 
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [redact(key), redactFacts(item, redact, depth + 1)]),
   );
-}
-
-/** The outermost layer: no error leaves the client with the token in it. */
-export function withRedaction(redact: Redact): Layer {
-  return (next) => async (request) => {
-    try {
-      return await next(request);
-    } catch (error) {
-      // After an abort, the caller gets its own reason back unchanged.
-      request.signal?.throwIfAborted();
-      throw redactError(error, redact);
-    }
-  };
 }
 
 /** A log that redacts every message and fact. */

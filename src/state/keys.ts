@@ -77,7 +77,7 @@ export class Keys {
   missing = (workspace: string, list: ListName): string => this.#workspace(workspace, `missing:${list}`);
   /** set: ids that only abandoned sweeps, or shortcuts before the sweep under way, have seen. */
   unconfirmed = (workspace: string, list: ListName): string => this.#workspace(workspace, `unconfirmed:${list}`);
-  /** set: ids of records that shortcuts created since the last walk began. */
+  /** set: ids of records that shortcuts and parts of large pages created since the last walk began. */
   created = (workspace: string, list: ListName): string => this.#workspace(workspace, `created:${list}`);
 
   // Of the sweep under way.

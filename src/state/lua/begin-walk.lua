@@ -1,4 +1,4 @@
---[[ begin-walk: makes the ids that shortcuts created unconfirmed: the walk that begins now is the first that must show them.
+--[[ begin-walk: makes the ids that shortcuts and parts of large pages created unconfirmed: the walk that begins now is the first that must show them.
   Atomic because: an id in neither set would not be missed when it is gone.
   KEYS 1 lease · 2 created · 3 unconfirmed    ARGV 1 token
   RETURN {"committed", 0} · {"fenced", holder or ""}    Cost O(ids). ]]

@@ -11,6 +11,7 @@ import {
   UNCONFIRMED,
   decideRemovals,
   deletedRecord,
+  droppedRecord,
   isNewcomer,
   isPresent,
   mergeMentions,
@@ -20,8 +21,10 @@ import {
   vanished,
   type Missing,
 } from '../../detect/removal.js';
-import { addToDelta, type SchemaDelta, type TrackedFields } from '../../detect/schema-drift/schema.js';
+import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
+import type { StoredRecord } from '../../detect/stored-record.js';
 import { NO_TIMERS } from '../../detect/watch-todo.js';
+import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
 import { parseStored, serialised, talliedValueTypes } from '../records.js';
 import { expectCommitted } from '../errors.js';
@@ -35,7 +38,7 @@ const RECORDS_PER_STEP = 100;
 const MERGE_LEAD_MS = 86_400_000;
 const MERGE_EVENTS_READ = 5_000;
 
-export interface FinishedRemovals {
+interface FinishedRemovals {
   checkpoint: Checkpoint;
   held: Held | null;
   pages: FinishedPages;
@@ -55,7 +58,7 @@ export interface FinishedPages {
  * What the sweep changed in which records are on which page. `before` has only the pages that it replaced.
  * @returns `left`: records that were on some page before and are on none now
  */
-export async function readMembershipChange(
+async function readMembershipChange(
   store: SweepStore,
   list: ListName,
   sweptPages: number,
@@ -92,12 +95,19 @@ export async function finishRemovals(
   const { at, acceptedAt, creations, lastSweep } = step;
   const { counts } = step.checkpoint;
   const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
+  if (step.checkpoint.takesOver === true)
+    return { checkpoint: await dropFormer(deps, options, { ...step, membership, left }), held: null, pages };
   const missing = await stillMissing(deps, options, { membership, left, step, at });
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
   const present = counts.seen - counts.held;
   const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
   const deleted = await withoutNewcomers(deps, options, { keys: decision.deleted, at: isoTime(clock.now()) });
-  const checkpoint = await commitSteps(deps, options, { ...step, membership, missing, deleted });
+  const gone = new Set(deleted);
+  const survivors = await mergeSurvivors(deps, options, { missing, gone });
+  const entries = new Map<string, Missing | null>();
+  for (const key of membership.missing.keys()) if (!missing.has(key)) entries.set(key, null);
+  for (const [key, entry] of missing) entries.set(key, gone.has(key) ? null : entry);
+  const checkpoint = await commitSteps(deps, options, { ...step, entries, gone, survivors });
   const since = heldOf(lastSweep?.held, 'removals')?.since ?? at;
   return {
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
@@ -139,61 +149,73 @@ async function withoutNewcomers(
   return old;
 }
 
+/**
+ * After a baseline of another source, drops the records that the new source does not show. They yield no events, because nothing
+ * was removed. Their sequences stay, so that an id that is seen again continues counting.
+ */
+async function dropFormer(
+  deps: SweepDeps,
+  options: SweepOptions,
+  { membership, left, ...step }: FinishStep & { membership: Membership; left: readonly string[] },
+): Promise<Checkpoint> {
+  const { workspace, log } = deps;
+  const present = new Set([...membership.changed.values()].flat());
+  const entries = new Map([...left, ...membership.missing.keys()].map((key) => [key, null] as const));
+  const gone = new Set([...entries.keys()].filter((key) => !present.has(key)));
+  const checkpoint = await commitSteps(deps, options, { ...step, entries, gone, survivors: new Map() });
+  const facts = { workspace, list: options.list, dropped: gone.size, sweepId: checkpoint.sweepId };
+  log.info(facts, 'baseline of a new source: former records dropped');
+  return checkpoint;
+}
+
 interface Steps extends FinishStep {
-  membership: Membership;
-  missing: ReadonlyMap<string, Missing>;
-  deleted: readonly string[];
+  /** Records that become missing, or are missing no longer (null). */
+  entries: ReadonlyMap<string, Missing | null>;
+  /** Those of them that are deleted, or dropped. */
+  gone: ReadonlySet<string>;
+  /** The records that deleted ones were merged into. */
+  survivors: ReadonlyMap<string, string>;
 }
 
 async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps): Promise<Checkpoint> {
-  const { membership, missing, deleted, token, tracked } = steps;
+  const { entries, gone, token } = steps;
   const { list } = options;
-  const gone = new Set(deleted);
-  const survivors = await mergeSurvivors(deps, options, steps);
-  const entries = new Map<string, Missing | null>();
-  for (const key of membership.missing.keys()) if (!missing.has(key)) entries.set(key, null);
-  for (const [key, entry] of missing) entries.set(key, gone.has(key) ? null : entry);
   const all = [...entries];
   let { checkpoint } = steps;
   for (let at = 0; at < all.length; at += RECORDS_PER_STEP) {
-    const chunk = all.slice(at, at + RECORDS_PER_STEP);
-    const keys = chunk.map(([key]) => key).filter((key) => gone.has(key));
+    const missing = all.slice(at, at + RECORDS_PER_STEP);
+    const keys = missing.map(([key]) => key).filter((key) => gone.has(key));
     const schema: SchemaDelta = new Map();
-    const writes = await removalWrites(deps, options, { keys, survivors, schema, tracked, checkpoint });
-    const counts = { ...checkpoint.counts, deleted: checkpoint.counts.deleted + writes.length };
-    checkpoint = { ...checkpoint, counts };
-    expectCommitted(list, await deps.store.commit(list, { token, checkpoint, writes, missing: chunk, schema }));
+    const writes = await removalWrites(deps, options, { ...steps, keys, schema });
+    const deleted = checkpoint.counts.deleted + writes.filter(({ event }) => event !== null).length;
+    checkpoint = { ...checkpoint, counts: { ...checkpoint.counts, deleted } };
+    expectCommitted(list, await deps.store.commit(list, { token, checkpoint, writes, missing, schema }));
   }
   return checkpoint;
 }
 
-interface WriteOptions {
-  keys: readonly string[];
-  survivors: ReadonlyMap<string, string>;
-  /** Changed in place. */
-  schema: SchemaDelta;
-  tracked: TrackedFields;
-  checkpoint: Checkpoint;
-}
-
+/** @param steps.schema changed in place */
 async function removalWrites(
   deps: SweepDeps,
   options: SweepOptions,
-  { keys, survivors, schema, tracked, checkpoint }: WriteOptions,
+  { keys, survivors, schema, tracked, checkpoint }: Steps & { keys: readonly string[]; schema: SchemaDelta },
 ): Promise<RecordWrite[]> {
   const { list, rules, images = true } = options;
   const observation = observationOf(deps, options, { checkpoint, lastSweep: null });
+  const { observedAt, sweep } = observation;
   const states = await deps.store.records(list, keys);
   return keys.flatMap((key, index): RecordWrite[] => {
     const stored = parseStored(states[index] ?? null);
     if (stored === null || stored.gone !== undefined) return [];
-    const removal = { key, record: stored.record, sequence: stored.sequence + 1, mergedInto: survivors.get(key) };
-    const event = removalEvent(removal, { rules, observation, images });
-    const at = { at: observation.observedAt, sweep: observation.sweep, event: event.id };
     addToDelta(schema, talliedValueTypes(stored, rules), null, tracked);
     const timers = rules.watch === null ? [] : NO_TIMERS;
-    const state = serialised(deletedRecord(stored, at, rules), { digest: GONE, image: null });
-    return [{ key, state, event, timers }];
+    const write = (after: StoredRecord, event: ChangeEvent | null): RecordWrite[] => [
+      { key, state: serialised(after, { digest: GONE, image: null }), event, timers },
+    ];
+    if (checkpoint.takesOver === true) return write(droppedRecord(stored, observedAt), null);
+    const removal = { key, record: stored.record, sequence: stored.sequence + 1, mergedInto: survivors.get(key) };
+    const event = removalEvent(removal, { rules, observation, images });
+    return write(deletedRecord(stored, { at: observedAt, sweep, event: event.id }, rules), event);
   });
 }
 
@@ -201,13 +223,12 @@ async function removalWrites(
 async function mergeSurvivors(
   { store }: SweepDeps,
   { list, rules }: SweepOptions,
-  { deleted, missing }: Steps,
+  { gone, missing }: { gone: ReadonlySet<string>; missing: ReadonlyMap<string, Missing> },
 ): Promise<Map<string, string>> {
   const survivors = new Map<string, string>();
-  if (deleted.length === 0 || !rules.list.merged) return survivors;
-  const since = earliest(deleted.map((key) => Date.parse(missing.get(key)?.since ?? '')));
+  if (gone.size === 0 || !rules.list.merged) return survivors;
+  const since = earliest([...gone].map((key) => Date.parse(missing.get(key)?.since ?? '')));
   const events = await store.recentEvents(since - MERGE_LEAD_MS, MERGE_EVENTS_READ);
-  const gone = new Set(deleted);
   const mentions = mergeMentions(events, gone);
   const named = [...new Set([...mentions.values()].flatMap((ids) => [...ids]))];
   const digests = await store.digests(list, named);

@@ -2,7 +2,7 @@
  * A baseline is bound to the address it was read from. Another address may be another workspace: every record would be reported as
  * created, and later every stored one as deleted. So after a change of address, the contents must be the same.
  */
-import type { Page } from '../../api/read-api.js';
+import { walkList } from '../../api/visited-cursors.js';
 import { changesSince } from '../../detect/stored-record.js';
 import { withEveryField, type Rules } from '../../detect/rules.js';
 import { ChangefeedError } from '../../errors.js';
@@ -48,22 +48,21 @@ export async function checkSource(
 
 async function showsTheSame({ api, store, workspace }: SweepDeps, options: SweepOptions, seenBefore: number) {
   const { list, rules, signal } = options;
-  let cursor: string | null = null;
-  for (let number = 1; number <= MOST_PAGES; number++) {
-    let page: Page;
-    try {
-      page = await api.fetchPage(list, { cursor, page: number, ...(signal === undefined ? {} : { signal }) });
-    } catch (cause) {
-      signal?.throwIfAborted();
-      throw incompleteSweep({ workspace, list, page: number, resumes: true, cause });
+  /** Pages compared. */
+  let number = 0;
+  try {
+    for await (const { records } of walkList(api, list, signal === undefined ? {} : { signal })) {
+      const seen = await readSeen(store, records, rules);
+      if (number === 0 && seen.length === 0) return seenBefore === 0;
+      const differing = await readDiffering(store, list, seen);
+      const same = seen.length - differing.filter((one) => !isAlike(one, rules)).length;
+      if (seen.length > 0 && same >= SAME_SHARE * seen.length) return true;
+      number += 1;
+      if (number === MOST_PAGES) return false;
     }
-    const seen = await readSeen(store, page.records, rules);
-    if (number === 1 && seen.length === 0) return seenBefore === 0;
-    const differing = await readDiffering(store, list, seen);
-    const same = seen.length - differing.length + differing.filter((one) => isAlike(one, rules)).length;
-    if (seen.length > 0 && same >= SAME_SHARE * seen.length) return true;
-    if (page.nextCursor === null) return false;
-    cursor = page.nextCursor;
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw incompleteSweep({ workspace, list, page: number + 1, resumes: true, cause });
   }
   return false;
 }

@@ -7,7 +7,6 @@ import type { Held } from '../../detect/held.js';
 import { pastAfter } from '../../detect/schema-drift/drift.js';
 import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
 import { isoTime } from '../../runtime/clock.js';
-import { dropFormerRecords } from '../guards/drop-former-records.js';
 import { expectCommitted } from '../errors.js';
 import { finishRemovals, type FinishedPages } from '../guards/finish-removals.js';
 import { guardOf, heldCreations } from '../guards/guard-creations.js';
@@ -38,10 +37,7 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   const at = isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1)));
   const creations = heldCreations(step.checkpoint, guardOf(options, lastSweep), at);
   const removing = { ...step, at, acceptedAt, creations };
-  const { checkpoint, held, pages } =
-    step.checkpoint.takesOver === true
-      ? await dropFormerRecords(deps, options, step)
-      : await finishRemovals(deps, options, removing);
+  const { checkpoint, held, pages } = await finishRemovals(deps, options, removing);
   for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
   const all = [held, creations].filter((one): one is Held => one !== null);
   const summary = summarise(checkpoint, { completedAt: isoTime(clock.now()), lastSweep, held: all });

@@ -23,8 +23,7 @@ import { checkSource } from '../guards/source.js';
 import { CURSOR_LIFE_MS, startWalk, type WalkStart } from './start-sweep.js';
 import { eventsOf, type Checkpoint, type FencingToken, type StoredSweep, type SweepSummary } from '../store.js';
 import { commitOfVerdict, surveyList, type Surveyed, type SurveyPosition } from '../guards/survey.js';
-import { takePage, type Position } from './take-page.js';
-import { mayBeSkipped } from './unchanged-page.js';
+import { mayBeSkipped, takePage, type Position } from './take-page.js';
 import { beginShortcuts, type RunOptions } from './walk-shortcuts.js';
 
 export type { RunOptions } from './walk-shortcuts.js';

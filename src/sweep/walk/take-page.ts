@@ -1,6 +1,11 @@
 /**
  * Reads one page of a walk and classifies its records, or recognises it as unchanged. Commits every part of a page but the last, which the
  * walk commits together with its checkpoint. This file must not know HTTP or Redis.
+ *
+ * A page with the bytes that the last complete sweep read is skipped: it is not parsed, and no record on it is compared. This is sound
+ * because the page is kept only while every record on it is stored as the page shows it:
+ * - whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished;
+ * - a page with a record in doubt, held or left alone is not kept.
  */
 import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
@@ -14,18 +19,20 @@ import { guardOf } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
-import type { Checkpoint, FencingToken, Step, SweepSummary } from '../store.js';
-import { afterUnchanged, mayBeSkipped } from './unchanged-page.js';
+import type { Checkpoint, FencingToken, Step, SweepCounts, SweepSummary } from '../store.js';
 import type { WalkShortcuts } from './walk-shortcuts.js';
 
-/** Where a walk stands when it reads its next page. */
-export interface Position {
+interface Skipping {
   checkpoint: Checkpoint;
+  lastSweep: SweepSummary | null;
+}
+
+/** Where a walk stands when it reads its next page. */
+export interface Position extends Skipping {
   visited: VisitedCursors;
   ahead: ReadAhead;
   token: FencingToken;
   memory: SweepMemory;
-  lastSweep: SweepSummary | null;
   shortcuts: WalkShortcuts;
 }
 
@@ -63,7 +70,7 @@ export async function takePage(
       return {
         outcome: 'unchanged',
         changes: {},
-        reached: afterUnchanged(checkpoint, known),
+        reached: { counts: withUnchanged(checkpoint.counts, known.records) },
         nextCursor: known.nextCursor,
       };
     }
@@ -77,6 +84,15 @@ export async function takePage(
     else await commitSkipped(deps, list, position);
     throw incompleteSweep({ workspace: deps.workspace, list, page, resumes: !restart, cause });
   }
+}
+
+/** A baseline stores every record again. */
+export function mayBeSkipped({ checkpoint: { mode }, lastSweep }: Skipping): boolean {
+  return mode === 'changes' && lastSweep !== null;
+}
+
+function withUnchanged(counts: SweepCounts, records: number): SweepCounts {
+  return { ...counts, seen: counts.seen + records, unchanged: counts.unchanged + records };
 }
 
 /** So that the next sweep resumes at the page that failed. Without it, that sweep reads the skipped pages once more. */
