@@ -87,8 +87,10 @@ async function apiFindings(
 
 async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
   try {
-    const reached = subscriptions.flatMap(({ reach }) => (reach === undefined ? [] : [reach()]));
-    return [...(await Promise.all(reached)).map(judgeEndpoint), ...subscriptions.flatMap(judgeHandler)];
+    const judged = subscriptions.flatMap(({ name, reach }) =>
+      reach === undefined ? [] : [reach().then((reached) => judgeEndpoint(name, reached))],
+    );
+    return [...(await Promise.all(judged)), ...subscriptions.flatMap(judgeHandler)];
   } finally {
     await Promise.all(subscriptions.map(async ({ close }) => await close?.()));
   }

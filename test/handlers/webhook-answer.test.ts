@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRetryAfter } from '../../src/handlers/http/answer.js';
-import { excerptOf } from '../../src/handlers/http/excerpt.js';
+import { excerptOf, readRetryAfter } from '../../src/handlers/http/answer.js';
 
 const now = Date.parse('2026-03-02T04:10:00.000Z');
 

@@ -1,10 +1,16 @@
-/** What a receiver's answer means for the event: delivered, retry (and when), or disable the subscription. Pure. */
+/** What is read of a receiver's answer, and what it means for the event: retry (and when), or disable the subscription. */
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { ChangefeedError } from '../../errors.js';
 import { formatDuration } from '../../runtime/duration.js';
 import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
 
 /** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
 const LONGEST_WAIT_MS = 86_400_000;
+/** In characters. */
+const EXCERPT_LENGTH = 200;
+/** Enough for the excerpt and for a secret that begins within it. A receiver cannot make us read more. */
+const READ_BYTES = 4_096;
 
 export interface EndpointAnswer {
   status: number;
@@ -12,25 +18,31 @@ export interface EndpointAnswer {
   excerpt: string;
 }
 
-export interface AnswerContext {
-  /** Start of the message: `Webhook "ops"`. */
+export interface Receiver {
+  /** Start of every message: `Webhook "ops"`. */
   who: string;
   subscription: string;
+  /** The URL's name in messages and logs. */
   place: string;
   /** What to do, by status. */
   hints: Readonly<Record<number, string>>;
-  /** ms since the epoch. */
-  now: number;
 }
 
-export function isAccepted(status: number): boolean {
-  return status >= 200 && status < 300;
+/** @param hidden secrets that a receiver might echo and that no message may show */
+export async function readAnswer(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  hidden: readonly string[],
+): Promise<EndpointAnswer> {
+  const retryAfter = headers['retry-after'];
+  const excerpt = await readExcerpt(body, hidden);
+  return { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, excerpt };
 }
 
 /** The error to throw for an answer that does not accept the event. */
 export function refusalError(
   { status, retryAfter, excerpt }: EndpointAnswer,
-  { who, subscription, place, hints, now }: AnswerContext,
+  { who, subscription, place, hints }: Receiver,
+  now: number,
 ): Error {
   const start = `${who}: ${place} answered ${status}`;
   const said = excerpt === '' ? '' : ` It said: ${excerpt}`;
@@ -65,4 +77,29 @@ function hintOf(status: number, hints: Readonly<Record<number, string>>): string
   if (hint !== undefined) return `: ${hint}`;
   if (status >= 300 && status < 400) return ': redirects are not followed; put the final URL into the subscription';
   return status === 413 ? ': the event is too large for the receiver' : '';
+}
+
+/** The start of a body, in one short line. Reads no more than needed; if the body breaks off, what arrived. */
+async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part);
+      size += part.length;
+      if (size >= READ_BYTES) break;
+    }
+  } catch {
+    // The status is enough.
+  }
+  return excerptOf(Buffer.concat(parts).toString('utf8', 0, READ_BYTES), hidden);
+}
+
+export function excerptOf(text: string, hidden: readonly string[]): string {
+  const clean = hidden
+    .filter((secret) => secret.length >= 4)
+    .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
+  const line = clean.replace(/[\p{C}\s]+/gu, ' ').trim();
+  const characters = Array.from(line);
+  return characters.length <= EXCERPT_LENGTH ? line : `${characters.slice(0, EXCERPT_LENGTH - 1).join('')}…`;
 }
