@@ -16,7 +16,7 @@ import { judgeRedis } from '../doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
 import { probeLists } from '../probe/probe.js';
-import { askOnce } from '../probe/raw-answer.js';
+import { askOnce } from '../probe/sample.js';
 import { systemClock } from '../runtime/clock.js';
 import { readRedisFacts } from '../redis/facts.js';
 import { checkRedis } from '../redis/probe.js';
