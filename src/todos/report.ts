@@ -9,6 +9,7 @@ import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../
 import { ChangefeedError } from '../errors.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { parseDuration } from '../runtime/duration.js';
+import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from './counts.js';
 import type { TodoStore } from './store.js';
 
 export interface TodosCall {
@@ -16,60 +17,6 @@ export interface TodosCall {
   workspace?: string | undefined;
   /** Start of the period, which ends now: a duration (`'7d'`) or an ISO 8601 time. @defaultValue '30d' */
   since?: string | undefined;
-}
-
-export interface TodosReport {
-  /** ISO 8601: the period. */
-  since: string;
-  at: string;
-  workspaces: WorkspaceTodos[];
-}
-
-export interface WorkspaceTodos extends TodoSums {
-  workspace: string;
-  timeZone: string;
-  /** ISO 8601: start of the last complete sweep; null before the first. */
-  asOf: string | null;
-}
-
-/** Counts of the todos that are in the list now. */
-export interface TodoCounts {
-  open: number;
-  /** Open, and due on this calendar day; the hours of the day that are over count too. */
-  dueToday: number;
-  /** Open, and their due time is over. */
-  overdue: number;
-  /** Done within the period. */
-  completed: number;
-  /** The share that is done of those due within the period, 0 to 1; null when none was due. */
-  completionRate: number | null;
-  /** Time from creation to completion of those completed within the period, ms; null when there are none. */
-  medianMsToComplete: number | null;
-}
-
-/** The todos of one person in charge, or of one team. `id` is null for the todos without one. */
-export interface TodoGroup extends TodoCounts {
-  id: string | null;
-  name: string | null;
-}
-
-export interface TodoSums {
-  total: TodoCounts;
-  /** By person in charge, the one with the most open todos first. */
-  people: TodoGroup[];
-  /** By team. A todo of two teams counts for both. */
-  teams: TodoGroup[];
-  /** The calendar days of the period on which todos were completed, oldest first. */
-  days: TodoDay[];
-}
-
-/** The todos completed on one day. */
-export interface TodoDay {
-  /** `2026-03-01`, a day of the workspace's time zone. */
-  date: string;
-  completed: number;
-  /** By person in charge, the one with the most first. */
-  people: { id: string | null; name: string | null; completed: number }[];
 }
 
 export interface Period {
