@@ -11,7 +11,6 @@ import type { EventOfLists, NamedLists, Start, UnsetOn } from './define.js';
 import { PermanentError } from './errors.js';
 import { orRefuse, parseOptions } from './kind.js';
 import { strictOptions } from '../schema-kit/fields.js';
-import { optionsError } from '../schema-kit/problem.js';
 import type { HandlerContext, Subscription } from './handler.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 import type { Conditions } from './where.js';
@@ -78,6 +77,7 @@ const deriveSchema = strictOptions({
   emits: z
     .array(z.string({ error: A_TYPE }).regex(TYPE, { error: A_TYPE }), { error: SOME_TYPES })
     .min(1, { error: SOME_TYPES }),
+  derive: z.custom<Derivation['derive']>((value) => typeof value === 'function', { error: 'a function' }),
 });
 
 /** @throws ChangefeedError `CF_CONFIG_INVALID` naming the option, what was found and what is allowed */
@@ -90,18 +90,8 @@ export function defineDerive<
   return orRefuse(() => toDerivation(options));
 }
 
-function toDerivation<
-  const On extends readonly EventPattern[],
-  Type extends string,
-  From extends Start,
-  Lists extends NamedLists,
->(options: DeriveOptions<On, Type, From, Lists>): Derivation {
-  const { derive, ...rest } = options;
-  const { emits, ...settings } = parseOptions(deriveSchema, rest, 'defineDerive');
-  if (typeof derive !== 'function') {
-    const problem = `found ${describe(derive)}; allowed: a function`;
-    throw optionsError([{ path: ['derive'], owner: `defineDerive "${settings.name}"`, problem }]);
-  }
+function toDerivation(options: unknown): Derivation {
+  const { emits, derive, ...settings } = parseOptions(deriveSchema, options, 'defineDerive');
   const handle = (): void => undefined;
   const { handle: _, ...subscription } = toSubscription(
     { ...settings, order: 'record' },
@@ -113,7 +103,7 @@ function toDerivation<
     // Derived events are excluded: otherwise derive functions could trigger each other without end.
     where: (event) => event.data.derivedBy === undefined && (where === undefined || where(event)),
     emits,
-    derive: derive as Derivation['derive'],
+    derive,
   };
 }
 

@@ -1,12 +1,11 @@
 /** The options every subscription has, whatever its handler does: their schema, defaults and messages. */
 import { z } from 'zod';
 import { builtInLists } from '../crm/lists/lists.js';
-import { mayBeType } from '../events/catalogue.js';
 import { parseBeginning } from '../events/log-id.js';
 import type { EventPattern } from '../events/types.js';
 import type { Duration } from '../runtime/duration.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
-import { anEventType, meantType } from '../schema-kit/event-pattern.js';
+import { anEventType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
 import { optionsError } from '../schema-kit/problem.js';
 import type { HandleBatch, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
@@ -58,11 +57,9 @@ const batchOptions = strictOptions({
   linger: duration({ from: '0ms', to: LONGEST_WAIT }).default(DEFAULT_BATCH.linger),
 });
 
-// The type of the input is narrower than what is checked: the compiler then sees a misspelt type, and the editor completes it.
-const eventPattern = z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern) as unknown as z.ZodType<
-  string,
-  EventPattern
->;
+// Whether events can match is checked with the lists of the configuration (`selection.ts`). The type of the input is narrower: the compiler
+// then sees a misspelt type, and the editor completes it.
+const eventPattern = z.string({ error: AN_EVENT_TYPE }) as unknown as z.ZodType<string, EventPattern>;
 
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
@@ -199,10 +196,4 @@ function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPoli
 function isStart(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   return value === 'now' || value === 'snapshot' || parseBeginning(value) !== undefined;
-}
-
-/** A pattern that no event can match would make a subscription that silently receives nothing. */
-function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
-  if (mayBeType(pattern)) return;
-  context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantType(pattern, builtInLists)}` });
 }
