@@ -260,7 +260,7 @@ describe('exec: a program that takes too long', () => {
 describe('exec: the end of the output', () => {
   it.each([
     ['', ''],
-    [' a\r\n\tb\u0000c ', 'a b c'],
+    [' a\r\n\tb\u0000c ', 'a bc'],
     ['\u001b[1;31mred\u001b[0m', 'red'],
     ['가'.repeat(301), `…${'가'.repeat(299)}`],
   ])('of %j is %j', (text, tail) => {

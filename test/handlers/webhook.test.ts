@@ -121,13 +121,17 @@ describe('webhook: a refused delivery', () => {
     expect(inner.received).toEqual([]);
   });
 
-  it('webhook: waits for Retry-After', async () => {
-    const receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '90' } }));
+  it.each([
+    ['90', '1 min 30 s', 90_000],
+    // At most a day.
+    ['999999999', '24 h', 86_400_000],
+  ])('webhook: waits for Retry-After %s', async (header, shown, waitMs) => {
+    const receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': header } }));
     const error = await failureOf(deliver({ url: receiver.url }));
     expect(error.message).toBe(
-      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 429 and asks to be tried again in 1 min 30 s.`,
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 429 and asks to be tried again in ${shown}.`,
     );
-    expect(retryAfterMsOf(error)).toBe(90_000);
+    expect(retryAfterMsOf(error)).toBe(waitMs);
   });
 
   it('webhook: a 410 disables the subscription, with the reason', async () => {

@@ -3,6 +3,7 @@ import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import { redisUrl, redisUrlFault } from '../../schema-kit/addresses.js';
 import { matching, oneOf, strictOptions, text, wholeNumber } from '../../schema-kit/fields.js';
 import { optionsError } from '../../schema-kit/problem.js';
@@ -124,5 +125,5 @@ async function add(event: ChangeEvent, { settings, producer, place }: Destinatio
 
 function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
-  return (code ?? messageOf(error)).replace(/\s+/g, ' ').slice(0, 200).replace(/\.$/, '');
+  return shorten(printable(code ?? messageOf(error)), 200).replace(/\.$/, '');
 }

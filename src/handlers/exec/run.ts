@@ -2,6 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../../runtime/clock.js';
+import { printable } from '../../runtime/printable.js';
 
 export interface Command {
   command: string;
@@ -153,10 +154,7 @@ class Tail {
 
 /** One line, without control characters, at most 300 characters. */
 export function tailOf(text: string, isCut = false): string {
-  const line = text
-    .replace(/\u001b\[[\d;]*[A-Za-z]/g, '')
-    .replace(/[\p{C}\s]+/gu, ' ')
-    .trim();
+  const line = printable(text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trim();
   const characters = Array.from(line);
   if (characters.length <= SHOWN_LENGTH && !isCut) return line;
   return `…${characters.slice(-(SHOWN_LENGTH - 1)).join('')}`;

@@ -2,7 +2,9 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { ChangefeedError } from '../../errors.js';
+import { retryAfterMs } from '../../runtime/backoff.js';
 import { formatDuration } from '../../runtime/duration.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
 
 /** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
@@ -52,24 +54,13 @@ export function refusalError(
     const message = `${start} (Gone): the endpoint no longer exists.${said}`;
     return new DisableSubscriptionError(message, { cause: refused(message) });
   }
-  const waitMs = retryAfter === undefined ? undefined : readRetryAfter(retryAfter, now);
-  if (waitMs !== undefined) {
+  const asked = retryAfterMs(retryAfter, now);
+  if (asked !== null) {
+    const waitMs = Math.min(asked, LONGEST_WAIT_MS);
     const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.${said}`;
     return new RetryAfterError(message, { retryAfter: waitMs, cause: refused(message) });
   }
   return refused(`${start}${hintOf(status, hints)}.${said}`);
-}
-
-/** `Retry-After` as ms from now: seconds or an HTTP date; undefined if it is neither. */
-export function readRetryAfter(value: string, now: number): number | undefined {
-  const text = value.trim();
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : httpDate(text) - now;
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS);
-}
-
-function httpDate(text: string): number {
-  // Date.parse accepts texts that are not dates ("1.5", "a 1"). Every HTTP date begins with the name of a day.
-  return /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 function hintOf(status: number, hints: Readonly<Record<number, string>>): string {
@@ -98,8 +89,6 @@ async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<s
 export function excerptOf(text: string, hidden: readonly string[]): string {
   const clean = hidden
     .filter((secret) => secret.length >= 4)
-    .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
-  const line = clean.replace(/[\p{C}\s]+/gu, ' ').trim();
-  const characters = Array.from(line);
-  return characters.length <= EXCERPT_LENGTH ? line : `${characters.slice(0, EXCERPT_LENGTH - 1).join('')}…`;
+    .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), printable(text).trim());
+  return shorten(clean, EXCERPT_LENGTH);
 }

@@ -1,5 +1,6 @@
 /** What a failed statement means for the event, and its message without record contents. Pure. */
 import { ChangefeedError, messageOf } from '../../errors.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import { PermanentError } from '../errors.js';
 
 export interface FailureContext {
@@ -29,7 +30,7 @@ export function databaseError(error: unknown, { subscription, place, table }: Fa
     const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
     return new PermanentError(message, { cause: failed(message) });
   }
-  const words = messageOf(error).replace(/\s+/g, ' ').slice(0, 200);
+  const words = shorten(printable(messageOf(error)), 200);
   return failed(
     `${start}, table ${table}: ${words} (SQLSTATE ${state}). ${remedyOf(state) ?? ''}The event is tried again.`,
     error,
@@ -45,7 +46,7 @@ export function connectionProblem(error: unknown): { problem: string; remedy: st
       remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.',
     };
   return {
-    problem: `${messageOf(error).replace(/\s+/g, ' ').slice(0, 200)} (SQLSTATE ${state})`,
+    problem: `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`,
     remedy: remedyOf(state)?.trim() ?? 'Look into the log of PostgreSQL.',
   };
 }
