@@ -186,6 +186,8 @@ module.exports = {
       from: { path: folder('server') },
       to: {
         path: ['observability', 'dispatch', 'todos', 'detect'].map(folder),
+        // The schema of which the answer and its types are made.
+        pathNot: ['todos/counts'].map(folder),
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },

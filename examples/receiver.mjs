@@ -16,7 +16,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(401).end('the signature is not valid, or its time is more than five minutes away');
     return;
   }
-  const event = eventOf(request.headers, body);
+  const event = JSON.parse(body);
   // Delivery is at least once: an id that was seen before is the same event.
   if (!seen.has(event.id)) {
     process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -33,15 +33,6 @@ function accepts(verifier, body, headers) {
   } catch {
     return false;
   }
-}
-
-/** Structured mode: the body is the event. Binary mode: the body is its data, and the other attributes are headers. */
-function eventOf(headers, body) {
-  if (headers['content-type'] === 'application/cloudevents+json') return JSON.parse(body);
-  const attributes = Object.entries(headers)
-    .filter(([name]) => name.startsWith('ce-'))
-    .map(([name, value]) => [name.slice('ce-'.length), decodeURIComponent(value)]);
-  return { ...Object.fromEntries(attributes), data: JSON.parse(body) };
 }
 
 server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type * as answers from '../src/server/page/answers.js';
 import type { Status as FeedStatus, SubscriptionStatus } from '../src/observability/status.js';
 import type { ListSchema } from '../src/detect/schema-drift/schema.js';
-import type { TodosReport } from '../src/todos/report.js';
+import type { TodosReport } from '../src/todos/counts.js';
 
 type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
 

@@ -49,7 +49,7 @@ export type { Config, ConfigInput, ListConfig, WorkspaceConfig } from './config/
 
 // Handling events.
 export { bullmq } from './handlers/bullmq/bullmq.js';
-export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/options.js';
+export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/bullmq.js';
 export { defineHandler } from './handlers/define.js';
 export type { DerivedEvent, EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { defineDerive } from './handlers/derive.js';
@@ -58,18 +58,18 @@ export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError }
 export type { BatchContext, HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { exec } from './handlers/exec/exec.js';
-export type { ExecOptions } from './handlers/exec/options.js';
+export type { ExecOptions } from './handlers/exec/exec.js';
 export { message } from './handlers/message/message.js';
-export type { MessageOptions } from './handlers/message/options.js';
+export type { MessageOptions } from './handlers/message/message.js';
 export { ndjson } from './handlers/ndjson/ndjson.js';
-export type { NdjsonOptions } from './handlers/ndjson/options.js';
-export type { ColumnOptions, PostgresConnection, PostgresOptions } from './handlers/postgres/options.js';
+export type { NdjsonOptions } from './handlers/ndjson/ndjson.js';
+export type { ColumnOptions, PostgresOptions } from './handlers/postgres/options.js';
 export { postgres } from './handlers/postgres/postgres.js';
 export type { ColumnType } from './handlers/postgres/table.js';
 export type { BatchOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './handlers/options.js';
 export type { EndpointOptions, RateOptions } from './handlers/http/endpoint.js';
-export type { WebhookOptions } from './handlers/webhook/options.js';
 export { webhook } from './handlers/webhook/webhook.js';
+export type { WebhookOptions } from './handlers/webhook/webhook.js';
 
 // Events, lists and records.
 export type { CrmRecord, UncheckedRecord } from './crm/record.js';

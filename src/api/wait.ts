@@ -1,6 +1,6 @@
 /** The wait after a failed try: what the server asks for, otherwise the rule for a used-up quota, otherwise backoff. Pure. */
 import type { ChangefeedError, ErrorCode } from '../errors.js';
-import { backoffMs, type BackoffOptions } from '../runtime/backoff.js';
+import { backoffMs, retryAfterMs, type BackoffOptions } from '../runtime/backoff.js';
 
 /** The upper limit of a wait that the server asks for: after a minute, another request costs less than a wrong hint. */
 export const MAX_WAIT_MS = 60_000;
@@ -15,14 +15,7 @@ const JITTER_SHARE = 0.2;
 
 /** The wait that the server asked for, in ms; null when it did not. `statements`: its `reason` and `message`. */
 export function hintMs(retryAfter: string | undefined, statements: readonly string[], now: number): number | null {
-  return retryAfterMs(retryAfter?.trim() ?? '', now) ?? sentenceMs(statements);
-}
-
-function retryAfterMs(value: string, now: number): number | null {
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
-  // Date.parse accepts almost any text ("-5", "8.1") as a date; an HTTP date has a time of day.
-  const date = /\d\d:\d\d:\d\d/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+  return retryAfterMs(retryAfter, now) ?? sentenceMs(statements);
 }
 
 function sentenceMs(statements: readonly string[]): number | null {

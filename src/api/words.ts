@@ -1,5 +1,5 @@
 /** The explanation in a failed answer, shortened for a person to read. It never contains a record. */
-import { printable } from '../runtime/printable.js';
+import { printable, shorten } from '../runtime/printable.js';
 import type { Redact } from './redact.js';
 
 const MAX_CHARACTERS = 200;
@@ -33,8 +33,8 @@ export function jsonOf(text: string): unknown {
 export function wordsOf(text: string, redact: Redact): string {
   const body = jsonOf(text);
   const said = body === undefined ? titleOf(text) : sentenceOf(body);
-  const withoutTags = [...new Set(said)].join(': ').replace(/<[^>]*>/g, ' ');
-  return shorten(redact(printable(withoutTags).trim()));
+  const plain = [...new Set(said)].join(': ').replace(/<[^>]*>/g, ' ');
+  return shorten(redact(printable(plain).trim()), MAX_CHARACTERS);
 }
 
 // `message` says what went wrong, `reason` why.
@@ -46,9 +46,4 @@ function sentenceOf(body: unknown): string[] {
 function titleOf(html: string): string[] {
   const title = /<title[^>]*>([^<]*)<\/title/i.exec(html)?.[1]?.trim() ?? '';
   return title === '' ? [] : [title];
-}
-
-function shorten(text: string): string {
-  const characters = Array.from(text);
-  return characters.length <= MAX_CHARACTERS ? text : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`;
 }

@@ -16,7 +16,7 @@ import { judgeRedis } from '../doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
 import { probeLists } from '../probe/probe.js';
-import { askOnce } from '../probe/raw-answer.js';
+import { askOnce } from '../probe/sample.js';
 import { systemClock } from '../runtime/clock.js';
 import { readRedisFacts } from '../redis/facts.js';
 import { checkRedis } from '../redis/probe.js';
@@ -87,8 +87,10 @@ async function apiFindings(
 
 async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
   try {
-    const reached = subscriptions.flatMap(({ reach }) => (reach === undefined ? [] : [reach()]));
-    return [...(await Promise.all(reached)).map(judgeEndpoint), ...subscriptions.flatMap(judgeHandler)];
+    const judged = subscriptions.flatMap(({ name, reach }) =>
+      reach === undefined ? [] : [reach().then((reached) => judgeEndpoint(name, reached))],
+    );
+    return [...(await Promise.all(judged)), ...subscriptions.flatMap(judgeHandler)];
   } finally {
     await Promise.all(subscriptions.map(async ({ close }) => await close?.()));
   }

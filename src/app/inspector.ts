@@ -9,7 +9,7 @@ import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { createReadApi } from '../api/client.js';
 import { probeLists, type ProbeReport } from '../probe/probe.js';
-import { askOnce } from '../probe/raw-answer.js';
+import { askOnce } from '../probe/sample.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
 import type { SweepStore } from '../sweep/store.js';
 import { enabledLists, listIn, type Workspaces } from './workspaces.js';

@@ -62,55 +62,43 @@ export function splitListOptions<Options extends DescriptorOptions>(
   };
 }
 
-/** What is wrong with one entry under `lists`: where in the entry, and a sentence. */
-export interface ListProblem {
-  option: keyof DescriptorOptions | null;
-  problem: string;
-}
+/** Says what is wrong with one entry under `lists`, at an option of it or as a whole; there is no list then. */
+export type RefuseEntry = (problem: string, ...option: (keyof DescriptorOptions)[]) => null;
 
 /**
- * The list of one entry under `lists`.
+ * The list of one entry under `lists`; null if it is refused.
  * @param taken the lists of the workspace so far
  */
-export function readList(key: string, options: DescriptorOptions, taken: Lists): ListDescriptor | ListProblem {
+export function readList(
+  key: string,
+  options: DescriptorOptions,
+  taken: Lists,
+  refuse: RefuseEntry,
+): ListDescriptor | null {
   const builtIn = builtInLists.parse(key);
   if (builtIn !== undefined) {
     const [option] = OWN_OPTIONS.filter((one) => options[one] !== undefined);
     if (option === undefined) return builtIn;
-    return wrong(option, `the list "${builtIn.name}" is built in; leave this out, or give your own list another name`);
+    return refuse(`the list "${builtIn.name}" is built in; leave this out, or give your own list another name`, option);
   }
-  if (options.path === undefined)
-    return wrong(
-      null,
+  const { path: written, key: arrayKey = null, object = key, name = key, ...roles } = options;
+  if (written === undefined)
+    return refuse(
       `there is no such list${meantList(key)}; allowed: ${A_LIST}; or any name with a \`path\`, which adds a list`,
     );
-  if (!NAME.test(key)) return wrong(null, `this cannot be the name of a list; allowed: ${A_NAME}`);
-  if (options.name !== undefined && options.name !== key)
-    return wrong('name', `found "${options.name}"; allowed: "${key}", the key under which the list stands`);
-  return describeList(key, { ...options, path: options.path }, taken);
-}
-
-function describeList(
-  name: string,
-  options: DescriptorOptions & { path: string },
-  taken: Lists,
-): ListDescriptor | ListProblem {
-  const { path: written, key = null, object = name, name: _, ...roles } = options;
-  const path = `v2/${written.replace(/^\/?(v2\/)?/, '')}`;
+  if (!NAME.test(key)) return refuse(`this cannot be the name of a list; allowed: ${A_NAME}`);
+  if (name !== key) return refuse(`found "${name}"; allowed: "${key}", the key under which the list stands`, 'name');
   if (!OBJECT.test(object))
-    return wrong('object', `found nothing, and "${name}" cannot be used; allowed: ${AN_OBJECT}`);
+    return refuse(`found nothing, and "${key}" cannot be used; allowed: ${AN_OBJECT}`, 'object');
+  const path = `v2/${written.replace(/^\/?(v2\/)?/, '')}`;
   const samePath = taken.all.find((list) => list.path === path);
   if (samePath !== undefined)
-    return wrong('path', `found "${written}", the path of the list "${samePath.name}"; allowed: a path of its own`);
+    return refuse(`found "${written}", the path of the list "${samePath.name}"; allowed: a path of its own`, 'path');
   const sameObject = taken.byObject(object);
   if (sameObject !== undefined)
-    return wrong('object', `found "${object}", the object of the list "${sameObject.name}"; allowed: another word`);
+    return refuse(`found "${object}", the object of the list "${sameObject.name}"; allowed: another word`, 'object');
   const given = Object.fromEntries(Object.entries(roles).filter(([, value]) => value !== undefined));
-  return { ...USUAL, ...given, name, path, key, object };
-}
-
-function wrong(option: ListProblem['option'], problem: string): ListProblem {
-  return { option, problem };
+  return { ...USUAL, ...given, name: key, path, key: arrayKey, object };
 }
 
 interface WithLists {

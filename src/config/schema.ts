@@ -119,16 +119,21 @@ type ListsInput = { readonly [List in BuiltInList]?: ListInput | undefined } & R
   Record<string, ListInput | undefined>
 >;
 
-type Refuse = (message: string, path: readonly string[]) => void;
-
-function readLists(given: Readonly<Record<string, z.output<typeof listOptions>>>, refuse?: Refuse): ListConfigs {
+function readLists(
+  given: Readonly<Record<string, z.output<typeof listOptions>>>,
+  refuse: (message: string, path: readonly string[]) => void = () => undefined,
+): ListConfigs {
   const named = new Map<string, ListConfig>();
   for (const [key, options] of Object.entries(given)) {
     const { description, rest } = splitListOptions(options);
-    const read = readList(key, description, withBuiltIn([...named.values()].map(({ descriptor }) => descriptor)));
-    if ('problem' in read) refuse?.(read.problem, read.option === null ? [key] : [key, read.option]);
-    else if (named.has(read.name)) refuse?.(`the list "${read.name}" is named twice; keep one of them`, [key]);
-    else named.set(read.name, listConfig(read, rest));
+    const taken = withBuiltIn([...named.values()].map(({ descriptor }) => descriptor));
+    const list = readList(key, description, taken, (problem, ...option) => {
+      refuse(problem, [key, ...option]);
+      return null;
+    });
+    if (list === null) continue;
+    if (named.has(list.name)) refuse(`the list "${list.name}" is named twice; keep one of them`, [key]);
+    else named.set(list.name, listConfig(list, rest));
   }
   return withEveryBuiltIn(named);
 }

@@ -12,10 +12,12 @@ const workspaceTokens = z.union([workspaceToken, z.record(z.string(), workspaceT
   error: OUR_TOKENS,
 });
 
+const listenHost = matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on');
+
 export const serveOptions = strictOptions({
   /** The address to listen on. @defaultValue '127.0.0.1' */
   // The loopback interface: the mirror serves personal data, so opening it to a network must be a decision.
-  host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default('127.0.0.1'),
+  host: listenHost.default('127.0.0.1'),
   /** The port; 0 takes any free port. @defaultValue 4020 */
   port: wholeNumber(0, 65_535).default(4020),
   /** The bearer token of the workspace; with several workspaces, an object with one token for each name. It reads every stored record. */
@@ -64,7 +66,7 @@ export const httpOptions = strictOptions({
   /** False: nothing is served. @defaultValue true */
   enabled: yesOrNo.default(true),
   /** The address to listen on. Any but a loopback address needs `tokens` or `trustedProxy`. @defaultValue '127.0.0.1' */
-  host: matching(/^[\w.:-]{1,255}$/, 'a host name or an address to listen on').default('127.0.0.1'),
+  host: listenHost.default('127.0.0.1'),
   /** The port; 0 takes any free port. @defaultValue the usual one, 4021; where that is taken, any free port */
   port: wholeNumber(0, 65_535).optional(),
   /** Who may see the page, and who may act. @defaultValue none: on a loopback address, everyone on this machine may act */

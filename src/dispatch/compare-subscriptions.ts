@@ -1,7 +1,6 @@
 /** Compares two sets of subscriptions: which are added, changed and removed. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from '../handlers/handler.js';
-import { settingsOf } from '../handlers/kind.js';
 
 export interface SubscriptionChanges {
   /** The new set. Unchanged subscriptions are the old objects, so that they are not restarted. */
@@ -33,7 +32,7 @@ export function compareSubscriptions(
 /** Two functions cannot be compared, so a subscription with a function in its options always counts as changed. */
 function isSame(a: Subscription, b: Subscription): boolean {
   if (a === b) return true;
-  const [before, after] = [settingsOf(a), settingsOf(b)];
+  const [before, after] = [a.settings?.(), b.settings?.()];
   const sameLists = isDeepStrictEqual(a.catalogue?.all, b.catalogue?.all);
   return before !== undefined && a.handler === b.handler && sameLists && isDeepStrictEqual(before, after);
 }

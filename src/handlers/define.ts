@@ -1,4 +1,5 @@
 /** `defineHandler`: a handler written in code. */
+import { z } from 'zod';
 import type { ListDefinition, RecordOf } from '../crm/lists/define.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
@@ -13,12 +14,11 @@ import type {
   NoticeType,
   Verb,
 } from '../events/types.js';
-import { describe } from '../errors.js';
-import { optionsError } from '../schema-kit/problem.js';
+import { strictOptions } from '../schema-kit/fields.js';
 import { orRefuse, parseOptions } from './kind.js';
 import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
-import { DEFAULT_BATCH, subscriptionSchema, toSubscription, type SubscriptionOptions } from './options.js';
+import { DEFAULT_BATCH, subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 
 /**
  * An event of one type: `EventData` says what each type carries. `after` is null for `deleted` and `schema_changed` only. `before` is null
@@ -193,41 +193,31 @@ export function defineHandler<
   return orRefuse(() => toHandler(options));
 }
 
-function toHandler<const On extends readonly EventPattern[], From extends Start, Lists extends NamedLists>(
-  options: HandlerOptions<On, From, Lists>,
-): Subscription {
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null) {
-    const problem = `found ${describe(given)}; allowed: an object such as { name, on, handle(event, context) { … } }`;
-    throw optionsError([{ path: [], owner: 'defineHandler', problem }]);
-  }
-  const { handle, handleBatch, close, ...shared } = options;
-  const settings = parseOptions(subscriptionSchema, shared, 'defineHandler');
-  if (close !== undefined) requireFunction(settings.name, 'close', close);
+function toHandler(options: unknown): Subscription {
+  const { handle, handleBatch, close, ...settings } = parseOptions(handlerSchema, options, 'defineHandler');
   const parts = { handler: 'custom', close: close?.bind(options) };
-  // The queue delivers only what `on` selects, so the narrower event type holds.
-  if (handleBatch === undefined) {
-    requireFunction(settings.name, 'handle', handle);
-    return toSubscription(settings, { ...parts, handle: handle?.bind(options) as Handle });
-  }
-  requireFunction(settings.name, 'handleBatch', handleBatch);
-  if (handle !== undefined) {
-    const problem = 'found handle and handleBatch; allowed: one of them';
-    throw optionsError([{ path: [], owner: `defineHandler "${settings.name}"`, problem }]);
-  }
-  const inBatches = handleBatch.bind(options) as HandleBatch;
+  // The schema requires one of them. The queue delivers only what `on` selects, so the narrower event type holds.
+  if (handleBatch === undefined)
+    return toSubscription(settings, { ...parts, handle: (handle as Handle).bind(options) });
+  const inBatches = handleBatch.bind(options);
   return toSubscription(
     { ...settings, batch: settings.batch ?? DEFAULT_BATCH },
     { ...parts, handle: oneByOne(inBatches), handleBatch: inBatches },
   );
 }
 
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const handlerSchema = strictOptions({
+  ...subscriptionShape,
+  handle: z.custom<Handle>(isFunction, { error: 'a function' }).optional(),
+  handleBatch: z.custom<HandleBatch>(isFunction, { error: 'a function' }).optional(),
+  close: z.custom<() => Promise<void>>(isFunction, { error: 'a function' }).optional(),
+}).refine(({ handle, handleBatch }) => (handle === undefined) !== (handleBatch === undefined), {
+  path: ['handle'],
+  error: 'a function, handle(event, context) { … }, or handleBatch in its place',
+});
+
 function oneByOne(handleBatch: HandleBatch): Handle {
   return (event, context) => handleBatch([event], { ...context, about: () => context });
-}
-
-function requireFunction(name: string, option: string, value: unknown): void {
-  if (typeof value === 'function') return;
-  const problem = `found ${describe(value)}; allowed: a function`;
-  throw optionsError([{ path: [option], owner: `defineHandler "${name}"`, problem }]);
 }

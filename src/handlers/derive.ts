@@ -11,7 +11,6 @@ import type { EventOfLists, NamedLists, Start, UnsetOn } from './define.js';
 import { PermanentError } from './errors.js';
 import { orRefuse, parseOptions } from './kind.js';
 import { strictOptions } from '../schema-kit/fields.js';
-import { optionsError } from '../schema-kit/problem.js';
 import type { HandlerContext, Subscription } from './handler.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 import type { Conditions } from './where.js';
@@ -78,6 +77,7 @@ const deriveSchema = strictOptions({
   emits: z
     .array(z.string({ error: A_TYPE }).regex(TYPE, { error: A_TYPE }), { error: SOME_TYPES })
     .min(1, { error: SOME_TYPES }),
+  derive: z.custom<Derivation['derive']>((value) => typeof value === 'function', { error: 'a function' }),
 });
 
 /** @throws ChangefeedError `CF_CONFIG_INVALID` naming the option, what was found and what is allowed */
@@ -90,18 +90,8 @@ export function defineDerive<
   return orRefuse(() => toDerivation(options));
 }
 
-function toDerivation<
-  const On extends readonly EventPattern[],
-  Type extends string,
-  From extends Start,
-  Lists extends NamedLists,
->(options: DeriveOptions<On, Type, From, Lists>): Derivation {
-  const { derive, ...rest } = options;
-  const { emits, ...settings } = parseOptions(deriveSchema, rest, 'defineDerive');
-  if (typeof derive !== 'function') {
-    const problem = `found ${describe(derive)}; allowed: a function`;
-    throw optionsError([{ path: ['derive'], owner: `defineDerive "${settings.name}"`, problem }]);
-  }
+function toDerivation(options: unknown): Derivation {
+  const { emits, derive, ...settings } = parseOptions(deriveSchema, options, 'defineDerive');
   const handle = (): void => undefined;
   const { handle: _, ...subscription } = toSubscription(
     { ...settings, order: 'record' },
@@ -113,7 +103,7 @@ function toDerivation<
     // Derived events are excluded: otherwise derive functions could trigger each other without end.
     where: (event) => event.data.derivedBy === undefined && (where === undefined || where(event)),
     emits,
-    derive: derive as Derivation['derive'],
+    derive,
   };
 }
 
@@ -145,33 +135,29 @@ function draftsOf(given: unknown): readonly unknown[] {
   return Array.isArray(given) ? (given as unknown[]) : [given];
 }
 
+const draftSchema = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).default({}) });
+
 function derivedEvent(
   source: ChangeEvent,
-  draft: unknown,
+  given: unknown,
   { derivation: { name, emits }, index }: { derivation: Derivation; index: number },
 ): ChangeEvent {
-  const where = `derive "${name}"`;
-  if (typeof draft !== 'object' || draft === null)
+  const { data: draft } = draftSchema.safeParse(given);
+  const derived = draft && jsonOf(draft.data);
+  if (draft === undefined || derived === undefined || !emits.includes(draft.type)) {
+    const found = draft === undefined ? describe(given) : `an event of type ${JSON.stringify(draft.type)}`;
     throw new PermanentError(
-      `${where} returned ${describe(draft)}; allowed: { type, data }, an array of these, or nothing.`,
-    );
-  const { type, data = {} } = draft as { type?: unknown; data?: unknown };
-  if (typeof type !== 'string' || !emits.includes(type)) {
-    const found = typeof type === 'string' ? JSON.stringify(type) : describe(type);
-    throw new PermanentError(
-      `${where} returned an event of type ${found}; allowed: the types in its emits (${emits.join(', ')}).`,
+      `derive "${name}" returned ${found}; allowed: { type, data }, an array of these, or nothing. type is one of its emits (${emits.join(', ')}), data a plain JSON object.`,
     );
   }
-  return buildDerivedEvent(source, { derive: name, type, index, derived: plainJson(data, where) });
+  return buildDerivedEvent(source, { derive: name, type: draft.type, index, derived });
 }
 
-/** The data as it will be read back from JSON. Data that JSON cannot represent is rejected here instead of being lost. */
-function plainJson(data: unknown, where: string): Readonly<Record<string, unknown>> {
-  const refused = new PermanentError(`${where} returned data that is not a plain JSON object: ${describe(data)}.`);
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw refused;
+/** The data as it will be read back; undefined where JSON cannot represent it, so that nothing is lost. */
+function jsonOf(data: object): Readonly<Record<string, unknown>> | undefined {
   try {
     return JSON.parse(JSON.stringify(data)) as Record<string, unknown>;
   } catch {
-    throw refused;
+    return undefined;
   }
 }

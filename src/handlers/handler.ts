@@ -104,35 +104,29 @@ export interface Pinged {
   problem: string | null;
 }
 
-export type Ping = (options: { signal: AbortSignal }) => Promise<Pinged>;
-
 /** Whether an endpoint, a database or a queue can be reached. */
 export interface Reached {
-  subscription: string;
   /** As messages name the endpoint; without what is secret in its URL. */
   place: string;
-  ms: number;
   /** Null when it can be reached. */
   problem: string | null;
   /** What to do about the problem. @defaultValue what helps with an address */
   remedy?: string;
 }
 
-export type Reach = () => Promise<Reached>;
-
 /** Which events a subscription selects. An option that is left out selects everything. */
 export interface Selection {
   /** Event types; `*` matches any characters. */
   readonly on: readonly string[];
-  readonly workspaces?: readonly string[];
-  readonly lists?: readonly ListName[];
+  readonly workspaces?: readonly string[] | undefined;
+  readonly lists?: readonly ListName[] | undefined;
   /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
-  readonly catalogue?: Lists;
-  readonly class?: ChangeClass;
+  readonly catalogue?: Lists | undefined;
+  readonly class?: ChangeClass | undefined;
   /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
   /** Evaluated for events that everything else selects. */
-  readonly where?: (event: ChangeEvent) => boolean;
+  readonly where?: ((event: ChangeEvent) => boolean) | undefined;
 }
 
 /** Reshapes an event before it is handled. */
@@ -147,7 +141,7 @@ export interface Subscription extends Selection {
   /** Events or batches that one process handles at the same time. */
   readonly concurrency: number;
   readonly order: 'record' | 'none';
-  readonly transform?: Transform;
+  readonly transform?: Transform | undefined;
   readonly retry: RetryPolicy;
   /** `hold`: a dead letter keeps its record's later events waiting until it is retried or dropped. */
   readonly whenDead: 'release' | 'hold';
@@ -157,23 +151,31 @@ export interface Subscription extends Selection {
   readonly start: string;
   readonly handle: Handle;
   /** If set, events are collected and handled by this instead of `handle`. */
-  readonly batch?: Batching;
+  readonly batch?: Batching | undefined;
   /** If set, consecutive changes of a record are merged until it stays unchanged. */
-  readonly settle?: Settling;
+  readonly settle?: Settling | undefined;
   /** Limit of deliveries for all processes together, evenly spread. */
-  readonly rate?: Rate;
+  readonly rate?: Rate | undefined;
   /** The subscription is disabled when no attempt has succeeded for this time, ms; never if left out. */
-  readonly disableAfterMs?: number;
+  readonly disableAfterMs?: number | undefined;
   /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
-  readonly ping?: Ping;
+  readonly ping?: ((options: { signal: AbortSignal }) => Promise<Pinged>) | undefined;
   /** Connects to its endpoint, database or queue and sends nothing. */
-  readonly reach?: Reach;
+  readonly reach?: (() => Promise<Reached>) | undefined;
   /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
-  readonly obstacle?: () => { reason: string; remedy: string } | null;
+  readonly obstacle?: (() => Obstacle | null) | undefined;
   /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */
-  readonly toStandardOutput?: true;
+  readonly toStandardOutput?: boolean | undefined;
   /** Releases the handler's resources (files, sockets); called once when the process stops. */
-  readonly close?: () => Promise<void>;
+  readonly close?: (() => Promise<void>) | undefined;
   /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */
-  readonly namedLists?: readonly ListName[];
+  readonly namedLists?: readonly ListName[] | undefined;
+  /** The checked options of a built-in handler, to compare two subscriptions. A function, because they hold secrets. */
+  readonly settings?: () => unknown;
+}
+
+/** What a handler lacks on this machine. */
+export interface Obstacle {
+  reason: string;
+  remedy: string;
 }

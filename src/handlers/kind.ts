@@ -24,19 +24,6 @@ export interface Kind {
   inCode(options: unknown): Subscription;
 }
 
-const SETTINGS = new WeakMap<object, unknown>();
-
-/** The checked options of a built-in handler, to compare two subscriptions. Undefined for other handlers. */
-export function settingsOf(subscription: Subscription): unknown {
-  return SETTINGS.get(subscription);
-}
-
-/** Gives a copy of a subscription the options that the original was made of. */
-export function keepSettings<One extends object>(original: One, copy: One): One {
-  if (SETTINGS.has(original)) SETTINGS.set(copy, SETTINGS.get(original));
-  return copy;
-}
-
 export function defineKind<Schema extends z.ZodType>(
   handler: string,
   schema: Schema,
@@ -44,9 +31,7 @@ export function defineKind<Schema extends z.ZodType>(
 ): Kind {
   const build: Kind['build'] = (options) => {
     const settings = parseOptions(schema, options, handler);
-    const subscription = create(settings);
-    SETTINGS.set(subscription, settings);
-    return subscription;
+    return { ...create(settings), settings: () => settings };
   };
   return { handler, schema, build, inCode: (options) => orRefuse(() => build(options)) };
 }

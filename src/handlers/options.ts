@@ -1,25 +1,14 @@
 /** The options every subscription has, whatever its handler does: their schema, defaults and messages. */
 import { z } from 'zod';
-import { builtInLists, type ListName } from '../crm/lists/lists.js';
-import { mayBeType } from '../events/catalogue.js';
+import { builtInLists } from '../crm/lists/lists.js';
 import { parseBeginning } from '../events/log-id.js';
 import type { EventPattern } from '../events/types.js';
 import type { Duration } from '../runtime/duration.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
-import { anEventType, meantType } from '../schema-kit/event-pattern.js';
+import { anEventType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
 import { optionsError } from '../schema-kit/problem.js';
-import type {
-  Handle,
-  HandleBatch,
-  Ping,
-  Reach,
-  Rate,
-  RetryPolicy,
-  Settling,
-  Subscription,
-  Transform,
-} from './handler.js';
+import type { HandleBatch, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
 import { compileWhere, whereSchema } from './where.js';
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };
@@ -68,11 +57,9 @@ const batchOptions = strictOptions({
   linger: duration({ from: '0ms', to: LONGEST_WAIT }).default(DEFAULT_BATCH.linger),
 });
 
-// The type of the input is narrower than what is checked: the compiler then sees a misspelt type, and the editor completes it.
-const eventPattern = z.string({ error: AN_EVENT_TYPE }).superRefine(refuseDeadPattern) as unknown as z.ZodType<
-  string,
-  EventPattern
->;
+// Whether events can match is checked with the lists of the configuration (`selection.ts`). The type of the input is narrower: the compiler
+// then sees a misspelt type, and the editor completes it.
+const eventPattern = z.string({ error: AN_EVENT_TYPE }) as unknown as z.ZodType<string, EventPattern>;
 
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
@@ -138,67 +125,50 @@ export type BatchOptions = z.input<typeof batchOptions>;
 /** The shared options after checking: defaults filled in, durations in ms, lists by name. */
 export type SubscriptionSettings = z.output<typeof subscriptionSchema>;
 
-export interface SubscriptionParts {
-  /** The kind of handler: `custom`, `webhook` … */
-  handler: string;
-  handle: Handle;
+/** What a handler adds to the shared options. */
+export interface SubscriptionParts extends Omit<Subscription, keyof SubscriptionSettings | 'catalogue' | 'timeoutMs'> {
   /** Handles a batch, if the handler supports it. */
-  handleBatch?: HandleBatch;
-  close?: (() => Promise<void>) | undefined;
+  readonly handleBatch?: HandleBatch;
   /** Defaults of the options of `retry`. */
-  retry?: RetryPolicy;
-  rate?: Rate | undefined;
-  /** In ms. */
-  disableAfter?: number | false;
-  ping?: Ping;
-  reach?: Reach;
-  namedLists?: readonly ListName[];
-  toStandardOutput?: boolean;
-  obstacle?: Subscription['obstacle'];
+  readonly retry?: RetryPolicy;
 }
 
 /**
  * Makes a subscription from checked options and a handler.
  * @throws ChangefeedError `CF_CONFIG_INVALID` where two options contradict each other
  */
-export function toSubscription(settings: SubscriptionSettings, parts: SubscriptionParts): Subscription {
-  const { workspaces, lists, class: changeClass, fields, where, transform, settle, batch } = settings;
-  refuseContradictions(settings, parts);
+export function toSubscription(
+  settings: SubscriptionSettings,
+  { handleBatch, retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
+): Subscription {
+  refuseContradictions(settings, parts.handler, handleBatch);
+  const { name, on, workspaces, lists, class: changeClass, fields, where, transform, settle, batch } = settings;
   return {
-    name: settings.name,
-    handler: parts.handler,
-    on: settings.on,
-    ...(workspaces && { workspaces }),
-    ...(lists && { lists }),
-    ...(changeClass && { class: changeClass }),
-    ...(fields && { fields }),
-    ...(where && { where: compileWhere(where) }),
-    ...(transform && { transform }),
+    ...parts,
+    name,
+    on,
+    workspaces,
+    lists,
+    class: changeClass,
+    fields,
+    where: where && compileWhere(where),
+    transform,
     order: settings.order,
     concurrency: settings.concurrency,
-    retry: toRetryPolicy(settings.retry, parts.retry ?? DEFAULT_RETRY),
+    retry: toRetryPolicy(settings.retry, defaults),
     whenDead: settings.whenDead,
     timeoutMs: settings.timeout,
     start: settings.start,
-    handle: parts.handle,
-    ...(settle && { settle }),
-    ...(batch &&
-      parts.handleBatch && { batch: { size: batch.size, lingerMs: batch.linger, handle: parts.handleBatch } }),
-    ...(parts.rate && { rate: parts.rate }),
-    ...(typeof parts.disableAfter === 'number' && { disableAfterMs: parts.disableAfter }),
-    ...(parts.ping && { ping: parts.ping }),
-    ...(parts.reach && { reach: parts.reach }),
-    ...(parts.namedLists && { namedLists: parts.namedLists }),
-    ...(parts.close && { close: parts.close }),
-    ...(parts.obstacle && { obstacle: parts.obstacle }),
-    ...(parts.toStandardOutput === true && { toStandardOutput: true as const }),
+    settle,
+    batch: batch && handleBatch && { size: batch.size, lingerMs: batch.linger, handle: handleBatch },
   };
 }
 
 /** Options that exclude each other: accepting them would promise what does not happen. */
 function refuseContradictions(
   { name, order, whenDead, settle, batch }: SubscriptionSettings,
-  { handler, handleBatch }: SubscriptionParts,
+  handler: string,
+  handleBatch: HandleBatch | undefined,
 ): void {
   const refuse = (option: string, problem: string, suggestion?: string): never => {
     const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
@@ -226,10 +196,4 @@ function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPoli
 function isStart(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   return value === 'now' || value === 'snapshot' || parseBeginning(value) !== undefined;
-}
-
-/** A pattern that no event can match would make a subscription that silently receives nothing. */
-function refuseDeadPattern(pattern: string, context: z.RefinementCtx): void {
-  if (mayBeType(pattern)) return;
-  context.addIssue({ code: 'custom', message: `${AN_EVENT_TYPE}${meantType(pattern, builtInLists)}` });
 }

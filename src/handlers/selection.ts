@@ -7,7 +7,6 @@ import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern
 import { meantList } from '../schema-kit/list-name.js';
 import type { ConfigProblem, Path } from '../schema-kit/problem.js';
 import type { Subscription } from './handler.js';
-import { keepSettings } from './kind.js';
 
 type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists'>;
 
@@ -36,5 +35,5 @@ export function selectionProblems(
 /** The same subscription, which relates lists to event types as the configuration does. Paths of lists become their names. */
 export function withLists<One extends Pick<Subscription, 'lists'>>(subscription: One, lists: Lists): One {
   const names = subscription.lists?.map((text) => lists.parse(text)?.name ?? text);
-  return keepSettings(subscription, { ...subscription, ...(names && { lists: names }), catalogue: lists });
+  return { ...subscription, ...(names && { lists: names }), catalogue: lists };
 }

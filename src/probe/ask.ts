@@ -1,9 +1,9 @@
 /**
- * Which questions a probe asks, and in which order, until its requests are used up: of each list two pages and a bad cursor; then one more page of each list in turns; at last, each second page once more. Reads only.
+ * Which questions a probe asks, and in which order, until its requests are used up: of each list two pages and a bad cursor; then one more
+ * page of each list in turns; at last, each second page once more. Reads only.
  */
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
-import type { Ask } from './raw-answer.js';
-import { sampleOf, type Question, type Sample } from './sample.js';
+import { sampleOf, type Ask, type Question, type Sample } from './sample.js';
 
 export interface ProbeAsked {
   readonly list: ListDescriptor;
@@ -20,81 +20,42 @@ export interface AskOptions {
 /** No server gives out such a cursor, and it is no valid id, number or encoded text. */
 const NO_CURSOR = 'changefeed-probe: no such cursor';
 
-export async function askLists(options: AskOptions): Promise<ProbeAsked[]> {
-  const walks = options.lists.map((list) => new ListWalk(list, options.ask));
-  let left = options.requests;
-  const each = async (step: (walk: ListWalk) => Promise<boolean>, most: number): Promise<boolean> => {
-    let asked = false;
-    for (const walk of walks) {
-      if (left <= options.requests - most) break;
-      if (!(await step(walk))) continue;
-      asked = true;
+/** The cursor to ask for, by what was asked of the list before: null for the first page, undefined when there is nothing to ask. */
+type CursorAfter = (samples: readonly Sample[]) => string | null | undefined;
+
+export async function askLists({ ask, lists, requests }: AskOptions): Promise<ProbeAsked[]> {
+  const walks = lists.map((list) => ({ list, samples: [] as Sample[] }));
+  let left = requests;
+  /** One question to each list. @returns whether any list was asked */
+  const round = async (question: Question, cursorAfter: CursorAfter, kept = 0): Promise<boolean> => {
+    const before = left;
+    for (const { list, samples } of walks) {
+      const cursor = cursorAfter(samples);
+      if (cursor === undefined || left <= kept) continue;
       left -= 1;
+      samples.push(sampleOf(list, { question, cursor, ...(await ask(list, cursor)) }));
     }
-    return asked;
+    return left < before;
   };
-  await each((walk) => walk.nextPage(), options.requests);
-  await each((walk) => walk.nextPage(), options.requests);
-  await each((walk) => walk.badCursor(), options.requests);
+  await round('page', nextPage);
+  await round('page', nextPage);
+  await round('bad cursor', badCursor);
   // The last question to each list is kept for the end.
-  const kept = walks.filter((walk) => walk.hasSecondPage).length;
-  while (await each((walk) => walk.nextPage(), options.requests - kept)) continue;
-  await each((walk) => walk.again(), options.requests);
-  return walks.map(({ list, samples }) => ({ list, samples }));
+  const kept = walks.filter(({ samples }) => secondPage(samples) !== undefined).length;
+  while (await round('page', nextPage, kept)) continue;
+  await round('again', secondPage);
+  return walks;
 }
 
-/** Each question returns false when there is nothing to ask. */
-class ListWalk {
-  readonly samples: Sample[] = [];
-  readonly list: ListDescriptor;
-  readonly #askApi: Ask;
-  /** Undefined when the walk has ended. */
-  #cursor: string | null | undefined = null;
+const nextPage: CursorAfter = (samples) => {
+  const last = samples.findLast(({ question }) => question === 'page');
+  if (last === undefined) return null;
+  const cursor = last.page === null || last.page.records.length === 0 ? null : last.page.nextCursor;
+  const isEnd = cursor === null || samples.some((sample) => sample.cursor === cursor);
+  return isEnd ? undefined : cursor;
+};
 
-  constructor(list: ListDescriptor, ask: Ask) {
-    this.list = list;
-    this.#askApi = ask;
-  }
+const badCursor: CursorAfter = ([first]) => (first?.page == null ? undefined : NO_CURSOR);
 
-  /** The cursor of the second page was given out and used. */
-  get hasSecondPage(): boolean {
-    return this.#second !== undefined;
-  }
-
-  async nextPage(): Promise<boolean> {
-    if (this.#cursor === undefined) return false;
-    const { page } = await this.#ask('page', this.#cursor);
-    const ended =
-      page === null || page.records.length === 0 || page.nextCursor === null || this.#wasUsed(page.nextCursor);
-    this.#cursor = ended ? undefined : page.nextCursor;
-    return true;
-  }
-
-  async badCursor(): Promise<boolean> {
-    if (this.samples[0]?.page == null) return false;
-    await this.#ask('bad cursor', NO_CURSOR);
-    return true;
-  }
-
-  async again(): Promise<boolean> {
-    const cursor = this.#second?.cursor ?? null;
-    if (cursor === null) return false;
-    await this.#ask('again', cursor);
-    return true;
-  }
-
-  get #second(): Sample | undefined {
-    return this.samples.find(({ question, cursor }) => question === 'page' && cursor !== null);
-  }
-
-  #wasUsed(cursor: string): boolean {
-    return this.samples.some((sample) => sample.cursor === cursor);
-  }
-
-  async #ask(question: Question, cursor: string | null): Promise<Sample> {
-    const raw = await this.#askApi(this.list, cursor);
-    const sample = sampleOf(this.list, { question, cursor, ...raw });
-    this.samples.push(sample);
-    return sample;
-  }
-}
+const secondPage: CursorAfter = (samples) =>
+  samples.find(({ question, cursor }) => question === 'page' && cursor !== null)?.cursor ?? undefined;

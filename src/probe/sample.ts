@@ -1,8 +1,41 @@
-/** One question to a live API and its answer, read leniently: a probe must also describe what the client would refuse. Pure. */
+/**
+ * One question to the API, asked by the client of the sweep, and its answer as it came, read leniently: a probe also describes what the
+ * client refuses.
+ */
+import type { Answer } from '../api/failure.js';
+import type { ReadApi } from '../api/read-api.js';
+import { jsonOf } from '../api/words.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { jsonOf } from '../api/words.js';
-import type { RawAnswer } from './raw-answer.js';
+import { ChangefeedError } from '../errors.js';
+
+interface RawAnswer {
+  /** Null when there was no complete answer. */
+  readonly answer: Answer | null;
+  /** What a failed answer says, shortened and without the token. */
+  readonly words: string;
+}
+
+export type Ask = (list: ListDescriptor, cursor: string | null) => Promise<RawAnswer>;
+
+/**
+ * @param api asks once: it is made with `attempts: 1`
+ * @throws what the budget throws, and the signal's reason
+ */
+export function askOnce({ fetchPage }: Pick<ReadApi, 'fetchPage'>, signal?: AbortSignal): Ask {
+  return async (list, cursor) => {
+    let answer: Answer | null = null;
+    const onAnswer = (one: Answer): void => void (answer = one);
+    try {
+      await fetchPage(list.name, { cursor, page: 1, kind: 'probe', signal, onAnswer });
+      return { answer, words: '' };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof ChangefeedError) || !('words' in error.facts)) throw error;
+      return { answer, words: String(error.facts['words']) };
+    }
+  };
+}
 
 /**
  * `page`: the first page, or the page behind the last one. `again`: the second page once more, after all others. `bad cursor`: a cursor

@@ -5,6 +5,12 @@ export function printable(text: string): string {
   return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
+/** At most so many characters, the last of which says that there were more. */
+export function shorten(text: string, longest: number): string {
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+}
+
 /**
  * Invisible characters as `\uXXXX`, which JSON and TypeScript read as they were. Line breaks, tabs and escape stay, for the layout and the
  * colours of our own output: JSON and `printable` leave no others.

@@ -9,6 +9,7 @@ import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../
 import { ChangefeedError } from '../errors.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { parseDuration } from '../runtime/duration.js';
+import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from './counts.js';
 import type { TodoStore } from './store.js';
 
 export interface TodosCall {
@@ -16,60 +17,6 @@ export interface TodosCall {
   workspace?: string | undefined;
   /** Start of the period, which ends now: a duration (`'7d'`) or an ISO 8601 time. @defaultValue '30d' */
   since?: string | undefined;
-}
-
-export interface TodosReport {
-  /** ISO 8601: the period. */
-  since: string;
-  at: string;
-  workspaces: WorkspaceTodos[];
-}
-
-export interface WorkspaceTodos extends TodoSums {
-  workspace: string;
-  timeZone: string;
-  /** ISO 8601: start of the last complete sweep; null before the first. */
-  asOf: string | null;
-}
-
-/** Counts of the todos that are in the list now. */
-export interface TodoCounts {
-  open: number;
-  /** Open, and due on this calendar day; the hours of the day that are over count too. */
-  dueToday: number;
-  /** Open, and their due time is over. */
-  overdue: number;
-  /** Done within the period. */
-  completed: number;
-  /** The share that is done of those due within the period, 0 to 1; null when none was due. */
-  completionRate: number | null;
-  /** Time from creation to completion of those completed within the period, ms; null when there are none. */
-  medianMsToComplete: number | null;
-}
-
-/** The todos of one person in charge, or of one team. `id` is null for the todos without one. */
-export interface TodoGroup extends TodoCounts {
-  id: string | null;
-  name: string | null;
-}
-
-export interface TodoSums {
-  total: TodoCounts;
-  /** By person in charge, the one with the most open todos first. */
-  people: TodoGroup[];
-  /** By team. A todo of two teams counts for both. */
-  teams: TodoGroup[];
-  /** The calendar days of the period on which todos were completed, oldest first. */
-  days: TodoDay[];
-}
-
-/** The todos completed on one day. */
-export interface TodoDay {
-  /** `2026-03-01`, a day of the workspace's time zone. */
-  date: string;
-  completed: number;
-  /** By person in charge, the one with the most first. */
-  people: { id: string | null; name: string | null; completed: number }[];
 }
 
 export interface Period {
@@ -125,17 +72,18 @@ async function countTodos(
   { name, timeZone, store }: ReportedTodos,
   period: { sinceMs: number; nowMs: number },
 ): Promise<WorkspaceTodos> {
-  const tally = new TodoTally({ ...period, timeZone });
+  const factsOf = factsIn({ ...period, timeZone });
+  const facts: TodoFacts[] = [];
   for await (const todos of store.everyTodo()) {
     for (const [at, [, { known }]] of todos.entries()) {
       // Chunks that are read ahead come without a pause, and time zones take long.
       if (at % TODOS_IN_A_ROW === 0) await setImmediate();
-      if (known.record !== null) tally.add(known.record);
+      if (known.record !== null) facts.push(factsOf(known.record));
       else if (known.gone === undefined) throw withoutImages(name);
     }
   }
   const last = await store.lastSweep();
-  return { workspace: name, timeZone, asOf: last?.startedAt ?? null, ...tally.sums() };
+  return { workspace: name, timeZone, asOf: last?.startedAt ?? null, ...sumsOf(facts) };
 }
 
 function disabled(workspaces: readonly string[]): ChangefeedError {
@@ -154,59 +102,32 @@ function usage(message: string): ChangefeedError {
   return new ChangefeedError('CF_USAGE', { message });
 }
 
-/** Takes todos one by one, so that a large list is never in memory as a whole. */
-export class TodoTally {
-  readonly #period: Period;
-  readonly #today: { from: number; to: number };
-  readonly #total = new Sum();
-  readonly #people = new Groups();
-  readonly #teams = new Groups();
-  readonly #days = new Map<string, Groups>();
+/** What counts of one todo. Kept in place of the todo, so that a large list is never in memory as a whole. */
+interface TodoFacts {
+  owner: Named | null;
+  teams: readonly Named[];
+  open: boolean;
+  dueToday: boolean;
+  overdue: boolean;
+  completed: boolean;
+  /** Due within the period, and its state is known. */
+  wasDue: boolean;
+  wasDone: boolean;
+  tookMs: number | null;
+  completedOn: string | null;
+}
 
-  constructor(period: Period) {
-    this.#period = period;
-    this.#today = dayOf(period);
-  }
+interface Named {
+  id: string;
+  name: string;
+}
 
-  add(todo: UncheckedRecord): void {
-    const facts = this.#factsOf(todo);
-    const teams = teamsOf(todo);
-    if (facts.completedOn !== null) this.#dayOf(facts.completedOn).of(ownerOf(todo)).add(facts);
-    for (const sum of [
-      this.#total,
-      this.#people.of(ownerOf(todo)),
-      ...(teams.length === 0 ? [this.#teams.of(null)] : teams.map((team) => this.#teams.of(team))),
-    ]) {
-      sum.add(facts);
-    }
-  }
-
-  sums(): TodoSums {
-    return {
-      total: this.#total.counts(),
-      people: this.#people.list(),
-      teams: this.#teams.list(),
-      days: this.#listDays(),
-    };
-  }
-
-  #dayOf(date: string): Groups {
-    const known = this.#days.get(date) ?? new Groups();
-    this.#days.set(date, known);
-    return known;
-  }
-
-  #listDays(): TodoDay[] {
-    const days = [...this.#days].map(([date, groups]) => {
-      const people = groups.list().map(({ id, name, completed }) => ({ id, name, completed }));
-      return { date, completed: people.reduce((sum, one) => sum + one.completed, 0), people };
-    });
-    return days.sort((a, b) => (a.date < b.date ? -1 : 1));
-  }
-
-  #factsOf(todo: UncheckedRecord): TodoFacts {
-    const { sinceMs, nowMs, timeZone } = this.#period;
-    const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;
+/** What a todo counts for in this period. */
+export function factsIn(period: Period): (todo: UncheckedRecord) => TodoFacts {
+  const { sinceMs, nowMs, timeZone } = period;
+  const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;
+  const today = dayOf(period);
+  return (todo) => {
     const done = isDone(todo);
     const deadline = deadlineOf(todo, timeZone);
     const doneAt = done === true ? msOf(doneAtOf(todo)) : null;
@@ -214,9 +135,11 @@ export class TodoTally {
     const createdAt = msOf(createdAtOf(todo));
     const completed = within(doneAt);
     return {
+      owner: ownerOf(todo),
+      teams: teamsOf(todo),
       open,
       // The deadline of a date without a time of day is the first moment of the next day.
-      dueToday: open && deadline !== null && deadline > this.#today.from && deadline <= this.#today.to,
+      dueToday: open && deadline !== null && deadline > today.from && deadline <= today.to,
       overdue: open && deadline !== null && deadline <= nowMs,
       completed,
       completedOn: completed && doneAt !== null ? dateOf(doneAt, timeZone) : null,
@@ -225,60 +148,64 @@ export class TodoTally {
       // A creation date can be edited, so it may lie after the completion.
       tookMs: completed && doneAt !== null && createdAt !== null && doneAt >= createdAt ? doneAt - createdAt : null,
     };
-  }
+  };
 }
 
-interface TodoFacts {
-  open: boolean;
-  dueToday: boolean;
-  overdue: boolean;
-  completed: boolean;
-  wasDue: boolean;
-  wasDone: boolean;
-  tookMs: number | null;
-  completedOn: string | null;
+export function sumsOf(todos: readonly TodoFacts[]): TodoSums {
+  return {
+    total: countsOf(todos),
+    people: groupsOf(todos, ({ owner }) => [owner]),
+    teams: groupsOf(todos, ({ teams }) => (teams.length === 0 ? [null] : teams)),
+    days: daysOf(todos),
+  };
 }
 
-class Sum {
-  readonly #counts = { open: 0, dueToday: 0, overdue: 0, completed: 0 };
-  #due = 0;
-  #dueAndDone = 0;
-  readonly #took: number[] = [];
-
-  add({ wasDue, wasDone, tookMs, ...facts }: Omit<TodoFacts, 'completedOn'>): void {
-    for (const name of ['open', 'dueToday', 'overdue', 'completed'] as const) if (facts[name]) this.#counts[name] += 1;
-    if (wasDue) this.#due += 1;
-    if (wasDue && wasDone) this.#dueAndDone += 1;
-    if (tookMs !== null) this.#took.push(tookMs);
-  }
-
-  counts(): TodoCounts {
-    return {
-      ...this.#counts,
-      completionRate: this.#due === 0 ? null : this.#dueAndDone / this.#due,
-      medianMsToComplete: medianOf(this.#took),
-    };
-  }
+function countsOf(todos: readonly TodoFacts[]): TodoCounts {
+  const number = (what: 'open' | 'dueToday' | 'overdue' | 'completed'): number =>
+    todos.filter((todo) => todo[what]).length;
+  const due = todos.filter(({ wasDue }) => wasDue);
+  return {
+    open: number('open'),
+    dueToday: number('dueToday'),
+    overdue: number('overdue'),
+    completed: number('completed'),
+    completionRate: due.length === 0 ? null : due.filter(({ wasDone }) => wasDone).length / due.length,
+    medianMsToComplete: medianOf(todos.flatMap(({ tookMs }) => tookMs ?? [])),
+  };
 }
 
-class Groups {
-  readonly #groups = new Map<string | null, { id: string | null; name: string | null; sum: Sum }>();
-
-  of(group: { id: string; name: string } | null): Sum {
-    const { id, name } = group ?? { id: null, name: null };
-    const known = this.#groups.get(id);
-    if (known !== undefined) return known.sum;
-    const sum = new Sum();
-    this.#groups.set(id, { id, name, sum });
-    return sum;
+/** The one with the most open todos first. */
+function groupsOf(
+  todos: readonly TodoFacts[],
+  groupsOfTodo: (todo: TodoFacts) => readonly (Named | null)[],
+): TodoGroup[] {
+  const groups = new Map<string | null, { id: string | null; name: string | null; todos: TodoFacts[] }>();
+  for (const todo of todos) {
+    for (const named of groupsOfTodo(todo)) {
+      const { id, name } = named ?? { id: null, name: null };
+      const group = groups.get(id) ?? { id, name, todos: [] };
+      group.todos.push(todo);
+      groups.set(id, group);
+    }
   }
+  return [...groups.values()]
+    .map(({ id, name, todos: own }) => ({ id, name, ...countsOf(own) }))
+    .sort((a, b) => b.open - a.open || b.completed - a.completed || (a.name ?? '').localeCompare(b.name ?? ''));
+}
 
-  list(): TodoGroup[] {
-    const groups = [...this.#groups.values()].map(({ id, name, sum }) => ({ id, name, ...sum.counts() }));
-    return groups.sort(
-      (a, b) => b.open - a.open || b.completed - a.completed || (a.name ?? '').localeCompare(b.name ?? ''),
-    );
+function daysOf(todos: readonly TodoFacts[]): TodoDay[] {
+  const days = new Map<string, TodoFacts[]>();
+  for (const todo of todos) {
+    if (todo.completedOn === null) continue;
+    const day = days.get(todo.completedOn) ?? [];
+    day.push(todo);
+    days.set(todo.completedOn, day);
   }
+  const sorted = [...days].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([date, own]) => {
+    const people = groupsOf(own, ({ owner }) => [owner]);
+    return { date, completed: own.length, people: people.map(({ id, name, completed }) => ({ id, name, completed })) };
+  });
 }
 
 function dateOf(ms: number, timeZone: string): string {

@@ -73,8 +73,7 @@ describe('configuration: the types of the options', () => {
       ['handlers/options.ts', 'SubscriptionOptions', 'subscriptionShape'],
       ['handlers/options.ts', 'RetryOptions', 'retryOptions'],
       ['handlers/http/endpoint.ts', 'EndpointOptions', 'endpointShape'],
-      ['handlers/bullmq/options.ts', 'BullmqJobOptions', 'jobOptions'],
-      ['handlers/postgres/options.ts', 'PostgresConnection', 'connectionOptions'],
+      ['handlers/bullmq/bullmq.ts', 'BullmqJobOptions', 'jobOptions'],
     ] as const;
     const files = new Set(types.map(([file]) => `${ROOT}src/${file}`));
     const program = ts.createProgram([...files], optionsOfCompiler());

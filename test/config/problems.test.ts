@@ -62,7 +62,7 @@ export default defineConfig({
 
 interface Unused { name: string }
 export const late = defineHandler({
-  name: 'late', on: ['crm.todo.overdu'],
+  name: 'late', concurrency: 0,
   handle() {},
 });
 `,
@@ -70,7 +70,7 @@ export const late = defineHandler({
     expect(places.sort()).toEqual([
       'changefeed.config.ts:9: retry.attemps',
       'changefeed.config.ts:9: secret',
-      'handlers/late.ts:4: on[0]',
+      'handlers/late.ts:4: concurrency',
       'workspaces[0].baseUrl',
       'workspaces[0].lists.people.interval',
       'workspaces[0].token',

@@ -98,9 +98,9 @@ describe('doctor: the address of the API', () => {
 
 describe('doctor: disk and feed', () => {
   it('the remedy of a handler is shown instead of the one for addresses', () => {
-    const reached = { subscription: 'mirror', place: 'db:5432', ms: 1, problem: 'no' };
-    expect(judgeEndpoint({ ...reached, remedy: 'Start it.' }).todo).toBe('Start it.');
-    expect(judgeEndpoint(reached).todo).toContain('webhook test mirror');
+    const reached = { place: 'db:5432', problem: 'no' };
+    expect(judgeEndpoint('mirror', { ...reached, remedy: 'Start it.' }).todo).toBe('Start it.');
+    expect(judgeEndpoint('mirror', reached).todo).toContain('webhook test mirror');
   });
 
   it('a disk that is nearly full, and one that is full', () => {

@@ -4,7 +4,7 @@ import { noColours } from '../../src/cli/text.js';
 import { differingParts, textOfValue } from '../../src/events/describe.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
-import { toColumnValue } from '../../src/handlers/postgres/values.js';
+import { toColumnValue } from '../../src/handlers/postgres/row.js';
 import { viewOf } from '../../src/server/page/event-view.js';
 import { sampleEvent } from '../support/handler-fixtures.js';
 

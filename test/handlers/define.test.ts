@@ -42,7 +42,7 @@ describe('defineHandler', () => {
     [
       'both kinds of handler',
       { name: 'greet', handle: () => undefined, handleBatch: () => undefined },
-      'defineHandler "greet": found handle and handleBatch; allowed: one of them.',
+      'handle of defineHandler "greet": found a function; allowed: a function, handle(event, context) { … }, or handleBatch in its place.',
     ],
     [
       'a batch without a handler for it',
@@ -52,18 +52,22 @@ describe('defineHandler', () => {
     [
       'no options',
       undefined,
-      'defineHandler: found nothing; allowed: an object such as { name, on, handle(event, context) { … } }.',
+      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, handle, handleBatch, close.',
     ],
-    ['no handle', { name: 'greet' }, 'handle of defineHandler "greet": found nothing; allowed: a function.'],
+    [
+      'no handle',
+      { name: 'greet' },
+      'handle of defineHandler "greet": found nothing; allowed: a function, handle(event, context) { … }, or handleBatch in its place.',
+    ],
     [
       'handle as text',
       { name: 'greet', handle: 'x' },
-      'handle of defineHandler "greet": found a string of 1 characters; allowed: a function.',
+      'handle of defineHandler "greet": found "x"; allowed: a function.',
     ],
     [
       'close as a flag',
       { name: 'greet', handle: () => undefined, close: true },
-      'close of defineHandler "greet": found a boolean; allowed: a function.',
+      'close of defineHandler "greet": found the boolean true; allowed: a function.',
     ],
     [
       'a bad option',

@@ -66,11 +66,19 @@ describe('a derive function', () => {
     [
       'of a type it does not emit',
       () => ({ type: 'acme.person.sacked' }),
-      /type "acme\.person\.sacked"; allowed: the types in its emits \(acme\.person\.promoted\)/,
+      /type "acme\.person\.sacked"; allowed: .* one of its emits \(acme\.person\.promoted\)/,
     ],
     ['that is none', () => 'acme.person.promoted', /returned a string/],
-    ['whose data is not an object', () => ({ type: 'acme.person.promoted', data: [1] }), /not a plain JSON object/],
-    ['whose data is not JSON', () => ({ type: 'acme.person.promoted', data: { n: 1n } }), /not a plain JSON object/],
+    [
+      'whose data is not an object',
+      () => ({ type: 'acme.person.promoted', data: [1] }),
+      /returned an .* data a plain JSON object/,
+    ],
+    [
+      'whose data is not JSON',
+      () => ({ type: 'acme.person.promoted', data: { n: 1n } }),
+      /returned an .* data a plain JSON object/,
+    ],
   ])(
     'derive: returning an event %s makes one dead letter, and nothing is appended to the log',
     async (_what, wrong, why) => {

@@ -26,7 +26,7 @@ describe('defineDerive', () => {
     [{ emits: ['acme.person.created'] }, /found "acme\.person\.created"; .* the verb none of created/],
     [{ emits: [] }, /allowed: an array of one or more event types of your own/],
     [{ order: 'none' }, /order of defineDerive "d": there is no such option/],
-    [{ derive: 'x' }, /derive of defineDerive "d": found a string/],
+    [{ derive: 'x' }, /derive of defineDerive "d": found "x"/],
   ])('refuses %j', (wrong, message) => {
     const options = { name: 'd', emits: ['acme.person.promoted'], derive: () => undefined, ...wrong };
     expect(() => defineDerive(options as never)).toThrow(message);

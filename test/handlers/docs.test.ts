@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.js';
 import type { ChangefeedError } from '../../src/errors.js';
 import { backoffMs } from '../../src/runtime/backoff.js';
 import { formatDuration } from '../../src/runtime/duration.js';
-import { WEBHOOK_RETRY } from '../../src/handlers/webhook/options.js';
+import { ENDPOINT_RETRY } from '../../src/handlers/http/endpoint.js';
 import { KINDS } from '../../src/handlers/registry.js';
 import { subscriptionShape } from '../../src/handlers/options.js';
 
@@ -46,9 +46,9 @@ describe('handlers page', () => {
 /** The earliest and the latest moment of every try by default, as a table. */
 function webhookSchedule(): string {
   let [earliestMs, latestMs] = [0, 0];
-  const rows = Array.from({ length: WEBHOOK_RETRY.attempts }, (_, index) => {
+  const rows = Array.from({ length: ENDPOINT_RETRY.attempts }, (_, index) => {
     if (index === 0) return '| 1 | – | at once |';
-    const [shortest, longest] = [0, 1].map((random) => backoffMs(index, WEBHOOK_RETRY, random)) as [number, number];
+    const [shortest, longest] = [0, 1].map((random) => backoffMs(index, ENDPOINT_RETRY, random)) as [number, number];
     earliestMs += shortest;
     latestMs += longest;
     return `| ${index + 1} | ${between(shortest, longest)} | ${between(earliestMs, latestMs)} |`;
@@ -68,8 +68,8 @@ describe('handlers page: the retry schedule of webhooks', () => {
   it('webhook retries: span hours by default', () => {
     const webhookKind = KINDS.find(({ handler }) => handler === 'webhook');
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }).retry).toEqual(WEBHOOK_RETRY);
-    const least = Array.from({ length: 14 }, (_, index) => backoffMs(index + 1, WEBHOOK_RETRY, 0));
+    expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }).retry).toEqual(ENDPOINT_RETRY);
+    const least = Array.from({ length: 14 }, (_, index) => backoffMs(index + 1, ENDPOINT_RETRY, 0));
     expect(least.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(6 * 3_600_000);
   });
 });

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isPermanent } from '../../src/handlers/errors.js';
-import { createExec, exec } from '../../src/handlers/exec/exec.js';
-import { execSchema, type ExecOptions } from '../../src/handlers/exec/options.js';
-import { tailOf } from '../../src/handlers/exec/tail.js';
+import { createExec, exec, execSchema, type ExecOptions } from '../../src/handlers/exec/exec.js';
+import { tailOf } from '../../src/handlers/exec/run.js';
 import type { HandlerContext } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
 import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
@@ -148,17 +147,17 @@ describe('exec: a failing program', () => {
     [
       'does not exist',
       { command: 'no-such-program-here' },
-      'Exec "sync": could not start "no-such-program-here": the program does not exist. Install it or use its full path; then retry the dead letters.',
+      'Exec "sync": could not start "no-such-program-here": there is no program "no-such-program-here" on PATH; install it, or set command to its full path; then retry the dead letters.',
     ],
     [
       'would run in a folder that does not exist',
       { command: 'true', cwd: '/no/such/folder' },
-      'Exec "sync": could not start "true": the folder "/no/such/folder" does not exist. Create it or change cwd; then retry the dead letters.',
+      'Exec "sync": could not start "true": there is no folder "/no/such/folder"; create it, or change cwd; then retry the dead letters.',
     ],
     [
       'would run in a file',
       { command: 'true', cwd: '/etc/hosts' },
-      'Exec "sync": could not start "true": the folder "/etc/hosts" does not exist. Create it or change cwd; then retry the dead letters.',
+      'Exec "sync": could not start "true": there is no folder "/etc/hosts"; create it, or change cwd; then retry the dead letters.',
     ],
   ])('exec: a program that %s makes a dead letter that says what to do', async (_what, options, sentence) => {
     const error = await failureOf(deliver(options));
@@ -170,7 +169,7 @@ describe('exec: a failing program', () => {
     await writeFile(command, '#!/bin/sh\n', { mode: 0o600 });
     const error = await failureOf(deliver({ command }));
     expect(isPermanent(error)).toBe(true);
-    expect(error.message).toContain('it is not executable. Make it executable (chmod +x)');
+    expect(error.message).toContain('is not executable; make it executable: chmod +x');
   });
 });
 
@@ -261,7 +260,7 @@ describe('exec: a program that takes too long', () => {
 describe('exec: the end of the output', () => {
   it.each([
     ['', ''],
-    [' a\r\n\tb\u0000c ', 'a b c'],
+    [' a\r\n\tb\u0000c ', 'a bc'],
     ['\u001b[1;31mred\u001b[0m', 'red'],
     ['가'.repeat(301), `…${'가'.repeat(299)}`],
   ])('of %j is %j', (text, tail) => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
-import { message } from '../../src/handlers/message/message.js';
-import type { MessageOptions } from '../../src/handlers/message/options.js';
+import { message, type MessageOptions } from '../../src/handlers/message/message.js';
 import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
 import { handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
 

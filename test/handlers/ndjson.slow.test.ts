@@ -7,8 +7,7 @@ import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../src/handlers/handler.js';
-import { createNdjson, ndjson } from '../../src/handlers/ndjson/ndjson.js';
-import { ndjsonSchema } from '../../src/handlers/ndjson/options.js';
+import { createNdjson, ndjson, ndjsonSchema } from '../../src/handlers/ndjson/ndjson.js';
 import { batchContext, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 import { useProcesses } from '../support/process.js';
 
@@ -61,9 +60,9 @@ describe('ndjson: a file', () => {
         ?.reason.replace(`${folder}/`, '');
     expect(reasonOf('made/here/events.ndjson')).toBeUndefined();
     expect(reasonOf('file')).toBeUndefined();
-    expect(reasonOf('link')).toBe('link is a symbolic link');
-    expect(reasonOf('.')).toMatch(/ is a folder$/);
-    expect(reasonOf('file/events.ndjson')).toBe('file is not a folder');
+    expect(reasonOf('link')).toBe('link: it is a symbolic link');
+    expect(reasonOf('.')).toMatch(/: it is a folder$/);
+    expect(reasonOf('file/events.ndjson')).toMatch(/^file\/events.ndjson: ENOTDIR/);
     expect(ndjson({ name: 'out' }).obstacle).toBeUndefined();
     expect(await readdir(folder)).toEqual(['file', 'link']);
   });
@@ -72,7 +71,7 @@ describe('ndjson: a file', () => {
     const [target, path] = [join(folder, 'target'), join(folder, 'events.ndjson')];
     await symlink(target, path);
     await expect(send(ndjson({ name: 'out', path }), 'a')).rejects.toMatchObject({
-      message: `Ndjson "out": could not write to ${path}: it is a symbolic link. Set path to the file itself.`,
+      message: `Ndjson "out": could not write to ${path}: it is a symbolic link; set path to the file itself.`,
     });
     expect(await readdir(folder)).toEqual(['events.ndjson']);
   });
@@ -121,7 +120,7 @@ describe('ndjson: a file', () => {
     const subscription = ndjson({ name: 'out', path });
     await expect(send(subscription, 'a')).rejects.toMatchObject({
       code: 'CF_WRITE_FAILED',
-      message: `Ndjson "out": could not write to ${path}: it is a folder. Change path to the name of a file.`,
+      message: `Ndjson "out": could not write to ${path}: it is a folder; change path to the name of a file.`,
     });
     await rm(path, { recursive: true });
     await send(subscription, 'a');
@@ -175,7 +174,7 @@ describe('ndjson: standard output', () => {
     running.stdout.once('data', () => running.stdout.destroy());
     const [code] = (await once(running, 'close')) as [number | null];
     expect(said).toBe(
-      'Ndjson "out": could not write to standard output: the reader has closed it. Start again with a reader, or set a path.\n',
+      'Ndjson "out": could not write to standard output: the reader has closed it; start again with a reader, or set a path.\n',
     );
     expect(code).toBe(0);
   });

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isPermanent } from '../../src/handlers/errors.js';
 import type { HandlerContext } from '../../src/handlers/handler.js';
-import { placeOf } from '../../src/handlers/postgres/address.js';
+import { placeOf } from '../../src/handlers/postgres/database.js';
+import type { PostgresOptions } from '../../src/handlers/postgres/options.js';
 import { postgres } from '../../src/handlers/postgres/postgres.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { eventually } from '../support/eventually.js';
@@ -137,8 +138,7 @@ describe.skipIf(absent !== null)('postgres errors', () => {
   });
 
   it('postgres errors: an unreachable database is retried; the message has no user and no password', async () => {
-    const connection = { host: '127.0.0.1', port: 1, database: 'crm', user: 'u', password: 'sesame' };
-    const error = await failureOf(send(mirror({ connection }), step({ sequence: 1 })));
+    const error = await failureOf(send(mirror({ url: 'postgres://u:sesame@127.0.0.1:1/crm' }), step({ sequence: 1 })));
     expect(error).toMatchObject({
       code: 'CF_DATABASE_FAILED',
       message: 'Postgres "mirror": 127.0.0.1:1/crm could not be reached (ECONNREFUSED). The event is tried again.',
@@ -179,7 +179,7 @@ describe('postgres options', () => {
     [
       'no database',
       {},
-      'url of postgres "mirror": found nothing; allowed: either url (a URL such as postgres://user:password@host:5432/database) or connection ({ host, port, database, user, password, ssl }).',
+      'url of postgres "mirror": found nothing; allowed: a URL such as postgres://user:password@host:5432/database.',
     ],
     [
       'a URL of something else, without showing it',
@@ -212,7 +212,7 @@ describe('postgres options', () => {
       `timeZone of postgres "mirror": found "Seoul"; allowed: the IANA name of a time zone, such as 'Asia/Seoul' or 'UTC' (this machine does not know it).`,
     ],
   ])('postgres options: refuse %s', (_what, options, sentence) => {
-    expect(() => postgres({ name: 'mirror', ...options })).toThrow(
+    expect(() => postgres({ name: 'mirror', ...options } as PostgresOptions)).toThrow(
       expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
     );
   });

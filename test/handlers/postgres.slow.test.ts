@@ -85,7 +85,7 @@ describe.skipIf(absent !== null)('postgres handler', () => {
 describe.skipIf(absent !== null)('postgres reach', () => {
   it('postgres reach: connects, and says what to do where it cannot', async () => {
     const reached = await mirror().reach?.();
-    expect(reached).toMatchObject({ subscription: 'mirror', problem: null });
+    expect(reached).toMatchObject({ problem: null });
     const other = new URL(url);
     other.pathname = '/no_such_database';
     expect(await mirror({ url: other.href }).reach?.()).toMatchObject({

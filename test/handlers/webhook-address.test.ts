@@ -1,66 +1,66 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { isAllowHost, readAllowHosts, refusalOf } from '../../src/handlers/http/address.js';
-import { guardedAgent, type Resolve } from '../../src/handlers/http/guard.js';
-import { readTarget } from '../../src/handlers/http/target.js';
+import { guardedAgent, isAllowHost, readAllowHosts, refusalOf, type Resolve } from '../../src/handlers/http/guard.js';
+import { placeOf } from '../../src/handlers/http/endpoint.js';
+import { messageSchema } from '../../src/handlers/message/message.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 
 const nothing = readAllowHosts([]);
 
 describe('webhook address', () => {
   it.each([
-    ['10.0.0.1', 'a private address'],
-    ['172.16.0.1', 'a private address'],
-    ['172.31.255.255', 'a private address'],
-    ['192.168.1.1', 'a private address'],
-    ['127.0.0.1', 'a loopback address'],
-    ['127.255.255.254', 'a loopback address'],
-    ['169.254.1.1', 'a link-local address'],
+    ['10.0.0.1', 'in the range "private"'],
+    ['172.16.0.1', 'in the range "private"'],
+    ['172.31.255.255', 'in the range "private"'],
+    ['192.168.1.1', 'in the range "private"'],
+    ['127.0.0.1', 'in the range "loopback"'],
+    ['127.255.255.254', 'in the range "loopback"'],
+    ['169.254.1.1', 'in the range "linkLocal"'],
     ['169.254.169.254', 'the metadata address of a cloud machine'],
     ['169.254.170.2', 'the metadata address of a cloud machine'],
     ['100.100.100.200', 'the metadata address of a cloud machine'],
     ['168.63.129.16', 'the metadata address of a cloud machine'],
-    ['100.64.0.1', 'a shared address (carrier-grade NAT)'],
-    ['0.0.0.0', 'an unspecified address'],
-    ['0.1.2.3', 'an unspecified address'],
-    ['224.0.0.1', 'a multicast address'],
-    ['255.255.255.255', 'the broadcast address'],
-    ['192.0.2.1', 'a reserved address'],
-    ['198.18.0.1', 'a reserved address'],
-    ['240.0.0.1', 'a reserved address'],
-    ['::', 'an unspecified address'],
-    ['::1', 'a loopback address'],
-    ['fe80::1', 'a link-local address'],
-    ['fe80::1%eth0', 'a link-local address'],
-    ['fc00::1', 'a unique-local address'],
-    ['fd12:3456::1', 'a unique-local address'],
+    ['100.64.0.1', 'in the range "carrierGradeNat"'],
+    ['0.0.0.0', 'in the range "unspecified"'],
+    ['0.1.2.3', 'in the range "unspecified"'],
+    ['224.0.0.1', 'in the range "multicast"'],
+    ['255.255.255.255', 'in the range "broadcast"'],
+    ['192.0.2.1', 'in the range "reserved"'],
+    ['198.18.0.1', 'in the range "reserved"'],
+    ['240.0.0.1', 'in the range "reserved"'],
+    ['::', 'in the range "unspecified"'],
+    ['::1', 'in the range "loopback"'],
+    ['fe80::1', 'in the range "linkLocal"'],
+    ['fe80::1%eth0', 'in the range "linkLocal"'],
+    ['fc00::1', 'in the range "uniqueLocal"'],
+    ['fd12:3456::1', 'in the range "uniqueLocal"'],
     ['fd00:ec2::254', 'the metadata address of a cloud machine'],
-    ['fec0::1', 'a site-local address'],
-    ['ff02::1', 'a multicast address'],
-    ['::ffff:127.0.0.1', 'an IPv4 address mapped into IPv6'],
-    ['::ffff:7f00:1', 'an IPv4 address mapped into IPv6'],
-    ['::ffff:8.8.8.8', 'an IPv4 address mapped into IPv6'],
+    ['fec0::1', 'in the range "deprecatedSiteLocal"'],
+    ['ff02::1', 'in the range "multicast"'],
+    ['::ffff:127.0.0.1', 'in the range "ipv4Mapped"'],
+    ['::ffff:7f00:1', 'in the range "ipv4Mapped"'],
+    ['::ffff:8.8.8.8', 'in the range "ipv4Mapped"'],
     ['::ffff:169.254.169.254', 'the metadata address of a cloud machine'],
-    ['::7f00:1', 'a reserved address'],
-    ['::127.0.0.1', 'an IPv4 address mapped into IPv6'],
-    ['::a00:1', 'a reserved address'],
-    ['64:ff9b::a00:1', 'an IPv4 address translated into IPv6 (NAT64)'],
-    ['64:ff9b:1::a00:1', 'an IPv4 address translated into IPv6 (NAT64)'],
-    ['2002:7f00:1::', 'an IPv4 address tunnelled in IPv6 (6to4)'],
-    ['64:ff9b::a9fe:a9fe', 'an IPv4 address translated into IPv6 (NAT64)'],
-    ['::ffff:0:127.0.0.1', 'an IPv4 address translated into IPv6'],
-    ['2002:a9fe:a9fe::', 'an IPv4 address tunnelled in IPv6 (6to4)'],
-    ['2001::7f00:1', 'an IPv4 address tunnelled in IPv6 (Teredo)'],
+    ['::7f00:1', 'in the range "reserved"'],
+    ['::127.0.0.1', 'in the range "ipv4Mapped"'],
+    ['::a00:1', 'in the range "reserved"'],
+    ['64:ff9b::a00:1', 'in the range "rfc6052"'],
+    ['64:ff9b:1::a00:1', 'in the range "rfc6052"'],
+    ['2002:7f00:1::', 'in the range "6to4"'],
+    ['64:ff9b::a9fe:a9fe', 'in the range "rfc6052"'],
+    ['::ffff:0:127.0.0.1', 'in the range "rfc6145"'],
+    ['2002:a9fe:a9fe::', 'in the range "6to4"'],
+    ['2001::7f00:1', 'in the range "teredo"'],
     ['2606:4700:4700::1111%eth0', 'an address within one network (it has a zone)'],
     ['fd20:ce::254', 'the metadata address of a cloud machine'],
     ['192.0.0.192', 'the metadata address of a cloud machine'],
-    ['100.127.255.255', 'a shared address (carrier-grade NAT)'],
-    ['192.88.99.1', 'a reserved address'],
-    ['3fff::1', 'a reserved address'],
-    ['5f00::1', 'a reserved address'],
-    ['100::1', 'a reserved address'],
-    ['2001:db8::1', 'a reserved address'],
-    ['4000::1', 'a reserved address'],
+    ['100.127.255.255', 'in the range "carrierGradeNat"'],
+    ['192.88.99.1', 'in the range "reserved"'],
+    ['3fff::1', 'in the range "reserved"'],
+    ['5f00::1', 'in the range "segmentRouting"'],
+    ['100::1', 'in the range "discard"'],
+    ['2001:db8::1', 'in the range "reserved"'],
+    ['4000::1', 'in the range "reserved"'],
     ['', 'not an address'],
     ['0x7f.1', 'not an address'],
     ['hooks.example', 'not an address'],
@@ -97,7 +97,7 @@ describe('webhook address', () => {
 
   it('webhook address: stays refused when allowHosts names another address', () => {
     expect(refusalOf('127.0.0.1', readAllowHosts(['127.0.0.2', '10.0.0.0/8', 'localhost', '::1']))).toBe(
-      'a loopback address',
+      'in the range "loopback"',
     );
   });
 
@@ -121,9 +121,9 @@ describe('webhook URL', () => {
     `a public host (this is ${what}), unless allowHosts names "${name}"`;
   const plain = 'the address in its plain form, such as 203.0.113.7';
   it.each([
-    ['https://127.0.0.1/x', host('a loopback address', '127.0.0.1')],
-    ['https://[::1]:8443/x', host('a loopback address', '::1')],
-    ['https://[::ffff:10.0.0.1]/', host('an IPv4 address mapped into IPv6', '::ffff:a00:1')],
+    ['https://127.0.0.1/x', host('in the range "loopback"', '127.0.0.1')],
+    ['https://[::1]:8443/x', host('in the range "loopback"', '::1')],
+    ['https://[::ffff:10.0.0.1]/', host('in the range "ipv4Mapped"', '::ffff:a00:1')],
     ['https://169.254.169.254/latest/meta-data', host('the metadata address of a cloud machine', '169.254.169.254')],
     ['https://[fd00:ec2::254]/', host('the metadata address of a cloud machine', 'fd00:ec2::254')],
     ['https://localhost/x', host('this machine', 'localhost')],
@@ -132,11 +132,11 @@ describe('webhook URL', () => {
     ['https://127.0.0.1./', plain],
     ['https://127。0。0。1/', plain],
     ['https://ⓛocalhost/', host('this machine', 'localhost')],
-    ['https://[64:ff9b::7f00:1]/', host('an IPv4 address translated into IPv6 (NAT64)', '64:ff9b::7f00:1')],
+    ['https://[64:ff9b::7f00:1]/', host('in the range "rfc6052"', '64:ff9b::7f00:1')],
     ['https://[::ffff:169.254.169.254]/', host('the metadata address of a cloud machine', '::ffff:a9fe:a9fe')],
     ['https://[fe80::1%25eth0]/', 'a URL that begins with https://'],
-    ['https://100.64.0.1/', host('a shared address (carrier-grade NAT)', '100.64.0.1')],
-    ['https://255.255.255.255/', host('the broadcast address', '255.255.255.255')],
+    ['https://100.64.0.1/', host('in the range "carrierGradeNat"', '100.64.0.1')],
+    ['https://255.255.255.255/', host('in the range "broadcast"', '255.255.255.255')],
     [
       'https:hooks.example@127.0.0.1/',
       'a URL without user name and password (the receiver checks the signature instead)',
@@ -159,7 +159,8 @@ describe('webhook URL', () => {
     ['hooks.example', 'a URL that begins with https://'],
     ['', 'a URL that begins with https://'],
   ])('%s is refused', (url, allowed) => {
-    expect(readTarget(url, nothing)).toEqual({ outcome: 'refused', allowed });
+    const { error } = messageSchema.safeParse({ name: 'chat', url });
+    expect(error?.issues).toMatchObject([{ path: ['url'], message: allowed }]);
   });
 
   it.each([
@@ -171,7 +172,7 @@ describe('webhook URL', () => {
     ['http://localhost:3000/in', ['localhost'], 'localhost:3000/in'],
     ['https://훅.example/in', [], 'xn--i18b.example/in'],
   ])('%s is accepted with allowHosts %j', (url, allowHosts, place) => {
-    expect(readTarget(url, readAllowHosts(allowHosts))).toMatchObject({ outcome: 'accepted', target: { place } });
+    expect(placeOf(messageSchema.parse({ name: 'chat', url, allowHosts }).url)).toBe(place);
   });
 });
 
@@ -226,7 +227,7 @@ describe('a connection', () => {
       await expect(get(`http://${host}:${receiver.port}/`, [], resolve)).rejects.toMatchObject({
         code: 'CF_ADDRESS_REFUSED',
         message:
-          '127.0.0.1 is a loopback address: nothing was sent. If this address is intended, add the host or address to allowHosts.',
+          '127.0.0.1 is in the range "loopback": nothing was sent. If this address is intended, add the host or address to allowHosts.',
       });
       expect([receiver.connections(), resolve.asked()]).toEqual([0, 0]);
     },

@@ -3,8 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { batchId } from '../../src/events/envelope.js';
 import { retryAfterMsOf } from '../../src/handlers/errors.js';
-import { webhook } from '../../src/handlers/webhook/webhook.js';
-import type { WebhookOptions } from '../../src/handlers/webhook/options.js';
+import { webhook, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { batchContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
 
@@ -60,11 +59,5 @@ describe('webhook batch', () => {
     const receiver = await startReceiver(() => ({ status: 503, headers: { 'retry-after': '7' } }));
     const error: unknown = await deliver(receiver.url).catch((reason: unknown) => reason);
     expect(retryAfterMsOf(error)).toBe(7_000);
-  });
-
-  it('webhook batch: refuses binary mode', () => {
-    expect(() => webhook({ ...optionsOf('https://ops.example'), mode: 'binary' })).toThrow(
-      `mode of webhook "ops": found "binary"; allowed: 'structured' together with batch: headers describe one event only.`,
-    );
   });
 });

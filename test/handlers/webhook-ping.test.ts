@@ -3,9 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../src/events/catalogue.js';
 import type { Pinged } from '../../src/handlers/handler.js';
-import { webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/options.js';
 import { compilePattern } from '../../src/events/pattern.js';
-import { createWebhook, webhook } from '../../src/handlers/webhook/webhook.js';
+import { createWebhook, webhook, webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 
 const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
@@ -22,33 +21,30 @@ describe('a test event', () => {
     }
   };
 
-  it.each(['structured', 'binary'] as const)(
-    'is signed and sent as any other, and says what it is (%s)',
-    async (mode) => {
-      const receiver = await startReceiver(() => ({ status: 200, body: 'thank\nyou' }));
-      const pinged = await ping({ url: `${receiver.url}/in?key=sesame`, mode, secret: [secretOf(1), secretOf(2)] });
-      const one = receiver.received[0]!;
-      expect(pinged).toEqual({
-        subscription: 'ops',
-        place: `127.0.0.1:${receiver.port}/in`,
-        id: one.headers['webhook-id'],
-        type: 'changefeed.test',
-        signatures: String(one.headers['webhook-signature'])
-          .split(' ')
-          .map((signature, index) => ({ secret: index + 1, signature })),
-        outcome: 'accepted',
-        status: 200,
-        ms: expect.any(Number) as number,
-        body: 'thank you',
-        problem: null,
-      });
-      const headers = one.headers as Record<string, string>;
-      for (const key of [secretOf(1), secretOf(2)]) new Webhook(key).verify(one.body, headers);
-      const parsed = HTTP.toEvent({ headers: one.headers, body: one.body }) as CloudEvent<{ test: boolean }>;
-      expect(parsed.validate()).toBe(true);
-      expect([parsed.type, parsed.data?.test]).toEqual(['changefeed.test', true]);
-    },
-  );
+  it('is signed and sent as any other, and says what it is', async () => {
+    const receiver = await startReceiver(() => ({ status: 200, body: 'thank\nyou' }));
+    const pinged = await ping({ url: `${receiver.url}/in?key=sesame`, secret: [secretOf(1), secretOf(2)] });
+    const one = receiver.received[0]!;
+    expect(pinged).toEqual({
+      subscription: 'ops',
+      place: `127.0.0.1:${receiver.port}/in`,
+      id: one.headers['webhook-id'],
+      type: 'changefeed.test',
+      signatures: String(one.headers['webhook-signature'])
+        .split(' ')
+        .map((signature, index) => ({ secret: index + 1, signature })),
+      outcome: 'accepted',
+      status: 200,
+      ms: expect.any(Number) as number,
+      body: 'thank you',
+      problem: null,
+    });
+    const headers = one.headers as Record<string, string>;
+    for (const key of [secretOf(1), secretOf(2)]) new Webhook(key).verify(one.body, headers);
+    const parsed = HTTP.toEvent({ headers: one.headers, body: one.body }) as CloudEvent<{ test: boolean }>;
+    expect(parsed.validate()).toBe(true);
+    expect([parsed.type, parsed.data?.test]).toEqual(['changefeed.test', true]);
+  });
 
   it('webhook test: no event type pattern selects its type', () => {
     expect(compilePattern('crm.*')('changefeed.test')).toBe(false);
@@ -73,6 +69,9 @@ describe('a test event', () => {
     const inwards = createWebhook(settings, { resolve: () => Promise.resolve([{ address: '10.0.0.5', family: 4 }]) });
     const { outcome, problem } = await inwards.ping!({ signal: new AbortController().signal });
     await inwards.close?.();
-    expect([outcome, problem]).toEqual(['unreachable', expect.stringContaining('a private address: nothing was sent')]);
+    expect([outcome, problem]).toEqual([
+      'unreachable',
+      expect.stringContaining('in the range "private": nothing was sent'),
+    ]);
   });
 });

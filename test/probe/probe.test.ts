@@ -4,7 +4,7 @@ import { createReadApi } from '../../src/api/client.js';
 import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { seenFields, writtenFields } from '../../src/crm/known-fields.js';
 import { probeLists, type ProbedList, type ProbeReport } from '../../src/probe/probe.js';
-import { askOnce } from '../../src/probe/raw-answer.js';
+import { askOnce } from '../../src/probe/sample.js';
 import { probeText } from '../../src/cli/print-probe.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
 import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';

@@ -25,8 +25,7 @@ const WORKSPACE = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'to
 const NDJSON = { handler: 'ndjson', name: 'out' };
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const WEBHOOK = { handler: 'webhook', name: 'ops', url: 'https://ops.example/hooks', secret: SECRET };
-const POSTGRES = { handler: 'postgres', name: 'mirror' };
-const DATABASE = { ...POSTGRES, url: 'postgres://db.example/crm' };
+const POSTGRES = { handler: 'postgres', name: 'mirror', url: 'postgres://db.example/crm' };
 const BULLMQ = { handler: 'bullmq', name: 'jobs', queue: 'crm-events', redis: 'redis://jobs.example' };
 const whole = (more: Json): Json => ({ workspaces: [WORKSPACE], ...more });
 const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more }] });
@@ -98,7 +97,7 @@ export const SECTIONS: readonly Section[] = [
   {
     title: 'Options of `webhook`',
     text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
-    file: 'handlers/webhook/options.ts',
+    file: 'handlers/webhook/webhook.ts',
     name: 'webhookOptions',
     around: (more) => subscription(WEBHOOK, more),
   },
@@ -116,13 +115,13 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Options of `message`',
-    file: 'handlers/message/options.ts',
+    file: 'handlers/message/message.ts',
     name: 'messageOptions',
     around: (more) => subscription({ handler: 'message', name: 'chat', url: 'https://chat.example/hook' }, more),
   },
   {
     title: 'Options of `exec`',
-    file: 'handlers/exec/options.ts',
+    file: 'handlers/exec/exec.ts',
     name: 'execSchema',
     around: (more) => subscription({ handler: 'exec', name: 'script', command: './on-change.sh' }, more),
   },
@@ -130,36 +129,29 @@ export const SECTIONS: readonly Section[] = [
     title: 'Options of `postgres`',
     file: 'handlers/postgres/options.ts',
     name: 'postgresOptions',
-    around: (more) => subscription('connection' in more ? POSTGRES : DATABASE, more),
-  },
-  {
-    title: 'Options of `postgres`: `connection`',
-    text: 'Parts that are left out come from `PGHOST`, `PGUSER` and the other `PG…` variables.',
-    file: 'handlers/postgres/options.ts',
-    name: 'connectionOptions',
-    around: (connection) => subscription(POSTGRES, { connection }),
+    around: (more) => subscription(POSTGRES, more),
   },
   {
     title: 'Options of `bullmq`',
-    file: 'handlers/bullmq/options.ts',
+    file: 'handlers/bullmq/bullmq.ts',
     name: 'bullmqSchema',
     around: (more) => subscription(BULLMQ, more),
   },
   {
     title: 'Options of `bullmq`: `job`',
-    file: 'handlers/bullmq/options.ts',
+    file: 'handlers/bullmq/bullmq.ts',
     name: 'jobOptions',
     around: (job) => subscription(BULLMQ, { job }),
   },
   {
     title: 'Options of `ndjson`',
-    file: 'handlers/ndjson/options.ts',
+    file: 'handlers/ndjson/ndjson.ts',
     name: 'ndjsonOptions',
     around: (more) => subscription(NDJSON, more),
   },
   {
     title: 'Options of `ndjson`: `rotate`',
-    file: 'handlers/ndjson/options.ts',
+    file: 'handlers/ndjson/ndjson.ts',
     name: 'rotateOptions',
     around: (rotate) => subscription(NDJSON, { path: 'events.ndjson', rotate: { size: '1MB', ...rotate } }),
   },

@@ -51,7 +51,7 @@ export async function useMirrors(): Promise<TestMirrors> {
     url,
     admin,
     mirror(options = {}) {
-      const subscription = postgres({ name: 'mirror', schema, ...(options.connection ? {} : { url }), ...options });
+      const subscription = postgres({ name: 'mirror', schema, url, ...options });
       made.push(subscription);
       return subscription;
     },

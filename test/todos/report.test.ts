@@ -6,7 +6,7 @@ import { todosText } from '../../src/cli/print-todos.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
 import type { TodoStore } from '../../src/todos/store.js';
-import { TodoTally, reportTodos } from '../../src/todos/report.js';
+import { factsIn, reportTodos, sumsOf } from '../../src/todos/report.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -56,9 +56,7 @@ describe('todos report', () => {
   it.each(SPELLINGS)(
     'todos report: counts todos in %s fields in total, by person in charge and by team',
     (_how, todo) => {
-      const tally = new TodoTally(period);
-      for (const record of all(todo)) tally.add(record);
-      const { total, people, teams } = tally.sums();
+      const { total, people, teams } = sumsOf(all(todo).map(factsIn(period)));
       expect(total).toEqual({
         open: 6,
         dueToday: 3,

@@ -28,7 +28,7 @@ export const webhook = defineCommand({
   },
 });
 
-function findWebhook(name: string, { subscriptions }: Config): Webhook & Required<Pick<Webhook, 'ping'>> {
+function findWebhook(name: string, { subscriptions }: Config): Webhook & { ping: NonNullable<Webhook['ping']> } {
   const webhooks = subscriptions.filter((one) => one.ping !== undefined).map((one) => one.name);
   const known = webhooks.length === 0 ? 'The configuration has no webhook.' : `Webhooks: ${webhooks.join(', ')}.`;
   const found = subscriptions.find((one) => one.name === name);

@@ -1,15 +1,64 @@
 /** `bullmq`: every event as a job in your own queue, for workers in any language that BullMQ supports. */
 import type { JobsOptions } from 'bullmq';
+import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { systemClock } from '../../runtime/clock.js';
+import { printable, shorten } from '../../runtime/printable.js';
+import { redisUrl, redisUrlFault } from '../../schema-kit/addresses.js';
+import { matching, oneOf, strictOptions, text, wholeNumber } from '../../schema-kit/fields.js';
+import { optionsError } from '../../schema-kit/problem.js';
 import type { Reached, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
-import { toSubscription } from '../options.js';
-import { redisUrlFault } from '../../schema-kit/addresses.js';
-import { optionsError } from '../../schema-kit/problem.js';
-import { bullmqSchema, type BullmqOptions, type BullmqSettings } from './options.js';
+import { subscriptionShape, toSubscription } from '../options.js';
 import { createProducer, type Producer } from './producer.js';
+
+const MOST = 2 ** 31 - 1;
+const DAY_SECONDS = 86_400;
+
+const keptJobs = z.union(
+  [
+    z.boolean(),
+    wholeNumber(0, MOST),
+    strictOptions({ age: wholeNumber(0, MOST).optional(), count: wholeNumber(0, MOST).optional() }),
+  ],
+  { error: 'true, false, a number of jobs, or { age: seconds, count: jobs }' },
+);
+
+const jobOptions = strictOptions({
+  /** Number of attempts by your workers, the first included. @defaultValue 1 */
+  attempts: wholeNumber(1, 1_000).optional(),
+  /** The wait between these attempts, in ms. @defaultValue none */
+  backoff: strictOptions({ type: oneOf('fixed', 'exponential'), delay: wholeNumber(0, MOST) }).optional(),
+  /** Workers take jobs with a lower number first, after those with 0. @defaultValue 0 */
+  priority: wholeNumber(0, 2_097_152).optional(),
+  /**
+   * Which completed jobs are kept: all (`false`), none (`true`), a number of jobs, or those younger than `age` seconds. While a
+   * job is kept, its event is not added again. @defaultValue `{ age: 86400 }`
+   */
+  removeOnComplete: keptJobs.default({ age: DAY_SECONDS }),
+  /** Which failed jobs are kept, in the same form. @defaultValue false */
+  removeOnFail: keptJobs.default(false),
+});
+
+const NOT_EMPTY = 'a text that is not empty';
+
+export const bullmqSchema = strictOptions({
+  ...subscriptionShape,
+  /** The name of your queue. */
+  queue: matching(/^[^:]+$/, "the name of a queue, without ':'"),
+  /** The Redis of the queue: `redis://:password@host:6379/0` or `rediss://…`. @defaultValue the variable `REDIS_URL` */
+  redis: redisUrl.optional(),
+  /** The prefix your workers use. @defaultValue 'bull', as in BullMQ */
+  prefix: text(NOT_EMPTY).default('bull'),
+  /** The name of the jobs. @defaultValue the event's type */
+  jobName: text(NOT_EMPTY).optional(),
+  /** Options of the jobs that your workers receive. Names and units are BullMQ's. */
+  job: jobOptions.prefault({}),
+});
+
+export type BullmqOptions = z.input<typeof bullmqSchema>;
+export type BullmqJobOptions = z.input<typeof jobOptions>;
+type BullmqSettings = z.output<typeof bullmqSchema>;
 
 const LONGEST_TIMEOUT_MS = 10_000;
 
@@ -39,12 +88,10 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
 }
 
 async function reach(subscription: string, { producer, place }: Omit<Destination, 'settings'>): Promise<Reached> {
-  const startedAt = systemClock.now();
   const reason = await producer.ping().then(() => null, reasonOf);
-  const reached = { subscription, place, ms: systemClock.now() - startedAt };
-  if (reason === null) return { ...reached, problem: null };
+  if (reason === null) return { place, problem: null };
   const remedy = 'Start the Redis of your workers, or correct the option redis (without it: REDIS_URL).';
-  return { ...reached, problem: `Bullmq "${subscription}": ${place} could not be reached (${reason}).`, remedy };
+  return { place, problem: `Bullmq "${subscription}": ${place} could not be reached (${reason}).`, remedy };
 }
 
 /** A private Redis has no address that other programs know, so a queue in it would have no workers. */
@@ -65,14 +112,8 @@ interface Destination {
 
 async function add(event: ChangeEvent, { settings, producer, place }: Destination): Promise<void> {
   const { name: subscription, queue, jobName, job } = settings;
-  const { removeOnComplete, removeOnFail, ...given } = job;
   try {
-    await producer.add(jobName ?? event.type, event, {
-      jobId: event.id,
-      ...(given as JobsOptions),
-      removeOnComplete: keptOf(removeOnComplete),
-      removeOnFail: keptOf(removeOnFail),
-    });
+    await producer.add(jobName ?? event.type, event, { jobId: event.id, ...(job as JobsOptions) });
   } catch (error) {
     throw new ChangefeedError('CF_REDIS_UNREACHABLE', {
       message: `Bullmq "${subscription}": could not add to queue "${queue}" at ${place}: ${reasonOf(error)}. The event is tried again.`,
@@ -82,18 +123,7 @@ async function add(event: ChangeEvent, { settings, producer, place }: Destinatio
   }
 }
 
-type Kept = BullmqSettings['job']['removeOnFail'];
-type KeptJobs = boolean | number | { age: number; count?: number } | { count: number };
-
-/** In BullMQ's form, which requires one of the two limits. */
-function keptOf(kept: Kept): KeptJobs {
-  if (typeof kept !== 'object') return kept;
-  const { age, count } = kept;
-  if (age !== undefined) return count === undefined ? { age } : { age, count };
-  return count === undefined ? false : { count };
-}
-
 function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
-  return (code ?? messageOf(error)).replace(/\s+/g, ' ').slice(0, 200).replace(/\.$/, '');
+  return shorten(printable(code ?? messageOf(error)), 200).replace(/\.$/, '');
 }

@@ -1,17 +1,48 @@
 /** `exec`: runs a program for every event. */
-import { stat } from 'node:fs/promises';
+import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
 import { Turns } from '../../runtime/turns.js';
+import { duration, matching, strictOptions } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import { PermanentError } from '../errors.js';
 import type { HandlerContext, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
-import { toSubscription } from '../options.js';
-import { execSchema, type ExecOptions, type ExecSettings } from './options.js';
+import { LONGEST_WAIT, subscriptionShape, toSubscription } from '../options.js';
 import { programObstacle } from './program.js';
 import { runCommand, type Ending } from './run.js';
+
+// The operating system ends a text at its first NUL and would silently drop what follows.
+const NO_NUL = /^[^\0]*$/;
+const NO_NUL_NOT_EMPTY = /^[^\0]+$/;
+const ARGUMENTS = 'an array of texts, one per argument';
+const VARIABLES = 'an object of texts by name of variable (letters, digits and _)';
+
+export const execSchema = strictOptions({
+  ...subscriptionShape,
+  /** The program: a path, or a name that is searched for on `PATH`. It does not run in a shell. */
+  command: matching(
+    NO_NUL_NOT_EMPTY,
+    'the path or the name of a program (a shell line goes into a script, or into args of "sh")',
+  ),
+  /** The arguments of the program. @defaultValue none */
+  args: secret(z.array(matching(NO_NUL, ARGUMENTS), { error: ARGUMENTS }))
+    .readonly()
+    .default([]),
+  /** The folder it runs in. @defaultValue the working directory of this process */
+  cwd: matching(NO_NUL_NOT_EMPTY, 'the path of a folder').optional(),
+  /** Environment variables, in addition to `PATH`, `HOME`, `LANG` and the like (see handlers.md): no others are passed on. @defaultValue none */
+  env: secret(z.record(matching(/^\w+$/, VARIABLES), matching(NO_NUL, VARIABLES), { error: VARIABLES }))
+    .readonly()
+    .default({}),
+  /** How long a program may take to stop after SIGTERM before it is killed (SIGKILL). @defaultValue '5s' */
+  killAfter: duration({ from: '0ms', to: LONGEST_WAIT }).prefault('5s'),
+});
+
+export type ExecOptions = z.input<typeof execSchema>;
+export type ExecSettings = z.output<typeof execSchema>;
 
 /** `EX_DATAERR` of sysexits.h: the program rejects the event permanently. */
 const NEVER = 65;
@@ -95,7 +126,7 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
       { signal: context.signal, killAfterMs: settings.killAfter, clock },
     );
   } catch (error) {
-    throw await unstartable(error as NodeJS.ErrnoException, settings);
+    throw unstartable(error as NodeJS.ErrnoException, { settings, clock, env });
   }
 }
 
@@ -119,40 +150,16 @@ function environmentOf(
   };
 }
 
-async function unstartable(error: NodeJS.ErrnoException, { name, command, cwd }: ExecSettings): Promise<Error> {
-  const start = `Exec "${name}": could not start ${JSON.stringify(command)}`;
+function unstartable(error: NodeJS.ErrnoException, { settings, env }: Runner): Error {
+  const { name: subscription, command } = settings;
+  const start = `Exec "${subscription}": could not start ${JSON.stringify(command)}`;
   const failed = (message: string): ChangefeedError =>
-    new ChangefeedError('CF_COMMAND_FAILED', { message, subscription: name, cause: error });
-  const reason = await permanentReason(error.code, cwd);
-  if (reason === undefined) return failed(`${start} (${error.code ?? messageOf(error)}). The event is tried again.`);
-  const message = `${start}: ${reason}; then retry the dead letters.`;
+    new ChangefeedError('CF_COMMAND_FAILED', { message, subscription, cause: error });
+  // A retry cannot succeed while there is an obstacle.
+  const obstacle = programObstacle(settings, env);
+  if (obstacle === null) return failed(`${start} (${error.code ?? messageOf(error)}). The event is tried again.`);
+  const message = `${start}: ${obstacle.reason}; ${obstacle.remedy}; then retry the dead letters.`;
   return new PermanentError(message, { cause: failed(message) });
-}
-
-/** The reason if a retry cannot succeed. */
-async function permanentReason(code: string | undefined, cwd: string | undefined): Promise<string | undefined> {
-  // The system reports a missing program and a missing working folder with the same code.
-  if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(code ?? '') && cwd !== undefined && !(await isFolder(cwd)))
-    return `the folder ${JSON.stringify(cwd)} does not exist. Create it or change cwd`;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'the program does not exist. Install it or use its full path';
-    case 'EACCES':
-    case 'EPERM':
-      return 'it is not executable. Make it executable (chmod +x) for the user of this process';
-    case 'ENOEXEC':
-      return 'it is not a program. A script must begin with #! and its interpreter';
-    default:
-      return undefined;
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }
 
 function failure({ code, killedBy, stderr }: Ending, { name, command }: ExecSettings): Error {

@@ -1,13 +1,15 @@
 /** Whether the program of an `exec` can be started, seen before its first event. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import type { ExecSettings } from './options.js';
+import type { Obstacle } from '../handler.js';
 
 /** The same search as the system's: a name is looked for on `PATH`, a path begins at `cwd`. Null: it can be started. */
 export function programObstacle(
-  { command, cwd = '.', env: added }: Pick<ExecSettings, 'command' | 'cwd' | 'env'>,
+  { command, cwd = '.', env: added }: { command: string; cwd?: string | undefined; env: NodeJS.ProcessEnv },
   env: NodeJS.ProcessEnv,
-): { reason: string; remedy: string } | null {
+): Obstacle | null {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return { reason: `there is no folder ${JSON.stringify(cwd)}`, remedy: 'create it, or change cwd' };
   // Windows finds programs by further rules.
   if (process.platform === 'win32') return null;
   const name = JSON.stringify(command);

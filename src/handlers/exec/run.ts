@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../../runtime/clock.js';
-import { Tail } from './tail.js';
+import { printable } from '../../runtime/printable.js';
 
 export interface Command {
   command: string;
@@ -127,4 +127,35 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   } catch {
     return false;
   }
+}
+
+/** In bytes; enough for the part that is shown, in any script. */
+const KEPT_BYTES = 4_096;
+/** In characters. */
+const SHOWN_LENGTH = 300;
+
+/** The end of a program's output, which usually says why it failed. Bounded in size. */
+class Tail {
+  #kept = Buffer.alloc(0);
+  #isCut = false;
+
+  add(part: Buffer): void {
+    const all = Buffer.concat([this.#kept, part]);
+    this.#isCut ||= all.length > KEPT_BYTES;
+    // A copy: a slice would keep the whole buffer in memory.
+    this.#kept = Buffer.from(all.subarray(-KEPT_BYTES));
+  }
+
+  text(): string {
+    // A cut in the middle of a character leaves up to three bytes of it.
+    return tailOf(this.#kept.toString('utf8').replace(/^\ufffd+/, ''), this.#isCut);
+  }
+}
+
+/** One line, without control characters, at most 300 characters. */
+export function tailOf(text: string, isCut = false): string {
+  const line = printable(text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trim();
+  const characters = Array.from(line);
+  if (characters.length <= SHOWN_LENGTH && !isCut) return line;
+  return `…${characters.slice(-(SHOWN_LENGTH - 1)).join('')}`;
 }

@@ -1,10 +1,18 @@
-/** What a receiver's answer means for the event: delivered, retry (and when), or disable the subscription. Pure. */
+/** What is read of a receiver's answer, and what it means for the event: retry (and when), or disable the subscription. */
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { ChangefeedError } from '../../errors.js';
+import { retryAfterMs } from '../../runtime/backoff.js';
 import { formatDuration } from '../../runtime/duration.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
 
 /** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
 const LONGEST_WAIT_MS = 86_400_000;
+/** In characters. */
+const EXCERPT_LENGTH = 200;
+/** Enough for the excerpt and for a secret that begins within it. A receiver cannot make us read more. */
+const READ_BYTES = 4_096;
 
 export interface EndpointAnswer {
   status: number;
@@ -12,25 +20,31 @@ export interface EndpointAnswer {
   excerpt: string;
 }
 
-export interface AnswerContext {
-  /** Start of the message: `Webhook "ops"`. */
+export interface Receiver {
+  /** Start of every message: `Webhook "ops"`. */
   who: string;
   subscription: string;
+  /** The URL's name in messages and logs. */
   place: string;
   /** What to do, by status. */
   hints: Readonly<Record<number, string>>;
-  /** ms since the epoch. */
-  now: number;
 }
 
-export function isAccepted(status: number): boolean {
-  return status >= 200 && status < 300;
+/** @param hidden secrets that a receiver might echo and that no message may show */
+export async function readAnswer(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  hidden: readonly string[],
+): Promise<EndpointAnswer> {
+  const retryAfter = headers['retry-after'];
+  const excerpt = await readExcerpt(body, hidden);
+  return { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, excerpt };
 }
 
 /** The error to throw for an answer that does not accept the event. */
 export function refusalError(
   { status, retryAfter, excerpt }: EndpointAnswer,
-  { who, subscription, place, hints, now }: AnswerContext,
+  { who, subscription, place, hints }: Receiver,
+  now: number,
 ): Error {
   const start = `${who}: ${place} answered ${status}`;
   const said = excerpt === '' ? '' : ` It said: ${excerpt}`;
@@ -40,24 +54,13 @@ export function refusalError(
     const message = `${start} (Gone): the endpoint no longer exists.${said}`;
     return new DisableSubscriptionError(message, { cause: refused(message) });
   }
-  const waitMs = retryAfter === undefined ? undefined : readRetryAfter(retryAfter, now);
-  if (waitMs !== undefined) {
+  const asked = retryAfterMs(retryAfter, now);
+  if (asked !== null) {
+    const waitMs = Math.min(asked, LONGEST_WAIT_MS);
     const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.${said}`;
     return new RetryAfterError(message, { retryAfter: waitMs, cause: refused(message) });
   }
   return refused(`${start}${hintOf(status, hints)}.${said}`);
-}
-
-/** `Retry-After` as ms from now: seconds or an HTTP date; undefined if it is neither. */
-export function readRetryAfter(value: string, now: number): number | undefined {
-  const text = value.trim();
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : httpDate(text) - now;
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS);
-}
-
-function httpDate(text: string): number {
-  // Date.parse accepts texts that are not dates ("1.5", "a 1"). Every HTTP date begins with the name of a day.
-  return /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 function hintOf(status: number, hints: Readonly<Record<number, string>>): string {
@@ -65,4 +68,27 @@ function hintOf(status: number, hints: Readonly<Record<number, string>>): string
   if (hint !== undefined) return `: ${hint}`;
   if (status >= 300 && status < 400) return ': redirects are not followed; put the final URL into the subscription';
   return status === 413 ? ': the event is too large for the receiver' : '';
+}
+
+/** The start of a body, in one short line. Reads no more than needed; if the body breaks off, what arrived. */
+async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part);
+      size += part.length;
+      if (size >= READ_BYTES) break;
+    }
+  } catch {
+    // The status is enough.
+  }
+  return excerptOf(Buffer.concat(parts).toString('utf8', 0, READ_BYTES), hidden);
+}
+
+export function excerptOf(text: string, hidden: readonly string[]): string {
+  const clean = hidden
+    .filter((secret) => secret.length >= 4)
+    .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), printable(text).trim());
+  return shorten(clean, EXCERPT_LENGTH);
 }

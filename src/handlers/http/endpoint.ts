@@ -1,13 +1,18 @@
 /** The options of handlers that post to a URL: the target, allowed hosts, the rate, and when a failing endpoint is disabled. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { duration, strictOptions, wholeNumber } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
+import type { RetryPolicy } from '../handler.js';
 import { LONGEST_WAIT } from '../options.js';
-import { isAllowHost, readAllowHosts, type Allowances } from './address.js';
-import { readTarget, type Target } from './target.js';
+import { isAllowHost, isNamed, readAllowHosts, refusalOf, type Allowances } from './guard.js';
 
+const A_URL = 'a URL that begins with https://';
 const A_HOST =
   "a host name, an address or a CIDR range, without scheme, port or path (such as 'hooks.internal', '127.0.0.1', '10.1.0.0/16')";
+
+/** Spans a night: the fifteenth attempt comes 7 to 14 hours after the first (docs/handlers.md has the table). */
+export const ENDPOINT_RETRY: RetryPolicy = { attempts: 15, delayMs: 5_000, maxDelayMs: 4 * 3_600_000 };
 
 export const rateOptions = strictOptions({
   /** Requests in any `perSeconds`, evenly spread. */
@@ -18,7 +23,7 @@ export const rateOptions = strictOptions({
 
 export const endpointShape = {
   /** Where events are posted. `https`, unless `allowHosts` names the host. */
-  url: secret(z.string({ error: 'a URL that begins with https://' })),
+  url: secret(z.string({ error: A_URL })),
   /** Host names, addresses or CIDR ranges that are allowed although they are private or have no https. @defaultValue none */
   allowHosts: z
     .array(z.string({ error: A_HOST }).refine(isAllowHost, { error: A_HOST }), {
@@ -36,25 +41,57 @@ export const endpointShape = {
     .union([z.literal(false), duration({ from: '1ms', to: LONGEST_WAIT })], {
       error: `false, or a duration in quotes with its unit, such as '12h' or '5d' (at most '${LONGEST_WAIT}')`,
     })
+    .transform((given) => (given === false ? undefined : given))
     .prefault('5d'),
 };
 
 export type EndpointOptions = z.input<z.ZodObject<typeof endpointShape>>;
 export type RateOptions = z.input<typeof rateOptions>;
 
-interface Given {
-  url: string;
-  allowHosts: readonly string[];
+/** Reads `url` and `allowHosts` together: the hosts decide which URLs are allowed. */
+export function toEndpoint<Options extends { url: string; allowHosts: readonly string[] }>(
+  { url: text, allowHosts, ...rest }: Options,
+  context: z.RefinementCtx,
+): Omit<Options, 'url' | 'allowHosts'> & { allowances: Allowances; url: URL } {
+  const allowances = readAllowHosts(allowHosts);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const allowed = url === null ? A_URL : allowedInstead(text, url, allowances);
+  if (url === null || allowed !== null) {
+    context.addIssue({ code: 'custom', path: ['url'], message: allowed ?? A_URL });
+    return z.NEVER;
+  }
+  url.hash = '';
+  return { ...rest, allowances, url };
 }
 
-/** Reads `url` and `allowHosts` together: the hosts decide which URLs are allowed. */
-export function toEndpoint<Options extends Given>(
-  { url, allowHosts, ...rest }: Options,
-  context: z.RefinementCtx,
-): Omit<Options, 'url' | 'allowHosts'> & { allowances: Allowances; target: Target } {
-  const allowances = readAllowHosts(allowHosts);
-  const result = readTarget(url, allowances);
-  if (result.outcome === 'accepted') return { ...rest, allowances, target: result.target };
-  context.addIssue({ code: 'custom', path: ['url'], message: result.allowed });
-  return z.NEVER;
+/** Host and path, for messages and logs. Never the query: it often contains keys. */
+export function placeOf({ host, pathname }: URL): string {
+  return `${host}${pathname}`;
+}
+
+/** What is allowed in place of a URL that must not be used, as far as its text shows; null if it is allowed. */
+function allowedInstead(text: string, url: URL, allowances: Allowances): string | null {
+  if (!/^https?:$/.test(url.protocol)) return A_URL;
+  if (url.username !== '' || url.password !== '')
+    return 'a URL without user name and password (the receiver checks the signature instead)';
+  // Without the brackets of an IPv6 address.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isDisguised(text, host)) return 'the address in its plain form, such as 203.0.113.7';
+  if (isNamed(host, allowances)) return null;
+  const refusal = isIP(host) === 0 ? refusalOfName(host) : refusalOf(host, allowances);
+  const unless = `, unless allowHosts names "${host}"`;
+  if (refusal !== null) return `a public host (this is ${refusal})${unless}`;
+  return url.protocol === 'https:' ? null : `https (http is not encrypted)${unless}`;
+}
+
+/** Other names are checked by the addresses they resolve to, at connect time. */
+function refusalOfName(host: string): string | null {
+  return /(^|\.)localhost\.?$/.test(host) ? 'this machine' : null;
+}
+
+/** `https://2130706433/`, `https://0x7f.1/` and similar forms hide an address and are refused. */
+function isDisguised(text: string, host: string): boolean {
+  if (isIP(host) !== 4) return false;
+  const written = /^\s*[a-z]+:[/\\]*([^/\\?#]*)/i.exec(text)?.[1]?.replace(/:\d*$/, '');
+  return written !== host;
 }

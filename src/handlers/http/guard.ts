@@ -1,15 +1,112 @@
 /**
- * Connections that reach only allowed addresses. Names are resolved here, at connect time, and the socket gets exactly the
- * addresses that were checked: resolving once for the check and again for the connection would let a name change its answer in
- * between (DNS rebinding). Literal addresses are not resolved and are checked first. The address of the connected socket is
- * checked once more before the first byte of a request.
+ * Which addresses a webhook may reach, and connections that reach only these.
+ *
+ * Only addresses of the public internet are allowed by default: a webhook to an internal address would let the author of a URL read or
+ * control services behind the firewall. A public receiver that is refused by mistake costs one line of configuration (`allowHosts`).
+ *
+ * Names are resolved here, at connect time, and the socket gets exactly the addresses that were checked: resolving once for the check and
+ * again for the connection would let a name change its answer in between (DNS rebinding). Literal addresses are not resolved and are
+ * checked first. The address of the connected socket is checked once more before the first byte of a request.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup as resolveByDns } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
 import { ChangefeedError } from '../../errors.js';
-import { isMetadataAddress, isNamed, refusalOf, type Allowances } from './address.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** `allowHosts`, parsed. */
+export interface Allowances {
+  names: ReadonlySet<string>;
+  ranges: readonly [Address, number][];
+}
+
+/** Cloud machines read their credentials from these addresses. Not all of them are in a private range. */
+const METADATA: ReadonlySet<string> = new Set(
+  [
+    '169.254.169.254',
+    '169.254.170.2',
+    '100.100.100.200',
+    '168.63.129.16',
+    '192.0.0.192',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+  ].map((text) => ipaddr.parse(text).toString()),
+);
+
+// Only this part of IPv6 is assigned to the public internet; ::/96 holds IPv4 addresses in a deprecated form.
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+
+/** Parses `allowHosts`. Entries that `isAllowHost` rejects are ignored. */
+export function readAllowHosts(entries: readonly string[]): Allowances {
+  const parsed = entries.map(readEntry);
+  return {
+    names: new Set(parsed.filter((entry) => typeof entry === 'string')),
+    ranges: parsed.filter((entry) => typeof entry === 'object'),
+  };
+}
+
+/** A host name, an address or a CIDR range: no scheme, no port, no path. */
+export function isAllowHost(entry: string): boolean {
+  return readEntry(entry) !== undefined;
+}
+
+/** Why an address must not be reached, as part of a message; null if it is allowed. */
+export function refusalOf(text: string, allowances: Allowances): string | null {
+  if (!isPlainAddress(text)) return 'not an address';
+  if (isNamed(text, allowances)) return null;
+  const address = ipaddr.parse(text);
+  if (isMetadata(address)) return 'the metadata address of a cloud machine';
+  const range: string = address.range();
+  if (range !== 'unicast') return `in the range "${range}"`;
+  if (address.kind() === 'ipv6' && !isWithin(address, GLOBAL_UNICAST)) return 'in the range "reserved"';
+  return text.includes('%') ? 'an address within one network (it has a zone)' : null;
+}
+
+/** True if `allowHosts` names this host or address. A range does not name the metadata addresses within it. */
+export function isNamed(host: string, { names, ranges }: Allowances): boolean {
+  if (names.has(host.replace(/\.$/, '').toLowerCase())) return true;
+  if (!isPlainAddress(host)) return false;
+  const address = ipaddr.parse(host);
+  const wanted = isMetadata(address) ? ranges.filter(isSingle) : ranges;
+  return wanted.some((range) => isWithin(address, range));
+}
+
+function isMetadata(address: Address): boolean {
+  return METADATA.has(unmapped(address).toString());
+}
+
+function isSingle([address, bits]: [Address, number]): boolean {
+  return bits === 8 * address.toByteArray().length;
+}
+
+function readEntry(entry: string): string | [Address, number] | undefined {
+  const text = entry.trim().replace(/^\[(.*)\]$/, '$1');
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (isPlainAddress(text)) {
+    const address = ipaddr.parse(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  }
+  // Non-ASCII letters are converted to their DNS form. Other parts of a URL are not allowed.
+  if (/[\s/?#@:\\*]/.test(text) || !URL.canParse(`https://${text}`)) return undefined;
+  const { hostname } = new URL(`https://${text}`);
+  return isPlainAddress(hostname) ? undefined : hostname.replace(/\.$/, '');
+}
+
+function isPlainAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+}
+
+/** An allowed IPv4 address is also allowed as a mapped IPv6 address: it is the same machine. */
+function isWithin(address: Address, range: [Address, number]): boolean {
+  return [address, unmapped(address)].some((form) => form.kind() === range[0].kind() && form.match(range));
+}
+
+function unmapped(address: Address): Address {
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -69,8 +166,7 @@ function guardedConnector({ allowances, resolve, timeoutMs }: GuardOptions): bui
 /** A `lookup` for sockets that returns only allowed addresses. */
 function guardedLookup(allowances: Allowances, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
-    const family = options.family === 4 || options.family === 6 ? options.family : 0;
-    allowedAddresses(hostname, { allowances, resolve, family }).then(
+    allowedAddresses(hostname, allowances, resolve).then(
       (addresses) => {
         const [first] = addresses;
         if (options.all === true) callback(null, addresses);
@@ -81,22 +177,21 @@ function guardedLookup(allowances: Allowances, resolve: Resolve): LookupFunction
   };
 }
 
-async function allowedAddresses(
-  hostname: string,
-  { allowances, resolve, family }: { allowances: Allowances; resolve: Resolve; family: 0 | 4 | 6 },
-): Promise<LookupAddress[]> {
-  const answers = (await resolve(hostname)).filter((answer) => family === 0 || answer.family === family);
+async function allowedAddresses(hostname: string, allowances: Allowances, resolve: Resolve): Promise<LookupAddress[]> {
+  const answers = await resolve(hostname);
   const open = answers.filter(({ address }) => refusalAt(hostname, address, allowances) === null);
   if (open.length > 0) return open;
-  const refusal = answers
-    .map(({ address }) => refusalAt(hostname, address, allowances))
-    .find((error) => error !== null);
+  const [first] = answers;
+  const refusal = first && refusalAt(hostname, first.address, allowances);
   throw refusal ?? Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
 }
 
 function refusalAt(hostname: string, address: string, allowances: Allowances): ChangefeedError | null {
   const refusal = refusalOf(address, allowances);
-  if (refusal === null || (isNamed(hostname, allowances) && !isMetadataAddress(address))) return null;
+  if (refusal === null) return null;
+  // A metadata address must be allowed itself: the owner of an allowed name's DNS could read the credentials there.
+  const isByName = isNamed(hostname, allowances) && !(isPlainAddress(address) && isMetadata(ipaddr.parse(address)));
+  if (isByName) return null;
   const reached = hostname === address ? address : `${hostname} resolves to ${address}, which`;
   return new ChangefeedError('CF_ADDRESS_REFUSED', {
     message: `${reached} is ${refusal}: nothing was sent. If this address is intended, add the host or address to allowHosts.`,

@@ -4,6 +4,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
+import { shorten } from '../../runtime/printable.js';
 import { valueAtPath } from '../field-path.js';
 
 /** Placeholders without a field: `{{title}}`. Record placeholders need one: `{{after.이름}}`. */
@@ -130,9 +131,4 @@ export function escapeText(text: string): string {
 /** A value as readable text, not yet escaped; empty where there is none. */
 function wordsOf(value: unknown): string {
   return textOfValue(value)?.trim() ?? '';
-}
-
-function shorten(text: string, longest: number): string {
-  const characters = Array.from(text);
-  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
 }

@@ -1,13 +1,55 @@
 /** `message`: every event as a chat message, through an incoming webhook such as Slack's. */
+import { z } from 'zod';
 import type { ChangeEvent } from '../../events/types.js';
+import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
+import { secret } from '../../schema-kit/secret.js';
 import type { Subscription } from '../handler.js';
-import { defineKind } from '../kind.js';
-import { toSubscription } from '../options.js';
-import { WEBHOOK_RETRY } from '../webhook/options.js';
+import { ENDPOINT_RETRY, endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld } from '../http/post.js';
-import { messageSchema, type MessageOptions, type MessageSettings } from './options.js';
+import { defineKind } from '../kind.js';
+import { subscriptionShape, toSubscription } from '../options.js';
 import { escapeText, plainWord, type EventFacts } from './facts.js';
-import { renderTemplate } from './template.js';
+import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from './template.js';
+
+const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
+const A_PAYLOAD = 'an object of fields that the service knows, other than text';
+
+const template = z
+  .string({ error: A_TEMPLATE })
+  .refine((text) => text.trim() !== '', { error: A_TEMPLATE })
+  .transform((source, context) => {
+    const result = readTemplate(source);
+    if (result.outcome === 'read') return result.template;
+    context.addIssue({ code: 'custom', message: result.allowed });
+    return z.NEVER;
+  });
+
+const messageOptions = strictOptions({
+  ...subscriptionShape,
+  ...endpointShape,
+  /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
+  concurrency: wholeNumber(1, 1_000).default(1),
+  /** Upper bound of the requests that all processes together send; Slack allows one per second. @defaultValue one per second */
+  rate: rateOptions.default({ requests: 1, perSeconds: 1 }),
+  /**
+   * The text of the message, with placeholders such as `{{title}}`, `{{changes}}`, `{{after.이름}}` or `{{record.담당자 | unassigned}}`.
+   * @defaultValue `'*{{title}}* – {{object}} {{verb}}\n{{changes}}'`
+   */
+  template: template.prefault(DEFAULT_TEMPLATE),
+  /** Sent next to `text`, unchanged: `{ channel, username, icon_emoji … }`. @defaultValue `{ unfurl_links: false, unfurl_media: false }`, which stay unless they are given */
+  payload: secret(
+    z
+      .record(z.string(), z.unknown(), { error: A_PAYLOAD })
+      .refine((payload) => !('text' in payload), { error: A_PAYLOAD }),
+  )
+    .readonly()
+    .default({}),
+});
+
+export const messageSchema = messageOptions.transform((options, context) => toEndpoint(options, context));
+
+export type MessageOptions = z.input<typeof messageSchema>;
+type MessageSettings = z.output<typeof messageSchema>;
 
 /**
  * A subscription that posts each event as `{ "text": … }` to an incoming webhook (Slack and compatible services). The text comes from
@@ -27,26 +69,24 @@ const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
 const REVOKED = 'the URL does not accept messages, or no longer does; create a new one and configure it';
 
 export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
-  const { name: subscription, target } = settings;
+  const { name: subscription, url } = settings;
   const post = createPost(
     {
       ...settings,
       who: `Message "${subscription}"`,
       subscription,
-      url: target.url,
       // The path of such a URL is its key: anyone who has it can write to the channel.
-      place: target.url.host,
-      timeoutMs: settings.timeout,
-      hidden: [target.url.pathname.slice(1), target.url.search.slice(1), ...target.url.pathname.split('/')],
+      place: url.host,
+      hidden: [url.pathname.slice(1), url.search.slice(1), ...url.pathname.split('/')],
       hints: { 401: REVOKED, 403: REVOKED, 404: REVOKED },
     },
     world,
   );
   return toSubscription(settings, {
     handler: 'message',
-    retry: WEBHOOK_RETRY,
+    retry: ENDPOINT_RETRY,
     rate: settings.rate,
-    disableAfter: settings.disableAfter,
+    disableAfterMs: settings.disableAfter,
     handle: (event, context) => post.send(() => encode(event, context, settings), context),
     reach: () => post.reach(),
     close: () => post.close(),

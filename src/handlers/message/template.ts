@@ -4,6 +4,7 @@
  */
 import { listOf } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { shorten } from '../../runtime/printable.js';
 import { didYouMean } from '../../schema-kit/did-you-mean.js';
 import {
   PLAIN_WORDS,
@@ -85,8 +86,6 @@ function renderPiece(piece: Piece, event: ChangeEvent, facts: EventFacts): strin
 
 /** Does not cut within an entity such as `&amp;`, which would then be shown literally. */
 function cut(text: string): string {
-  const characters = Array.from(text);
-  if (characters.length <= LONGEST_TEXT) return text;
-  const kept = characters.slice(0, LONGEST_TEXT - 1).join('');
-  return `${kept.replace(/&[a-z]{0,3}$/, '')}…`;
+  const kept = shorten(text, LONGEST_TEXT);
+  return kept === text ? text : kept.replace(/&[a-z]{0,3}…$/, '…');
 }

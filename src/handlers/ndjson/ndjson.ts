@@ -1,14 +1,47 @@
 /** `ndjson`: every event as one line of JSON, to standard output or to a file. */
+import { closeSync, constants, openSync } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import type { Subscription } from '../handler.js';
+import { strictOptions, text, wholeNumber } from '../../schema-kit/fields.js';
+import type { Obstacle, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
-import { toSubscription } from '../options.js';
-import { fileObstacle } from './file-obstacle.js';
-import { fileSink } from './file-sink.js';
-import { ndjsonSchema, type NdjsonOptions, type NdjsonSettings } from './options.js';
-import { streamSink, type Sink } from './sink.js';
+import { subscriptionShape, toSubscription } from '../options.js';
+import { fileSink, streamSink, type Sink } from './sinks.js';
+
+const A_SIZE = "a size in quotes such as '512kB', '100MB' or '1GB'";
+const UNIT_BYTES: Readonly<Record<string, number>> = { b: 1, kb: 1_000, mb: 1_000_000, gb: 1_000_000_000 };
+
+const size = z.string({ error: A_SIZE }).transform((given, context) => {
+  const bytes = parseSize(given);
+  if (bytes !== undefined) return bytes;
+  context.addIssue({ code: 'custom', message: A_SIZE });
+  return z.NEVER;
+});
+
+const rotateOptions = strictOptions({
+  /** Before a file grows beyond this size, it is renamed to `<path>.1`: `'512kB'`, `'100MB'`, `'1GB'` (1 kB is 1000 bytes). */
+  size,
+  /** Number of renamed files that are kept. @defaultValue 5 */
+  keep: wholeNumber(1, 1_000).default(5),
+});
+
+const ndjsonOptions = strictOptions({
+  ...subscriptionShape,
+  /** The file to append to. Its folder is created if it does not exist. @defaultValue standard output */
+  path: text('the path of a file; leave it out for standard output').optional(),
+  /** Rotates the file. Needs `path`, and only one process that runs the handler: two would rotate the same file. @defaultValue never */
+  rotate: rotateOptions.optional(),
+});
+
+export const ndjsonSchema = ndjsonOptions.refine(({ rotate, path }) => rotate === undefined || path !== undefined, {
+  path: ['rotate'],
+  error: 'rotate only together with path (standard output has nothing to rotate)',
+});
+
+export type NdjsonOptions = z.input<typeof ndjsonSchema>;
+type NdjsonSettings = z.output<typeof ndjsonSchema>;
 
 /**
  * A subscription that writes each event as one line of JSON. A line that could not be written is a failed delivery and is
@@ -30,7 +63,8 @@ export function createNdjson(settings: NdjsonSettings, stdout: Writable = proces
     handle: (event) => writeEvents([event], sink, settings.name),
     handleBatch: (events) => writeEvents(events, sink, settings.name),
     close: () => sink.close(),
-    ...(path === undefined ? { toStandardOutput: true } : { obstacle: () => fileObstacle(path) }),
+    toStandardOutput: path === undefined,
+    obstacle: path === undefined ? undefined : () => fileObstacle(path),
   });
 }
 
@@ -38,30 +72,51 @@ async function writeEvents(events: readonly ChangeEvent[], sink: Sink, subscript
   try {
     await sink.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   } catch (error) {
+    const { reason, remedy } = obstacleOf(error);
     throw new ChangefeedError('CF_WRITE_FAILED', {
-      message: `Ndjson "${subscription}": could not write to ${sink.target}: ${reasonOf(error)}`,
+      message: `Ndjson "${subscription}": could not write to ${sink.target}: ${reason}; ${remedy}.`,
       subscription,
       cause: error,
     });
   }
 }
 
-function reasonOf(error: unknown): string {
+/** What a write would fail on, seen before the first event. Creates nothing. */
+function fileObstacle(path: string): Obstacle | null {
+  try {
+    closeSync(openSync(path, constants.O_RDWR | constants.O_NOFOLLOW));
+    return null;
+  } catch (error) {
+    // The first event creates it.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const { reason, remedy } = obstacleOf(error);
+    return { reason: `${path}: ${reason}`, remedy };
+  }
+}
+
+function obstacleOf(error: unknown): Obstacle {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EPIPE':
     case 'ERR_STREAM_DESTROYED':
-      return 'the reader has closed it. Start again with a reader, or set a path.';
+      return { reason: 'the reader has closed it', remedy: 'start again with a reader, or set a path' };
     case 'ENOSPC':
-      return 'the disk is full. Free space; the event is tried again.';
+      return { reason: 'the disk is full', remedy: 'free space, and the event is tried again' };
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return 'permission denied. Allow this process to write there, or change path.';
+      return { reason: 'permission denied', remedy: 'allow this process to write there, or change path' };
     case 'ELOOP':
-      return 'it is a symbolic link. Set path to the file itself.';
+      return { reason: 'it is a symbolic link', remedy: 'set path to the file itself' };
     case 'EISDIR':
-      return 'it is a folder. Change path to the name of a file.';
+      return { reason: 'it is a folder', remedy: 'change path to the name of a file' };
     default:
-      return `${messageOf(error)}. The event is tried again.`;
+      return { reason: messageOf(error), remedy: 'the event is tried again' };
   }
+}
+
+function parseSize(given: string): number | undefined {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*([kmg]?b)$/i.exec(given.trim()) ?? [];
+  if (amount === undefined || unit === undefined) return undefined;
+  const bytes = Math.round(Number(amount) * (UNIT_BYTES[unit.toLowerCase()] ?? Number.NaN));
+  return bytes > 0 ? bytes : undefined;
 }

@@ -1,7 +1,5 @@
 /** Connections to one database, opened when the first event needs one. Does not know events. */
-import type { Pool, PoolConfig } from 'pg';
-import { placeOf, writePlace } from './address.js';
-import type { PostgresSettings } from './options.js';
+import type { Pool } from 'pg';
 
 export interface Database {
   /** Host and database, for messages. Never user or password. */
@@ -21,12 +19,17 @@ export interface Statement {
 const MOST_CONNECTIONS = 10;
 const CONNECT_MS = 10_000;
 
-type DatabaseSettings = Pick<PostgresSettings, 'url' | 'connection' | 'concurrency' | 'timeout'>;
+interface DatabaseSettings {
+  url: string;
+  concurrency: number;
+  /** In ms. */
+  timeout: number;
+}
 
 export function openDatabase(settings: DatabaseSettings): Database {
   let opening: Promise<Pool> | undefined;
   return {
-    place: settings.url === undefined ? writePlace(settings.connection ?? {}) : placeOf(settings.url),
+    place: placeOf(settings.url),
     async query<Row extends object>(sql: string, values?: readonly unknown[]) {
       const pool = await (opening ??= openPool(settings));
       const { rows } = await pool.query<Row>(sql, values === undefined ? undefined : [...values]);
@@ -57,11 +60,11 @@ export function openDatabase(settings: DatabaseSettings): Database {
   };
 }
 
-async function openPool({ url, connection, concurrency, timeout }: DatabaseSettings): Promise<Pool> {
+async function openPool({ url, concurrency, timeout }: DatabaseSettings): Promise<Pool> {
   // Loaded only if a postgres subscription exists.
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
-    ...(url === undefined ? given(connection ?? {}) : { connectionString: url }),
+    connectionString: url,
     application_name: 'crm-changefeed',
     max: Math.min(concurrency, MOST_CONNECTIONS),
     connectionTimeoutMillis: Math.min(timeout, CONNECT_MS),
@@ -78,7 +81,21 @@ function ignore(): void {
   // The statement that was running reports the error.
 }
 
-/** The driver reads `PGHOST` and similar variables only for properties that are absent, not for undefined ones. */
-function given(connection: NonNullable<PostgresSettings['connection']>): PoolConfig {
-  return Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
+const NO_HOST = 'socket.invalid';
+
+/** With or without a host (a socket has none); undefined if it is not a PostgreSQL URL. */
+export function readUrl(text: string): URL | undefined {
+  if (!/^postgres(ql)?:\/\//.test(text)) return undefined;
+  // `postgres://user@/database?host=/run/postgresql`: only PostgreSQL accepts a user without a host.
+  const whole = text.replace(/^([a-z]+:\/\/[^/?#]*)@(?=[/?#])/, `$1@${NO_HOST}`);
+  return URL.canParse(whole) ? new URL(whole) : undefined;
+}
+
+/** Host, port and database, for messages. Never user, password or query. */
+export function placeOf(text: string): string {
+  const url = readUrl(text);
+  const named = url?.hostname === NO_HOST ? '' : decodeURIComponent(url?.hostname ?? '');
+  const host = url?.searchParams.get('host') ?? named;
+  const port = url === undefined || url.port === '' ? '' : `:${url.port}`;
+  return `${host === '' ? 'PostgreSQL' : host}${port}${url?.pathname.replace(/^\/$/, '') ?? ''}`;
 }

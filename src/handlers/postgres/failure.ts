@@ -1,5 +1,6 @@
 /** What a failed statement means for the event, and its message without record contents. Pure. */
 import { ChangefeedError, messageOf } from '../../errors.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import { PermanentError } from '../errors.js';
 
 export interface FailureContext {
@@ -29,9 +30,9 @@ export function databaseError(error: unknown, { subscription, place, table }: Fa
     const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
     return new PermanentError(message, { cause: failed(message) });
   }
-  const words = messageOf(error).replace(/\s+/g, ' ').slice(0, 200);
+  const words = shorten(printable(messageOf(error)), 200);
   return failed(
-    `${start}, table ${table}: ${words} (SQLSTATE ${state})${hintOf(state)}. The event is tried again.`,
+    `${start}, table ${table}: ${words} (SQLSTATE ${state}). ${remedyOf(state) ?? ''}The event is tried again.`,
     error,
   );
 }
@@ -42,21 +43,21 @@ export function connectionProblem(error: unknown): { problem: string; remedy: st
   if (state === undefined)
     return {
       problem: `could not be reached (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`,
-      remedy: 'Start PostgreSQL, or correct url or connection; check DNS and firewalls.',
+      remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.',
     };
-  const hint = hintOf(state).replace(/^: (.)/, (_, first: string) => first.toUpperCase());
   return {
-    problem: `${messageOf(error).replace(/\s+/g, ' ').slice(0, 200)} (SQLSTATE ${state})`,
-    remedy: hint === '' ? 'Look into the log of PostgreSQL.' : `${hint}.`,
+    problem: `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`,
+    remedy: remedyOf(state)?.trim() ?? 'Look into the log of PostgreSQL.',
   };
 }
 
-function hintOf(state: string): string {
-  if (state.startsWith('28')) return ': check user and password';
-  if (state === '3D000') return ': create the database first';
-  if (state === '42501') return ': give this user the right to it, or have another create schema and tables';
-  if (state === '42804') return ': the column has another type; change it, or the subscription';
-  return '';
+/** A sentence and a space. */
+function remedyOf(state: string): string | undefined {
+  if (state.startsWith('28')) return 'Check user and password. ';
+  if (state === '3D000') return 'Create the database first. ';
+  if (state === '42501') return 'Give this user the right to it, or have another create schema and tables. ';
+  if (state === '42804') return 'The column has another type; change it, or the subscription. ';
+  return undefined;
 }
 
 function sqlStateOf(error: unknown): string | undefined {

@@ -1,10 +1,10 @@
 /** The options of `postgres`. */
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
-import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../schema-kit/fields.js';
+import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, yesOrNo } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
 import { subscriptionShape } from '../options.js';
-import { readUrl } from './address.js';
+import { readUrl } from './database.js';
 import { A_NAME, COLUMN_TYPES, OWN_COLUMNS, isIdentifier, isReserved } from './table.js';
 
 const A_URL = 'a URL such as postgres://user:password@host:5432/database';
@@ -42,27 +42,10 @@ const columns = z
     ),
   );
 
-const connectionOptions = strictOptions({
-  /** A host name or an address, or the folder of a socket. @defaultValue PGHOST, else localhost */
-  host: aText.optional(),
-  /** The port. @defaultValue PGPORT, else 5432 */
-  port: wholeNumber(1, 65_535).optional(),
-  /** The name of the database. @defaultValue PGDATABASE, else the user's name */
-  database: aText.optional(),
-  /** A role that may create and write the tables. @defaultValue PGUSER, else the user of this process */
-  user: aText.optional(),
-  /** The password of this role. @defaultValue PGPASSWORD, else none */
-  password: secret(text('a text')).optional(),
-  /** True: the connection is encrypted, and refused when the server's certificate is not trusted. @defaultValue PGSSLMODE, else false */
-  ssl: yesOrNo.optional(),
-});
-
 const postgresOptions = strictOptions({
   ...subscriptionShape,
-  /** `postgres://user:password@host:5432/database`. Give this or `connection`. @defaultValue none */
-  url: databaseUrl.optional(),
-  /** The same in parts. Parts that are left out come from `PGHOST`, `PGUSER` and the other `PG…` variables. @defaultValue none */
-  connection: connectionOptions.optional(),
+  /** `postgres://user:password@host:5432/database`. Parts that it leaves out come from `PGHOST`, `PGPASSWORD` and the other `PG…` variables. */
+  url: databaseUrl,
   /** The schema of the tables. It is created if it does not exist. @defaultValue 'crm' */
   schema: identifier.default('crm'),
   /** Table names by list. @defaultValue each list's own name */
@@ -78,23 +61,17 @@ const postgresOptions = strictOptions({
   keepDeleted: yesOrNo.default(false),
 });
 
-export const postgresSchema = postgresOptions
-  .refine(({ url, connection }) => (url === undefined) !== (connection === undefined), {
-    path: ['url'],
-    error: `either url (${A_URL}) or connection ({ host, port, database, user, password, ssl })`,
-  })
-  .superRefine(({ tables }, context) => {
-    const lists = [...new Set([...LIST_NAMES, ...Object.keys(tables)])];
-    const names = lists.map((list) => tables[list] ?? list);
-    const twice = lists.find(
-      (list) => tables[list] !== undefined && names.filter((name) => name === tables[list]).length > 1,
-    );
-    if (twice === undefined) return;
-    context.addIssue({ code: 'custom', path: ['tables', twice], message: 'a name that no other list has' });
-  });
+export const postgresSchema = postgresOptions.superRefine(({ tables }, context) => {
+  const lists = [...new Set([...LIST_NAMES, ...Object.keys(tables)])];
+  const names = lists.map((list) => tables[list] ?? list);
+  const twice = lists.find(
+    (list) => tables[list] !== undefined && names.filter((name) => name === tables[list]).length > 1,
+  );
+  if (twice === undefined) return;
+  context.addIssue({ code: 'custom', path: ['tables', twice], message: 'a name that no other list has' });
+});
 
 export type PostgresOptions = z.input<typeof postgresSchema>;
-export type PostgresConnection = z.input<typeof connectionOptions>;
 export type ColumnOptions = z.input<typeof columnOptions>;
 export type PostgresSettings = z.output<typeof postgresSchema>;
 

@@ -3,7 +3,6 @@ import { ChangefeedError } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { systemClock } from '../../runtime/clock.js';
 import { requireOptionalPackage } from '../../runtime/optional-package.js';
 import type { BatchContext, HandlerContext, Reached, Subscription } from '../handler.js';
 import { BatchError, isPermanent } from '../errors.js';
@@ -51,12 +50,11 @@ function createPostgres(settings: PostgresSettings): Subscription {
 }
 
 async function reach(subscription: string, database: Database): Promise<Reached> {
-  const startedAt = systemClock.now();
+  const { place } = database;
   const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
-  const reached = { subscription, place: database.place, ms: systemClock.now() - startedAt };
-  if (failed === null) return { ...reached, problem: null };
+  if (failed === null) return { place, problem: null };
   const { problem, remedy } = failed;
-  return { ...reached, problem: `Postgres "${subscription}": ${database.place}: ${problem}.`, remedy };
+  return { place, problem: `Postgres "${subscription}": ${place}: ${problem}.`, remedy };
 }
 
 interface Mirror {
@@ -176,9 +174,10 @@ function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void>
 }
 
 async function makeTable(table: Table, { settings: { name: subscription }, database }: Mirror): Promise<void> {
-  const [present] = await database.query<Present>(PRESENT_SQL, presentValues(table));
-  if (present === undefined)
-    throw new ChangefeedError('CF_INTERNAL', { message: 'PostgreSQL answered a question with no row.' });
+  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(
+    PRESENT_SQL,
+    presentValues(table),
+  );
   const missing = missingOwn(present);
   if (missing.length > 0) {
     throw new ChangefeedError('CF_DATABASE_FAILED', {

@@ -1,9 +1,12 @@
-/** The table row of an event's record. Pure. */
+/**
+ * The table row of an event's record, and its values as text, which the statement casts. Pure. A value that does not fit its column is
+ * stored as NULL; the whole record is in `data`.
+ */
 import type { ChangeEvent } from '../../events/types.js';
 import { workspaceOf } from '../../events/envelope.js';
+import { nameIn } from '../../events/describe.js';
 import { valueAtPath } from '../field-path.js';
-import type { Column } from './table.js';
-import { cleanText, toColumnValue, toJson } from './values.js';
+import type { Column, ColumnType } from './table.js';
 
 export interface Row {
   /** `kept`: the image in the table stays. */
@@ -44,4 +47,92 @@ export function rowOf(event: ChangeEvent, { columns, timeZone, keepDeleted }: Ro
     ],
     misfits: read.filter(({ value }) => value.outcome === 'misfit').map(({ column }) => column),
   };
+}
+
+/** `misfit`: the value does not have the column's type. */
+type ColumnValue = { outcome: 'fits'; text: string | null } | { outcome: 'misfit' };
+
+export function toColumnValue(value: unknown, type: ColumnType, timeZone: string): ColumnValue {
+  if (value === null || value === undefined) return { outcome: 'fits', text: null };
+  const text = READERS[type](value, timeZone);
+  return text === undefined ? { outcome: 'misfit' } : { outcome: 'fits', text };
+}
+
+/**
+ * JSON that `jsonb` accepts. It rejects NUL and lone surrogates, which the API sometimes sends (texts cut in the middle of an
+ * emoji). They become U+FFFD, so that the record is not lost.
+ */
+function toJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  // JSON escapes both of them and few other characters: most records need no further check.
+  return /\\u(0000|d[89a-f])/.test(json) ? JSON.stringify(cleaned(value)) : json;
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleanText(key), cleaned(inner)]));
+}
+
+function cleanText(text: string): string {
+  return text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
+}
+
+type ColumnReader = (value: unknown, timeZone: string) => string | undefined;
+
+const READERS: Readonly<Record<ColumnType, ColumnReader>> = {
+  text: readText,
+  integer: (value) => readInteger(value, 2n ** 31n),
+  bigint: (value) => readInteger(value, 2n ** 63n),
+  numeric: readNumber,
+  boolean: (value) => (typeof value === 'boolean' ? String(value) : undefined),
+  timestamptz: (value) => readMoment(value)?.toISOString(),
+  date: readDay,
+  jsonb: toJson,
+};
+
+function readText(value: unknown): string {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const name = nameIn(value);
+  return name === undefined ? toJson(value) : cleanText(name);
+}
+
+function readInteger(value: unknown, bound: bigint): string | undefined {
+  const text = typeof value === 'number' && Number.isInteger(value) ? BigInt(value).toString() : value;
+  if (typeof text !== 'string' || !/^-?\d{1,19}$/.test(text)) return undefined;
+  const whole = BigInt(text);
+  return whole >= -bound && whole < bound ? text : undefined;
+}
+
+function readNumber(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+  return typeof value === 'string' && /^-?\d{1,100}(\.\d{1,100})?$/.test(value) ? value : undefined;
+}
+
+/** The CRM sends a day as a moment: midnight in the workspace's time zone. */
+function readDay(value: unknown, timeZone: string): string | undefined {
+  if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)) {
+    return readMoment(value)?.toISOString().startsWith(value) === true ? value : undefined;
+  }
+  const moment = readMoment(value);
+  return moment === undefined ? undefined : daysIn(timeZone).format(moment);
+}
+
+const days = new Map<string, Intl.DateTimeFormat>();
+function daysIn(timeZone: string): Intl.DateTimeFormat {
+  const known = days.get(timeZone);
+  if (known !== undefined) return known;
+  // This locale formats a day in the same way as SQL.
+  const made = new Intl.DateTimeFormat('sv-SE', { timeZone });
+  days.set(timeZone, made);
+  return made;
+}
+
+function readMoment(value: unknown): Date | undefined {
+  // Only years of four digits are written in the same way by PostgreSQL and ISO 8601.
+  if (typeof value !== 'string' || !/^[1-9]\d{3}-\d{2}-\d{2}(T|$)/.test(value)) return undefined;
+  const moment = new Date(value);
+  return Number.isNaN(moment.getTime()) ? undefined : moment;
 }

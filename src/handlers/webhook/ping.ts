@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isoTime } from '../../runtime/clock.js';
 import type { Pinged } from '../handler.js';
-import type { Message, Sendable } from './message.js';
+import { encodeEvent, type Sendable, type Sign } from './message.js';
 import type { Post } from '../http/post.js';
 
 /** Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests. */
@@ -11,17 +11,17 @@ export const TEST_TYPE = 'changefeed.test';
 export interface PingOptions {
   subscription: string;
   place: string;
-  signed: (event: Sendable, now: number) => Message;
+  sign: Sign;
   post: Post;
   signal: AbortSignal;
 }
 
-export async function ping({ subscription, place, signed, post, signal }: PingOptions): Promise<Pinged> {
+export async function ping({ subscription, place, sign, post, signal }: PingOptions): Promise<Pinged> {
   // A new id each time: a receiver would skip an id it has already received.
   const id = `test_${randomUUID()}`;
   let signature = '';
   const probed = await post.probe((now) => {
-    const message = signed(testEvent(id, { subscription, now }), now);
+    const message = sign(encodeEvent(testEvent(id, { subscription, now })), now);
     signature = message.headers['webhook-signature'] ?? '';
     return message;
   }, signal);

@@ -197,42 +197,6 @@ export const deadLetter = z
 export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
 export const done = z.strictObject({ count });
 
-const todoCounts = {
-  open: count,
-  dueToday: count,
-  overdue: count,
-  completed: count,
-  completionRate: z.number().nullable(),
-  medianMsToComplete: z.number().nullable(),
-};
-const todoGroup = z.looseObject({ id: z.string().nullable(), name: z.string().nullable(), ...todoCounts });
-
-export const todos = z.looseObject({
-  since: iso,
-  at: iso,
-  workspaces: z.array(
-    z.looseObject({
-      workspace: z.string(),
-      timeZone: z.string(),
-      asOf: iso.nullable(),
-      total: z.looseObject(todoCounts),
-      people: z.array(todoGroup),
-      teams: z.array(todoGroup),
-      days: z
-        .array(
-          z.strictObject({
-            date: z.string().describe('a calendar day of the workspace'),
-            completed: count,
-            people: z.array(
-              z.strictObject({ id: z.string().nullable(), name: z.string().nullable(), completed: count }),
-            ),
-          }),
-        )
-        .describe('completed todos by day, without days that have none'),
-    }),
-  ),
-});
-
 export const schema = z.strictObject({
   rows: count,
   fields: z.array(

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { DeadLetter, DeadLetterFilter } from '../../dispatch/dead-letters.js';
 import type { Status } from '../../observability/status.js';
 import type { Clock } from '../../runtime/clock.js';
+import { todosReport } from '../../todos/counts.js';
 import * as answers from './answers.js';
 import { endpoint, RefusedError, type Endpoint } from './endpoint.js';
 import { compileFilter } from './event-filter.js';
@@ -212,7 +213,7 @@ function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
       summary: 'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.',
       access: 'read',
       query: z.object({ since: z.string().max(40).default('30d').describe('a duration or a time; its minute counts') }),
-      answer: answers.todos,
+      answer: todosReport,
       handle: ({ query: { since } }) => todos(since),
     }),
     endpoint({

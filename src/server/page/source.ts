@@ -6,7 +6,8 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { FindRecord } from '../../events/about.js';
 import type { LoggedEvent } from '../../events/types.js';
 import type { Status } from '../../observability/status.js';
-import type { TodosCall, TodosReport } from '../../todos/report.js';
+import type { TodosReport } from '../../todos/counts.js';
+import type { TodosCall } from '../../todos/report.js';
 
 export interface PageWorkspace {
   name: string;

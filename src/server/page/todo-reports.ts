@@ -2,7 +2,7 @@
  * The reports of todos that the page asks for. Each reads all todos, so one is made at a time, those of the same period are shared, and
  * few may wait: however many are asked for, the process goes on with its work.
  */
-import type { TodosReport } from '../../todos/report.js';
+import type { TodosReport } from '../../todos/counts.js';
 import { isoTime, type Clock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
 import { Turns } from '../../runtime/turns.js';

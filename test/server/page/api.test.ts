@@ -4,6 +4,7 @@ import { defineHandler } from '../../../src/handlers/define.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { PermanentError } from '../../../src/handlers/errors.js';
 import * as answers from '../../../src/server/page/answers.js';
+import { todosReport } from '../../../src/todos/counts.js';
 import { eventually } from '../../support/eventually.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { appendRaw, personEvent, startPageFeed, type PageFeed, type PageFeedOptions } from '../../support/page-feed.js';
@@ -41,7 +42,7 @@ describe('status page API', () => {
       ['/api/events', answers.eventsPage],
       [`/api/events/acme/${logId ?? ''}`, answers.oneEvent],
       ['/api/dead-letters', answers.deadLetters],
-      ['/api/todos?since=7d', answers.todos],
+      ['/api/todos?since=7d', todosReport],
       ['/api/lists/acme/people/schema', answers.schema],
     ];
     for (const [path, schema] of forms)
@@ -84,7 +85,7 @@ describe('status page API', () => {
     await eventually(async () =>
       expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
     );
-    const todos = await page.get<z.infer<typeof answers.todos>>('/api/todos');
+    const todos = await page.get<z.infer<typeof todosReport>>('/api/todos');
     const schema = await page.get<z.infer<typeof answers.schema>>('/api/lists/acme/people/schema');
     expect(todos.workspaces[0]?.people.map(({ name }) => name)).toContain('Kim␛[2Jgnp.exe␡');
     expect(schema.fields.map(({ field }) => field)).toContain('Kim␛[2Jgnp.exe␡');

@@ -1,12 +1,33 @@
-/**
- * Appends whole lines to a file, one at a time. The file is opened at the first line, so that a subscription without events
- * creates no file, and opened again after a failure, so that writing resumes when a full disk has space again.
- */
+/** Destinations for lines: a stream that we must not end (standard output), and a file. Lines are written one after the other. */
 import { constants } from 'node:fs';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
 import { Turns } from '../../runtime/turns.js';
-import type { Sink } from './sink.js';
+
+export interface Sink {
+  /** For messages: `standard output`, or the file's path. */
+  readonly target: string;
+  /** Resolves when all lines are handed over; rejects if they could not be. `lines` ends with a newline. */
+  write(lines: string): Promise<void>;
+  /** Waits for writes in progress and closes; a later write opens the sink again. */
+  close(): Promise<void>;
+}
+
+// A reader that goes away (`| head`) makes the stream emit 'error', which ends the process if there is no listener. Each
+// write gets the failure in its own callback, so the listener does nothing.
+const ignore = (): void => undefined;
+
+export function streamSink(stream: Writable, target: string): Sink {
+  const turns = new Turns();
+  // Waits until the stream has passed the line on, so that a slow reader slows the subscription instead of filling memory.
+  const write = (lines: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+      stream.write(lines, (error) => (error ? reject(error) : resolve()));
+    });
+  return { target, write: (lines) => turns.take(target, () => write(lines)), close: () => turns.over() };
+}
 
 export interface Rotation {
   /** In bytes. */
@@ -19,6 +40,10 @@ interface OpenFile {
   size: number;
 }
 
+/**
+ * The file is opened at the first line, so that a subscription without events creates no file, and opened again after a failure, so that
+ * writing resumes when a full disk has space again.
+ */
 export function fileSink(path: string, rotation?: Rotation): Sink {
   let file: OpenFile | null = null;
   const turns = new Turns();
@@ -48,7 +73,6 @@ export function fileSink(path: string, rotation?: Rotation): Sink {
 
   return {
     target: path,
-    // One after the other; a failure affects only its own line.
     write: (line) => turns.take(path, () => append(line)),
     close: () =>
       turns.take(path, async () => {

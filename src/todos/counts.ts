@@ -1,0 +1,65 @@
+/** What a report of todos holds: the schema of which its types and the OpenAPI document are made. */
+import { z } from 'zod';
+
+const count = z.number().int();
+const iso = z.string().describe('ISO 8601, UTC');
+const nameless = { id: z.string().nullable(), name: z.string().nullable() };
+
+/** Of the todos that are in the list now. */
+const counts = {
+  open: count,
+  /** Open, and due on this calendar day; the hours of the day that are over count too. */
+  dueToday: count,
+  /** Open, and their due time is over. */
+  overdue: count,
+  /** Done within the period. */
+  completed: count,
+  /** The share that is done of those due within the period, 0 to 1; null when none was due. */
+  completionRate: z.number().nullable(),
+  /** Time from creation to completion of those completed within the period, ms; null when there are none. */
+  medianMsToComplete: z.number().nullable(),
+};
+
+const todoCounts = z.object(counts);
+/** The todos of one person in charge, or of one team. `id` is null for the todos without one. */
+const todoGroup = z.object({ ...nameless, ...counts });
+
+const todoDay = z.object({
+  /** `2026-03-01`, a day of the workspace's time zone. */
+  date: z.string().describe('a calendar day of the workspace'),
+  completed: count,
+  /** By person in charge, the one with the most first. */
+  people: z.array(z.object({ ...nameless, completed: count })),
+});
+
+const todoSums = {
+  total: todoCounts,
+  /** By person in charge, the one with the most open todos first. */
+  people: z.array(todoGroup),
+  /** By team. A todo of two teams counts for both. */
+  teams: z.array(todoGroup),
+  /** The calendar days of the period on which todos were completed, oldest first. */
+  days: z.array(todoDay).describe('completed todos by day, without days that have none'),
+};
+
+const workspaceTodos = z.object({
+  workspace: z.string(),
+  timeZone: z.string(),
+  /** Start of the last complete sweep; null before the first. */
+  asOf: iso.nullable(),
+  ...todoSums,
+});
+
+export const todosReport = z.object({
+  /** The period: from `since` to `at`. */
+  since: iso,
+  at: iso,
+  workspaces: z.array(workspaceTodos),
+});
+
+export type TodosReport = z.output<typeof todosReport>;
+export type WorkspaceTodos = z.output<typeof workspaceTodos>;
+export type TodoCounts = z.output<typeof todoCounts>;
+export type TodoGroup = z.output<typeof todoGroup>;
+export type TodoDay = z.output<typeof todoDay>;
+export type TodoSums = Pick<WorkspaceTodos, keyof typeof todoSums>;
