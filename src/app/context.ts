@@ -45,7 +45,6 @@ export interface AppContext extends OpenedTelemetry {
 
 export interface OpenedContext extends AppContext, UsedRedis {
   redisOrigin: OpenedRedis['origin'];
-  redisGone: AbortSignal;
 }
 
 /**
@@ -97,7 +96,6 @@ export async function openContext(options: {
     clock,
     loops: new Map(),
     redisOrigin: opened.origin,
-    redisGone: opened.gone,
     place,
     cut() {
       watch.close();
