@@ -67,7 +67,7 @@ export async function openContext(options: {
   const keys = new Keys(config.redis.prefix);
   const connections = openConnections({
     url: opened.url,
-    onChange: (state) => watch.connectionsChanged(state),
+    onTrouble: () => watch.felt(),
     onWrongType: wrongType,
   });
   const watch: RedisWatch = new RedisWatch({
