@@ -17,7 +17,7 @@ import { normaliseBaseUrl } from '../api/address.js';
 import { Episode } from '../runtime/episode.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
-import { createShortcutStore } from '../state/commit-shortcut.js';
+import { createShortcutStore } from '../state/shortcut-store.js';
 import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';

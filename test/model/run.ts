@@ -9,7 +9,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import { createShortcutStore } from '../../src/state/shortcut-store.js';
 import { keyOfField } from '../../src/state/record-key.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';

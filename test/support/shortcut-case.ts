@@ -2,7 +2,7 @@
 import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import { createShortcutStore } from '../../src/state/shortcut-store.js';
 import { commitShortcut, type ShortcutResult } from '../../src/sweep/shortcuts/commit-shortcut.js';
 import type { ShortcutOptions } from '../../src/sweep/shortcuts/shortcut-page.js';
 import type { ShortcutStore } from '../../src/sweep/shortcuts/store.js';

@@ -4,7 +4,7 @@ import { compileRules } from '../../src/detect/rules.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import { createShortcutStore } from '../../src/state/shortcut-store.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/run-sweep.js';
 import { observedCommit } from '../../src/app/commits.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/read-api.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { createShortcutStore } from '../../src/state/commit-shortcut.js';
+import { createShortcutStore } from '../../src/state/shortcut-store.js';
 import type { ShortcutPage } from '../../src/sweep/shortcuts/shortcut-page.js';
 import type { Shortcuts, ShortcutOutcome } from '../../src/sweep/shortcuts/shortcuts.js';
 import { eventually } from '../support/eventually.js';
