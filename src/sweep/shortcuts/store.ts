@@ -1,25 +1,24 @@
 /** The port for what shortcuts read and write besides a sweep's own state. `state` implements it on Redis. */
+import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { CommitResult, FencingToken } from '../store.js';
-import type { StoredRate } from './rates.js';
 
 /** The two ends at which a list may grow, and the pages that hold a named record. */
 export type Kind = 'last' | 'first' | 'aimed';
 export type EndName = Exclude<Kind, 'aimed'>;
 
+const count = z.number().nonnegative();
+const uses = z.object({ used: count, useful: count, wrong: count });
 /** How often pages of a kind were read, showed a change before the walk did, and were wrong. Only for the status. */
-export interface Uses {
-  used: number;
-  useful: number;
-  wrong: number;
-}
+export type Uses = z.infer<typeof uses>;
 
+export const learnedSchema = z.object({
+  live: z.boolean(),
+  uses: z.object({ last: uses, first: uses, aimed: uses } satisfies Record<Kind, object>),
+  rates: z.record(z.string(), z.object({ found: count, of: count, atMs: z.number() })),
+});
 /** What is kept for the next process. */
-export interface Learned {
-  live: boolean;
-  uses: Record<Kind, Uses>;
-  rates: Record<string, StoredRate>;
-}
+export type Learned = z.infer<typeof learnedSchema>;
 
 export interface ShortcutStore {
   /** The members of pages of the last complete sweep; null where there is no such page. */
