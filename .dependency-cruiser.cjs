@@ -170,7 +170,7 @@ module.exports = {
       to: {
         path: ['api', 'sweep', 'todos', 'dispatch', 'observability', 'server'].map(folder),
         // Schemas of stored values, from which the types on both sides are inferred.
-        pathNot: ['dispatch/backfill-task'].map(folder),
+        pathNot: ['dispatch/backfill-task', 'sweep/store', 'sweep/shortcuts/store'].map(folder),
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -16,9 +16,9 @@ import type { Subscription } from '../src/handlers/handler.js';
 import type { Part } from '../src/runtime/lifecycle.js';
 import { runLoop } from '../src/runtime/loop.js';
 import { createBackfillStore } from '../src/state/backfills.js';
-import { RedisRecordGate } from '../src/state/gate.js';
-import { RedisHealthStore } from '../src/state/health.js';
-import { RedisOffsetStore } from '../src/state/offsets.js';
+import { createRecordGate } from '../src/state/gate.js';
+import { createHealthStore } from '../src/state/health.js';
+import { createOffsetStore } from '../src/state/offsets.js';
 import { trimLog } from '../src/state/retention.js';
 import { createSnapshotSource } from '../src/state/snapshot-source.js';
 import type { AppContext } from '../src/app/context.js';
@@ -47,11 +47,11 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     subscriptions,
     workspaces: workspaces.names,
     log,
-    offsets: new RedisOffsetStore(redis, keys),
-    gate: new RedisRecordGate(redis, keys),
+    offsets: createOffsetStore(redis, keys),
+    gate: createRecordGate(redis, keys),
     backfills: createBackfillStore(redis, keys),
     source: snapshotSourceOf(context, workspaces),
-    health: new RedisHealthStore(redis, keys),
+    health: createHealthStore(redis, keys),
     keys,
     connect,
     logger,

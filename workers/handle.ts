@@ -2,9 +2,9 @@
 import { createHandlerPool } from '../src/dispatch/handler-pool.js';
 import type { Subscription } from '../src/handlers/handler.js';
 import type { Part } from '../src/runtime/lifecycle.js';
-import { RedisRecordGate } from '../src/state/gate.js';
-import { RedisHealthStore } from '../src/state/health.js';
-import { RedisOnceStore } from '../src/state/once.js';
+import { createRecordGate } from '../src/state/gate.js';
+import { createHealthStore } from '../src/state/health.js';
+import { createOnceStore } from '../src/state/once.js';
 import type { AppContext } from '../src/app/context.js';
 import { createMeasured } from '../src/app/measured.js';
 import { rulesFor, type Workspaces } from '../src/app/workspaces.js';
@@ -21,10 +21,10 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
   const measured = createMeasured(context);
   const pool = createHandlerPool({
     subscriptions: measured(subscriptions),
-    gate: new RedisRecordGate(redis, keys),
+    gate: createRecordGate(redis, keys),
     log: events,
-    once: new RedisOnceStore(redis, keys),
-    health: new RedisHealthStore(redis, keys),
+    once: createOnceStore(redis, keys),
+    health: createHealthStore(redis, keys),
     deadLetters: { ageMs, ...(count !== null && { events: count }) },
     comparisonOf: (event) => rulesFor(workspaces, event),
     keys,

@@ -67,7 +67,7 @@ export interface ChangefeedOptions {
   config: ConfigInput | Config;
   /** Where a private Redis keeps its data when the configuration names none. @defaultValue `.changefeed` in the working directory */
   stateDir?: string;
-  /** The private Redis removes its state directory when all processes that use it were killed. @defaultValue false */
+  /** The private Redis removes its state directory when all processes that use it have ended. @defaultValue false */
   temporary?: boolean;
   /** @defaultValue nothing is logged */
   log?: Log;
@@ -91,8 +91,6 @@ export interface ChangefeedOptions {
 export interface Changefeed extends Forgetting {
   /** `named` in the configuration, or private: a `private` process or a `docker` container. */
   readonly redisOrigin: OpenedRedis['origin'];
-  /** Aborts with an error when a private Redis had to be restarted at another address: stop, and open a new Changefeed. */
-  readonly redisGone: AbortSignal;
   /** The address of the status page; null while none is served. */
   readonly pageUrl: string | null;
   /**
@@ -192,7 +190,6 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   };
   const feed: Changefeed = {
     redisOrigin: context.redisOrigin,
-    redisGone: context.redisGone,
     get pageUrl() {
       return server?.url() ?? null;
     },

@@ -13,7 +13,7 @@ import { parseRedisUrl } from '../redis/probe.js';
 import { RedisWatch } from '../redis/watch.js';
 import type { UsedRedis } from '../redis/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
-import { RedisLogReader, appendOnce } from '../state/event-log.js';
+import { appendOnce, createLogReader, type EventLog } from '../state/event-log.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 import { wrongType } from '../state/wrong-type.js';
@@ -30,7 +30,7 @@ export interface AppContext extends OpenedTelemetry {
   /** Opens a connection for blocking reads. */
   connect: () => Redis;
   /** Reads the event logs. Its readers share what it keeps of them. */
-  events: RedisLogReader;
+  events: EventLog;
   /** Whether Redis can be used now. */
   watch: RedisWatch;
   /** Notices when Redis has lost the state of a workspace. */
@@ -45,7 +45,6 @@ export interface AppContext extends OpenedTelemetry {
 
 export interface OpenedContext extends AppContext, UsedRedis {
   redisOrigin: OpenedRedis['origin'];
-  redisGone: AbortSignal;
 }
 
 /**
@@ -68,7 +67,7 @@ export async function openContext(options: {
   const keys = new Keys(config.redis.prefix);
   const connections = openConnections({
     url: opened.url,
-    onChange: (state) => watch.connectionsChanged(state),
+    onTrouble: () => watch.felt(),
     onWrongType: wrongType,
   });
   const watch: RedisWatch = new RedisWatch({
@@ -87,7 +86,7 @@ export async function openContext(options: {
     keys,
     redis,
     connect: connections.patient,
-    events: new RedisLogReader({ redis, keys, connect: connections.patient }),
+    events: createLogReader({ redis, keys, connect: connections.patient }),
     watch,
     guard: createStateGuard({ redis, keys, clock, log }),
     unfinished: createUnfinished(),
@@ -97,7 +96,6 @@ export async function openContext(options: {
     clock,
     loops: new Map(),
     redisOrigin: opened.origin,
-    redisGone: opened.gone,
     place,
     cut() {
       watch.close();

@@ -125,34 +125,27 @@ export interface RunOptions {
   onRunning?: (signal: AbortSignal) => Promise<void>;
 }
 
-/**
- * Runs the roles until the signal aborts, and applies changes of the configuration meanwhile.
- * @throws ChangefeedError CF_REDIS_UNREACHABLE when the private Redis had to be restarted at another address
- */
+/** Runs the roles until the signal aborts, and applies changes of the configuration meanwhile. */
 export async function runService(
   service: OpenedService,
   { roles, signal, onReload, onRunning }: RunOptions,
 ): Promise<void> {
   const { feed, config, log, files, reread } = service;
-  const stopping = AbortSignal.any([signal, feed.redisGone]);
   const reload = (next: Config) => feed.reload(next);
-  const watch = watchConfig({ reload, reread, files, log }, stopping);
+  const watch = watchConfig({ reload, reread, files, log }, signal);
   let watching: Promise<unknown> | undefined;
   try {
     onReload(watch.reload);
     await feed.start(roles);
-    watching = Promise.all([watch.run(), onRunning?.(stopping)]);
+    watching = Promise.all([watch.run(), onRunning?.(signal)]);
     const workspaces = config.workspaces.map(({ name }) => name);
     const subscriptions = config.subscriptions.map(({ name }) => name);
     log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');
-    await untilAborted(stopping);
+    await untilAborted(signal);
     log.info({}, 'changefeed is stopping');
   } finally {
-    const stopped = Promise.all([feed.stop(), watching]);
-    // Without its Redis, a failure to stop is a consequence. The cause is thrown below.
-    await (feed.redisGone.aborted ? stopped.catch(() => undefined) : stopped);
+    await Promise.all([feed.stop(), watching]);
   }
-  feed.redisGone.throwIfAborted();
 }
 
 /** Resolves when the signal aborts. */

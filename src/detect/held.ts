@@ -1,23 +1,24 @@
 /** What a complete sweep held back until a person accepts it. One form for removals and new records. */
-import type { KnownShare } from './creation.js';
+import { z } from 'zod';
 
-export interface Held {
-  what: 'removals' | 'creations';
+export const heldSchema = z.object({
+  what: z.enum(['removals', 'creations']),
   /** `replaced`: hardly any of the records known before were seen again. */
-  why: 'too many' | 'replaced';
+  why: z.enum(['too many', 'replaced']),
   /** Records held. */
-  count: number;
+  count: z.number(),
   /** Of so many: for removals, records of the list including the missing ones; for creations, records seen. */
-  of: number;
+  of: z.number(),
   /** ISO 8601: the first sweep that held some. */
-  since: string;
+  since: z.iso.datetime(),
   /** ISO 8601: the sweep that held these. An acceptance covers what was held by then. */
-  at: string;
+  at: z.iso.datetime(),
   /** Creations: how many of the records known before were seen again. */
-  known?: KnownShare;
+  known: z.object({ seen: z.number(), of: z.number() }).exactOptional(),
   /** Creations: new records that were reported before they became too many. */
-  reported?: number;
-}
+  reported: z.number().exactOptional(),
+});
+export type Held = z.infer<typeof heldSchema>;
 
 export function heldOf(held: readonly Held[] | undefined, what: Held['what']): Held | undefined {
   return held?.find((one) => one.what === what);

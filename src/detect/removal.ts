@@ -13,6 +13,7 @@
  * 5. A record that appeared within the replication lag is not deleted yet: the replica may not know it (`isNewcomer`).
  * 6. A deleted record keeps its sequence and digests (`deletedRecord`), so that it is recognised when it reappears.
  */
+import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { buildEvent } from '../events/envelope.js';
 import type { UncheckedRecord } from '../crm/record.js';
@@ -57,14 +58,15 @@ export function isPresent(digest: string | null | undefined): boolean {
   return digest !== null && digest !== undefined && digest !== GONE;
 }
 
-export interface Missing {
+export const missingSchema = z.object({
   /** Complete sweeps in a row that did not show the record. */
-  sweeps: number;
+  sweeps: z.number(),
   /** ISO 8601: end of the first of them. */
-  since: string;
+  since: z.iso.datetime(),
   /** The last of them, so that a sweep that is resumed counts once. */
-  sweep: string;
-}
+  sweep: z.string(),
+});
+export type Missing = z.infer<typeof missingSchema>;
 
 /**
  * Stands in place of a page number; pages count from 1. Holds the unconfirmed ids: ids seen only by sweeps that were abandoned

@@ -1,4 +1,5 @@
 /** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
+import { z } from 'zod';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { compilePattern } from '../events/pattern.js';
@@ -20,12 +21,15 @@ export interface FieldRules {
 }
 
 /** How todos are watched. */
-export interface TodoWatch {
-  /** IANA name of the time zone in which days end. */
-  readonly timeZone: string;
-  /** A todo is due soon this long before its deadline. */
-  readonly dueSoonMs: number;
-}
+export const todoWatchSchema = z
+  .object({
+    /** IANA name of the time zone in which days end. */
+    timeZone: z.string(),
+    /** A todo is due soon this long before its deadline. */
+    dueSoonMs: z.number(),
+  })
+  .readonly();
+export type TodoWatch = z.infer<typeof todoWatchSchema>;
 
 export interface Rules {
   readonly list: ListDescriptor;

@@ -7,28 +7,31 @@
  * hours (longest pause 63 h, a weekend) may be silent for thirteen days, longer than the longest holidays. A list that
  * changes around the clock yields a warning after a day.
  */
+import { z } from 'zod';
 
-export interface UsualPause {
+export const usualPauseSchema = z.object({
   /** ISO 8601: since when the list is watched. */
-  since: string;
+  since: z.iso.datetime(),
   /** Complete sweeps in which something changed. */
-  changes: number;
+  changes: z.number(),
   /** ISO 8601: the last of them. */
-  changedAt: string;
+  changedAt: z.iso.datetime(),
   /** The longest pause between two of them, in ms: in the current month and in the month before. */
-  pausesMs: readonly [now: number, before: number];
+  pausesMs: z.tuple([z.number(), z.number()]).readonly(),
   /** ISO 8601: start of the current month. Older pauses are forgotten, so that one long holiday does not set the limit. */
-  month: string;
-}
+  month: z.iso.datetime(),
+});
+export type UsualPause = z.infer<typeof usualPauseSchema>;
 
-/** `unchanged`: silent for far longer than its usual pause. `empty`: the list had records and now has none. */
-export interface Staleness {
-  kind: 'unchanged' | 'empty';
+export const stalenessSchema = z.object({
+  kind: z.enum(['unchanged', 'empty']),
   /** ISO 8601. */
-  since: string;
+  since: z.iso.datetime(),
   /** The longest pause observed. */
-  longestPauseMs: number;
-}
+  longestPauseMs: z.number(),
+});
+/** `unchanged`: silent for far longer than its usual pause. `empty`: the list had records and now has none. */
+export type Staleness = z.infer<typeof stalenessSchema>;
 
 const DAY_MS = 86_400_000;
 /** Two weekends. */

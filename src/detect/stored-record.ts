@@ -2,6 +2,7 @@
  * What is kept about a record: its image, earlier contents, doubt, decision log. The image is kept whole or, with
  * `images: false`, as a fingerprint per field. Both kinds are compared with an answer in the same terms (`bothSides`).
  */
+import { z } from 'zod';
 import type { ComparedField, ComparedFields } from '../crm/canonical.js';
 import { diffFields, diffRecords, type FieldChange } from '../crm/canonical.js';
 import { writtenName } from '../crm/lists/descriptor.js';
@@ -13,61 +14,67 @@ import { memoized } from './canonical.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';
 
-/** An answer that may come from a lagging replica. It becomes a change when a later sweep confirms it. */
-export interface Doubt {
+const doubt = z.object({
   /** Digest of the content in the answer. */
-  content: string;
+  content: z.string(),
   /** The last sweep that saw it. */
-  sweep: string;
+  sweep: z.string(),
   /** Consecutive sweeps with a doubtful answer. */
-  sightings: number;
+  sightings: z.number(),
   /** A deleted record that reappeared: the content is confirmed, but withheld together with many other new records. */
-  certain?: true;
-}
+  certain: z.literal(true).exactOptional(),
+});
+/** An answer that may come from a lagging replica. It becomes a change when a later sweep confirms it. */
+export type Doubt = z.infer<typeof doubt>;
 
-/** One decision about a record, with field names and rules but no values. */
-export interface Decision {
+const decision = z.object({
   /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
-  at: string;
-  sweep: string;
-  what: DecisionKind;
-  fields?: readonly string[];
+  at: z.string(),
+  sweep: z.string(),
+  what: z.enum(['created', 'edited', 'refreshed', 'touched', 'muted', 'stale', 'deleted', 'reappeared']),
+  fields: z.array(z.string()).readonly().exactOptional(),
   /** How many changed fields `fields` leaves out. */
-  furtherFields?: number;
+  furtherFields: z.number().exactOptional(),
   /** The rule that muted it. */
-  rule?: string;
-  event?: string;
-  times?: number;
-}
-export type DecisionKind =
-  'created' | 'edited' | 'refreshed' | 'touched' | 'muted' | 'stale' | 'deleted' | 'reappeared';
+  rule: z.string().exactOptional(),
+  event: z.string().exactOptional(),
+  times: z.number().exactOptional(),
+});
+/** One decision about a record, with field names and rules but no values. */
+export type Decision = z.infer<typeof decision>;
+export type DecisionKind = Decision['what'];
 
-/** What is kept of a deleted record: enough to recognise it when it reappears. */
-export interface Gone {
-  at: string;
-  modifiedAt: string | null;
-  content: string;
+const gone = z.object({
+  at: z.string(),
+  modifiedAt: z.string().nullable(),
+  content: z.string(),
   /** Not reported, because it belonged to another source of the list. When its id is seen again, it is a new record. */
-  dropped?: true;
-}
+  dropped: z.literal(true).exactOptional(),
+});
+/** What is kept of a deleted record: enough to recognise it when it reappears. */
+export type Gone = z.infer<typeof gone>;
 
-export interface StoredRecord {
+/** What is stored of a record besides its sequence and its content. */
+export const storedFacts = z.object({
+  /** With `images: false`: the record's own change time. */
+  modifiedAt: z.string().nullable().exactOptional(),
+  /** Digest of the content. Absent where it has not been needed yet, as after a quiet baseline. */
+  content: z.string().exactOptional(),
+  /** Digests of the last contents before the present one, newest first. They identify answers from a lagging replica. */
+  earlier: z.array(z.string()).readonly().exactOptional(),
+  doubt: doubt.exactOptional(),
+  gone: gone.exactOptional(),
+  decisions: z.array(decision).readonly().exactOptional(),
+  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
+  dueSince: z.string().exactOptional(),
+});
+
+export interface StoredRecord extends z.infer<typeof storedFacts> {
   sequence: number;
   /** The image. Null when only fingerprints are kept, or the record is gone. */
   record: UncheckedRecord | null;
   /** With `images: false`: canonical field name → its fingerprint. */
   fields?: Readonly<Record<string, string>>;
-  /** With `images: false`: the record's own change time. */
-  modifiedAt?: string | null;
-  /** Digest of the content. Absent where it has not been needed yet, as after a quiet baseline. */
-  content?: string;
-  /** Digests of the last contents before the present one, newest first. They identify answers from a lagging replica. */
-  earlier?: readonly string[];
-  doubt?: Doubt;
-  gone?: Gone;
-  decisions?: readonly Decision[];
-  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
-  dueSince?: string;
 }
 
 const EARLIER_KEPT = 3;

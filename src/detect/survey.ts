@@ -3,10 +3,12 @@
  * meets such a question reads the list to its end without committing anything (`sweep/guards/survey.ts`). This file counts what it shows and
  * decides once, and the list is walked again with the verdict. Pure.
  */
+import { z } from 'zod';
 import type { SchemaChange } from '../events/types.js';
 import { allowanceFor, isCleared, isHeld, type CreationCounts, type CreationGuard } from './creation.js';
 import type { Rules } from './rules.js';
 import {
+  driftedField,
   driftOf,
   fieldsFollowingDrift,
   isUnusual,
@@ -19,17 +21,18 @@ import {
 import type { SchemaTally, TrackedFields } from './schema-drift/schema.js';
 import { ABSENT, isEmptyValueType } from './schema-drift/value-type.js';
 
-/** What a survey has decided. Plain data, kept with the checkpoint of the walk that follows. */
-export interface Verdict {
+export const verdictSchema = z.object({
   /** Fields that drifted: rows that make the same moves yield no event. */
-  fields: readonly DriftedField[];
+  fields: z.array(driftedField).readonly(),
   /** Fields whose moves are edits of single records. */
-  edited: readonly string[];
+  edited: z.array(z.string()).readonly(),
   /** How many new records may pass before the question arises again. */
-  allowed: number;
+  allowed: z.number(),
   /** ISO 8601: new records are held since then, until a person accepts them. Null: they are not. */
-  heldSince: string | null;
-}
+  heldSince: z.iso.datetime().nullable(),
+});
+/** What a survey has decided. Plain data, kept with the checkpoint of the walk that follows. */
+export type Verdict = z.infer<typeof verdictSchema>;
 
 export const NO_VERDICT: Verdict = { fields: [], edited: [], allowed: 0, heldSince: null };
 

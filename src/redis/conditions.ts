@@ -1,10 +1,10 @@
 /**
- * The conditions in which Redis cannot be used: it is away, it refuses writes, or it may evict keys. Each is logged once when it
- * begins and once when it ends, with its duration.
+ * The conditions in which Redis answers and cannot be used: it refuses writes, or it may evict keys. Each is logged once when it begins and
+ * once when it ends, with its duration.
  */
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { isoTime, type Clock } from '../runtime/clock.js';
+import type { Clock } from '../runtime/clock.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { classifyRedisError } from './errors.js';
@@ -14,84 +14,6 @@ export interface ConditionOptions {
   place: string;
   log: Log;
   clock: Clock;
-}
-
-/** A connection that is back within this time is not an outage. */
-const BLIP_MS = 1_000;
-/** Commands that fail in an outage are reported up to this long after its end. */
-const ECHO_MS = 2_000;
-
-/** Redis cannot be reached, or gives no answer. It begins only after `BLIP_MS`, unless Redis is silent. */
-export class Absence {
-  readonly #clock: Clock;
-  readonly #episode: Episode;
-  readonly #closed = new AbortController();
-  #missing: { sinceMs: number } | undefined;
-  #lost = 0;
-  #isSilent = false;
-  #latestFailureMs = Number.NEGATIVE_INFINITY;
-  #latestError: Error | undefined;
-
-  constructor({ place, log, clock }: ConditionOptions) {
-    this.#clock = clock;
-    const facts = { redis: place };
-    this.#episode = new Episode({ begins: 'Redis went away', ends: 'Redis is back', facts, log, clock });
-  }
-
-  get holds(): boolean {
-    return this.#episode.holds;
-  }
-
-  /** True also during a blip, and for a moment after a failure or after the end: commands may fail because of it. */
-  get isFelt(): boolean {
-    return this.#missing !== undefined || this.#clock.now() - this.#latestFailureMs < ECHO_MS;
-  }
-
-  connections({ lost, error }: { lost: number; error: Error | undefined }): void {
-    if (error !== undefined) this.#latestFailureMs = this.#clock.now();
-    this.#lost = lost;
-    this.#latestError = error ?? this.#latestError;
-    this.#update();
-  }
-
-  answered(isAnswered: boolean): void {
-    this.#isSilent = !isAnswered;
-    this.#update();
-  }
-
-  /** Nothing is logged after this call. */
-  close(): void {
-    this.#closed.abort(new Error('The process is stopping.'));
-  }
-
-  #update(): void {
-    const wasMissing = this.#missing !== undefined;
-    if (this.#lost === 0 && !this.#isSilent) {
-      if (wasMissing) this.#isBack();
-      return;
-    }
-    this.#missing ??= { sinceMs: this.#clock.now() };
-    if (this.#isSilent) this.#goAway(this.#missing);
-    else if (!wasMissing) void this.#goAwayUnlessBlip(this.#missing);
-  }
-
-  async #goAwayUnlessBlip(missing: { sinceMs: number }): Promise<void> {
-    await this.#clock.sleep(BLIP_MS, this.#closed.signal).catch(() => undefined);
-    if (missing === this.#missing) this.#goAway(missing);
-  }
-
-  #goAway({ sinceMs }: { sinceMs: number }): void {
-    if (this.#closed.signal.aborted) return;
-    const error = this.#latestError === undefined ? 'no answer' : messageOf(this.#latestError);
-    this.#episode.failed({ since: isoTime(sinceMs), error }, { sinceMs });
-  }
-
-  #isBack(): void {
-    this.#missing = undefined;
-    this.#latestError = undefined;
-    this.#latestFailureMs = this.#clock.now();
-    if (!this.#closed.signal.aborted) this.#episode.over();
-  }
 }
 
 type Refused = 'out of memory' | 'read-only';

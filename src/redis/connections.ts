@@ -1,6 +1,6 @@
 /**
- * The connections of a process to its Redis: opened with limits on waiting, counted while they are lost, and closed at once when
- * a stop cannot wait for Redis. This module does not know which commands they carry.
+ * The connections of a process to its Redis: opened with limits on waiting, and closed at once when a stop cannot wait for Redis. This module
+ * does not know which commands they carry.
  */
 import { Redis, type Command, type RedisOptions } from 'ioredis';
 import { classifyRedisError } from './errors.js';
@@ -30,8 +30,8 @@ const LONGEST_RETRY_MS = 1_000;
 export interface ConnectionsOptions {
   url: string;
   limits?: Partial<ConnectionLimits>;
-  /** Called when a connection fails, is lost, is restored or ends. `lost` is the number of connections that are lost now. */
-  onChange?: (state: { lost: number; error: Error | undefined }) => void;
+  /** Called when a connection fails or is lost. @defaultValue ignored */
+  onTrouble?: () => void;
   /**
    * Called when a command is answered with WRONGTYPE, which names no key, with the keys of the command. Returns the error that the command
    * fails with; null for that of Redis. @defaultValue that of Redis
@@ -53,12 +53,11 @@ export interface RedisConnections {
 export function openConnections({
   url,
   limits,
-  onChange = () => undefined,
+  onTrouble = () => undefined,
   onWrongType = () => null,
 }: ConnectionsOptions): RedisConnections {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
   const open = new Set<Redis>();
-  const lost = new Set<Redis>();
   let isCut = false;
   const common: Options = {
     keepAlive: KEEP_ALIVE_MS,
@@ -66,9 +65,6 @@ export function openConnections({
     retryStrategy: (tries) => Math.min(LONGEST_RETRY_MS, 50 * tries + Math.random() * 50),
     // After a failover, the same address may lead to another server.
     reconnectOnError: (error) => classifyRedisError(error) === 'read-only',
-  };
-  const changed = (error?: Error): void => {
-    if (!isCut) onChange({ lost: lost.size, error });
   };
   const track = (redis: EndableRedis): Redis => {
     redis.onWrongType = onWrongType;
@@ -78,19 +74,11 @@ export function openConnections({
       open.add(redis);
       if (isCut) end(redis);
     });
-    // Emitted before the connection counts as lost.
-    redis.on('error', changed);
-    redis.on('reconnecting', () => {
-      lost.add(redis);
-      changed();
-    });
-    redis.on('ready', () => {
-      if (lost.delete(redis)) changed();
-    });
+    redis.on('error', onTrouble);
+    redis.on('reconnecting', onTrouble);
     redis.on('end', () => {
       redis.rejectUnanswered();
       open.delete(redis);
-      if (lost.delete(redis)) changed();
     });
     // BullMQ duplicates a connection for its blocking reads; the duplicate is tracked too.
     redis.duplicate = (override?: Options) => {

@@ -1,7 +1,7 @@
 /**
  * Whether Redis can be used, as one value for the whole process.
  *
- *   away           not reached for 1 s, or no answer for 3 s: loops wait; running handlers continue
+ *   away           no answer for 3 s: loops wait; running handlers continue
  *   refuses        it is full or a read-only replica: loops wait, and workers take no jobs
  *   may evict      its policy is not `noeviction`: the start is refused; later, sweeps are aborted as well, because a record that Redis
  *                  evicts would appear as new
@@ -10,14 +10,15 @@
  * without a restart. The watch queries Redis every 3 s, because a server that is silent, full or configured to evict keys does not report
  * it by itself.
  */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { withinTime, type Clock } from '../runtime/clock.js';
+import { isoTime, withinTime, type Clock } from '../runtime/clock.js';
+import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
-import { Absence, Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
+import { Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
 import { classifyRedisError } from './errors.js';
 
 /** The part of the watch for code that uses Redis. */
@@ -38,24 +39,29 @@ export interface RedisWatchOptions {
 const INTERVAL_MS = 3_000;
 /** Redis is away if a query is not answered within this time. */
 const ANSWER_WITHIN_MS = 3_000;
+/** Commands that fail in an outage are reported up to this long after its end. */
+const ECHO_MS = 2_000;
+/** How often it is asked while it is away. */
+const AWAY_INTERVAL_MS = 200;
 
 export class RedisWatch {
   readonly #options: RedisWatchOptions;
   readonly #stopping = new AbortController();
-  readonly #absence: Absence;
+  readonly #away: Episode;
   readonly #refusal: Refusal;
   readonly #eviction: Eviction;
-  readonly #listeners = new Set<(isWritable: boolean) => void>();
-  #wasWritable = true;
-  #usable = new AbortController();
+  /** Emits `observed` after each observation. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
+  #feltMs = Number.NEGATIVE_INFINITY;
   #connection: Redis | undefined;
   #query: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
   #watching: Promise<void> | undefined;
 
   constructor(options: RedisWatchOptions) {
+    const { place, log, clock } = options;
     this.#options = options;
-    this.#absence = new Absence(options);
+    this.#away = new Episode({ begins: 'Redis went away', ends: 'Redis is back', facts: { redis: place }, log, clock });
     this.#refusal = new Refusal(options);
     this.#eviction = new Eviction(options);
   }
@@ -76,7 +82,6 @@ export class RedisWatch {
   /** From here on, lost connections are not logged. */
   close(): void {
     this.#stopping.abort(new Error('The watch of Redis is stopping.'));
-    this.#absence.close();
   }
 
   /** Why nothing may be written although Redis answers; null if writes are permitted. */
@@ -86,7 +91,7 @@ export class RedisWatch {
 
   /** What makes Redis unusable now; null when nothing does. */
   trouble(): 'away' | 'refuses' | 'evicts' | null {
-    if (this.#absence.holds) return 'away';
+    if (this.#away.holds) return 'away';
     if (this.#eviction.error !== null) return 'evicts';
     return this.#refusal.error === null ? null : 'refuses';
   }
@@ -98,8 +103,8 @@ export class RedisWatch {
 
   /** Resolves when Redis can be written to, or when the signal aborts. */
   async untilUsable(signal: AbortSignal): Promise<void> {
-    while (!this.#isUsable() && !signal.aborted) {
-      await once(AbortSignal.any([signal, this.#usable.signal]), 'abort');
+    while (this.trouble() !== null && !signal.aborted) {
+      await once(this.#events, 'observed', { signal }).catch(() => undefined);
     }
   }
 
@@ -109,22 +114,29 @@ export class RedisWatch {
    * @returns removes the listener
    */
   onWritable(listener: (isWritable: boolean) => void): () => void {
-    this.#listeners.add(listener);
-    if (!this.#wasWritable) listener(false);
-    return () => this.#listeners.delete(listener);
+    let wasWritable = true;
+    const observe = (): void => {
+      const isWritable = this.refusal() === null;
+      if (isWritable === wasWritable) return;
+      wasWritable = isWritable;
+      listener(isWritable);
+    };
+    observe();
+    this.#events.on('observed', observe);
+    return () => this.#events.off('observed', observe);
   }
 
-  connectionsChanged(state: { lost: number; error: Error | undefined }): void {
-    this.#absence.connections(state);
-    this.#announce();
+  /** A connection has failed. Commands that fail because of it are no news: if it lasts, the watch reports it. */
+  felt(): void {
+    this.#feltMs = this.#options.clock.now();
   }
 
-  /** A log for code that uses Redis: failures caused by a condition that is already logged go to the debug level. */
+  /** A log for code that uses Redis: failures that the watch reports in its own lines go to the debug level. */
   quieted(log: Log): Log {
     const quieted = (level: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
       const { error, code } = facts as { error?: unknown; code?: unknown };
       const isFailure = error !== undefined || code !== undefined;
-      log[isFailure && this.#isExplained({ error, code, isOver: level === 'info' }) ? 'debug' : level](facts, message);
+      log[isFailure && this.#isReported({ error, code, isOver: level === 'info' }) ? 'debug' : level](facts, message);
     };
     return {
       debug: (facts, message) => log.debug(facts, message),
@@ -135,15 +147,17 @@ export class RedisWatch {
     };
   }
 
-  /** True for a failure caused by a condition that is already logged. `isOver`: it is reported as over. */
-  #isExplained({ error, code, isOver }: { error: unknown; code: unknown; isOver: boolean }): boolean {
+  /** `isOver`: the failure is reported as over. */
+  #isReported({ error, code, isOver }: { error: unknown; code: unknown; isOver: boolean }): boolean {
     if (code === 'CF_REDIS_EVICTS' || code === 'CF_REDIS_REFUSES') return true;
     const kind = classifyRedisError(error, this.#options.place);
     if (kind === 'other') return false;
     if (isOver) return true;
-    if (kind !== 'out of memory' && kind !== 'read-only') return this.#absence.isFelt;
+    if (kind !== 'out of memory' && kind !== 'read-only')
+      return this.#away.holds || this.#options.clock.now() - this.#feltMs < ECHO_MS;
+    // Close to `maxmemory`, the watch's own writes may all succeed.
     this.#refusal.refused(kind);
-    this.#announce();
+    this.#events.emit('observed');
     return true;
   }
 
@@ -170,16 +184,17 @@ export class RedisWatch {
 
   async #turn(signal: AbortSignal): Promise<number> {
     const { clock } = this.#options;
+    const sinceMs = clock.now();
     // A query that is late is not repeated: the next turn waits for the same one.
     this.#query ??= this.#queryRedis().finally(() => (this.#query = undefined));
-    const isAnswered = this.#query.then(
-      () => true,
-      () => false,
-    );
-    const outcome = await withinTime(isAnswered, ANSWER_WITHIN_MS, { clock, signal });
-    if (!signal.aborted) this.#absence.answered(outcome === true);
-    this.#announce();
-    return INTERVAL_MS;
+    const answer = this.#query.then(() => null, messageOf);
+    const error = await withinTime(answer, ANSWER_WITHIN_MS, { clock, signal });
+    if (signal.aborted) return 0;
+    if (error !== null) this.felt();
+    if (error === null) this.#away.over();
+    else this.#away.failed({ since: isoTime(sinceMs), error: error === 'late' ? 'no answer' : error }, { sinceMs });
+    this.#events.emit('observed');
+    return error === null ? INTERVAL_MS : AWAY_INTERVAL_MS;
   }
 
   /** @throws if Redis is away or is loading its data */
@@ -194,29 +209,11 @@ export class RedisWatch {
     if (kind === 'out of memory' || kind === 'read-only') this.#refusal.refused(kind);
     // `other`: this key may not be written by us. Then a refusal ends when no further one is reported.
     else if (kind === 'accepted' || kind === 'other') this.#refusal.accepted();
-    this.#announce();
-    if (kind === 'lost' || kind === 'loading') throw new Error(kind);
+    else if (write.status === 'rejected') throw write.reason;
   }
 
   #connect(): Redis {
     return (this.#connection ??= this.#options.connect());
-  }
-
-  #isUsable(): boolean {
-    return this.refusal() === null && !this.#absence.holds;
-  }
-
-  /** Wakes those who wait, after each observation. */
-  #announce(): void {
-    const isWritable = this.refusal() === null;
-    if (isWritable !== this.#wasWritable) {
-      this.#wasWritable = isWritable;
-      for (const listener of this.#listeners) listener(isWritable);
-    }
-    if (!this.#isUsable()) return;
-    const waiting = this.#usable;
-    this.#usable = new AbortController();
-    waiting.abort();
   }
 }
 

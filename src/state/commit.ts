@@ -76,7 +76,7 @@ async function namesFor(scope: WorkspaceRedis, list: ListName, writes: readonly 
   const stored = writes.find(({ state }) => state.image !== null || state.fields !== undefined)?.state;
   if (stored === undefined) return NO_NAMES;
   const content = stored.image === null ? stored.fields : (JSON.parse(stored.image) as object);
-  return withFurtherNames((await readFieldNames(scope, list)).values(), Object.keys(content ?? {}));
+  return withFurtherNames((await readFieldNames(scope, list)).byId.values(), Object.keys(content ?? {}));
 }
 
 export function committed(called: Script, answer: unknown): CommitResult {

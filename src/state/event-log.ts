@@ -9,6 +9,7 @@ import { BEFORE_ALL } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { LogReader } from '../dispatch/ports.js';
 import { isAborted } from '../runtime/clock.js';
+import type { LogHistory } from '../server/page/source.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
@@ -37,81 +38,13 @@ export interface LogReaderOptions {
 
 type StreamEntry = [id: string, fields: string[]];
 
-export class RedisLogReader implements LogReader {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
-  readonly #connect: () => Redis;
-  /** A blocked connection can do nothing else: each wait has its own, which is kept for the next wait. */
-  readonly #idle: Redis[] = [];
-  readonly #busy = new Set<Redis>();
-  #closed = false;
-  /**
-   * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
-   */
-  readonly #kept = new Map<string, StreamEntry>();
-  #keptLength = 0;
-  /** Whether this process handles events at all. */
-  #keeps = false;
-  readonly #event = gatherEach((workspace, logIds: readonly string[]) => this.#readEach(workspace, logIds));
+export type EventLog = LogReader & LogHistory;
 
-  constructor({ redis, keys, connect }: LogReaderOptions) {
-    this.#redis = redis;
-    this.#keys = keys;
-    this.#connect = connect;
-  }
-
-  async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
-    const log = this.#keys.log(workspace);
-    const entries: StreamEntry[] = [];
-    for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
-      const more = Math.min(READ_AT_ONCE, count - entries.length);
-      const found = await this.#redis.xrange(log, `(${entries.at(-1)?.[0] ?? after}`, '+', 'COUNT', more);
-      entries.push(...found);
-      if (found.length < more) break;
-      length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
-    }
-    return this.#parsed(log, entries);
-  }
-
-  /** Events before `before` (exclusive; `'+'` is the end of the log), newest first, at most `count`. */
-  async readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]> {
-    const log = this.#keys.log(workspace);
-    const entries = await this.#redis.xrevrange(log, before === '+' ? '+' : `(${before}`, '-', 'COUNT', count);
-    return entries.map((entry) => parseEntry(log, entry));
-  }
-
-  async tail(workspace: string): Promise<string> {
-    const [newest] = await this.#redis.xrevrange(this.#keys.log(workspace), '+', '-', 'COUNT', 1);
-    return newest?.[0] ?? BEFORE_ALL;
-  }
-
-  event(workspace: string, logId: string): Promise<LoggedEvent | null> {
-    this.#keeps = true;
-    const kept = this.#kept.get(`${this.#keys.log(workspace)} ${logId}`);
-    // It was checked when it was read.
-    return kept === undefined ? this.#event(workspace, logId) : Promise.resolve(loggedFrom(kept, JSON.parse));
-  }
-
-  #parsed(log: string, entries: readonly StreamEntry[]): LoggedEvent[] {
-    if (this.#keeps) {
-      for (const entry of entries) this.#keep(`${log} ${entry[0]}`, entry);
-      for (const [name, oldest] of this.#kept) {
-        if (this.#kept.size <= MOST_KEPT && this.#keptLength <= MOST_KEPT_LENGTH) break;
-        this.#kept.delete(name);
-        this.#keptLength -= lengthOf(oldest);
-      }
-    }
-    return entries.map((entry) => parseEntry(log, entry));
-  }
-
-  #keep(name: string, entry: StreamEntry): void {
-    if (!this.#kept.has(name)) this.#keptLength += lengthOf(entry);
-    this.#kept.set(name, entry);
-  }
-
-  async #readEach(workspace: string, logIds: readonly string[]): Promise<(LoggedEvent | null)[]> {
-    const log = this.#keys.log(workspace);
-    const pipeline = this.#redis.pipeline();
+export function createLogReader({ redis, keys, connect }: LogReaderOptions): EventLog {
+  const kept = createEventCache();
+  const readEach = gatherEach(async (workspace, logIds: readonly string[]) => {
+    const log = keys.log(workspace);
+    const pipeline = redis.pipeline();
     for (const logId of logIds) pipeline.xrange(log, logId, logId);
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, entries]) => {
@@ -119,50 +52,111 @@ export class RedisLogReader implements LogReader {
       const [entry] = entries as StreamEntry[];
       return entry === undefined ? null : parseEntry(log, entry);
     });
-  }
+  });
+  return {
+    async read(workspace, after, count) {
+      const log = keys.log(workspace);
+      const entries: StreamEntry[] = [];
+      for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
+        const more = Math.min(READ_AT_ONCE, count - entries.length);
+        const found = await redis.xrange(log, `(${entries.at(-1)?.[0] ?? after}`, '+', 'COUNT', more);
+        entries.push(...found);
+        if (found.length < more) break;
+        length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
+      }
+      kept.add(log, entries);
+      return entries.map((entry) => parseEntry(log, entry));
+    },
+    async readBefore(workspace, before, count) {
+      const log = keys.log(workspace);
+      const entries = await redis.xrevrange(log, before === '+' ? '+' : `(${before}`, '-', 'COUNT', count);
+      return entries.map((entry) => parseEntry(log, entry));
+    },
+    async tail(workspace) {
+      const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
+      return newest?.[0] ?? BEFORE_ALL;
+    },
+    event(workspace, logId) {
+      const entry = kept.get(keys.log(workspace), logId);
+      // It was checked when it was read.
+      return entry === undefined ? readEach(workspace, logId) : Promise.resolve(loggedFrom(entry, JSON.parse));
+    },
+    ...createWaits(keys, connect),
+  };
+}
 
-  async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted || this.#closed) return false;
-    const connection = this.#idle.pop() ?? this.#connect();
-    this.#busy.add(connection);
-    // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
-    let hangUp = (): void => undefined;
-    const hungUp = new Promise<null>((resolve) => {
-      hangUp = () => {
+function createWaits(keys: Keys, connect: () => Redis): Pick<LogReader, 'waitForMore' | 'close'> {
+  /** A blocked connection can do nothing else: each wait has its own, which is kept for the next wait. */
+  const idle: Redis[] = [];
+  const busy = new Set<Redis>();
+  const closing = new AbortController();
+  return {
+    async waitForMore(workspace, after, timeoutMs, signal) {
+      if (signal.aborted || closing.signal.aborted) return false;
+      const connection = idle.pop() ?? connect();
+      busy.add(connection);
+      // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
+      let hangUp = (): void => undefined;
+      const hungUp = new Promise<null>((resolve) => {
+        hangUp = () => {
+          connection.disconnect();
+          resolve(null);
+        };
+      });
+      const forget = onAbort(signal, hangUp);
+      try {
+        // BLOCK 0 would wait without end.
+        const blockMs = Math.max(1, Math.round(timeoutMs));
+        const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', keys.log(workspace), after);
+        const answer = await Promise.race([read, hungUp]);
+        if (isAborted(signal)) return false;
+        idle.push(connection);
+        return answer !== null;
+      } catch (error) {
         connection.disconnect();
-        resolve(null);
-      };
-    });
-    const forget = onAbort(signal, hangUp);
-    try {
-      // BLOCK 0 would wait without end.
-      const blockMs = Math.max(1, Math.round(timeoutMs));
-      const key = this.#keys.log(workspace);
-      const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', key, after);
-      const answer = await Promise.race([read, hungUp]);
-      if (isAborted(signal)) return false;
-      this.#idle.push(connection);
-      return answer !== null;
-    } catch (error) {
-      connection.disconnect();
-      if (isAborted(signal) || this.#isClosed()) return false;
-      throw error;
-    } finally {
-      this.#busy.delete(connection);
-      forget();
-    }
-  }
+        if (isAborted(signal) || isAborted(closing.signal)) return false;
+        throw error;
+      } finally {
+        busy.delete(connection);
+        forget();
+      }
+    },
+    close() {
+      closing.abort();
+      for (const connection of [...idle, ...busy]) connection.disconnect();
+      idle.length = 0;
+      return Promise.resolve();
+    },
+  };
+}
 
-  #isClosed(): boolean {
-    return this.#closed;
-  }
-
-  close(): Promise<void> {
-    this.#closed = true;
-    for (const connection of [...this.#idle, ...this.#busy]) connection.disconnect();
-    this.#idle.length = 0;
-    return Promise.resolve();
-  }
+/**
+ * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
+ * Nothing is kept until the process has asked for an event: until then it does not handle any.
+ */
+function createEventCache() {
+  const kept = new Map<string, StreamEntry>();
+  let length = 0;
+  let isUsed = false;
+  return {
+    get(log: string, logId: string): StreamEntry | undefined {
+      isUsed = true;
+      return kept.get(`${log} ${logId}`);
+    },
+    add(log: string, entries: readonly StreamEntry[]): void {
+      if (!isUsed) return;
+      for (const entry of entries) {
+        const name = `${log} ${entry[0]}`;
+        if (!kept.has(name)) length += lengthOf(entry);
+        kept.set(name, entry);
+      }
+      for (const [name, oldest] of kept) {
+        if (kept.size <= MOST_KEPT && length <= MOST_KEPT_LENGTH) break;
+        kept.delete(name);
+        length -= lengthOf(oldest);
+      }
+    },
+  };
 }
 
 export interface DerivedCall {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import type { WorkspaceRedis } from './keys.js';
-import { readJson } from './stored.js';
+import { readJson, type StoredAt } from './stored.js';
 
 export interface FieldNames {
   /** Digest of the names, 8 hexadecimal digits. */
@@ -69,17 +69,25 @@ function separatorOf(name: string): string {
   return `,${JSON.stringify(name)}:`;
 }
 
+/** All tables of a list. */
+export interface FieldNameTables {
+  byId: ReadonlyMap<string, FieldNames>;
+  /** Where they are stored, for the error about one that is damaged or gone. */
+  at: StoredAt;
+}
+
 export async function readFieldNames(
   { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,
-): Promise<Map<string, FieldNames>> {
-  const key = keys.names(workspace, list);
-  const stored = Object.entries(await redis.hgetall(key));
-  return new Map(
-    stored.map(([id, json]) => {
-      const remedy = `Restore Redis from a backup, or remove all records of the list (DEL ${keys.records(workspace, list)}): the next sweep then takes a new baseline.`;
-      const at = { key, field: id, what: 'the field names of records', remedy };
-      return [id, { id, names: readJson(z.array(z.string()), json, at) }];
-    }),
-  );
+): Promise<FieldNameTables> {
+  const at = {
+    key: keys.names(workspace, list),
+    what: `the field names of records of list "${list}"`,
+    remedy: `Restore Redis from a backup, or remove all records of the list (DEL ${keys.records(workspace, list)}): the next sweep then takes a new baseline.`,
+  };
+  const stored = Object.entries(await redis.hgetall(at.key));
+  const tables = stored.map(([id, json]): [string, FieldNames] => {
+    return [id, { id, names: readJson(z.array(z.string()), json, { ...at, field: id }) }];
+  });
+  return { byId: new Map(tables), at };
 }

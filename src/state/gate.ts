@@ -17,16 +17,12 @@ import { describe } from '../errors.js';
 import { gatherEach } from '../runtime/gather.js';
 import type {
   AdvanceOutcome,
-  SourceBatch,
   Claim,
   Entered,
   GroupEntry,
-  HoldOutcome,
-  Standing,
-  MergeOutcome,
   MustHaveJob,
-  Pending,
   RecordGate,
+  SourceBatch,
   StoredEvent,
 } from '../dispatch/ports.js';
 import { eventSchema } from './event-log.js';
@@ -52,171 +48,151 @@ interface ScriptQuestion {
 
 type ScriptAnswer = [word: string, ...entries: string[]];
 
-export class RedisRecordGate implements RecordGate {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
+interface Scope {
+  redis: Redis;
+  keys: Keys;
+}
+
+export function createRecordGate(redis: Redis, keys: Keys): RecordGate {
+  const scope = { redis, keys };
   /** Questions of the same turn of the event loop become one call of the script. */
-  readonly #ask = gatherEach((subscription, questions: readonly ScriptQuestion[]) =>
-    this.#askTogether(subscription, questions),
+  const ask = gatherEach((subscription, questions: readonly ScriptQuestion[]) =>
+    askAll(scope, subscription, questions),
   );
+  const readStored = gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids));
 
-  readonly #stored = gatherEach((subscription, ids: readonly string[]) => this.#readStored(subscription, ids));
-
-  constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
-  async enter(subscription: string, { workspace, source, readAt, entries }: SourceBatch): Promise<Entered> {
-    const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
-    const indexes = new Map(groups.map((group, index) => [group, index + 1]));
-    const keys = [
-      this.#keys.entered(subscription, source),
-      this.#keys.pending(subscription, workspace),
-      this.#keys.payloads(subscription),
-      readAt !== null && 'task' in readAt ? this.#keys.backfills(subscription) : this.#keys.offsets(workspace),
-      ...groups.map((group) => this.#keys.group(subscription, group)),
-    ];
-    const args = entries.flatMap((entry) => [
-      entry.group === null ? 0 : (indexes.get(entry.group) ?? 0),
-      entry.serial,
-      packEntry(entry),
-      entry.replaces ?? '',
-      entry.stored === undefined ? '' : JSON.stringify(entry.stored),
-    ]);
-    const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
-    const answer = await enterScript.run(this.#redis, keys, [ttl, ...positionOf(readAt, subscription), ...args]);
-    if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
-    if (!Array.isArray(answer) || answer.length !== entries.length + 1)
-      throw unexpectedAnswer(enterScript, describe(answer));
-    const [pending, ...standings] = answer as [number, ...string[]];
-    return { pending, heads: standings.map((standing) => standing === 'head') };
-  }
-
-  async standing(subscription: string, claim: Claim, most = 1): Promise<Standing> {
-    const [word, ...entries] = await this.#ask(subscription, { claim, verb: 'standing', count: most });
-    const found = entries.map((entry) => this.#entryOf(entry, subscription, claim));
-    if (word === 'head') return { outcome: 'head', entries: found };
-    if (word === 'left') return { outcome: 'left', next: found[0] ?? null };
-    throw unexpectedAnswer(advanceScript, describe(word));
-  }
-
-  async advance(subscription: string, claim: Claim, count = 1): Promise<AdvanceOutcome> {
-    return this.#change<never>(subscription, { claim, verb: 'done', count });
-  }
-
-  async hold(subscription: string, claim: Claim): Promise<HoldOutcome> {
-    return this.#change<'held'>(subscription, { claim, verb: 'hold', count: 0 }, 'held');
-  }
-
-  async merge(
-    subscription: string,
-    claim: Claim,
-    { count, head, stored }: { count: number; head: GroupEntry; stored: StoredEvent },
-  ): Promise<MergeOutcome> {
-    const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
-    return this.#change<'head'>(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
-  }
-
-  stored(subscription: string, id: string): Promise<StoredEvent | null> {
-    return this.#stored(subscription, id);
-  }
-
-  async pending(subscription: string, workspace: string): Promise<Pending> {
-    const key = this.#keys.pending(subscription, workspace);
-    const [events, [id, score]] = await Promise.all([this.#redis.zcard(key), readOldest(this.#redis, key)]);
-    if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
-    return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
-  }
-
-  async heads(subscription: string, workspaces: readonly string[]): Promise<MustHaveJob[]> {
-    const withoutGroup = new Map<string, MustHaveJob>();
-    for (const workspace of workspaces) {
-      const scored = await this.#redis.zrange(this.#keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
-      for (let at = 0; at < scored.length; at += 2) {
-        const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
-        withoutGroup.set(entry.id, { workspace, group: null, entry, held: false });
-      }
-    }
-    // Then nothing waits, also not behind a dead letter that is held.
-    if (withoutGroup.size === 0) return [];
-    const ordered = new Map<string, MustHaveJob>();
-    const match = this.#keys.group(subscription, '*');
-    for await (const found of this.#redis.scanStream({ match, count: SCANNED })) {
-      for (const { workspace, group, texts } of await this.#readGroups(subscription, found as string[], workspaces)) {
-        const [head, ...behind] = texts;
-        if (head === undefined) continue;
-        const entry = this.#entryOf(head, subscription, { workspace, group, id: '', token: '' });
-        ordered.set(group, { workspace, group, entry, held: !withoutGroup.delete(entry.id) });
-        for (const text of behind) withoutGroup.delete(idOf(text));
-      }
-    }
-    return [...ordered.values(), ...withoutGroup.values()];
-  }
-
-  async #readGroups(
-    subscription: string,
-    keys: readonly string[],
-    workspaces: readonly string[],
-  ): Promise<{ workspace: string; group: string; texts: string[] }[]> {
-    const start = this.#keys.group(subscription, '').length;
-    const groups = keys.map((key) => key.slice(start)).map((group) => ({ group, workspace: workspaceOf(group) }));
-    const wanted = groups.filter(({ workspace }) => workspaces.includes(workspace));
-    const lists = await Promise.all(
-      wanted.map(({ group }) => this.#redis.lrange(this.#keys.group(subscription, group), 0, -1)),
-    );
-    return wanted.map((one, index) => ({ ...one, texts: lists[index] ?? [] }));
-  }
-
-  async #readStored(subscription: string, ids: readonly string[]): Promise<(StoredEvent | null)[]> {
-    const key = this.#keys.payloads(subscription);
-    const texts = await this.#redis.hmget(key, ...ids);
-    return texts.map((text, index) => {
-      const field = ids[index] ?? '';
-      const remedy = `HDEL ${key} "${field}" drops the event; its delivery then counts as handled.`;
-      return text === null ? null : readJson(storedSchema, text, { key, field, what: 'an event', remedy });
-    });
-  }
-
-  async #change<Word extends string>(
+  const change = async <Word extends string>(
     subscription: string,
     question: ScriptQuestion,
     expected?: Word,
-  ): Promise<AdvanceOutcome | { outcome: Word }> {
-    const [word, text] = await this.#ask(subscription, question);
+  ): Promise<AdvanceOutcome | { outcome: Word }> => {
+    const [word, text] = await ask(subscription, question);
     if (word === 'taken-over') return { outcome: word };
     if (word === 'left') {
-      const next = text === undefined ? null : this.#entryOf(text, subscription, question.claim);
+      const next = text === undefined ? null : entryIn(text, keys.group(subscription, question.claim.group ?? ''));
       return { outcome: word, next };
     }
     if (expected !== undefined && word === (expected as string)) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(word));
-  }
+  };
+  return {
+    enter: (subscription, batch) => enter(scope, subscription, batch),
+    async standing(subscription, claim, most = 1) {
+      const [word, ...texts] = await ask(subscription, { claim, verb: 'standing', count: most });
+      const entries = texts.map((text) => entryIn(text, keys.group(subscription, claim.group ?? '')));
+      if (word === 'head') return { outcome: 'head', entries };
+      if (word === 'left') return { outcome: 'left', next: entries[0] ?? null };
+      throw unexpectedAnswer(advanceScript, describe(word));
+    },
+    advance: (subscription, claim, count = 1) => change<never>(subscription, { claim, verb: 'done', count }),
+    hold: (subscription, claim) => change(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
+    merge(subscription, claim, { count, head, stored }) {
+      const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
+      return change(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
+    },
+    stored: readStored,
+    async pending(subscription, workspace) {
+      const key = keys.pending(subscription, workspace);
+      const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
+      if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
+      return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
+    },
+    heads: (subscription, workspaces) => readHeads(scope, subscription, workspaces),
+  };
+}
 
-  async #askTogether(subscription: string, questions: readonly ScriptQuestion[]): Promise<ScriptAnswer[]> {
-    const keys = questions.flatMap(({ claim: { workspace, group, id } }) => {
-      const pending = this.#keys.pending(subscription, workspace);
-      return [
-        group === null ? pending : this.#keys.group(subscription, group),
-        pending,
-        this.#keys.jobLock(subscription, id),
-      ];
-    });
-    const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '' }) => {
-      return [verb, id, token, count, entry, stored];
-    });
-    const answer = await advanceScript.run(this.#redis, [this.#keys.payloads(subscription), ...keys], args);
-    if (Array.isArray(answer) && answer.length === questions.length) return answer as ScriptAnswer[];
-    throw unexpectedAnswer(advanceScript, describe(answer));
-  }
+async function enter(
+  { redis, keys }: Scope,
+  subscription: string,
+  { workspace, source, readAt, entries }: SourceBatch,
+): Promise<Entered> {
+  const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
+  const indexes = new Map(groups.map((group, index) => [group, index + 1]));
+  const touched = [
+    keys.entered(subscription, source),
+    keys.pending(subscription, workspace),
+    keys.payloads(subscription),
+    readAt !== null && 'task' in readAt ? keys.backfills(subscription) : keys.offsets(workspace),
+    ...groups.map((group) => keys.group(subscription, group)),
+  ];
+  const args = entries.flatMap((entry) => [
+    entry.group === null ? 0 : (indexes.get(entry.group) ?? 0),
+    entry.serial,
+    packEntry(entry),
+    entry.replaces ?? '',
+    entry.stored === undefined ? '' : JSON.stringify(entry.stored),
+  ]);
+  const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
+  const answer = await enterScript.run(redis, touched, [ttl, ...positionOf(readAt, subscription), ...args]);
+  if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
+  if (!Array.isArray(answer) || answer.length !== entries.length + 1)
+    throw unexpectedAnswer(enterScript, describe(answer));
+  const [pending, ...standings] = answer as [number, ...string[]];
+  return { pending, heads: standings.map((standing) => standing === 'head') };
+}
 
-  #entryOf(text: string, subscription: string, { group }: Claim): GroupEntry {
-    const [id = '', logId = '', at = '', kind = '', type = ''] = text.split(SEPARATOR);
-    if (isKind(kind) && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
-    const key = this.#keys.group(subscription, group ?? '');
-    const remedy = `LPOP removes the first entry; LRANGE ${key} 0 -1 shows all.`;
-    throw unreadable({ key, what: 'entries of an ordering group', remedy }, `${describe(text)} as an entry`);
+async function askAll(
+  { redis, keys }: Scope,
+  subscription: string,
+  questions: readonly ScriptQuestion[],
+): Promise<ScriptAnswer[]> {
+  const touched = questions.flatMap(({ claim: { workspace, group, id } }) => {
+    const pending = keys.pending(subscription, workspace);
+    return [group === null ? pending : keys.group(subscription, group), pending, keys.jobLock(subscription, id)];
+  });
+  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '' }) => {
+    return [verb, id, token, count, entry, stored];
+  });
+  const answer = await advanceScript.run(redis, [keys.payloads(subscription), ...touched], args);
+  if (Array.isArray(answer) && answer.length === questions.length) return answer as ScriptAnswer[];
+  throw unexpectedAnswer(advanceScript, describe(answer));
+}
+
+async function readAllStored(
+  { redis, keys }: Scope,
+  subscription: string,
+  ids: readonly string[],
+): Promise<(StoredEvent | null)[]> {
+  const key = keys.payloads(subscription);
+  const texts = await redis.hmget(key, ...ids);
+  return texts.map((text, index) => {
+    const field = ids[index] ?? '';
+    const remedy = `HDEL ${key} "${field}" drops the event; its delivery then counts as handled.`;
+    return text === null ? null : readJson(storedSchema, text, { key, field, what: 'an event', remedy });
+  });
+}
+
+async function readHeads(
+  { redis, keys }: Scope,
+  subscription: string,
+  workspaces: readonly string[],
+): Promise<MustHaveJob[]> {
+  const withoutGroup = new Map<string, MustHaveJob>();
+  for (const workspace of workspaces) {
+    const scored = await redis.zrange(keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
+    for (let at = 0; at < scored.length; at += 2) {
+      const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
+      withoutGroup.set(entry.id, { workspace, group: null, entry, held: false });
+    }
   }
+  // Then nothing waits, also not behind a dead letter that is held.
+  if (withoutGroup.size === 0) return [];
+  const ordered = new Map<string, MustHaveJob>();
+  const start = keys.group(subscription, '').length;
+  const match = keys.group(subscription, '*');
+  for await (const found of redis.scanStream({ match, count: SCANNED })) {
+    const wanted = (found as string[]).filter((key) => workspaces.includes(workspaceOf(key.slice(start))));
+    const lists = await Promise.all(wanted.map((key) => redis.lrange(key, 0, -1)));
+    for (const [index, key] of wanted.entries()) {
+      const [head, ...behind] = lists[index] ?? [];
+      if (head === undefined) continue;
+      const group = key.slice(start);
+      const entry = entryIn(head, key);
+      ordered.set(group, { workspace: workspaceOf(group), group, entry, held: !withoutGroup.delete(entry.id) });
+      for (const text of behind) withoutGroup.delete(idOf(text));
+    }
+  }
+  return [...ordered.values(), ...withoutGroup.values()];
 }
 
 const storedSchema: z.ZodType<StoredEvent> = z.object({
@@ -237,6 +213,13 @@ const SEPARATOR = '\x1f';
 /** The counterpart of lua/shared/entry.lua. */
 function packEntry({ id, logId, atMs, kind, type }: GroupEntry): string {
   return [id, logId, atMs, kind, type].join(SEPARATOR);
+}
+
+function entryIn(text: string, key: string): GroupEntry {
+  const [id = '', logId = '', at = '', kind = '', type = ''] = text.split(SEPARATOR);
+  if (isKind(kind) && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
+  const remedy = `LPOP removes the first entry; LRANGE ${key} 0 -1 shows all.`;
+  throw unreadable({ key, what: 'entries of an ordering group', remedy }, `${describe(text)} as an entry`);
 }
 
 function isKind(text: string): text is GroupEntry['kind'] {

@@ -1,7 +1,7 @@
 /** The circuit breaker of each subscription: one hash, deleted when the subscription is enabled again. */
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Disabled, FailureNote, Health, HealthStore, DisableOutcome } from '../dispatch/ports.js';
+import type { DisableOutcome, Health, HealthStore } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
 import { isoTime } from '../runtime/clock.js';
 import { printable } from '../runtime/printable.js';
@@ -18,52 +18,37 @@ const disableSubscription = loadScript('disable-subscription');
  */
 const LONGEST_PAUSE_MS = 2 * 86_400_000;
 
-export class RedisHealthStore implements HealthStore {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
-
-  constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
-  async read(subscription: string): Promise<Health> {
-    const key = this.#keys.health(subscription);
-    return toHealth(key, await this.#redis.hgetall(key));
-  }
-
-  // Reasons quote endpoints and people: they are stored as they may be shown.
-  async failed(subscription: string, note: FailureNote): Promise<'failing' | DisableOutcome> {
-    const { nowMs, succeededAtMs, disableAfterMs, reason, error } = note;
-    const last = [printable(error.message), error.workspace];
-    const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last];
-    const word = await noteFailure.run(this.#redis, [this.#keys.health(subscription)], args);
-    return word === 'failing' ? word : switched(noteFailure, word);
-  }
-
-  async disable(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<DisableOutcome> {
-    const word = await disableSubscription.run(
-      this.#redis,
-      [this.#keys.health(subscription)],
-      [atMs, printable(reason)],
-    );
-    return switched(disableSubscription, word);
-  }
-
-  async enable(subscription: string): Promise<Disabled | null> {
-    const hash = this.#keys.health(subscription);
-    const [[error, fields] = []] = (await this.#redis.multi().hgetall(hash).del(hash).exec()) ?? [];
-    if (error) throw error;
-    return toHealth(hash, fields as Record<string, string>).disabled;
-  }
-
-  async missed(subscription: string): Promise<boolean> {
-    const key = this.#keys.health(subscription);
-    // The client sends a command again when its reply was lost. The token shows that the mark is its own.
-    const own = randomBytes(6).toString('hex');
-    await this.#redis.hsetnx(key, 'missing', own);
-    return (await this.#redis.hget(key, 'missing')) === own;
-  }
+export function createHealthStore(redis: Redis, keys: Keys): HealthStore {
+  return {
+    async read(subscription) {
+      const key = keys.health(subscription);
+      return toHealth(key, await redis.hgetall(key));
+    },
+    // Reasons quote endpoints and people: they are stored as they may be shown.
+    async failed(subscription, { nowMs, succeededAtMs, disableAfterMs, reason, error }) {
+      const last = [printable(error.message), error.workspace];
+      const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last];
+      const word = await noteFailure.run(redis, [keys.health(subscription)], args);
+      return word === 'failing' ? word : switched(noteFailure, word);
+    },
+    async disable(subscription, { atMs, reason }) {
+      const word = await disableSubscription.run(redis, [keys.health(subscription)], [atMs, printable(reason)]);
+      return switched(disableSubscription, word);
+    },
+    async enable(subscription) {
+      const hash = keys.health(subscription);
+      const [[error, fields] = []] = (await redis.multi().hgetall(hash).del(hash).exec()) ?? [];
+      if (error) throw error;
+      return toHealth(hash, fields as Record<string, string>).disabled;
+    },
+    async missed(subscription) {
+      const key = keys.health(subscription);
+      // The client sends a command again when its reply was lost. The token shows that the mark is its own.
+      const own = randomBytes(6).toString('hex');
+      await redis.hsetnx(key, 'missing', own);
+      return (await redis.hget(key, 'missing')) === own;
+    },
+  };
 }
 
 function switched(script: Script, word: unknown): DisableOutcome {

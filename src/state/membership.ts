@@ -1,13 +1,12 @@
 /** Which records are on which page, and which are missing. Removals are decided from this. */
-import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Held } from '../detect/held.js';
-import { UNCONFIRMED, type Missing } from '../detect/removal.js';
+import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
 import { keyBytes, keyFrom } from './record-key.js';
-import { isTime, readJson, unreadable, type StoredAt } from './stored.js';
+import { readJson, unreadable, type StoredAt } from './stored.js';
 
 const CHUNK = 500;
 
@@ -110,12 +109,6 @@ async function* pagesIn(
     }
   }
 }
-
-const missingSchema: z.ZodType<Missing> = z.object({
-  sweeps: z.number(),
-  since: z.string().refine(isTime),
-  sweep: z.string(),
-});
 
 async function readMissing({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Map<string, Missing>> {
   const hash = keys.missing(workspace, list);

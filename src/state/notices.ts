@@ -8,7 +8,7 @@ import { isoTime } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import { isTime, readJson, readNumber } from './stored.js';
+import { readJson, readNumber } from './stored.js';
 
 const raiseNotice = loadScript('raise-notice');
 const endNotice = loadScript('end-notice');
@@ -16,13 +16,13 @@ const endNotice = loadScript('end-notice');
 /** A number that no sequence reaches; it marks where the sequence stands in the event's JSON. */
 const MARK = 4_503_599_627_370_497;
 
-/** What the event about the end of a problem repeats. */
-type Facts = Pick<NoticeDraft, 'severity' | 'list'> & { since: string };
-const factsSchema: z.ZodType<Facts> = z.object({
+const factsSchema = z.object({
   severity: z.enum(['error', 'warning']),
   list: z.string().nullable(),
-  since: z.string().refine(isTime),
+  since: z.iso.datetime(),
 });
+/** What the event about the end of a problem repeats. */
+type Facts = z.infer<typeof factsSchema>;
 
 export function createNoticeStore(redis: Redis, keys: Keys): NoticeStore {
   return {

@@ -13,38 +13,32 @@ const advanceOffsets = loadScript('advance-offsets');
 const MOST_AT_ONCE = 1_000;
 
 /** What all readers of a workspace ask in the same turn of the event loop is one command. */
-export class RedisOffsetStore implements OffsetStore {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
-  readonly #get = gatherEach((workspace, subscriptions: readonly string[]) => {
-    return this.#redis.hmget(this.#keys.offsets(workspace), ...subscriptions);
-  }, MOST_AT_ONCE);
-  readonly #advance = gatherEach(
+export function createOffsetStore(redis: Redis, keys: Keys): OffsetStore {
+  const readEach = gatherEach(
+    (workspace, subscriptions: readonly string[]) => redis.hmget(keys.offsets(workspace), ...subscriptions),
+    MOST_AT_ONCE,
+  );
+  const advanceEach = gatherEach(
     async (workspace, moves: readonly [subscription: string, from: string, to: string][]) => {
-      await advanceOffsets.run(this.#redis, [this.#keys.offsets(workspace)], moves.flat());
+      await advanceOffsets.run(redis, [keys.offsets(workspace)], moves.flat());
       return [];
     },
     MOST_AT_ONCE,
   );
-
-  constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
-  async get(workspace: string, subscription: string): Promise<string | null> {
-    const offset = await this.#get(workspace, subscription);
-    return offset === null ? null : readOffset(offset, this.#keys.offsets(workspace), subscription);
-  }
-
-  async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
-    await this.#advance(workspace, [subscription, from, to]);
-  }
-
-  async begin(workspace: string, subscription: string, logId: string): Promise<string> {
-    const first = await this.#redis.hsetnx(this.#keys.offsets(workspace), subscription, logId);
-    return first === 1 ? logId : ((await this.get(workspace, subscription)) ?? logId);
-  }
+  const get = async (workspace: string, subscription: string): Promise<string | null> => {
+    const offset = await readEach(workspace, subscription);
+    return offset === null ? null : readOffset(offset, keys.offsets(workspace), subscription);
+  };
+  return {
+    get,
+    async advance(workspace, subscription, { from, to }) {
+      await advanceEach(workspace, [subscription, from, to]);
+    },
+    async begin(workspace, subscription, logId) {
+      const first = await redis.hsetnx(keys.offsets(workspace), subscription, logId);
+      return first === 1 ? logId : ((await get(workspace, subscription)) ?? logId);
+    },
+  };
 }
 
 /** `0` stands before every event. */

@@ -10,8 +10,9 @@
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
+import { storedFacts } from '../detect/stored-record.js';
 import type { SerialisedRecord } from '../sweep/store.js';
-import { columnsOf, NO_NAMES, textOf, type FieldNames } from './field-names.js';
+import { columnsOf, NO_NAMES, textOf, type FieldNames, type FieldNameTables } from './field-names.js';
 import { DICTIONARY } from './packing-dictionary.js';
 import { recordField, shownField } from './record-key.js';
 import { checked, parseJson, unreadable, type StoredAt } from './stored.js';
@@ -52,42 +53,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
 ]);
 const TYPES: ReadonlyMap<string, string> = new Map([...LETTERS].map(([type, letter]) => [letter, type]));
 
-const gone = z.object({
-  at: z.string(),
-  modifiedAt: z.string().nullable(),
-  content: z.string(),
-  dropped: z.literal(true).exactOptional(),
-});
-const doubt = z.object({
-  content: z.string(),
-  sweep: z.string(),
-  sightings: z.number(),
-  certain: z.literal(true).exactOptional(),
-});
-const decision = z.object({
-  at: z.string(),
-  sweep: z.string(),
-  what: z.enum(['created', 'edited', 'refreshed', 'touched', 'muted', 'stale', 'deleted', 'reappeared']),
-  fields: z.array(z.string()).exactOptional(),
-  furtherFields: z.number().exactOptional(),
-  rule: z.string().exactOptional(),
-  event: z.string().exactOptional(),
-  times: z.number().exactOptional(),
-});
-type Rest = Omit<SerialisedRecord, 'digest' | 'sequence' | 'image' | 'fields'>;
-type Head = readonly [sequence: number, rest: Rest];
-const headSchema: z.ZodType<Head> = z.tuple([
-  z.number(),
-  z.object({
-    modifiedAt: z.string().nullable().exactOptional(),
-    content: z.string().exactOptional(),
-    earlier: z.array(z.string()).exactOptional(),
-    doubt: doubt.exactOptional(),
-    gone: gone.exactOptional(),
-    decisions: z.array(decision).exactOptional(),
-    dueSince: z.string().exactOptional(),
-  }),
-]);
+const headSchema = z.tuple([z.number(), storedFacts]);
 const fieldsSchema = z.record(z.string(), z.string());
 
 export function packRecord(key: string, record: SerialisedRecord, table: FieldNames): Buffer {
@@ -185,13 +151,13 @@ function readDigest(stored: Buffer): { digest: string; end: number } {
 /**
  * @param hash the Redis key that the value was read from
  * @param key the record's key
- * @param tables field names by their digest
+ * @param tables the list's field names
  * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write, or whose field names are gone
  */
 export function unpackRecord(
   stored: Buffer,
   { hash, key }: { hash: string; key: string },
-  tables: ReadonlyMap<string, FieldNames>,
+  tables: FieldNameTables,
 ): SerialisedRecord {
   const at = recordAt(hash, key);
   if (stored.toString('latin1', 0, 1) !== VERSION)
@@ -201,8 +167,8 @@ export function unpackRecord(
   const id = content.toString('hex', CHECKSUM_BYTES + 1, CHECKSUM_BYTES + 1 + NAMES_ID_BYTES);
   if (content.length <= CHECKSUM_BYTES + 1 + NAMES_ID_BYTES)
     throw unreadable(at, `${stored.length} bytes that end too early`);
-  const names = id === NO_NAMES.id ? NO_NAMES : tables.get(id);
-  if (names === undefined) throw unreadable(at, `${stored.length} bytes whose field names (${id}) are not stored`);
+  const names = id === NO_NAMES.id ? NO_NAMES : tables.byId.get(id);
+  if (names === undefined) throw unreadable({ ...tables.at, field: id }, 'nothing');
   const read = readContent(content, key, names);
   if (read === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
   const [sequence, rest] = checked(headSchema, parseJson(read.head, at), at);

@@ -6,26 +6,22 @@ import type { ProcessRegistry } from '../observability/presence.js';
 import type { ProcessStatus } from '../observability/status.js';
 import { isAlive, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
-import { isTime, readJson } from './stored.js';
+import { readJson } from './stored.js';
 
 /** With the time at which the process started: the system gives its pid to another process later. */
-type StoredProcess = Omit<ProcessStatus, 'version' | 'failing'> & {
-  version?: string | null | undefined;
-  failing?: ProcessStatus['failing'] | undefined;
-  token: string;
-};
+type StoredProcess = ProcessStatus & { token: string };
 
-const time = z.string().refine(isTime);
+const time = z.iso.datetime();
 const processSchema: z.ZodType<StoredProcess> = z.object({
   id: z.string(),
-  version: z.string().nullish(),
+  version: z.string().nullable(),
   pid: z.number(),
   host: z.string(),
   startedAt: time,
   roles: z.array(z.string()),
   workspaces: z.array(z.string()),
   stalled: z.array(z.object({ loop: z.string(), since: time })),
-  failing: z.array(z.object({ loop: z.string(), since: time, at: time, error: z.string() })).optional(),
+  failing: z.array(z.object({ loop: z.string(), since: time, at: time, error: z.string() })),
   spent: z.array(
     z.object({
       workspace: z.string(),
@@ -54,9 +50,7 @@ export function createProcessRegistry(redis: Redis, keys: Keys): ProcessRegistry
       const gone = ids.filter((_id, index) => found[index] === null);
       if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
       const stored = found.flatMap((json, index) => (json === null ? [] : [readProcess(json, keys, ids[index] ?? '')]));
-      return stored.filter(mayLive).map(({ token: _, version = null, failing = [], ...process }) => {
-        return { ...process, version, failing };
-      });
+      return stored.filter(mayLive).map(({ token: _, ...process }) => process);
     },
   };
 }

@@ -1,23 +1,11 @@
 /** When a list was swept last, and why its last attempts failed: fields of the list's sweep hash. */
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import type { ListFailure, ListTimes, ScheduleStore } from '../sweep/schedule.js';
+import type { ListTimes, ScheduleStore } from '../sweep/schedule.js';
+import { listFailureSchema, type ListFailure } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
-import { isTime, readJson } from './stored.js';
-
-const time = z.string().refine(isTime);
-const failureSchema: z.ZodType<ListFailure> = z.object({
-  code: z.string(),
-  message: z.string(),
-  page: z.number().nullable(),
-  since: time,
-  at: time,
-  attempts: z.number(),
-  retryAt: time,
-  shared: z.string().optional(),
-});
+import { readJson } from './stored.js';
 
 export function createScheduleStore(redis: Redis, keys: Keys, workspace: string): ScheduleStore {
   const scope = { redis, keys, workspace };
@@ -59,7 +47,7 @@ export async function readLastFailure(
 function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {
   const what = 'why the last attempts to sweep a list failed';
   const remedy = `HDEL ${key} ${field} removes it; the list is then swept as if its last attempt had not failed.`;
-  return readJson(failureSchema, json, { key, field, what, remedy });
+  return readJson(listFailureSchema, json, { key, field, what, remedy });
 }
 
 /** A process killed between the commit of a complete sweep and clearing the failure leaves one that is over. */

@@ -13,7 +13,7 @@ import type { Log } from '../runtime/log.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { Keys } from './keys.js';
 import { loadScript, words } from './scripts.js';
-import { isTime, readJson } from './stored.js';
+import { readJson } from './stored.js';
 
 const keepState = loadScript('keep-state');
 
@@ -25,9 +25,9 @@ const stateSchema = z.object({
   format: z.number().exactOptional(),
   id: z.string(),
   /** ISO 8601: when it began. */
-  since: z.string().refine(isTime),
+  since: z.iso.datetime(),
   /** ISO 8601: when the loss of an earlier state was noticed; null if none was lost. */
-  lostAt: z.string().refine(isTime).nullable(),
+  lostAt: z.iso.datetime().nullable(),
 });
 export type WorkspaceState = z.infer<typeof stateSchema>;
 

@@ -12,7 +12,7 @@ import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
 import type { Keys } from './keys.js';
-import { readLearned } from './commit-shortcut.js';
+import { readLearned } from './shortcut-store.js';
 import { readLastFailure, readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';

@@ -63,10 +63,6 @@ export function readNumber(text: string, at: StoredAt): number {
 
 /** A time in ISO 8601, or null where there is none. */
 export function readTime(text: string | null, at: StoredAt): string | null {
-  if (text === null || isTime(text)) return text;
+  if (text === null || !Number.isNaN(Date.parse(text))) return text;
   throw unreadable(at, describe(text));
-}
-
-export function isTime(text: string): boolean {
-  return !Number.isNaN(Date.parse(text));
 }

@@ -5,7 +5,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
 import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { shortcutStore } from './commit-shortcut.js';
+import { shortcutStore } from './shortcut-store.js';
 import { commit, committed } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';

@@ -1,8 +1,7 @@
 /** The timers of todos and their stored records, for the todo monitor. */
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
 import type { StoredRecord } from '../detect/stored-record.js';
-import type { TodoWatch } from '../detect/rules.js';
+import { todoWatchSchema } from '../detect/rules.js';
 import { TIMER_KINDS } from '../detect/watch-todo.js';
 import { describe } from '../errors.js';
 import type { StoredTodo, Timer, TimerTimes, TodoStore } from '../todos/store.js';
@@ -18,8 +17,6 @@ const setTimers = loadScript('set-timers');
 
 const SCAN_COUNT = 500;
 const NOTHING = Buffer.alloc(0);
-
-const watchSchema: z.ZodType<TodoWatch> = z.object({ timeZone: z.string(), dueSoonMs: z.number() });
 
 export function createTodoStore(redis: Redis, keys: Keys, workspace: string): TodoStore {
   const scope = { redis, keys, workspace };
@@ -62,7 +59,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
       const text = await redis.hget(sweep, 'watchedAs');
       if (text === null) return null;
       const remedy = `HDEL ${sweep} watchedAs removes it; the timers of all todos are then set again.`;
-      return readJson(watchSchema, text, { key: sweep, field: 'watchedAs', what: 'how todos are watched', remedy });
+      return readJson(todoWatchSchema, text, { key: sweep, field: 'watchedAs', what: 'how todos are watched', remedy });
     },
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {

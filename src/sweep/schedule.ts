@@ -9,27 +9,9 @@ import type { ListName } from '../crm/lists/lists.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
 import type { WalkLoad } from '../api/budget.js';
-import type { SweepSummary } from './store.js';
+import type { ListFailure, SweepSummary } from './store.js';
 
-/** Why the last attempts to sweep a list failed. Kept until a sweep of the list is complete. */
-export interface ListFailure {
-  /** The code of the cause: `CF_UNAUTHORISED`, `CF_UNAVAILABLE` … */
-  code: string;
-  /** What failed, where, and what to do. No record contents, no tokens. */
-  message: string;
-  /** The page that could not be read; null where the failure is not about a page. */
-  page: number | null;
-  /** ISO 8601: the first failure since the last complete sweep. */
-  since: string;
-  /** ISO 8601: the last one. */
-  at: string;
-  /** Failed attempts in a row. */
-  attempts: number;
-  /** ISO 8601: no attempt before this time. */
-  retryAt: string;
-  /** What the API did, where the cause concerns all lists: it is away, or refuses the token. Absent for a failure of this list. */
-  shared?: string | undefined;
-}
+export type { ListFailure };
 
 /** ISO 8601: start and end of a complete sweep. */
 export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt'>;

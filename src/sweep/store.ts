@@ -1,13 +1,16 @@
-/** The port for everything that a sweep stores. `state` implements it on Redis. */
-import type { UnreadableRecord } from '../api/unreadable.js';
+/**
+ * The port for everything that a sweep stores, and the schemas of what is stored as JSON. `state` implements the port on Redis, and checks
+ * what it reads with the schemas.
+ */
+import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import type { Held } from '../detect/held.js';
-import type { PastDrift } from '../detect/schema-drift/drift.js';
-import type { UsualPause, Staleness } from '../detect/staleness.js';
+import { heldSchema, type Held } from '../detect/held.js';
+import { pastDrift } from '../detect/schema-drift/drift.js';
+import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import type { Missing } from '../detect/removal.js';
 import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js';
-import type { SurveyQuestion, Verdict } from '../detect/survey.js';
+import { verdictSchema, type SurveyQuestion } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Learned } from './shortcuts/store.js';
@@ -20,68 +23,81 @@ export type FencingToken = string;
 export type AcquireResult =
   { outcome: 'acquired'; token: FencingToken } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 
+const count = z.number();
+
 /**
  * The counts of a sweep. Every record seen is in exactly one of the counts up to `held`. Exception: a record that changed
  * between two sightings in one sweep, or was reported by an earlier pass of it, is seen once and in both.
  */
-export interface SweepCounts {
-  seen: number;
-  unchanged: number;
+const sweepCounts = z.object({
+  seen: count,
+  unchanged: count,
   /** Stored without an event: the list had no complete baseline yet. */
-  baselined: number;
-  created: number;
-  edited: number;
-  refreshed: number;
+  baselined: count,
+  created: count,
+  edited: count,
+  refreshed: count,
   /** Only `modifiedAt` changed: no event, unless the rules ask for it. */
-  touched: number;
+  touched: count,
   /** The text changed, but not the meaning of any compared field: no event. */
-  ignored: number;
+  ignored: count,
   /** Possibly an older answer: no event until the next sweep confirms it. */
-  stale: number;
+  stale: count,
   /** New, and neither stored nor reported because too many records are new. */
-  held: number;
+  held: count,
   /** Reported as deleted by this sweep; not seen. */
-  deleted: number;
+  deleted: count,
   /** Not seen, and not reported as deleted. */
-  missing: number;
-}
+  missing: count,
+});
+export type SweepCounts = z.infer<typeof sweepCounts>;
+
+/** What a checkpoint and a summary have in common. */
+const sweep = z.object({
+  sweepId: z.string(),
+  /** ISO 8601. */
+  startedAt: z.iso.datetime(),
+  /** `baseline`: the list's first complete sweep, which stores records without reporting changes. */
+  mode: z.enum(['baseline', 'changes']),
+  /** Pages committed. */
+  pages: count,
+  counts: sweepCounts,
+  /** Rule → records it muted. */
+  muted: z.record(z.string(), count).readonly().exactOptional(),
+  /** Normalised base URL that the sweep reads. The baseline is bound to it. */
+  source: z.string().optional(),
+  /** Records that cannot be read, with their page; the first few. They stay as they were. */
+  unreadable: z
+    .array(z.object({ page: count, id: z.string().nullable(), reason: z.string() }))
+    .readonly()
+    .exactOptional(),
+});
+
+export const checkpointSchema = sweep.extend({
+  /** The cursor of the page to fetch next; null for the first. */
+  cursor: z.string().nullable(),
+  /** ISO 8601: when the server gave out `cursor`. Absent: no page has been read. */
+  readAt: z.iso.datetime().exactOptional(),
+  /** Identifies the first page, to notice cursors that lead back to it. */
+  firstPage: z.string().nullable(),
+  /** A baseline without events, whatever the configuration says, because the state before it was lost. */
+  quiet: z.literal(true).exactOptional(),
+  /** True when every page is committed and the sweep is being finished. */
+  finishing: z.literal(true).exactOptional(),
+  /** New records that the walks of this sweep have committed, without those of shortcuts. */
+  fresh: count.exactOptional(),
+  /** What a survey, or the last complete sweep, has decided for this walk. */
+  verdict: verdictSchema.exactOptional(),
+  /** Pages with other members than in the last complete sweep. */
+  changedPages: count.exactOptional(),
+  /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
+  takesOver: z.literal(true).exactOptional(),
+});
 
 /** Where a sweep stands; committed together with its last page. */
-export interface Checkpoint {
-  sweepId: string;
-  /** ISO 8601. */
-  startedAt: string;
-  /** `baseline`: the list's first complete sweep, which stores records without reporting changes. */
-  mode: 'baseline' | 'changes';
-  /** The cursor of the page to fetch next; null for the first. */
-  cursor: string | null;
-  /** ISO 8601: when the server gave out `cursor`. Absent: no page has been read. */
-  readAt?: string;
-  /** Pages committed. */
-  pages: number;
-  counts: SweepCounts;
-  /** Identifies the first page, to notice cursors that lead back to it. */
-  firstPage: string | null;
-  /** A baseline without events, whatever the configuration says, because the state before it was lost. */
-  quiet?: true;
-  /** True when every page is committed and the sweep is being finished. */
-  finishing?: true;
-  /** Rule → records it muted. */
-  muted?: Readonly<Record<string, number>>;
-  /** New records that the walks of this sweep have committed, without those of shortcuts. */
-  fresh?: number;
+export interface Checkpoint extends z.infer<typeof checkpointSchema> {
   /** A survey is under way. Never stored. */
   survey?: SurveyQuestion['about'];
-  /** What a survey, or the last complete sweep, has decided for this walk. */
-  verdict?: Verdict;
-  /** Pages with other members than in the last complete sweep. */
-  changedPages?: number;
-  /** Normalised base URL that the sweep reads. */
-  source?: string | undefined;
-  /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
-  takesOver?: true;
-  /** Records that cannot be read, with their page; the first few. */
-  unreadable?: readonly (UnreadableRecord & { page: number })[];
 }
 
 /**
@@ -108,28 +124,39 @@ export interface ListState {
   lastSweep: SweepSummary | null;
 }
 
-export interface SweepSummary {
-  sweepId: string;
-  startedAt: string;
-  completedAt: string;
-  mode: Checkpoint['mode'];
-  pages: number;
-  counts: SweepCounts;
-  /** Rule → records it muted. */
-  muted?: Readonly<Record<string, number>>;
+export const summarySchema = sweep.extend({
+  completedAt: z.iso.datetime(),
   /** What waits for a person (`changefeed held`). */
-  held?: readonly Held[];
-  /** Records that cannot be read, with their page; the first few. They stay as they were. */
-  unreadable?: readonly (UnreadableRecord & { page: number })[];
-  /** Normalised base URL that the list was read from. The baseline is bound to it. */
-  source?: string | undefined;
+  held: z.array(heldSchema).readonly().exactOptional(),
   /** Fields reported as a change of the schema by this sweep or a recent one. */
-  drifted?: readonly PastDrift[];
+  drifted: z.array(pastDrift).readonly().exactOptional(),
   /** The list's usual pause between changes. */
-  usualPause?: UsualPause;
+  usualPause: usualPauseSchema.exactOptional(),
   /** The list has been silent for longer than its usual pause, or is empty now. */
-  staleness?: Staleness;
-}
+  staleness: stalenessSchema.exactOptional(),
+});
+export type SweepSummary = z.infer<typeof summarySchema>;
+
+export const listFailureSchema = z.object({
+  /** The code of the cause: `CF_UNAUTHORISED`, `CF_UNAVAILABLE` … */
+  code: z.string(),
+  /** What failed, where, and what to do. No record contents, no tokens. */
+  message: z.string(),
+  /** The page that could not be read; null where the failure is not about a page. */
+  page: count.nullable(),
+  /** ISO 8601: the first failure since the last complete sweep. */
+  since: z.iso.datetime(),
+  /** ISO 8601: the last one. */
+  at: z.iso.datetime(),
+  /** Failed attempts in a row. */
+  attempts: count,
+  /** ISO 8601: no attempt before this time. */
+  retryAt: z.iso.datetime(),
+  /** What the API did, where the cause concerns all lists: it is away, or refuses the token. Absent for a failure of this list. */
+  shared: z.string().optional(),
+});
+/** Why the last attempts to sweep a list failed. Kept until a sweep of the list is complete. */
+export type ListFailure = z.infer<typeof listFailureSchema>;
 
 /** A stored record as Redis keeps it: the image is JSON text, which is parsed only when the record is compared. */
 export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {

@@ -59,12 +59,10 @@ async function project() {
     /** The address of the private Redis, when it is in use. */
     redis: (): Promise<string> =>
       eventually(async () => {
-        const { url, users } = homeOf(stateDir() ?? 'nowhere');
-        expect(users).toHaveLength(1);
+        const { url } = homeOf(stateDir() ?? 'nowhere');
         expect(await probeRedis(url, { mustKnowPassword: true })).toEqual({ outcome: 'ready' });
         return url;
       }),
-    user: (): number => homeOf(stateDir() ?? 'nowhere').users[0]?.pid ?? -1,
     isLeft: async (url: string): Promise<object> => {
       const { outcome } = await probeRedis(url);
       return { redis: outcome, processes: processesOf(cwd), folders: readdirSync(tmp).filter(isOurs) };
@@ -160,17 +158,17 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
   });
 
   it('end: SIGHUP without a terminal does not end `start`: it reads its configuration again', async () => {
-    const { cwd, run, redis, user, isLeft } = await project();
+    const { cwd, run, redis, isLeft } = await project();
     const child = run(`${start} 2> log`);
     drain(child);
     const url = await redis();
     const log = (): string => readFileSync(join(cwd, 'log'), 'utf8');
     await eventually(() => expect(log()).toMatch(/changefeed is running/));
     writeFileSync(join(cwd, 'changefeed.config.json'), '{');
-    process.kill(user(), 'SIGHUP');
+    child.kill('SIGHUP');
     await eventually(() => expect(log()).toMatch(/was not reloaded; the previous one stays in use/));
     const ended = once(child, 'close');
-    process.kill(user(), 'SIGTERM');
+    child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(await isLeft(url)).toEqual(NOTHING);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordGate } from '../../src/dispatch/ports.js';
 import type { Handle } from '../../src/handlers/handler.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
+import { createRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -11,7 +12,7 @@ const ORDERS = ['record', 'none'] as const;
 const ONE_ATTEMPT = { attempts: 1, delayMs: 1, maxDelayMs: 1 };
 
 const change = (sequence: number) => changeEvent({ record: 'r1', sequence });
-const gate = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
+const gate = (): RecordGate => createRecordGate(test.redis, test.keys);
 
 describe.each(ORDERS)('order %s: an event that is logged twice', (order) => {
   it('identity: it is delivered twice, and the events of its record go on', async () => {

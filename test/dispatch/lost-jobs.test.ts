@@ -5,7 +5,7 @@ import type { JobData, NewEntry, RecordGate } from '../../src/dispatch/ports.js'
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, HandleBatch, Subscription } from '../../src/handlers/handler.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
+import { createRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -38,7 +38,7 @@ async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobs
     void warnings.push(`${Number((facts as { added?: number }).added)} ${message}`);
   const logger: Log = { ...silentLog, warn, child: () => logger };
   let checks = 0;
-  const own = new RedisRecordGate(test.redis, test.keys);
+  const own = createRecordGate(test.redis, test.keys);
   const gate: RecordGate = wrapGate(own, {
     heads: (...args) => {
       checks += 1;
@@ -183,7 +183,7 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     seen.length = 0;
     const entry = { id: job!.id!, logId: job!.data.logId, atMs: 1, kind: 'logged' as const, type: job!.name };
     const back: NewEntry = { ...entry, group: job!.data.group, serial: '0-1' };
-    await new RedisRecordGate(test.redis, test.keys).enter('s', {
+    await createRecordGate(test.redis, test.keys).enter('s', {
       workspace: WORKSPACE,
       source: 'back',
       readAt: null,

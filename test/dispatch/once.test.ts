@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnceOutcome } from '../../src/handlers/handler.js';
-import { RedisOnceStore } from '../../src/state/once.js';
+import { createOnceStore } from '../../src/state/once.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -29,7 +29,7 @@ describe('once', () => {
   });
 
   it('an effect that a lost process had started does not run again, and the outcome is unknown', async () => {
-    await new RedisOnceStore(test.redis, test.keys).begin({
+    await createOnceStore(test.redis, test.keys).begin({
       subscription: 's',
       workspace: 'acme',
       eventId: event.id,

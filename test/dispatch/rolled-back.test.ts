@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RedisRecordGate } from '../../src/state/gate.js';
-import { RedisOffsetStore } from '../../src/state/offsets.js';
+import { createRecordGate } from '../../src/state/gate.js';
+import { createOffsetStore } from '../../src/state/offsets.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -34,7 +34,7 @@ async function rememberDispatching(): Promise<() => Promise<void>> {
 
 it('rollback: a dispatcher that runs on reads from the offset that Redis has, not from the one it remembers', async () => {
   const seen = new Set<number>();
-  const gate = new RedisRecordGate(test.redis, test.keys);
+  const gate = createRecordGate(test.redis, test.keys);
   const { queues } = await runFanOut(test, [aSubscription('s', ({ data }) => void seen.add(data.sequence))]);
   await queues.of('s').pause();
   const rollBack = await rememberDispatching();
@@ -50,7 +50,7 @@ it('rollback: a dispatcher that runs on reads from the offset that Redis has, no
 
 it('rollback: a batch that was read before it is not entered after it, so nothing between is skipped', async () => {
   const seen = new Set<number>();
-  const own = new RedisRecordGate(test.redis, test.keys);
+  const own = createRecordGate(test.redis, test.keys);
   let beforeEnter = (): Promise<void> => Promise.resolve();
   const gate = wrapGate(own, {
     async enter(...args) {
@@ -77,7 +77,7 @@ it('rollback: a batch that was read before it is not entered after it, so nothin
 });
 
 it('rollback: an offset moves only from where its batch was read', async () => {
-  const offsets = new RedisOffsetStore(test.redis, test.keys);
+  const offsets = createOffsetStore(test.redis, test.keys);
   await offsets.begin(WORKSPACE, 's', '0');
 
   await Promise.all([

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { shareLog } from '../../src/dispatch/shared-log.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { RedisLogReader } from '../../src/state/event-log.js';
+import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, appendEvents, changeEvent, wrapLog } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -18,7 +18,7 @@ const append = (...sequences: number[]): Promise<string[]> =>
 /** A shared log that follows the log of the test, and counts how often the log itself is read. */
 function follow() {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const reader = new RedisLogReader({ redis: test.redis, keys: test.keys, connect });
+  const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
   const reads = { count: 0, broken: false };
   const log = wrapLog(reader, {
     read: (...args) => {

@@ -2,7 +2,7 @@ import { Queue, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnections, type RedisConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
-import { RedisLogReader } from '../../src/state/event-log.js';
+import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { changeEvent } from '../support/fan-out.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
@@ -48,7 +48,7 @@ describe.skipIf(redisBinary === undefined)('redis connections', () => {
     const { redis, proxy, connections } = await behindProxy();
     const keys = new Keys();
     const general = connections.general();
-    const reader = new RedisLogReader({ redis: general, keys, connect: connections.patient });
+    const reader = createLogReader({ redis: general, keys, connect: connections.patient });
     onTestFinished(() => reader.close());
     const signal = new AbortController().signal;
     const event = JSON.stringify(changeEvent({ record: 'r1', sequence: 1 }));

@@ -22,7 +22,7 @@ import { freePort } from '../../src/redis/private/port.js';
 import { startRedisServer, type RedisLauncher } from '../../src/redis/private/launch.js';
 import { probeRedis } from '../../src/redis/probe.js';
 import { eventually } from '../support/eventually.js';
-import { homeOf, redisBinary, serversIn, stopLeftRedis } from '../support/private-redis.js';
+import { redisBinary, serversIn, stopLeftRedis } from '../support/private-redis.js';
 import { useProcesses } from '../support/process.js';
 import { startPrivateRedis } from '../support/redis.js';
 
@@ -183,29 +183,16 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     await eventually(async () => expect(await isGone(url)).toBe(true));
     const next = await open();
     expect(next.url).toBe(url);
-    expect(homeOf(stateDir).users.map((user) => user.pid)).toEqual([process.pid]);
     expect(await withRedis(next.url, (redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('private Redis: ends with the process that started it where there are no named pipes', async () => {
+  it('private Redis: a folder in which no named pipe can be made is refused', async () => {
     // mkfifo fails.
     symlinkSync(join(stateDir, 'nowhere', 'at', 'all'), join(stateDir, 'redis.users'));
-    const owner = spawnScript(ownerScript, { args: [stateDir] });
-    const url = (await owner.waitForLine(/^open/)).slice('open '.length);
-    const joined = await open();
-    const pid = await pidOf(url);
-    await owner.kill();
-    // It is started again for the process that still uses it.
-    await eventually(async () => expect(await pidOf(joined.url)).not.toBe(pid));
-  });
-
-  it('private Redis: a process that has the id of an earlier user does not keep it running', async () => {
-    const redis = await open();
-    const home = homeOf(stateDir);
-    const gone = { pid: process.ppid, token: 'before the reboot' };
-    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify({ ...home, users: [gone, ...home.users] }));
-    await redis.close();
-    expect(await isGone(redis.url)).toBe(true);
+    await expect(open()).rejects.toMatchObject({
+      code: 'CF_REDIS_MISSING',
+      message: expect.stringContaining('no named pipes. Set CHANGEFEED_STATE_DIR') as string,
+    });
   });
 
   it('private Redis: a process that opens it twice and closes it once keeps it running', async () => {
@@ -246,11 +233,7 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
   it('private Redis: another Redis on its port is neither used nor stopped', async () => {
     const foreign = await startPrivateRedis();
     await withRedis(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
-    const home = {
-      origin: 'private',
-      url: `redis://:ours@127.0.0.1:${foreign.port}/0`,
-      users: [{ pid: 1, token: 'x' }],
-    };
+    const home = { origin: 'private', url: `redis://:ours@127.0.0.1:${foreign.port}/0` };
     writeFileSync(join(stateDir, 'redis.json'), JSON.stringify(home));
     const redis = await open();
     expect(new URL(redis.url).port).not.toBe(String(foreign.port));
@@ -272,9 +255,7 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
 describe('private Redis in a container', () => {
   it.skipIf(redisBinary === undefined)('private Redis: runs in a container if there is no redis-server', async () => {
     const launch: RedisLauncher['launch'] = async (options) => {
-      // The process of a container has no id on this machine.
       await startRedisServer({ binary: redisBinary ?? '', ...options });
-      return undefined;
     };
     const redis = await open({ searchPath: '', container: { origin: 'docker', launch } });
     expect(redis.origin).toBe('docker');

@@ -1,6 +1,5 @@
 /** The private Redis shared by the commands of one project: it runs while at least one of them runs. */
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -31,8 +30,6 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     let edits = 0;
     return {
       url,
-      usersOf: (): number => homeOf(stateDir).users.length,
-      start: (args: readonly string[]): TestProcess => folder.start(args),
       run: (args: readonly string[]): Promise<CliRun> => folder.run(args),
       /** `changefeed start`, up and running. */
       service: async (): Promise<TestProcess> => {
@@ -140,30 +137,6 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
     await delivers(await service());
   });
-
-  it('private Redis: if it is started again at another address, running commands end with one error and exit code 1', async () => {
-    const { service, baseline, start, url, usersOf } = await project();
-    const running = await service();
-    await baseline(running);
-    const tail = start(['tail', '--from', 'beginning']);
-    await eventually(() => expect(usersOf()).toBe(2));
-    const [address, server] = [url(), await redisPid(url())];
-    for (const { pid } of [running, tail]) process.kill(pid, 'SIGSTOP');
-    process.kill(server, 'SIGKILL');
-    await takePort(Number(new URL(address).port));
-    for (const { pid } of [running, tail]) process.kill(pid, 'SIGCONT');
-
-    for (const { exited } of [running, tail]) expect(await exited).toEqual({ code: 1, signal: null });
-
-    expect(url()).not.toBe(address);
-    const errors = (command: TestProcess): string[] =>
-      command.stderr.split('\n').filter((line) => /^changefeed: /.test(line));
-    expect(errors(running)).toEqual([
-      expect.stringMatching(/The private Redis .* another program .* Start .* again\. \[CF_REDIS_UNREACHABLE\]$/),
-    ]);
-    // A command that is not a service may use up its attempts before it gets this reason.
-    expect(errors(tail)).toHaveLength(1);
-  });
 });
 
 it.skipIf(redisBinary === undefined)(
@@ -208,17 +181,4 @@ async function redisPid(url: string): Promise<number> {
   } finally {
     redis.disconnect();
   }
-}
-
-/** Listens on the port as soon as it is free, and closes every connection. */
-async function takePort(port: number): Promise<void> {
-  const other = createServer((socket) => socket.destroy());
-  await eventually(
-    () =>
-      new Promise<void>((resolve, reject) => {
-        other.once('error', reject);
-        other.listen(port, '127.0.0.1', resolve);
-      }),
-  );
-  onTestFinished(() => new Promise<void>((resolve) => void other.close(() => resolve())));
 }

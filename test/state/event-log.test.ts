@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { RedisLogReader } from '../../src/state/event-log.js';
+import { createLogReader, type EventLog } from '../../src/state/event-log.js';
 import { appendEvents, changeEvent, WORKSPACE } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
 const events = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }));
 const never = new AbortController().signal;
-const aReader = (): RedisLogReader =>
-  new RedisLogReader({
+const aReader = (): EventLog =>
+  createLogReader({
     redis: test.redis,
     keys: test.keys,
     connect: () => test.connect({ maxRetriesPerRequest: null }),

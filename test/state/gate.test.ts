@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Claim, Entered, NewEntry } from '../../src/dispatch/ports.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
+import type { Claim, Entered, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
+import { createRecordGate } from '../../src/state/gate.js';
 import { changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 
@@ -13,8 +13,8 @@ const entry = (group: string | null, n: number, more: Partial<NewEntry> = {}): N
   const logId = `1700000000000-${n}`;
   return { id: `evt_${n}`, group, logId, serial: logId, atMs: n, kind: 'logged', type: 'crm.person.updated', ...more };
 };
-const gateOf = (): RedisRecordGate => new RedisRecordGate(test.redis, test.keys);
-const enter = (gate: RedisRecordGate, entries: readonly NewEntry[], source = WS): Promise<Entered> =>
+const gateOf = (): RecordGate => createRecordGate(test.redis, test.keys);
+const enter = (gate: RecordGate, entries: readonly NewEntry[], source = WS): Promise<Entered> =>
   gate.enter(SUB, { workspace: WS, source, readAt: null, entries });
 /** A run that holds the lock of its job, as BullMQ gives it. */
 async function run({ group, id }: NewEntry, token = TOKEN): Promise<Claim> {

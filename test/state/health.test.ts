@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { RedisHealthStore } from '../../src/state/health.js';
+import type { HealthStore } from '../../src/dispatch/ports.js';
+import { createHealthStore } from '../../src/state/health.js';
 import { useRedis } from '../support/redis.js';
 
 const DAY = 86_400_000;
 const T0 = Date.parse('2026-03-02T00:00:00.000Z');
 const test = useRedis();
-let health: RedisHealthStore;
-beforeEach(() => (health = new RedisHealthStore(test.redis, test.keys)));
+let health: HealthStore;
+beforeEach(() => (health = createHealthStore(test.redis, test.keys)));
 
 /** Notes a failure `days` after the first one. */
 function fail(

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
 import type { NewEntry } from '../../src/dispatch/ports.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
-import { RedisHealthStore } from '../../src/state/health.js';
-import { RedisOnceStore } from '../../src/state/once.js';
+import { createRecordGate } from '../../src/state/gate.js';
+import { createHealthStore } from '../../src/state/health.js';
+import { createOnceStore } from '../../src/state/once.js';
 import { startCuttingProxy } from '../support/cutting-proxy.js';
 import { WORKSPACE, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -31,7 +31,7 @@ async function losingReplies() {
 
 it('lost reply: a merge that is sent twice merges once', async () => {
   const { redis, lose } = await losingReplies();
-  const gate = new RedisRecordGate(redis, test.keys);
+  const gate = createRecordGate(redis, test.keys);
   const entries = [1, 2, 3, 4, 5, 6].map((n): NewEntry => {
     const logId = `1700000000000-${n}`;
     return {
@@ -66,7 +66,7 @@ it('lost reply: a merge that is sent twice merges once', async () => {
 
 it('lost reply: the mark of a side effect that is sent twice is begun, and by another attempt it is not', async () => {
   const { redis, lose } = await losingReplies();
-  const once = new RedisOnceStore(redis, test.keys);
+  const once = createOnceStore(redis, test.keys);
   const mark = { subscription: 's', workspace: WORKSPACE, eventId: 'evt_1', key: 'mail' };
 
   expect(await lose(() => once.begin(mark))).toBe('begun');
@@ -75,7 +75,7 @@ it('lost reply: the mark of a side effect that is sent twice is begun, and by an
 
 it('lost reply: a subscription is disabled by the call that did it', async () => {
   const { redis, lose } = await losingReplies();
-  const health = new RedisHealthStore(redis, test.keys);
+  const health = createHealthStore(redis, test.keys);
   await health.disable('other', { atMs: 1, reason: 'loads the script' });
   const failure = {
     nowMs: 1,

@@ -19,8 +19,10 @@ const VERSION_5 =
 
 const NAMES = fieldNames(Object.keys(JSON.parse(image) as object));
 
+const TABLES = { byId: new Map([[NAMES.id, NAMES]]), at: { key: 'names', what: 'field names', remedy: '' } };
+
 const unpack = (stored: Buffer): SerialisedRecord =>
-  unpackRecord(stored, { hash: 'changefeed:{acme}:records:people', key: 'p1' }, new Map([[NAMES.id, NAMES]]));
+  unpackRecord(stored, { hash: 'changefeed:{acme}:records:people', key: 'p1' }, TABLES);
 
 describe('packing', () => {
   it('packing: a record stored by an earlier build of the same version is read', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { RedisOffsetStore } from '../../src/state/offsets.js';
+import { createOffsetStore } from '../../src/state/offsets.js';
 import { trimLog, type TrimOptions } from '../../src/state/retention.js';
 import { useRedis } from '../support/redis.js';
 
@@ -118,7 +118,7 @@ const idsOf = (from: number, to: number): string[] => Array.from({ length: to - 
 async function logged(): Promise<(disabled: readonly string[]) => ReturnType<typeof trimLog>> {
   const log = test.keys.log('acme');
   for (const id of idsOf(1, 10)) await test.redis.xadd(log, id, 'event', '{}');
-  const offsets = new RedisOffsetStore(test.redis, test.keys);
+  const offsets = createOffsetStore(test.redis, test.keys);
   await offsets.begin('acme', 'slow', '2-0');
   await offsets.begin('acme', 'quick', '9-0');
   const retention = { ageMs: 1_000, events: 5 };
@@ -147,7 +147,7 @@ describe('retention with a disabled subscription', () => {
   it('retention: a disabled subscription misses nothing within the limits', async () => {
     const trim = await logged();
     expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
-    await new RedisOffsetStore(test.redis, test.keys).advance('acme', 'slow', { from: '2-0', to: '10-0' });
+    await createOffsetStore(test.redis, test.keys).advance('acme', 'slow', { from: '2-0', to: '10-0' });
     expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 4, missedBy: [] });
     expect(await kept()).toEqual(idsOf(6, 10));
   });

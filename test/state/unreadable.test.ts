@@ -4,12 +4,12 @@ import { compileRules } from '../../src/detect/rules.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
-import { RedisLogReader } from '../../src/state/event-log.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
-import { RedisHealthStore } from '../../src/state/health.js';
+import { createLogReader } from '../../src/state/event-log.js';
+import { createRecordGate } from '../../src/state/gate.js';
+import { createHealthStore } from '../../src/state/health.js';
 import { createMirrorStore } from '../../src/state/mirror-store.js';
 import { createNoticeStore } from '../../src/state/notices.js';
-import { RedisOffsetStore } from '../../src/state/offsets.js';
+import { createOffsetStore } from '../../src/state/offsets.js';
 import { createProcessRegistry } from '../../src/state/process-registry.js';
 import { trimLog } from '../../src/state/retention.js';
 import { createScheduleStore } from '../../src/state/schedule.js';
@@ -28,7 +28,7 @@ const SECRET = 'contents-of-a-record';
 const sweeps = ({ redis, keys }: TestRedis) => createSweepStore(redis, keys, 'acme');
 const todos = ({ redis, keys }: TestRedis) => createTodoStore(redis, keys, 'acme');
 const reader = (test: TestRedis) =>
-  new RedisLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+  createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
 const trim = ({ redis, keys }: TestRedis) =>
   trimLog(redis, keys, {
     workspace: 'acme',
@@ -175,26 +175,26 @@ const OTHER_VALUES: Damage[] = [
   [
     'offset',
     (keys) => ({ key: keys.offsets('acme'), field: 'ops' }),
-    ({ redis, keys }) => new RedisOffsetStore(redis, keys).get('acme', 'ops'),
+    ({ redis, keys }) => createOffsetStore(redis, keys).get('acme', 'ops'),
   ],
   ['offset, for retention', (keys) => ({ key: keys.offsets('acme'), field: 'ops' }), trim],
   [
     'mark of an unconfigured subscription',
     (keys) => ({ key: keys.unconfigured('acme'), field: 'ops' }),
     async (test) => {
-      await new RedisOffsetStore(test.redis, test.keys).begin('acme', 'ops', '1-0');
+      await createOffsetStore(test.redis, test.keys).begin('acme', 'ops', '1-0');
       return await trim(test);
     },
   ],
   [
     'event that is stored with its ordering group',
     (keys) => ({ key: keys.payloads('ops'), field: 'evt_1' }),
-    ({ redis, keys }) => new RedisRecordGate(redis, keys).stored('ops', 'evt_1'),
+    ({ redis, keys }) => createRecordGate(redis, keys).stored('ops', 'evt_1'),
   ],
   [
     'health of a subscription',
     (keys) => ({ key: keys.health('ops'), field: 'disabledAt' }),
-    ({ redis, keys }) => new RedisHealthStore(redis, keys).read('ops'),
+    ({ redis, keys }) => createHealthStore(redis, keys).read('ops'),
   ],
   [
     'notice',
@@ -282,6 +282,26 @@ describe('a damaged value in Redis', () => {
     const error = (await sweep().catch((thrown: unknown) => thrown)) as Error;
     expect([error, error.cause]).toContainEqual(refusal(key));
     expect(await dumpOf(test.redis, test.keys.prefix)).toEqual(before);
+    expect(await events()).toEqual([]);
+  });
+
+  it('unreadable: a sweep whose field names are gone names the key, writes nothing, and goes on when the records are removed', async () => {
+    const api = listedApi(people(2));
+    const { sweep, events } = sweptList(test, api);
+    await sweep();
+    const names = test.keys.names('acme', 'people');
+    await test.redis.del(names);
+    // Nothing that needs them.
+    await sweep();
+    api.records = people(2, () => ({ 등급: 'B' }));
+    const before = await dumpOf(test.redis, test.keys.prefix);
+    const error = (await sweep().catch((thrown: unknown) => thrown)) as Error;
+    expect([error, error.cause]).toContainEqual(refusal(names));
+    expect(error.message).toContain('list "people"');
+    expect(await dumpOf(test.redis, test.keys.prefix)).toEqual(before);
+    await test.redis.del(test.keys.records('acme', 'people'));
+    await expect(sweep()).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
+    await sweep();
     expect(await events()).toEqual([]);
   });
 });

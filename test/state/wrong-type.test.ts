@@ -1,7 +1,7 @@
 /** Keys that hold a value of another Redis type. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnections } from '../../src/redis/connections.js';
-import { RedisOffsetStore } from '../../src/state/offsets.js';
+import { createOffsetStore } from '../../src/state/offsets.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { wrongType } from '../../src/state/wrong-type.js';
 import { useRedis } from '../support/redis.js';
@@ -20,7 +20,7 @@ describe('wrong type', () => {
   it('unreadable: a command on a key of another type names the key', async () => {
     const key = test.keys.offsets('acme');
     await test.redis.set(key, 'secret contents');
-    const error: unknown = await new RedisOffsetStore(connection(), test.keys)
+    const error: unknown = await createOffsetStore(connection(), test.keys)
       .get('acme', 'ops')
       .catch((thrown: unknown) => thrown);
     expect(error).toEqual(refusal(/:offsets" has another type than expected, it is a string: .*RENAME "/));

@@ -11,12 +11,12 @@ import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
-import { RedisRecordGate } from '../../src/state/gate.js';
-import { RedisHealthStore } from '../../src/state/health.js';
+import { createRecordGate } from '../../src/state/gate.js';
+import { createHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
-import { RedisLogReader } from '../../src/state/event-log.js';
-import { RedisOnceStore } from '../../src/state/once.js';
-import { RedisOffsetStore } from '../../src/state/offsets.js';
+import { createLogReader } from '../../src/state/event-log.js';
+import { createOnceStore } from '../../src/state/once.js';
+import { createOffsetStore } from '../../src/state/offsets.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 
 export const WORKSPACE = 'acme';
@@ -136,9 +136,9 @@ export function fanOutDeps({
   return {
     connect,
     keys,
-    log: new RedisLogReader({ redis, keys, connect }),
-    offsets: new RedisOffsetStore(redis, keys),
-    gate: new RedisRecordGate(redis, keys),
+    log: createLogReader({ redis, keys, connect }),
+    offsets: createOffsetStore(redis, keys),
+    gate: createRecordGate(redis, keys),
     backfills: createBackfillStore(redis, keys),
     source: createSnapshotSource({
       redis,
@@ -146,8 +146,8 @@ export function fanOutDeps({
       clock: systemClock,
       list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list as BuiltInList, {}) }),
     }),
-    once: new RedisOnceStore(redis, keys),
-    health: new RedisHealthStore(redis, keys),
+    once: createOnceStore(redis, keys),
+    health: createHealthStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
   };

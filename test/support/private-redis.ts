@@ -71,7 +71,7 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
 }
 
 /** The content of `redis.json` in a state directory. */
-export function homeOf(stateDir: string): { url: string; users: { pid: number; token: string }[] } {
+export function homeOf(stateDir: string): { url: string } {
   return JSON.parse(readFileSync(join(stateDir, 'redis.json'), 'utf8')) as ReturnType<typeof homeOf>;
 }
 

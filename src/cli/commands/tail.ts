@@ -17,7 +17,7 @@ export const tail = defineFeedCommand({
     follow: negatedFlag('stop at the end of the log'),
   },
   async run({ json = false, from = 'now', type, follow, workspace, ids = false }, { feed }, io) {
-    const signal = AbortSignal.any([io.signal, feed.redisGone]);
+    const { signal } = io;
     for await (const { logId, event } of feed.tail({ from, types: type, workspace, follow, signal })) {
       if (json) io.out(JSON.stringify(event));
       else {
@@ -25,7 +25,6 @@ export const tail = defineFeedCommand({
         if (ids) io.out(io.colours.out.dim(idsText(logId, event, io.columns)));
       }
     }
-    feed.redisGone.throwIfAborted();
   },
 });
 

@@ -4,6 +4,7 @@
  * becomes a survey (`detect/survey.ts`), which counts the moves of the whole list; `driftOf` decides about each field. Rows that make
  * the moves of a drifted field follow without an event (`fieldsFollowingDrift`), also in the next sweeps: a row may not have been shown.
  */
+import { z } from 'zod';
 import { buildEvent } from '../../events/envelope.js';
 import type { ChangeEvent, SchemaChange } from '../../events/types.js';
 import { inEpoch, type Observation } from '../build-event.js';
@@ -38,17 +39,19 @@ export interface FieldMoves {
   valueTypes: Readonly<Record<string, number>>;
 }
 
+export const driftedField = z.object({
+  field: z.string(),
+  moves: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
+});
 /** A field that drifted: the moves that the schema made, from which value type to which others. */
-export interface DriftedField {
-  field: string;
-  moves: Readonly<Record<string, readonly string[]>>;
-}
+export type DriftedField = z.infer<typeof driftedField>;
 
-/** A field that drifted lately. Rows that the sweep of the drift did not show follow silently. */
-export interface PastDrift extends DriftedField {
+export const pastDrift = driftedField.extend({
   /** Complete sweeps in which rows may still follow. */
-  sweeps: number;
-}
+  sweeps: z.number(),
+});
+/** A field that drifted lately. Rows that the sweep of the drift did not show follow silently. */
+export type PastDrift = z.infer<typeof pastDrift>;
 
 /** A longer time would mute a person who fills the field of a new record. */
 const SWEEPS_TO_FOLLOW = 3;

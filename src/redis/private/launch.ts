@@ -14,12 +14,8 @@ import { requireOptionalPackage } from '../../runtime/optional-package.js';
 
 export interface RedisLauncher {
   readonly origin: 'private' | 'docker';
-  /**
-   * Starts a Redis on the loopback address and waits until it answers.
-   * @returns the id of its process, undefined if it runs in a container
-   * @throws ChangefeedError with the fact `portTaken` if another program listens on the port
-   */
-  launch(options: LaunchOptions): Promise<number | undefined>;
+  /** Starts a Redis on the loopback address and waits until it answers. It has `users` open for reading until it has ended. */
+  launch(options: LaunchOptions & { users: string }): Promise<void>;
 }
 
 export interface LaunchOptions {
@@ -28,7 +24,7 @@ export interface LaunchOptions {
   password: string;
   port: number;
   /**
-   * A named pipe that every process that uses the server holds open for writing. When the last of them has ended, the server ends.
+   * A named pipe that every process that uses the server has open for writing. When the last of them has ended, the server ends.
    * Undefined: it ends with this process.
    */
   users?: string | undefined;
@@ -37,7 +33,12 @@ export interface LaunchOptions {
 }
 
 export function processLauncher(binary: string): RedisLauncher {
-  return { origin: 'private', launch: async (options) => (await startRedisServer({ binary, ...options })).pid };
+  return {
+    origin: 'private',
+    async launch(options) {
+      await startRedisServer({ binary, ...options });
+    },
+  };
 }
 
 /** A server that answers. */
@@ -62,14 +63,15 @@ const READY_WITHIN_MS = 60_000;
 const BASE_SETTINGS = ['appendonly yes', 'maxmemory-policy noeviction', 'save ""'];
 
 /**
- * Starts the server ($0) in its directory ($1), prints its process id, and waits for its end. The system closes what a process
- * holds open, also when the process is killed; so the end of file 3 means that nobody uses the server any more. $2 is the folder to
- * remove then. Only this user may read what the server creates. A shell that waits costs nothing, and no process id is sent a signal that may belong to another process by now.
+ * Starts the server ($0) in its directory ($1), prints its process id, and waits for its end. The end of file 3 means that no process uses
+ * the server any more. $2 is the folder to remove then. The server has file 3 open too: as long as it is open for reading, the server runs.
+ * Only this user may read what the server creates. A shell that waits costs nothing, and no signal goes to a process id that
+ * may belong to another process by now.
  */
 const WHILE_USED = `
 umask 077
 exec 4<&0
-(cd "$1" && exec "$0" - <&4 4<&- 3<&- >&2) &
+(cd "$1" && exec "$0" - <&4 4<&- >&2) &
 server=$!
 echo $server
 exec >&- 4<&-
@@ -84,10 +86,7 @@ wait $server
 kill $! 2>/dev/null
 `;
 
-/**
- * @throws ChangefeedError CF_REDIS_MISSING if the program does not become ready; its fact `portTaken` is true if another
- *   program listens on the port
- */
+/** @throws ChangefeedError CF_REDIS_MISSING if the program does not become ready */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   const { dir } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -108,12 +107,11 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
 function spawnServer(options: RedisServerOptions): ChildProcess {
   const { binary, dir, password, port, users, temporary = '', settings = [] } = options;
   const log = openSync(join(dir, LOG_FILE), 'w', 0o600);
-  // Reading waits for a process that writes: this one, until the shell has its end of the pipe.
-  const pipe = users === undefined ? [] : [openSync(users, 'r+'), openSync(users, 'r')];
+  const pipe = users === undefined ? [] : [openSync(users, 'r')];
   // Detached: Ctrl-C in the terminal must not end Redis before this process, which still writes while it stops.
   const child = spawn('sh', ['-c', WHILE_USED, resolve(binary), resolve(dir), temporary && resolve(temporary)], {
     cwd: '/',
-    stdio: ['pipe', 'pipe', log, pipe[1] ?? 'pipe'],
+    stdio: ['pipe', 'pipe', log, pipe[0] ?? 'pipe'],
     detached: true,
   });
   for (const file of [log, ...pipe]) closeSync(file);
@@ -154,12 +152,10 @@ async function isReady(pid: number, { port, password }: RedisServerOptions, ende
 }
 
 function startFailure({ binary, dir }: RedisServerOptions, what: string): ChangefeedError {
-  const log = logOf(dir).trim();
-  const last = log.split('\n').at(-1) ?? '';
+  const last = logOf(dir).trim().split('\n').at(-1) ?? '';
   const reason = last === '' ? '' : ` The last line of its log: ${last}`;
   return new ChangefeedError('CF_REDIS_MISSING', {
     message: `"${binary}" was started in ${dir} and ${what}.${reason} Correct the cause, or set REDIS_URL to another Redis.`,
-    portTaken: log.includes('Address already in use'),
   });
 }
 
@@ -174,13 +170,16 @@ function logOf(dir: string): string {
 const IMAGE = 'redis:7-alpine';
 const CONTAINER_CONFIG = '/usr/local/etc/redis/redis.conf';
 
+/** In this time it writes its data. */
+const STOP_WITHIN_MS = 10_000;
+
 /**
  * `testcontainers` is an optional peer dependency, imported only here. It removes the container when this process ends; another
  * process that uses the container then starts the next one.
  */
 export const dockerLauncher: RedisLauncher = {
   origin: 'docker',
-  async launch({ dir, password, port }) {
+  async launch({ dir, password, port, users }) {
     requireOptionalPackage('testcontainers', 'A Redis in Docker');
     const { GenericContainer, Wait } = await import('testcontainers');
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -195,8 +194,11 @@ export const dockerLauncher: RedisLauncher = {
     const { getuid, getgid } = process;
     // With the ids of this user, who can then read and delete the data.
     if (getuid && getgid) container.withUser(`${getuid()}:${getgid()}`);
-    await container.start();
-    return undefined;
+    const started = await container.start();
+    const held = openSync(users, 'r');
+    const end = new Socket({ fd: openSync(users, constants.O_RDONLY | constants.O_NONBLOCK), readable: true });
+    end.once('end', () => void started.stop({ timeout: STOP_WITHIN_MS }).finally(() => closeSync(held)));
+    end.resume().unref();
   },
 };
 

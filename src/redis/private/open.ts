@@ -1,16 +1,16 @@
 /**
- * Opens the Redis of a process: the one with a given URL, else the private Redis of a state directory, shared by all processes
- * that open it. `redis.json` keeps its address and password, which do not change when it is started again, and lists the
- * processes that use it. Each of these steps holds a file lock:
+ * Opens the Redis of a process: the one with a given URL, else the private Redis of a state directory, shared by all processes that open it.
+ * `redis.json` keeps its address and password, which do not change when it is started again.
  *
- *   open    find it or start it; add this process to the users
- *   watch   when the connection is lost: find it or start it again (every user does this, so any of them may end)
- *   close   remove this process from the users; stop Redis if no other user is alive
+ * The named pipe `redis.users` says whether the server runs and whether it is used: the server has it open for reading, and each process that
+ * uses the server has it open for writing. The system closes what a process had open, however the process ended. When the last user has
+ * ended, the server ends too (launch.ts).
  *
- * A process that is killed takes none of these steps. So each user also holds the named pipe `redis.users` open; when the last
- * one has ended, however that happened, the shell that started Redis stops it (redis-launch.ts).
+ *   open    join the server or start it
+ *   watch   when the connection is lost: join it or start it again (every user does this, so any of them may end)
+ *   close   close the pipe; the last user waits for the end of the server
  *
- * The password proves that a server is the private Redis of this directory. The port does not: another program may use it.
+ * Each of these steps holds a file lock.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,10 +18,13 @@ import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
+  constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -32,20 +35,19 @@ import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import { systemClock } from '../../runtime/clock.js';
-import { withFileLock } from './file-lock.js';
 import type { Log } from '../../runtime/log.js';
 import { runLoop } from '../../runtime/loop.js';
-import { freePort } from './port.js';
-import { identityOf, isAlive, processSchema, thisProcess } from '../../runtime/process-identity.js';
-import { dockerLauncher, findRedisBinary, processLauncher, INSTALL_REDIS, type RedisLauncher } from './launch.js';
 import { checkRedis, probeRedis } from '../probe.js';
+import { withFileLock } from './file-lock.js';
+import { dockerLauncher, findRedisBinary, processLauncher, INSTALL_REDIS, type RedisLauncher } from './launch.js';
+import { freePort, isFree } from './port.js';
 
 export interface OpenRedisOptions {
   /** The Redis of the user (`REDIS_URL` or the configuration). Undefined: a private one. */
   url?: string | undefined;
   /** Where a private Redis keeps its data (`redis/`) and its address (`redis.json`). */
   stateDir: string;
-  /** The state directory is removed when the processes that use it were killed. @defaultValue false */
+  /** The state directory is removed when the processes that use it have ended. @defaultValue false */
   temporary?: boolean | undefined;
   log: Log;
   /** Ends the wait for a named Redis that does not answer. */
@@ -60,8 +62,6 @@ export interface OpenedRedis {
   readonly url: string;
   /** `named` by the user, a `private` process, or a `docker` container. */
   readonly origin: 'named' | 'private' | 'docker';
-  /** Aborts with an error if a private Redis was started again at another address: `url` never works again. */
-  readonly gone: AbortSignal;
   /** Stops a private Redis that no other living process uses; has no effect on a named one. May be called twice. */
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis>
   const { searchPath = process.env['PATH'], container = dockerLauncher } = options;
   if (url !== undefined) {
     await checkRedis(url, { signal });
-    return { url, origin: 'named', gone: new AbortController().signal, close: () => Promise.resolve() };
+    return { url, origin: 'named', close: () => Promise.resolve() };
   }
   const binary = findRedisBinary(searchPath);
   if (binary !== undefined)
@@ -85,14 +85,7 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis>
   });
 }
 
-const homeSchema = z.object({
-  origin: z.enum(['private', 'docker']),
-  url: z.string(),
-  /** The process of the server; unknown in a container, and while the server starts. */
-  server: processSchema.optional(),
-  /** One entry per open: a process may open it twice. */
-  users: z.array(processSchema).default([]),
-});
+const homeSchema = z.object({ origin: z.enum(['private', 'docker']), url: z.string() });
 /** The content of `redis.json`. */
 type Home = z.infer<typeof homeSchema>;
 
@@ -106,34 +99,27 @@ interface Context {
 /** Longer than Redis takes to load a large append-only file. */
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 10_000;
-const START_ATTEMPTS = 3;
+const RETRY_MS = 20;
 
 async function openPrivateRedis(context: Context): Promise<OpenedRedis> {
   const { stateDir, log } = context;
   const startedAt = systemClock.now();
   prepareStateDir(stateDir);
-  const { home, role, held } = await locked(stateDir, async () => {
-    const held = holdUsers(stateDir);
-    const found = await findOrStart(context).catch((error: unknown) => {
-      release(held);
-      throw error;
-    });
-    writeHome(stateDir, { ...found.home, users: [...found.home.users.filter(isAlive), thisProcess] });
-    return { ...found, held };
-  });
+  const { home, role, user } = await locked(stateDir, () => joinOrStart(context));
   const { url, origin } = home;
   log.info({ origin, role, stateDir, ms: systemClock.now() - startedAt }, 'Redis is ready');
   const closing = new AbortController();
-  const gone = new AbortController();
-  const watched = watch(context, { url, gone, signal: AbortSignal.any([closing.signal, gone.signal]) });
+  const watched = watch(context, url, closing.signal);
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
     await watched;
-    await locked(stateDir, () => leave(stateDir, home)).finally(() => release(held));
+    await locked(stateDir, () => leave(stateDir, user));
   };
-  return { url, origin, gone: gone.signal, close: () => (closed ??= close()) };
+  return { url, origin, close: () => (closed ??= close()) };
 }
+
+const OTHERS_WRITE = 0o022;
 
 /**
  * Where others may write, they could put a link or another address in place of ours.
@@ -143,89 +129,111 @@ function prepareStateDir(stateDir: string): void {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const { mode, uid } = statSync(stateDir);
   const user = process.getuid?.();
-  if (user === undefined) return;
-  // A container that runs as root may have a folder of the machine's user.
-  const isForeign = uid !== user && user !== 0;
-  // Sticky: a folder such as /tmp is for everyone.
-  const isShared = (mode & 0o1000) !== 0;
-  if (isForeign || isShared)
-    throw new ChangefeedError('CF_REDIS_MISSING', {
-      message: `The state directory ${stateDir} ${isShared ? 'is one in which everyone may write' : 'belongs to another user'}. Set CHANGEFEED_STATE_DIR to a folder of this user, such as ${join(stateDir, 'changefeed')}; it is created.`,
-    });
-  if ((mode & OTHERS_WRITE) !== 0) chmodSync(stateDir, mode & ~OTHERS_WRITE & 0o7777);
-}
-
-const OTHERS_WRITE = 0o022;
-
-/**
- * Opens the named pipe that says that this process uses the Redis. Undefined where the file system has no named pipes: then Redis ends
- * with the process that started it, and the others start it again.
- */
-function holdUsers(stateDir: string): number | undefined {
+  if (user !== undefined) {
+    // A container that runs as root may have a folder of the machine's user.
+    if (uid !== user && user !== 0) throw unsafe(stateDir, 'belongs to another user');
+    // Sticky: a folder such as /tmp is for everyone.
+    if ((mode & 0o1000) !== 0) throw unsafe(stateDir, 'is one in which everyone may write');
+    if ((mode & OTHERS_WRITE) !== 0) chmodSync(stateDir, mode & ~OTHERS_WRITE & 0o7777);
+  }
   const pipe = usersFile(stateDir);
   if (!existsSync(pipe)) spawnSync('mkfifo', ['-m', '600', pipe]);
-  return existsSync(pipe) ? openSync(pipe, 'r+') : undefined;
+  if (lstatSync(pipe, { throwIfNoEntry: false })?.isFIFO() !== true)
+    throw new ChangefeedError('CF_REDIS_MISSING', {
+      message: `The file system of the state directory ${stateDir} has no named pipes. Set CHANGEFEED_STATE_DIR to a folder on another one, or REDIS_URL to a Redis.`,
+    });
 }
 
-function release(held: number | undefined): void {
-  if (held !== undefined) closeSync(held);
+interface Joined {
+  home: Home;
+  role: 'started' | 'joined';
+  /** The end of the pipe that says that this process uses the server. */
+  user: number;
 }
 
-function usersFile(stateDir: string): string {
-  return join(stateDir, 'redis.users');
+async function joinOrStart(context: Context): Promise<Joined> {
+  const home = readHome(context.stateDir);
+  const user = home === undefined ? undefined : await joinServer(context.stateDir, home);
+  if (home !== undefined && user !== undefined) return { home, role: 'joined', user };
+  return await start(context, home);
 }
 
-type Found = { home: Home; role: 'started' | 'joined' };
-
-async function findOrStart(context: Context): Promise<Found> {
-  const { stateDir } = context;
-  for (let attempt = 1; ; attempt++) {
-    const home = readHome(stateDir);
-    const state = home === undefined ? 'gone' : await waitFor(home, ['ready', 'gone'], READY_WITHIN_MS);
-    if (home !== undefined && state === 'ready') return { home, role: 'joined' };
-    if (state === 'unclear') throw stuck(stateDir);
-    try {
-      return { home: await start(context, home, { mayMove: attempt > 1 }), role: 'started' };
-    } catch (error) {
-      // The program on the port may be our own server, if the process that started it was killed: check again before moving.
-      const isPortTaken = error instanceof ChangefeedError && error.facts['portTaken'] === true;
-      if (!isPortTaken || attempt === START_ATTEMPTS) throw error;
-    }
+/** Undefined if no server runs. One that is ending is waited for: a second one must not be started on the same data. */
+async function joinServer(stateDir: string, { url }: Home): Promise<number | undefined> {
+  const deadline = systemClock.now() + READY_WITHIN_MS;
+  for (;;) {
+    const user = openAsUser(stateDir);
+    if (user === undefined) return undefined;
+    const { outcome } = await probeRedis(url, { timeoutMs: 2_000, mustKnowPassword: true });
+    if (outcome === 'ready') return user;
+    closeSync(user);
+    if (systemClock.now() >= deadline) throw stuck(stateDir);
+    await systemClock.sleep(RETRY_MS);
   }
 }
 
-/**
- * The first attempt uses the previous port even if it is taken: a server that is still starting or ending there makes it fail.
- * At another port, two servers would run on the same data. A container keeps its port for the same reason.
- */
-async function start(
-  { stateDir, temporary, launcher }: Context,
-  previous: Home | undefined,
-  { mayMove }: { mayMove: boolean },
-): Promise<Home> {
+async function start({ stateDir, temporary, launcher }: Context, previous: Home | undefined): Promise<Joined> {
+  const { origin } = launcher;
   const known = previous === undefined ? undefined : new URL(previous.url);
   const password = known?.password ?? randomBytes(24).toString('hex');
-  const keepsPort = known !== undefined && (!mayMove || previous?.origin === 'docker');
+  // Docker may not have removed the former container yet. At another port, two would run on the same data.
+  const keepsPort = known !== undefined && (origin === 'docker' || (await isFree(Number(known.port))));
   const port = keepsPort ? Number(known.port) : await freePort();
-  const { origin } = launcher;
-  const home = { origin, url: `redis://:${password}@127.0.0.1:${port}/0`, users: previous?.users ?? [] };
+  const home: Home = { origin, url: `redis://:${password}@127.0.0.1:${port}/0` };
   // Written before the launch: if this process is killed during the launch, the next one still finds the server.
   writeHome(stateDir, home);
-  const users = existsSync(usersFile(stateDir)) ? usersFile(stateDir) : undefined;
-  const whenUnused = temporary ? { temporary: stateDir } : {};
-  const pid = await launcher.launch({ dir: join(stateDir, 'redis'), password, port, users, ...whenUnused });
-  const started = { ...home, ...(pid !== undefined && { server: identityOf(pid) }) };
-  writeHome(stateDir, started);
-  return started;
+  const users = usersFile(stateDir);
+  // With both ends open, neither the server nor this process waits for the other one to open its end.
+  const bothEnds = openSync(users, 'r+');
+  const user = openSync(users, 'w');
+  try {
+    const whenUnused = temporary ? { temporary: stateDir } : {};
+    await launcher.launch({ dir: join(stateDir, 'redis'), password, port, users, ...whenUnused });
+    return { home, role: 'started', user };
+  } catch (error) {
+    closeSync(user);
+    throw error;
+  } finally {
+    closeSync(bothEnds);
+  }
 }
 
-interface Watching {
-  url: string;
-  signal: AbortSignal;
-  gone: AbortController;
+/** For this time, a server that runs does not end. Undefined if none runs. */
+function openAsUser(stateDir: string): number | undefined {
+  try {
+    return openSync(usersFile(stateDir), constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    // No process has it open for reading, or a temporary directory is gone.
+    if (error instanceof Error && 'code' in error && ['ENXIO', 'ENOENT'].includes(String(error.code))) return undefined;
+    throw error;
+  }
 }
 
-async function watch(context: Context, { url, signal, gone }: Watching): Promise<void> {
+function isUsed(stateDir: string): boolean {
+  const end = openSync(usersFile(stateDir), constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return readSync(end, Buffer.alloc(1)) > 0;
+  } catch (error) {
+    // There is nothing to read yet, because a process has it open for writing.
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return true;
+    throw error;
+  } finally {
+    closeSync(end);
+  }
+}
+
+async function leave(stateDir: string, user: number): Promise<void> {
+  closeSync(user);
+  if (isUsed(stateDir)) return;
+  const deadline = systemClock.now() + STOP_WITHIN_MS;
+  for (let server = openAsUser(stateDir); server !== undefined; server = openAsUser(stateDir)) {
+    closeSync(server);
+    if (systemClock.now() >= deadline) throw stuck(stateDir);
+    await systemClock.sleep(RETRY_MS);
+  }
+}
+
+async function watch(context: Context, url: string, signal: AbortSignal): Promise<void> {
   const { stateDir, log } = context;
   await runLoop({
     name: 'private-redis',
@@ -236,9 +244,10 @@ async function watch(context: Context, { url, signal, gone }: Watching): Promise
     async run() {
       await untilDisconnected(url, signal);
       if (signal.aborted) return 0;
-      const { home, role } = await locked(stateDir, () => findOrStart(context));
+      const { home, role, user } = await locked(stateDir, () => joinOrStart(context));
+      closeSync(user);
       if (role === 'started') log.warn({ stateDir }, 'the private Redis ended and was started again');
-      if (home.url !== url) gone.abort(moved(stateDir, url));
+      if (home.url !== url) throw moved(stateDir, url);
       return 100;
     },
   });
@@ -252,45 +261,10 @@ async function untilDisconnected(url: string, signal: AbortSignal): Promise<void
   redis.disconnect();
 }
 
-async function leave(stateDir: string, opened: Home): Promise<void> {
-  const home = readHome(stateDir) ?? opened;
-  const users = home.users.filter(isAlive);
-  const own = users.findIndex(({ pid }) => pid === thisProcess.pid);
-  if (own !== -1) users.splice(own, 1);
-  if (users.length === 0) await shutDown(home, stateDir);
-  writeHome(stateDir, { ...home, users });
-}
-
-async function shutDown(home: Home, stateDir: string): Promise<void> {
-  const redis = new Redis(home.url, { retryStrategy: () => null, commandTimeout: STOP_WITHIN_MS });
-  redis.on('error', () => undefined);
-  // AUTH first: the port may belong to another Redis by now, which rejects the password. SHUTDOWN closes the connection.
-  const stopped = redis.auth(new URL(home.url).password).then(() => redis.shutdown('NOSAVE'));
-  await stopped.catch(() => undefined);
-  redis.disconnect();
-  if ((await waitFor(home, ['gone'], STOP_WITHIN_MS)) === 'gone') return;
-  if (home.server !== undefined && isAlive(home.server)) process.kill(home.server.pid, 'SIGKILL');
-  if ((await waitFor(home, ['gone'], STOP_WITHIN_MS)) !== 'gone') throw stuck(stateDir);
-}
-
-/** `unclear`: not usable, and possibly still running. A second server must not be started on the same data. */
-type State = 'ready' | 'gone' | 'unclear';
-
-async function waitFor(home: Home, wanted: readonly State[], withinMs: number): Promise<State> {
-  const deadline = systemClock.now() + withinMs;
-  for (;;) {
-    const state = await stateOf(home);
-    if (wanted.includes(state) || systemClock.now() >= deadline) return state;
-    await systemClock.sleep(20);
-  }
-}
-
-async function stateOf({ url, server }: Home): Promise<State> {
-  const { outcome } = await probeRedis(url, { timeoutMs: 2_000, mustKnowPassword: true });
-  if (outcome === 'ready') return 'ready';
-  // A closed port is not enough to conclude that the server ended: the port is also closed while the server starts or ends.
-  const ended = server === undefined ? outcome !== 'silent' : !isAlive(server);
-  return ended ? 'gone' : 'unclear';
+function unsafe(stateDir: string, why: string): ChangefeedError {
+  return new ChangefeedError('CF_REDIS_MISSING', {
+    message: `The state directory ${stateDir} ${why}. Set CHANGEFEED_STATE_DIR to a folder of this user, such as ${join(stateDir, 'changefeed')}; it is created.`,
+  });
 }
 
 function stuck(stateDir: string): ChangefeedError {
@@ -320,6 +294,10 @@ function missing(cause: unknown): ChangefeedError {
 
 function locked<T>(stateDir: string, run: () => Promise<T>): Promise<T> {
   return withFileLock(join(stateDir, 'redis.lock'), run);
+}
+
+function usersFile(stateDir: string): string {
+  return join(stateDir, 'redis.users');
 }
 
 function homeFile(stateDir: string): string {

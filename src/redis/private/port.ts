@@ -15,7 +15,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether no program listens on this port of the loopback address. */
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', () => resolve(false));

@@ -1,24 +1,23 @@
 /** What shortcuts learn and keep, and the queue of the records that are named to them. `state` implements the queue on Redis. */
+import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { StoredRate } from './rates.js';
 
 /** The two ends at which a list may grow, and the pages that hold a named record. */
 export type Kind = 'last' | 'first' | 'aimed';
 export type EndName = Exclude<Kind, 'aimed'>;
 
+const count = z.number().nonnegative();
+const uses = z.object({ used: count, useful: count, wrong: count });
 /** How often pages of a kind were read, showed a change before the walk did, and were wrong. Only for the status. */
-export interface Uses {
-  used: number;
-  useful: number;
-  wrong: number;
-}
+export type Uses = z.infer<typeof uses>;
 
+export const learnedSchema = z.object({
+  live: z.boolean(),
+  uses: z.object({ last: uses, first: uses, aimed: uses } satisfies Record<Kind, object>),
+  rates: z.record(z.string(), z.object({ found: count, of: count, atMs: z.number() })),
+});
 /** What is kept for the next process. */
-export interface Learned {
-  live: boolean;
-  uses: Record<Kind, Uses>;
-  rates: Record<string, StoredRate>;
-}
+export type Learned = z.infer<typeof learnedSchema>;
 
 /** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
 export interface AimQueue {

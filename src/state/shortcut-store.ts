@@ -1,7 +1,6 @@
 /** What shortcuts keep in Redis besides the records and events that they commit (commit.ts). */
-import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import type { Learned } from '../sweep/shortcuts/store.js';
+import { learnedSchema, type Learned } from '../sweep/shortcuts/store.js';
 import type { SweepStore } from '../sweep/store.js';
 import { committed } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
@@ -30,19 +29,10 @@ export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
   };
 }
 
-const count = z.number().nonnegative();
-const uses = z.object({ used: count, useful: count, wrong: count });
-const rate = z.object({ found: count, of: count, atMs: z.number() });
-const learnedOfList: z.ZodType<Learned> = z.object({
-  live: z.boolean(),
-  uses: z.object({ last: uses, first: uses, aimed: uses }),
-  rates: z.record(z.string(), rate),
-});
-
 export async function readLearned({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Learned | null> {
   const key = keys.sweep(workspace, list);
   const json = await redis.hget(key, LEARNED);
   if (json === null) return null;
   const remedy = `HDEL ${key} ${LEARNED} removes it; the list's shortcuts then learn from the beginning.`;
-  return readJson(learnedOfList, json, { key, field: LEARNED, what: 'what shortcuts have learned', remedy });
+  return readJson(learnedSchema, json, { key, field: LEARNED, what: 'what shortcuts have learned', remedy });
 }
