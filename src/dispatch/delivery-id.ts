@@ -20,6 +20,12 @@ export function replayOf(id: string): string | undefined {
   return origin?.startsWith('r') === true ? origin : undefined;
 }
 
+/** Whether it may be entered after younger events of its record: a replay, a snapshot, or the retry of a dead letter. */
+export function isSentAgain(id: string): boolean {
+  const [, origin, , retry] = SUFFIXES.exec(id) ?? [];
+  return origin !== undefined || retry !== undefined;
+}
+
 /** Where its event is in the log; undefined of a snapshot, whose id does not say. */
 export function loggedAt(id: string): string | undefined {
   const [, origin = '', serial] = SUFFIXES.exec(id) ?? [];

@@ -3,7 +3,7 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { readsWorkspace } from './match.js';
-import type { DispatchStores } from './ports.js';
+import type { DispatchStores, LogReader } from './ports.js';
 import { isSnapshotRunning } from './snapshot.js';
 
 export interface ProgressOptions extends DispatchStores {
@@ -101,8 +101,27 @@ async function measureOne(
   const pending = logId === null ? null : { workspace, logId, atMs, id };
   // Without an offset it has not started, and its lag is not known.
   if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return { events, oldest: pending };
-  const unread = await log.read(workspace, offset, COUNTED);
-  const [first] = unread;
-  const next = first && { workspace, logId: first.logId, atMs: timeOfLogId(first.logId), id: null };
-  return { events: events + unread.length, oldest: pending ?? next ?? null };
+  const unread = await countUnread(log, workspace, offset);
+  const { first } = unread;
+  const next = first === null ? null : { workspace, logId: first, atMs: timeOfLogId(first), id: null };
+  return { events: events + unread.events, oldest: pending ?? next };
+}
+
+/** A read may return fewer events than asked for, and none only at the end of the log. */
+async function countUnread(
+  log: LogReader,
+  workspace: string,
+  offset: string,
+): Promise<{ events: number; first: string | null }> {
+  let [events, after] = [0, offset];
+  let first: string | null = null;
+  while (events < COUNTED) {
+    const batch = await log.read(workspace, after, COUNTED - events);
+    const last = batch.at(-1);
+    if (last === undefined) break;
+    first ??= batch[0]?.logId ?? null;
+    events += batch.length;
+    after = last.logId;
+  }
+  return { events, first };
 }

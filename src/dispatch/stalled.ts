@@ -8,7 +8,7 @@
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime } from '../runtime/clock.js';
-import { letterIdOf, replayOf } from './delivery-id.js';
+import { isSentAgain } from './delivery-id.js';
 import type { BackfillStore, JobData } from './ports.js';
 import type { Oldest } from './progress.js';
 
@@ -63,7 +63,7 @@ async function stalledOne({ id, atMs }: Oldest, options: StalledOptions): Promis
   }
   // It is behind a dead letter that is held on purpose, or behind a younger event of its record, which may wait for its own time.
   if (subscription.whenDead === 'hold' && dead > 0) return null;
-  if ((replayOf(id) !== undefined || letterIdOf(id) !== id) && planned > 0) return null;
+  if (isSentAgain(id) && planned > 0) return null;
   return stalled(loggedMs, 'jobless', nowMs);
 }
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { BackfillStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
+import type { BackfillStore, LogReader, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -25,6 +25,7 @@ export interface RunningFanOut {
 
 export interface FanOutExtras {
   gate?: RecordGate;
+  log?: LogReader;
   backfills?: BackfillStore;
   source?: SnapshotSource;
   logger?: Log;
