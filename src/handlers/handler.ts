@@ -1,5 +1,6 @@
-import type { ChangeClass, ChangeEvent } from '../events/types.js';
-import type { ListName, Lists } from '../crm/lists/lists.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { Selection } from '../events/pattern.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Log } from '../runtime/log.js';
 
 /** Everything a handler gets besides the event. */
@@ -119,21 +120,6 @@ export interface Reached {
 }
 
 export type Reach = () => Promise<Reached>;
-
-/** Which events a subscription selects. An option that is left out selects everything. */
-export interface Selection {
-  /** Event types; `*` matches any characters. */
-  readonly on: readonly string[];
-  readonly workspaces?: readonly string[];
-  readonly lists?: readonly ListName[];
-  /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
-  readonly catalogue?: Lists;
-  readonly class?: ChangeClass;
-  /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
-  readonly fields?: readonly string[];
-  /** Evaluated for events that everything else selects. */
-  readonly where?: (event: ChangeEvent) => boolean;
-}
 
 /** Reshapes an event before it is handled. */
 export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEvent>;

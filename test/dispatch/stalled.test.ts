@@ -1,7 +1,6 @@
 /** Events that wait although nothing keeps them back, with a real queue, on a clock that is put forward. */
 import { describe, expect, it } from 'vitest';
-import type { SubscriptionStatistics } from '../../src/dispatch/dispatcher.js';
-import { STALLED_MS } from '../../src/dispatch/stalled.js';
+import { STALLED_MS, type SubscriptionStatistics } from '../../src/dispatch/statistics.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -126,7 +125,9 @@ describe('stalled', () => {
   it('lag: all unread events are counted, also where the log returns few at a time', async () => {
     const connect = () => test.connect({ maxRetriesPerRequest: null });
     const reader = new RedisLogReader({ redis: test.redis, keys: test.keys, connect });
-    const log = wrapLog(reader, { read: (workspace, after, count) => reader.read(workspace, after, Math.min(count, 3)) });
+    const log = wrapLog(reader, {
+      read: (workspace, after, count) => reader.read(workspace, after, Math.min(count, 3)),
+    });
     const fanOut = await runFanOut(test, [aSubscription('ops', () => undefined)], { log });
     await fanOut.dispatcher.stop();
     await fanOut.append(...Array.from({ length: 10 }, (_, index) => index + 1));
