@@ -104,7 +104,7 @@ const appMayImport = {
 // The roles are in workers/. No role imports another one; `all` runs them together.
 const workersMayImport = {
   poll: ['app/context', 'app/sweeps', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'runtime'],
-  dispatch: ['app/context', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  dispatch: ['app/context', 'app/workspaces', 'dispatch', 'events', 'handlers', 'state', 'runtime'],
   handle: ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   serve: ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   all: ['workers', 'app/context', 'app/workspaces', 'runtime'],

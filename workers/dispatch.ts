@@ -2,14 +2,8 @@
  * The role `dispatch`: moves events from the log to the queues and trims the log. The questions and operations on the log and the
  * queues are here too; they need no role.
  */
-import {
-  createDispatcher,
-  type Dispatcher,
-  type SubscriptionStatistics,
-  type WaitOptions,
-  type WaitResult,
-} from '../src/dispatch/dispatcher.js';
-import { readsWorkspace } from '../src/dispatch/match.js';
+import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js';
+import { readsWorkspace } from '../src/events/pattern.js';
 import type { SnapshotSource } from '../src/dispatch/ports.js';
 import { followLog, type TailedEvent, type TailOptions } from '../src/dispatch/tail.js';
 import type { Subscription } from '../src/handlers/handler.js';
@@ -28,12 +22,8 @@ import type { Workspaces } from '../src/app/workspaces.js';
 const TRIM_INTERVAL_MS = 60_000;
 
 export interface DispatchRole extends Part {
-  readonly operations: Pick<Dispatcher, 'deadLetters' | 'replay' | 'enable' | 'disable'>;
+  readonly dispatcher: Dispatcher;
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  waitUntilHandled(options: WaitOptions): Promise<WaitResult>;
-  statistics(): Promise<SubscriptionStatistics[]>;
-  /** BullMQ's export of each queue, in the text format of Prometheus. */
-  exportQueues(): Promise<string[]>;
   /** From now on these are the subscriptions. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /** Closes what was opened without the role having been started. */
@@ -80,11 +70,8 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       stopping.abort();
       await Promise.all([trimming, dispatcher.stop()]);
     },
-    operations: dispatcher,
+    dispatcher,
     tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
-    waitUntilHandled: (wait) => dispatcher.waitUntilAllHandled(wait),
-    statistics: () => dispatcher.statistics(),
-    exportQueues: () => dispatcher.exportQueues(),
     async apply(next) {
       subscriptions = next;
       await dispatcher.apply(next);

@@ -17,7 +17,6 @@ export interface HandleRole extends Part {
 export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
   const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
   const { tracing, queueTelemetry, loops } = context;
-  const { ageMs, count } = config.deadLetters.retention;
   const measured = createMeasured(context);
   const pool = createHandlerPool({
     subscriptions: measured(subscriptions),
@@ -25,7 +24,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
     log: events,
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
-    deadLetters: { ageMs, ...(count !== null && { events: count }) },
+    deadLetters: config.deadLetters.retention,
     comparisonOf: (event) => rulesFor(workspaces, event),
     keys,
     connect,

@@ -14,9 +14,8 @@ import type { Disabled } from '../dispatch/ports.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
-import { unmeasured } from '../observability/measure.js';
 import { createPresence } from '../observability/presence.js';
-import { createPrometheus, type Prometheus } from '../observability/prometheus.js';
+import { createPrometheus, unmeasured, type Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { OpenedRedis } from '../redis/private/open.js';
@@ -179,6 +178,7 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     return [redisWatchPart(context), ...(server === null ? [] : [server]), ...presence];
   });
   const { dispatch } = workers;
+  const { dispatcher } = dispatch;
   const reloader = createReloader(context, workspaces, workers);
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   const lists = createInspector(workspaces);
@@ -202,22 +202,22 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
       await checkRedis(context);
       return await sweepNow(context, workspaces, call);
     },
-    waitUntilHandled: (wait) => dispatch.waitUntilHandled(wait),
+    waitUntilHandled: dispatcher.waitUntilHandled,
     tail: (call) => dispatch.tail(call),
     get deadLetters() {
-      return dispatch.operations.deadLetters;
+      return dispatcher.deadLetters;
     },
-    replay: (call) => dispatch.operations.replay(call),
+    replay: (call) => dispatcher.replay(call),
     reload: async (next) => await reloader.reload(checkedConfig(next, 'reload')),
-    enable: (subscription) => dispatch.operations.enable(subscription),
-    disable: (subscription, reason = 'disabled manually') => dispatch.operations.disable(subscription, reason),
+    enable: (subscription) => dispatcher.enable(subscription),
+    disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),
     hint: (list, ids, options = {}) => queueHint({ workspaces, clock }, { ...options, list, ids }),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists,
     ...forgetting(context),
   };
-  const facts = { progress: () => workers.progress, status, queues: () => dispatch.exportQueues() };
+  const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
   const routes = monitorsOf(context, prometheus, facts);
   const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
   return feed;

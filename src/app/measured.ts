@@ -1,7 +1,7 @@
 /** Handlers and commits that report to the metrics of the process. */
 import type { ChangeEvent } from '../events/types.js';
 import type { BatchContext, HandlerContext, Subscription } from '../handlers/handler.js';
-import { unmeasured, type HandlerEnded, type Measure } from '../observability/measure.js';
+import { unmeasured, type HandlerEnded, type Measure } from '../observability/prometheus.js';
 import type { Clock } from '../runtime/clock.js';
 
 interface Measuring {

@@ -19,7 +19,7 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
   const [redisStatus, stored, subscriptions, processes] = await Promise.all([
     readRedisStatus(redis, keys, config.redis),
     Promise.all(workspaces.all().map((workspace) => readWorkspace(view, workspace.config))),
-    dispatch.statistics(),
+    dispatch.dispatcher.statistics(),
     createProcessRegistry(redis, keys).list(),
   ]);
   const at = isoTime(view.nowMs);

@@ -1,7 +1,6 @@
 /** The status as a page for a terminal. */
 import { adviceText, shares } from '../observability/budget-use.js';
-import { heldText } from '../observability/held.js';
-import { isError } from '../observability/problems.js';
+import { heldText, isError } from '../observability/problems.js';
 import type {
   ListStatus,
   Problem,

@@ -90,7 +90,13 @@ export interface FieldChange {
 
 /** The fields that differ between two records, sorted by name, with the values as the records hold them. */
 export function diffFields(before: ComparedFields, after: ComparedFields): FieldChange[] {
-  return [...changesByName(before, after).values()];
+  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return keys.flatMap((key) => {
+    const old = before.get(key);
+    const now = after.get(key);
+    if (old?.text === now?.text) return [];
+    return [{ field: now?.name ?? old?.name ?? key, before: old?.value ?? null, after: now?.value ?? null }];
+  });
 }
 
 /** The same between two records. Values that are equal as they are written are not brought into canonical form. */
@@ -101,19 +107,6 @@ export function diffRecords(
 ): FieldChange[] {
   const names = differingNames(before, after);
   return diffFields(readFields(before, comparison, names.one), readFields(after, comparison, names.other));
-}
-
-/** The same by canonical name. */
-export function changesByName(before: ComparedFields, after: ComparedFields): ReadonlyMap<string, FieldChange> {
-  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
-  return new Map(
-    keys.flatMap((key) => {
-      const old = before.get(key);
-      const now = after.get(key);
-      if (old?.text === now?.text) return [];
-      return [[key, { field: now?.name ?? old?.name ?? key, before: old?.value ?? null, after: now?.value ?? null }]];
-    }),
-  );
 }
 
 /**

@@ -5,10 +5,9 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Handle, Once, Subscription } from '../handlers/handler.js';
-import { idsOf, replayOf } from './delivery-id.js';
+import type { Once, Subscription } from '../handlers/handler.js';
+import { idsOf, replayOf } from './deliveries.js';
 import { isErrorLike } from './failure.js';
-import { createOnce } from './once.js';
 import type { Delivery, OnceStore } from './ports.js';
 
 export type Interruption = 'late' | 'stopping' | 'lost';
@@ -58,7 +57,7 @@ export interface AttemptOptions {
 }
 
 /**
- * Returns what the handler returned (it should return nothing).
+ * What the handler returns is ignored.
  * @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
  * when what it threw is not an error
  */
@@ -117,9 +116,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   const { subscription, delivery, attempt, interrupt, logger, traceparent } = options;
   let log: Log | undefined;
   let once: Once | undefined;
-  // By its type it returns nothing. If it returns a value, the caller logs that.
-  const handle = subscription.handle as (...args: Parameters<Handle>) => unknown;
-  return handle.call(subscription, event, {
+  return subscription.handle(event, {
     // Created on first use: most handlers never log.
     get log() {
       const { workspace } = delivery;
@@ -144,12 +141,32 @@ export function factsOf({ subscription, delivery, attempt }: ShapeOptions) {
   return { attempt, workspace, list, replay: replayOf(id) !== undefined };
 }
 
-export function onceFor(
-  { subscription: { name: subscription }, once: store }: Pick<AttemptOptions, 'subscription' | 'once'>,
-  { workspace, event }: Delivery,
-  log: () => Log,
-): Once {
-  return createOnce({ store, subscription, workspace, eventId: event.id, log });
+interface OnceParts {
+  subscription: Subscription;
+  once: OnceStore;
+}
+
+/** `context.once`: runs a side effect at most once per event and subscription. Its limits are described in docs/fan-out.md. */
+export function onceFor({ subscription, once: store }: OnceParts, delivery: Delivery, log: () => Log): Once {
+  return async (key, effect) => {
+    const { workspace, event } = delivery;
+    const mark = { subscription: subscription.name, workspace, eventId: event.id, key };
+    const found = await store.begin(mark);
+    if (found === 'done') return 'before';
+    if (found === 'started') {
+      log().warn({ key }, 'side effect started before with unknown result, not run again');
+      return 'unknown';
+    }
+    try {
+      await effect();
+    } catch (error) {
+      // It is known to have failed: the next attempt may run it again.
+      await store.forget(mark);
+      throw error;
+    }
+    await store.finish(mark);
+    return 'ran';
+  };
 }
 
 // Created once: an abort without a reason creates an exception with a stack every time.

@@ -12,10 +12,6 @@ const replayTask = z.object({
   /** Only events of this record are sent. */
   record: z.string().optional(),
   sent: z.number(),
-  /** Which process works on it and when it last did, ms. Others wait meanwhile; this saves work and is not needed for safety. */
-  worker: z.string(),
-  workedAtMs: z.number(),
-  done: z.boolean(),
 });
 
 const snapshotTask = z.object({
@@ -31,10 +27,8 @@ const snapshotTask = z.object({
   /** There may be staged events. */
   staged: z.boolean(),
   sent: z.number(),
-  /** Log id: no image contains an event after it. */
+  /** Log id: no image contains an event after it. `0`: no times of reading are stored. */
   until: z.string(),
-  /** When the last scan was read, ms; null when the times of reading are no longer stored. */
-  scannedAtMs: z.number().nullable(),
   /** Records without a stored image. */
   withoutImage: z.number(),
 });

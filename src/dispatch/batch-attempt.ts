@@ -2,7 +2,7 @@
 import { ChangefeedError } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import { batchFailuresOf } from '../handlers/errors.js';
-import type { BatchContext, Batching, HandleBatch, Subscription } from '../handlers/handler.js';
+import type { BatchContext, Batching, Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Tracing } from '../runtime/tracing.js';
@@ -30,8 +30,6 @@ export interface BatchOptions {
   clock: Clock;
   tracing: Tracing;
   once: OnceStore;
-  /** Called with the value that the handler returned although it should return nothing. */
-  onReturned: (value: unknown) => void;
 }
 
 /** Never throws: an error of the handler is the failure of every group. */
@@ -100,10 +98,7 @@ async function callHandler(
   const events = shaped.flatMap((group) => group.events).filter((event) => event !== null);
   if (events.length === 0) return () => undefined;
   try {
-    // By its type it returns nothing. If it returns a value, the caller logs that.
-    const handle = options.batch.handle as (...args: Parameters<HandleBatch>) => unknown;
-    const returned = await handle.call(options.subscription, events, contextOf(shaped, options));
-    if (returned !== undefined) options.onReturned(returned);
+    await options.batch.handle.call(options.subscription, events, contextOf(shaped, options));
     return () => undefined;
   } catch (error) {
     const failures = batchFailuresOf(error);

@@ -86,13 +86,9 @@ async function followReason(
   }
 }
 
-/** Called when a worker starts: a disabled subscription stays disabled, and the log says so again. */
-export async function keepDisabled({ subscription: { name }, health, queue, logger }: BreakerContext): Promise<void> {
-  if ((await health.read(name)).disabled === null) return;
-  const disabled = await followReason(name, { health, queue });
-  if (disabled === null) return;
-  const { at, reason } = disabled;
-  logger.warn({ subscription: name, since: at, reason }, 'subscription is disabled, its events wait');
+/** Called before a worker takes jobs: its queue may not be paused yet. */
+export async function keepDisabled(name: string, parts: Pick<BreakerContext, 'health' | 'queue'>): Promise<void> {
+  if ((await parts.health.read(name)).disabled !== null) await followReason(name, parts);
 }
 
 export interface CommandContext {

@@ -14,17 +14,17 @@ export function compareSubscriptions(
   before: readonly Subscription[],
   after: readonly Subscription[],
 ): SubscriptionChanges {
-  const known = new Map(before.map((one) => [one.name, one]));
+  const earlier = new Map(before.map((one) => [one.name, one]));
   const subscriptions = after.map((one) => {
-    const old = known.get(one.name);
+    const old = earlier.get(one.name);
     return old !== undefined && isSame(old, one) ? old : one;
   });
-  const isNew = ({ name }: Subscription): boolean => !known.has(name);
+  const isNew = ({ name }: Subscription): boolean => !earlier.has(name);
   const names = new Set(after.map(({ name }) => name));
   return {
     subscriptions,
     added: subscriptions.filter(isNew).map(({ name }) => name),
-    changed: subscriptions.filter((one) => !isNew(one) && known.get(one.name) !== one).map(({ name }) => name),
+    changed: subscriptions.filter((one) => !isNew(one) && earlier.get(one.name) !== one).map(({ name }) => name),
     removed: before.filter(({ name }) => !names.has(name)).map(({ name }) => name),
   };
 }

@@ -7,12 +7,11 @@ import type { Job, Queue } from 'bullmq';
 import { compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime, systemClock } from '../runtime/clock.js';
-import { letterIdOf, replayOf, retriedId } from './delivery-id.js';
-import { enqueue } from './enqueue.js';
+import { enqueue, leaveGroup, letterIdOf, replayOf, retriedId } from './deliveries.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
-import { compileSelection } from './match.js';
+import { compileSelection } from '../events/pattern.js';
 import type { JobData, NewEntry, RecordGate } from './ports.js';
-import { addJobs, type Queues } from './queues.js';
+import type { Queues } from './queues.js';
 
 export interface DeadLetter {
   /** The event's id, followed by `.r…` when a replay sent it. One event can be a dead letter of several subscriptions. */
@@ -60,10 +59,12 @@ export class DeadLetters {
   async list({ limit = 100, ...filter }: ListOptions = {}): Promise<DeadLetter[]> {
     const found: DeadLetter[] = [];
     for (const [subscription, queue] of this.#chosen(filter)) {
-      const jobs = isNarrow(filter)
-        ? await jobsMatching(queue, filter)
-        : await failedJobs(queue, 0, limit === Infinity ? -1 : limit - 1);
-      for (const job of jobs) found.push(toDeadLetter(subscription, job));
+      let wanted = limit;
+      for await (const jobs of deadJobs(queue, filter, 'newest first')) {
+        found.push(...jobs.slice(0, wanted).map((job) => toDeadLetter(subscription, job)));
+        wanted -= jobs.length;
+        if (wanted <= 0) break;
+      }
     }
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
   }
@@ -105,9 +106,7 @@ export class DeadLetters {
     return this.#each(filter, async (job, queue) => {
       const { workspace, group } = job.data;
       // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
-      const advanced = await this.#gate.advance(queue.name, { workspace, group, id: job.id, token: '' });
-      if (advanced.outcome === 'left' && advanced.next !== null)
-        await addJobs(queue, [{ workspace, group, entry: advanced.next }]);
+      await leaveGroup({ workspace, group, id: job.id }, { queue, gate: this.#gate });
       await job.remove();
     });
   }
@@ -116,15 +115,24 @@ export class DeadLetters {
     return subscription === undefined ? [...this.#queues.all] : [[subscription, this.#queues.of(subscription)]];
   }
 
+  /** One by one, in the order in which they died, so that retried dead letters of one record keep it. */
   async #each(
     filter: DeadLetterFilter,
     act: (job: DeadJob, queue: Queue<JobData>) => Promise<unknown>,
   ): Promise<number> {
     let done = 0;
     for (const [, queue] of this.#chosen(filter)) {
-      const actOn = (job: DeadJob): Promise<unknown> => act(job, queue);
-      if (isNarrow(filter)) done += await eachOf(inOrderOfDeath(await jobsMatching(queue, filter)), actOn);
-      else done += await eachFailed(queue, actOn);
+      for await (const jobs of deadJobs(queue, filter, 'oldest first')) {
+        for (const job of inOrderOfDeath(jobs)) {
+          try {
+            await act(job, queue);
+            done += 1;
+          } catch (error) {
+            // Otherwise another process has retried, dropped or expired it since it was listed.
+            if (await job.isFailed()) throw error;
+          }
+        }
+      }
     }
     return done;
   }
@@ -132,25 +140,31 @@ export class DeadLetters {
 
 /** A failed job whose death is recorded. BullMQ fails none by itself. */
 type DeadJob = Job<JobData & { death: NonNullable<JobData['death']> }> & { id: string };
-type Act = (job: DeadJob) => Promise<unknown>;
 
 const KEPT_ATTEMPTS = 20;
 
 const CHUNK = 200;
 
-/** Acts on the dead letters that exist when it starts. One that becomes a dead letter again meanwhile is not taken twice. */
-async function eachFailed(queue: Queue<JobData>, act: Act): Promise<number> {
-  let remaining = await queue.getFailedCount();
-  let done = 0;
-  while (remaining > 0) {
-    const jobs = completeMoments(await failedJobs(queue, 0, Math.min(CHUNK, remaining) - 1, { oldestFirst: true }));
-    const acted = await eachOf(jobs, act);
-    // Another process took the rest.
-    if (acted === 0) return done;
-    done += acted;
-    remaining -= jobs.length;
+/** Those that exist at the first call, in chunks. One that becomes a dead letter again meanwhile has another id, and is not among them. */
+async function* deadJobs(
+  queue: Queue<JobData>,
+  { ids, types, reason = '' }: DeadLetterFilter,
+  order: 'newest first' | 'oldest first',
+): AsyncGenerator<DeadJob[]> {
+  const isOfType = types === undefined ? () => true : compileSelection({ on: types });
+  const isWanted = ({ death: { event, failure } }: DeadJob['data']): boolean =>
+    isOfType(event) && `${failure.code ?? ''} ${failure.message}`.toLowerCase().includes(reason.toLowerCase());
+  const failed = await queue.getRanges(['failed'], 0, -1, order === 'oldest first');
+  // A person names a dead letter without the number of its retry.
+  const named = ids === undefined ? failed : failed.filter((id) => ids.includes(letterIdOf(id)));
+  for (let at = 0; at < named.length; at += CHUNK) {
+    const jobs = await Promise.all(named.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
+    yield jobs.filter((job) => isDead(job)).filter(({ data }) => isWanted(data));
   }
-  return done;
+}
+
+function isDead(job: Job<JobData> | undefined): job is DeadJob {
+  return job?.data.death !== undefined;
 }
 
 const diedAtMs = ({ finishedOn = 0 }: DeadJob): number => finishedOn;
@@ -158,64 +172,6 @@ const diedAtMs = ({ finishedOn = 0 }: DeadJob): number => finishedOn;
 /** BullMQ orders the jobs of one millisecond by id. Of one record, the first in the log died first. */
 function inOrderOfDeath(jobs: readonly DeadJob[]): DeadJob[] {
   return jobs.toSorted((a, b) => diedAtMs(a) - diedAtMs(b) || compareLogIds(a.data.logId, b.data.logId));
-}
-
-/** In that order. The next chunk may contain more jobs of the last millisecond, so those are left for it. */
-function completeMoments(jobs: readonly DeadJob[]): DeadJob[] {
-  const sorted = inOrderOfDeath(jobs);
-  if (jobs.length < CHUNK) return sorted;
-  const [latest] = sorted.slice(-1).map(diedAtMs);
-  const complete = sorted.filter((job) => diedAtMs(job) !== latest);
-  return complete.length === 0 ? sorted : complete;
-}
-
-/** One by one, in the order given, so that retried dead letters of one record keep the order in which they died. */
-async function eachOf(jobs: readonly DeadJob[], act: Act): Promise<number> {
-  let done = 0;
-  for (const job of jobs) {
-    try {
-      await act(job);
-      done += 1;
-    } catch (error) {
-      // Otherwise another process has retried, dropped or expired it since it was listed.
-      if (await job.isFailed()) throw error;
-    }
-  }
-  return done;
-}
-
-async function failedJobs(
-  queue: Queue<JobData>,
-  start: number,
-  end: number,
-  { oldestFirst = false }: { oldestFirst?: boolean } = {},
-): Promise<DeadJob[]> {
-  const jobs = (await queue.getJobs(['failed'], start, end, oldestFirst)) as (Job<JobData> | undefined)[];
-  return jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
-}
-
-/** It names only some of a subscription's dead letters. */
-function isNarrow({ ids, types, reason }: DeadLetterFilter): boolean {
-  return ids !== undefined || types !== undefined || reason !== undefined;
-}
-
-async function jobsMatching(queue: Queue<JobData>, { ids, types, reason }: DeadLetterFilter): Promise<DeadJob[]> {
-  const jobs = ids === undefined ? await failedJobs(queue, 0, -1) : await jobsById(queue, ids);
-  const isOfType = types === undefined ? () => true : compileSelection({ on: types });
-  const part = (reason ?? '').toLowerCase();
-  return jobs.filter(({ data: { death } }) => {
-    const { message, code } = death.failure;
-    return isOfType(death.event) && `${code ?? ''} ${message}`.toLowerCase().includes(part);
-  });
-}
-
-/** A person names a dead letter without the number of its retry. */
-async function jobsById(queue: Queue<JobData>, ids: readonly string[]): Promise<DeadJob[]> {
-  const failed = await queue.getRanges(['failed'], 0, -1);
-  const wanted = new Set(ids);
-  const found = failed.filter((id) => wanted.has(letterIdOf(id)));
-  const jobs = await Promise.all(found.map((id) => queue.getJob(id) as Promise<Job<JobData> | undefined>));
-  return jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
 }
 
 function attemptsOf({ data, stacktrace }: DeadJob): FailedAttempt[] {

@@ -8,8 +8,8 @@
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
-import { replayOf } from './delivery-id.js';
-import { compileSelection } from './match.js';
+import { replayOf } from './deliveries.js';
+import { compileSelection } from '../events/pattern.js';
 import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
 import type { AdvanceOutcome, Claim, Delivery, GroupEntry, RecordGate } from './ports.js';
 
@@ -57,7 +57,7 @@ export async function debounce(
 async function merge(head: GroupEntry, behind: readonly Delivery[], options: DebounceOptions): Promise<DebounceResult> {
   const { claim, delivery, subscription, gate, comparisonOf } = options;
   const events: [ChangeEvent, ...ChangeEvent[]] = [delivery.event, ...behind.map(({ event }) => event)];
-  const { taken, event } = mergeChanges(events, { comparisonOf });
+  const { taken, event } = mergeChanges(events, comparisonOf);
   if (event === null || (taken > 1 && !compileSelection(subscription)(event)))
     return gate.advance(subscription.name, claim, taken);
   const decided: GroupEntry = { ...head, kind: 'decided', type: event.type };

@@ -7,7 +7,7 @@ import { listOf } from '../events/envelope.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { SpanOptions } from '../runtime/tracing.js';
 import type { Interrupt } from './attempt.js';
-import { idsOf, replayOf } from './delivery-id.js';
+import { idsOf, replayOf } from './deliveries.js';
 import type { Delivery } from './ports.js';
 
 interface Attempted {

@@ -2,22 +2,22 @@
  * The dispatcher: reads the logs into the queues for every subscription and workspace, reports their progress, and carries out the commands on
  * them. The questions and commands need no `start`: the queues are opened on first use.
  */
-import type { Queue } from 'bullmq';
-import { ChangefeedError } from '../errors.js';
+import { compareLogIds } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
-import { isoTime, systemClock, type Clock } from '../runtime/clock.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../redis/watch.js';
-import { disable, enable, enforceDisabled, lastSuccessMs, noteMissing } from './circuit-breaker.js';
+import { disable, enable, enforceDisabled, noteMissing } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
-import type { Connect, Disabled, DispatchStores, JobData, LastError } from './ports.js';
 import { createLostJobs } from './lost-jobs.js';
-import { findUnhandled, measureLag, type Unhandled } from './progress.js';
+import { readsWorkspace } from '../events/pattern.js';
+import type { Connect, Disabled, DispatchStores } from './ports.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
-import { startReaders, type Readers } from './readers.js';
+import { startReaders, type Readers } from './reader.js';
 import { replay, type ReplayCall, type Replayed } from './replay.js';
-import { findStalled, type Stalled } from './stalled.js';
+import { isSnapshotRunning } from './snapshot.js';
+import { describeSubscription, type SubscriptionStatistics } from './statistics.js';
 
 export interface DispatcherOptions extends DispatchStores {
   subscriptions: readonly Subscription[];
@@ -41,42 +41,15 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-export interface WaitCall extends WaitOptions {
-  /** Per workspace, the log id up to and including which every event must be handled or dead. */
-  upTo: Readonly<Record<string, string>>;
+/** A subscription that is not done with a workspace. */
+export interface Unhandled {
+  subscription: string;
+  workspace: string;
+  /** `reading`: it has not read the log up to the log id. `handling`: some events are neither handled nor dead. */
+  stage: 'reading' | 'handling';
 }
 
 export type WaitResult = { outcome: 'handled' } | { outcome: 'timeout'; unhandled: readonly Unhandled[] };
-
-export interface SubscriptionStatistics {
-  name: string;
-  handler: string;
-  on: readonly string[];
-  waiting: number;
-  active: number;
-  /** Waiting for a retry, or for their record to be quiet (`settle`). Events behind another one of their record are in `lagEvents`. */
-  delayed: number;
-  dead: number;
-  paused: boolean;
-  /** Since when and why nothing is delivered to it; null when it is enabled. */
-  disabled: Disabled | null;
-  /** ISO 8601: the first failure since the last success; null when there is none. */
-  failingSince: string | null;
-  /** Failed attempts since then; 0 when there is none. */
-  failures: number;
-  /** What the last of them said; null when there is none. */
-  lastError: LastError | null;
-  /** Ten or more events became dead letters in the last ten minutes, and were not retried or dropped. */
-  manyDead: boolean;
-  /** Events wait although nothing keeps them back; null when none does. */
-  stalled: Stalled | null;
-  /** Events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead. */
-  lagEvents: number;
-  /** Age of the oldest of these, in seconds; 0 without lag. */
-  lagSeconds: number;
-  /** Why its keys in Redis cannot be read, with the name of the key: all counts are then 0; null when they can. */
-  unreadable: string | null;
-}
 
 export interface Dispatcher {
   /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
@@ -88,13 +61,11 @@ export interface Dispatcher {
   /** Replaces the set of subscriptions. Resolves when removed ones have stopped reading and new ones have started. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /**
-   * Resolves when every event up to the given log ids has been handled or become a dead letter, for every subscription that
-   * is not disabled.
+   * Resolves when every event that is in the logs now, and those that are derived from them, have been handled or become dead letters, for every
+   * subscription that is not disabled.
    * @throws the signal's reason when aborted
    */
-  waitUntilHandled(options: WaitCall): Promise<WaitResult>;
-  /** The same for all events that are in the logs now, and for those that are derived from them. */
-  waitUntilAllHandled(options: WaitOptions): Promise<WaitResult>;
+  readonly waitUntilHandled: (options: WaitOptions) => Promise<WaitResult>;
   statistics(): Promise<SubscriptionStatistics[]>;
   readonly deadLetters: DeadLetters;
   /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or offset */
@@ -152,7 +123,6 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
       await readers?.apply(subscriptions);
     },
     waitUntilHandled: (wait) => waitUntilHandled(wait, now()),
-    waitUntilAllHandled: (wait) => waitUntilAllHandled(wait, now()),
     statistics: () => Promise.all(current.map((one) => describeSubscription(one, opened().of(one.name), now()))),
     get deadLetters() {
       return new DeadLetters(opened(), options.gate);
@@ -195,97 +165,53 @@ function searchLostJobs(
 
 type CurrentOptions = DispatcherOptions & { clock: Clock };
 
-async function waitUntilHandled({ upTo, timeoutMs, signal }: WaitCall, options: CurrentOptions): Promise<WaitResult> {
-  const { clock } = options;
+async function waitUntilHandled(wait: WaitOptions, options: CurrentOptions): Promise<WaitResult> {
+  const first = await waitForTails(wait, options);
+  // Derived events were appended behind their sources meanwhile. Nothing is derived from them, so a second wait is enough.
+  const derives = options.subscriptions.some(({ handler }) => handler === 'derive');
+  return derives && first.outcome === 'handled' ? await waitForTails(wait, options) : first;
+}
+
+async function waitForTails({ timeoutMs, signal }: WaitOptions, options: CurrentOptions): Promise<WaitResult> {
+  const { clock, log, workspaces } = options;
   const deadline = clock.now() + timeoutMs;
+  const tails = await Promise.all(workspaces.map(async (name) => [name, await log.tail(name)] as const));
   for (;;) {
     signal?.throwIfAborted();
-    const unhandled = await findUnhandled(upTo, options);
+    const unhandled = await findUnhandled(tails, options);
     if (unhandled.length === 0) return { outcome: 'handled' };
     if (clock.now() >= deadline) return { outcome: 'timeout', unhandled };
     await clock.sleep(CHECK_INTERVAL_MS, signal);
   }
 }
 
-async function waitUntilAllHandled(wait: WaitOptions, options: CurrentOptions): Promise<WaitResult> {
-  const { log, workspaces, subscriptions } = options;
-  const waitForTails = async (): Promise<WaitResult> => {
-    const tails = workspaces.map(async (name) => [name, await log.tail(name)] as const);
-    return await waitUntilHandled({ ...wait, upTo: Object.fromEntries(await Promise.all(tails)) }, options);
-  };
-  const first = await waitForTails();
-  // Derived events were appended behind their sources meanwhile. Nothing is derived from them, so a second wait is enough.
-  const derives = subscriptions.some(({ handler }) => handler === 'derive');
-  return derives && first.outcome === 'handled' ? await waitForTails() : first;
-}
-
-/** A damaged key of one subscription must not hide the others. */
-async function describeSubscription(
-  subscription: Subscription,
-  queue: Queue<JobData>,
+/**
+ * The subscriptions that have not handled all events up to and including these log ids. Disabled ones are left out: waiting for them would not
+ * end.
+ * @param tails pairs of workspace and log id
+ */
+async function findUnhandled(
+  tails: readonly (readonly [string, string])[],
   options: CurrentOptions,
-): Promise<SubscriptionStatistics> {
-  try {
-    return await readStatistics(subscription, queue, options);
-  } catch (error) {
-    if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
-    return unreadableSubscription(subscription, error.message);
-  }
-}
-
-function unreadableSubscription({ name, handler, on }: Subscription, unreadable: string): SubscriptionStatistics {
-  const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
-  const well = { paused: false, manyDead: false, disabled: null, failingSince: null, lastError: null, stalled: null };
-  return { name, handler, on, ...nothing, ...well, unreadable };
-}
-
-/** A few events that cannot be handled need a person some time. So many in so short a time mean that deliveries are lost until one acts. */
-const MANY_DEAD = 10;
-const MANY_WITHIN_MS = 600_000;
-
-async function hasManyDead(queue: Queue<JobData>, nowMs: number): Promise<boolean> {
-  const backend = queue.getBackend();
-  const [[id] = []] = await backend.getRanges(['failed'], MANY_DEAD - 1, MANY_DEAD - 1, false);
-  const job = id === undefined ? undefined : await backend.getJobData(id);
-  return nowMs - (job?.finishedOn ?? 0) < MANY_WITHIN_MS;
-}
-
-async function readStatistics(
-  subscription: Subscription,
-  queue: Queue<JobData>,
-  options: CurrentOptions,
-): Promise<SubscriptionStatistics> {
-  const { name, handler, on } = subscription;
-  const nowMs = options.clock.now();
-  const [counts, paused, lag, health, succeededMs, manyDead] = await Promise.all([
-    queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
-    queue.isPaused(),
-    measureLag(subscription, options),
-    options.health.read(name),
-    lastSuccessMs(queue),
-    hasManyDead(queue, nowMs),
-  ]);
-  const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
-  const { failingSinceMs, failures, lastError, disabled } = health;
-  const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
-  const facts = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, paused, dead: failed };
-  return {
-    name,
-    handler,
-    on,
-    waiting: waiting + prioritized,
-    active,
-    delayed,
-    dead: failed,
-    paused,
-    disabled,
-    failingSince: isFailing ? isoTime(failingSinceMs) : null,
-    failures: isFailing ? failures : 0,
-    lastError: isFailing || manyDead ? lastError : null,
-    manyDead,
-    stalled: disabled === null ? await findStalled(lag.oldest, { ...facts, planned: active + delayed }) : null,
-    lagEvents: lag.events,
-    lagSeconds: lag.seconds,
-    unreadable: null,
-  };
+): Promise<Unhandled[]> {
+  const { subscriptions, offsets, gate, health, backfills } = options;
+  const checks = tails.flatMap(([workspace, logId]) =>
+    subscriptions.map(async (one): Promise<Unhandled[]> => {
+      if (!readsWorkspace(one, workspace)) return [];
+      const subscription = one.name;
+      // The offset first, then the pending events: events read in between are then seen as pending.
+      const offset = await offsets.get(workspace, subscription);
+      if (offset === null || compareLogIds(offset, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
+      const tasks = await backfills.tasks(subscription);
+      if (tasks.length > 0 && (await isSnapshotRunning(tasks, workspace, options))) {
+        return [{ subscription, workspace, stage: 'reading' }];
+      }
+      const { oldest } = await gate.pending(subscription, workspace);
+      if (oldest === null || compareLogIds(oldest, logId) > 0) return [];
+      return [{ subscription, workspace, stage: 'handling' }];
+    }),
+  );
+  const unhandled = (await Promise.all(checks)).flat();
+  const states = await Promise.all(unhandled.map(({ subscription }) => health.read(subscription)));
+  return unhandled.filter((_, index) => states[index]?.disabled === null);
 }

@@ -4,6 +4,7 @@
  * stack frames of the error and nothing else, because the rest of an error may contain records or tokens.
  */
 import { UnrecoverableError } from 'bullmq';
+import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { isPermanent, retryAfterMsOf } from '../handlers/errors.js';
 import type { RetryPolicy } from '../handlers/handler.js';
@@ -27,24 +28,20 @@ export function decideRetry(thrown: unknown, { attempt, retry, random }: RetryOp
   return { outcome: 'retry', waitMs: retryAfterMsOf(thrown) ?? backoffMs(attempt, retry, random) };
 }
 
-/** One failed attempt, as it is stored in a dead letter. */
-export interface FailedAttempt {
-  attempt: number;
+const failedAttempt = z.object({
+  attempt: z.number(),
   /** ISO 8601: when it failed. */
-  at: string;
+  at: z.string(),
   /** The name of the error. */
-  error: string;
-  code?: string;
-  message: string;
+  error: z.string(),
+  code: z.string().optional(),
+  message: z.string(),
   /** Where it was thrown, innermost first. */
-  frames: readonly string[];
-}
+  frames: z.array(z.string()).readonly(),
+});
 
-/** A failed attempt and what follows from it. */
-export interface DecidedFailure {
-  failure: FailedAttempt;
-  decision: RetryDecision;
-}
+/** One failed attempt, as it is stored in a dead letter. */
+export type FailedAttempt = z.infer<typeof failedAttempt>;
 
 const LONGEST_MESSAGE = 500;
 const KEPT_FRAMES = 5;
@@ -64,8 +61,7 @@ export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: nu
 /** Reads a text written by `recordFailure`; undefined for any other text. */
 export function parseFailedAttempt(text: string): FailedAttempt | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isFailedAttempt(value) ? value : undefined;
+    return failedAttempt.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
@@ -115,11 +111,4 @@ function framesOf(thrown: unknown): string[] {
     .split('\n')
     .filter((line) => /^\s+at .+:\d+:\d+\)?$/.test(line));
   return frames.slice(0, KEPT_FRAMES).map((line) => shorten(line.trim()));
-}
-
-function isFailedAttempt(value: unknown): value is FailedAttempt {
-  if (typeof value !== 'object' || value === null) return false;
-  const { attempt, at, error, message, frames } = value as Record<string, unknown>;
-  const texts = [at, error, message].every((text) => typeof text === 'string');
-  return typeof attempt === 'number' && texts && Array.isArray(frames);
 }

@@ -1,24 +1,57 @@
-/** All handlers of one process: one worker per subscription. Starts and stops them together. */
+/**
+ * All handlers of one process: one BullMQ worker per subscription, started and stopped together. A worker runs its deliveries, and interrupts a run
+ * whose job was lost to another process.
+ */
+import { Worker, type WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
+import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
 import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
+import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
-import type { LoopBoard } from '../runtime/loop.js';
-import type { RedisUse } from '../redis/watch.js';
+import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { untraced, type Tracing } from '../runtime/tracing.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
+import { createBatcher } from './batcher.js';
+import { keepDisabled } from './circuit-breaker.js';
+import { AttemptFailedError } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { Connect, DeliveryStores } from './ports.js';
-import type { DeadLetterRetention, QueueKeys } from './queues.js';
+import type { Connect, DeliveryStores, JobData } from './ports.js';
+import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queues.js';
+import { createRuns, HANDLER_FAILED, type DeliveryParts } from './run-delivery.js';
 import { keepParts, type SubscriptionPart } from './subscription-parts.js';
-import {
-  DEFAULT_TIMING,
-  createSubscriptionWorker,
-  type SubscriptionWorker,
-  type SubscriptionWorkerOptions,
-  type WorkerTiming,
-} from './worker.js';
+
+export interface WorkerTiming {
+  /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
+  lockMs: number;
+  /** How often lost processes are searched for, ms. @defaultValue 3000 */
+  stalledCheckMs: number;
+  /**
+   * After this many processes were lost while they handled one event, the event counts as the cause and becomes a dead letter.
+   *
+   * All events in flight in a lost process are suspects, and all but one are innocent. So in each process the suspects of all subscriptions run
+   * one at a time, while other events go on, and only what is lost while an event runs alone counts from then on. An innocent event is
+   * blamed only where processes are killed for another reason each time that it happens to run alone.
+   * @defaultValue 3
+   */
+  mostCrashes: number;
+}
+
+/**
+ * After a crash, the events that were in flight wait for the sum of both. A shorter lock would be lost where a handler blocks the event loop for a
+ * few seconds, and its event handled twice.
+ */
+export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000, mostCrashes: 3 };
+/** Locks are renewed this often while they last, so that a process may be blocked for three quarters of the time. */
+const RENEWALS_PER_LOCK = 4;
+
+/** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
+const LOST_CONNECTION_WAIT_MS = 1_000;
+
+/** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
+const UNLIMITED_STALLS = 1_000_000_000;
 
 export interface HandlerPoolOptions extends DeliveryStores {
   connect: Connect;
@@ -38,10 +71,11 @@ export interface HandlerPoolOptions extends DeliveryStores {
   /** How detection compares the records of a list; debounce uses it. @defaultValue the comparison of a list without options */
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
-  deadLetters?: DeadLetterRetention;
+  deadLetters?: DeadLetterRetention | undefined;
   /** @defaultValue nothing is traced */
   tracing?: Tracing;
-  queueTelemetry?: SubscriptionWorkerOptions['queueTelemetry'];
+  /** BullMQ's own telemetry. @defaultValue none */
+  queueTelemetry?: WorkerOptions['telemetry'];
   /**
    * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
    * longer waits for them. @defaultValue 4000
@@ -64,57 +98,40 @@ export interface HandlerPool {
 }
 
 export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
+  const { connect, timing, clock = systemClock, random = Math.random, logger } = options;
+  const { unfinished = createUnfinished(), tracing = untraced } = options;
+  const suspects = { isOneRunning: false };
+  const common = { ...options, ...DEFAULT_TIMING, ...timing, unfinished, clock, tracing, random, suspects };
+  // Each worker makes connections of its own with the options of this one, because it blocks them.
+  let redis: Redis | undefined;
   let current = options.subscriptions;
-  let workers: Workers | undefined;
+  let isStopping = false;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const start = async (): Promise<void> => {
-    workers = createWorkers(options);
-    await workers.apply(current);
-  };
-  const stop = async (): Promise<void> => {
-    await starting?.catch(() => undefined);
-    await workers?.close();
-  };
-  return {
-    start: () => (starting ??= start()),
-    stop: () => (stopping ??= stop()),
-    async apply(subscriptions) {
-      current = subscriptions;
-      await starting;
-      await workers?.apply(subscriptions);
-    },
-  };
-}
-
-interface Workers {
-  apply: HandlerPool['apply'];
-  close(): Promise<void>;
-}
-
-function createWorkers(options: HandlerPoolOptions): Workers {
-  const { connect, timing, clock = systemClock, random = Math.random, deadLetters = {}, ...rest } = options;
-  const { unfinished = createUnfinished(), tracing = untraced } = options;
-  // Each worker makes connections of its own with the options of this one, because it blocks them.
-  const redis = connect();
-  const suspects = { isOneRunning: false };
-  const common = { ...rest, unfinished, redis, clock, tracing, random, retention: deadLetters, suspects };
-  let closing = false;
   const workers = keepParts((subscription): SubscriptionWorker & SubscriptionPart => {
-    const worker = createSubscriptionWorker({ ...common, subscription, timing: { ...DEFAULT_TIMING, ...timing } });
+    redis ??= connect();
+    const worker = createSubscriptionWorker({ ...common, redis, subscription });
     return {
       ...worker,
       async stop() {
         await worker.close();
-        if (!closing) await closeHandler(subscription, options.logger);
+        if (!isStopping) await closeHandler(subscription, logger);
       },
     };
   });
+  const stop = async (): Promise<void> => {
+    await starting?.catch(() => undefined);
+    isStopping = true;
+    await closeAll(workers.end(), { ...options, disconnect: () => redis?.disconnect() });
+  };
   return {
-    apply: (subscriptions) => workers.apply(subscriptions),
-    async close() {
-      closing = true;
-      await closeAll(workers.end(), { ...options, disconnect: () => redis.disconnect() });
+    start: () => (starting ??= workers.apply(current)),
+    stop: () => (stopping ??= stop()),
+    async apply(subscriptions) {
+      current = subscriptions;
+      if (starting === undefined) return;
+      await starting;
+      await workers.apply(subscriptions);
     },
   };
 }
@@ -158,4 +175,123 @@ function didNotEnd(late: readonly string[], waitedMs: number): ChangefeedError {
     subscriptions: late,
     message: `The handlers of ${late.map((name) => `"${name}"`).join(', ')} did not end within ${formatDuration(waitedMs)}, although their signal was aborted.`,
   });
+}
+
+interface SubscriptionWorkerOptions
+  extends
+    DeliveryParts,
+    WorkerTiming,
+    Pick<HandlerPoolOptions, 'keys' | 'watch' | 'loops' | 'deadLetters' | 'queueTelemetry'> {
+  redis: Redis;
+}
+
+interface SubscriptionWorker {
+  readonly subscription: Subscription;
+  start(): Promise<void>;
+  /** Takes no more jobs. Resolves when the running ones have ended. */
+  close(): Promise<void>;
+  /** Aborts the signals of the running handlers. Their attempts do not count. */
+  interrupt(): void;
+  /** Closes the connections. Other processes take over the running jobs. */
+  abandon(): Promise<void>;
+}
+
+function createSubscriptionWorker(options: SubscriptionWorkerOptions): SubscriptionWorker {
+  const { subscription } = options;
+  const { batch } = subscription;
+  const closing = new AbortController();
+  let working: Promise<void> | undefined;
+  const batcher = batch && createBatcher({ ...options, batch });
+  const runs = createRuns({ ...options, failing: handlerEpisode(options), batcher, queue: () => worker });
+  const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
+  worker.on('lockRenewalFailed', (ids) => runs.lost(ids));
+  logErrors(worker, options);
+  pauseWhileUnwritable(worker, options.watch);
+  return {
+    subscription,
+    async start() {
+      await worker.waitUntilReady();
+      await keepDisabled(subscription.name, { health: options.health, queue: worker });
+      working = keepRunning(worker, closing.signal, options);
+    },
+    async close() {
+      batcher?.flush();
+      closing.abort();
+      await worker.close();
+      await working;
+    },
+    interrupt: () => runs.interrupt(),
+    abandon: () => worker.disconnect(),
+  };
+}
+
+/** The worker takes jobs until it is closed. If it ends by itself, it is started again, and the log says so. */
+function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionWorkerOptions): Promise<void> {
+  const { subscription, logger, clock, loops } = options;
+  const run = async (): Promise<number> => {
+    if (!worker.isRunning()) await worker.run();
+    return CHECK_INTERVAL_MS;
+  };
+  // One turn lasts as long as the worker runs.
+  const shared = { signal, log: logger, clock, ...(loops && { loops }) };
+  return runLoop({ name: `handle ${subscription.name}`, run, stallMs: null, ...shared });
+}
+
+/** After a pause, BullMQ resumes the worker itself. Then each turn only checks that it runs. */
+const CHECK_INTERVAL_MS = 1_000;
+
+function logErrors(worker: Worker, { subscription: { name: subscription }, logger }: SubscriptionWorkerOptions): void {
+  worker.on('stalled', (deliveryId) => {
+    logger.warn({ subscription, deliveryId }, 'process lost while handling an event, the event will be handled again');
+  });
+  worker.on('error', (error) => {
+    logger.warn({ subscription, error: messageOf(error) }, 'worker error, the worker continues');
+  });
+}
+
+function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
+  const { subscription, lockMs, stalledCheckMs, deadLetters, queueTelemetry } = options;
+  return {
+    ...queueOptions(subscription.name, options),
+    // A held dead letter blocks its record, so it must not expire.
+    ...keptJobs(subscription.whenDead === 'hold' ? undefined : deadLetters),
+    autorun: false,
+    ...(queueTelemetry && { telemetry: queueTelemetry }),
+    concurrency: jobsAtOnce(subscription),
+    ...limiterOf(subscription),
+    lockDuration: lockMs,
+    lockRenewTime: lockMs / RENEWALS_PER_LOCK,
+    stalledInterval: stalledCheckMs,
+    maxStalledCount: UNLIMITED_STALLS,
+    runRetryDelay: LOST_CONNECTION_WAIT_MS,
+    settings: {
+      backoffStrategy: (_attempts, _type, error) =>
+        error instanceof AttemptFailedError ? error.waitMs : DEFAULT_RETRY_MS,
+    },
+  };
+}
+
+/** With a batch handler, each event waits in a job of its own: those of the running batches, and of the one being collected. */
+function jobsAtOnce({ concurrency, batch }: Subscription): number {
+  return batch === undefined ? concurrency : batch.size * (concurrency + 1);
+}
+
+/** With a shorter window, the waiting costs more time than the sending. */
+const LEAST_WINDOW_MS = 50;
+
+/** BullMQ counts in Redis, for all workers of the queue together. The windows are short, so that calls are spread evenly. */
+function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
+  if (rate === undefined) return {};
+  const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
+  const max = Math.max(1, Math.round(LEAST_WINDOW_MS / intervalMs));
+  return { limiter: { max, duration: Math.ceil(max * intervalMs) } };
+}
+
+/** The wait after a failure outside the handler, such as a lost connection to Redis. Short, because the event is not the cause. */
+const DEFAULT_RETRY_MS = 1_000;
+
+/** While an endpoint is away every attempt fails: only the first failure is logged, and the end. */
+function handlerEpisode({ subscription, logger: log, clock }: SubscriptionWorkerOptions): Episode {
+  const facts = { subscription: subscription.name };
+  return new Episode({ begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts, log, clock });
 }

@@ -10,10 +10,10 @@
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
-import { loggedAt } from './delivery-id.js';
-import { readsWorkspace } from './match.js';
+import { addJobs, leaveGroup, loggedAt, type HeadJob } from './deliveries.js';
+import { readsWorkspace } from '../events/pattern.js';
 import type { JobData, MustHaveJob, RecordGate } from './ports.js';
-import { addJobs, type HeadJob, type Queues } from './queues.js';
+import type { Queues } from './queues.js';
 
 export interface LostJobsOptions {
   workspaces: readonly string[];
@@ -34,14 +34,9 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
   let missing = new Map<string, ReadonlySet<string>>();
 
   const repair = async ({ workspace, group, entry, held }: MustHaveJob, queue: Queue<JobData>): Promise<boolean> => {
-    if (held) {
-      // A held dead letter that was removed counts as dropped.
-      const advanced = await gate.advance(queue.name, { workspace, group, id: entry.id, token: '' });
-      if (advanced.outcome === 'left' && advanced.next !== null)
-        await addJobs(queue, [{ workspace, group, entry: advanced.next }]);
-      return advanced.outcome === 'left';
-    }
-    // What is left of the old job would keep BullMQ from taking the new one. A locked one has a run that has not ended.
+    // A held dead letter that was removed counts as dropped.
+    if (held) return await leaveGroup({ workspace, group, id: entry.id }, { queue, gate });
+    // The rest of the old job would keep BullMQ from taking the new one. A locked one has a run that has not ended.
     if ((await queue.remove(entry.id)) === 0) return false;
     await addJobs(queue, [
       group === null ? await unordered({ workspace, group, entry, held }, queue) : { workspace, group, entry },

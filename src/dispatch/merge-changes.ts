@@ -6,11 +6,9 @@
  *   anything, then deleted      deleted; events after it belong to the next merge
  *   derived and schema events   are not merged: they describe a moment, not a state
  */
-import { meaningOf, readFields, type ComparedFields, type Comparison } from '../crm/canonical.js';
-import { changesByName, diffRecords } from '../crm/canonical.js';
+import { diffRecords, readFields, type Comparison } from '../crm/canonical.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
-import type { CrmRecord } from '../crm/record.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 
 export interface MergedChanges {
@@ -23,11 +21,6 @@ export interface MergedChanges {
 /** How detection compares the record of an event; undefined when that is not known. */
 export type ComparisonOf = (event: ChangeEvent) => Comparison | undefined;
 
-export interface MergeOptions {
-  /** @defaultValue the comparison of a list without options */
-  comparisonOf?: ComparisonOf | undefined;
-}
-
 const OPENING = ['created', 'snapshot', 'updated'];
 
 /** Whether later events can be merged into this one. */
@@ -35,10 +28,13 @@ export function isOpen(event: ChangeEvent): boolean {
   return OPENING.includes(verbOf(event));
 }
 
-/** @param events of one record, in order; the merge takes events from the front */
+/**
+ * @param events of one record, in order; the merge takes events from the front
+ * @param comparisonOf @defaultValue the comparison of a list without options
+ */
 export function mergeChanges(
   events: readonly [ChangeEvent, ...ChangeEvent[]],
-  { comparisonOf = () => undefined }: MergeOptions = {},
+  comparisonOf: ComparisonOf = () => undefined,
 ): MergedChanges {
   const [first, ...rest] = events;
   const members: [ChangeEvent, ...ChangeEvent[]] = [first];
@@ -109,36 +105,24 @@ function usualComparison(event: ChangeEvent): Comparison | undefined {
 function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
   const folded = new Map<string, FieldChange>();
   for (const change of members.flatMap(({ data }) => data.changes)) {
-    const known = folded.get(change.field);
-    folded.set(change.field, known === undefined ? change : { ...change, before: known.before });
+    const earlier = folded.get(change.field);
+    folded.set(change.field, earlier === undefined ? change : { ...change, before: earlier.before });
   }
   return [...folded.values()].toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
-/**
- * The canonical names of the fields that events name. An event spells a field as its record does. If a record has two fields
- * of that spelling, values and rules decide which one is meant.
- */
+/** The canonical names of the fields that events name, each as its own images spell it. Where one spelling is two fields, those that the rules compare. */
 function namedFields(members: readonly ChangeEvent[], rules: Comparison): ReadonlySet<string> {
   const everything = { ...rules, compares: () => true };
-  const fieldsOf = (image: CrmRecord | null): ComparedFields => readFields(image ?? {}, everything);
   const named = members.flatMap(({ data: { before, after, changes } }) => {
-    const differing = [...changesByName(fieldsOf(before), fieldsOf(after))];
+    const fields = [before, after].flatMap((image) => [...readFields(image ?? {}, everything)]);
     return changes.flatMap((change) => {
-      const meant = differing.filter(([, other]) => isSameChange(change, other)).map(([name]) => name);
+      const meant = fields.filter(([, { name }]) => name === change.field).map(([canonical]) => canonical);
       const compared = meant.filter((name) => rules.compares(name));
       return compared.length > 0 ? compared : meant;
     });
   });
   return new Set(named);
-}
-
-function isSameChange(one: FieldChange, other: FieldChange): boolean {
-  return (
-    one.field === other.field &&
-    meaningOf(one.before) === meaningOf(other.before) &&
-    meaningOf(one.after) === meaningOf(other.after)
-  );
 }
 
 function detectedBy(members: readonly ChangeEvent[]): ChangeData['detectedBy'] {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { BackfillTask } from './backfill-task.js';
-import type { DecidedFailure, FailedAttempt } from './failure.js';
+import type { FailedAttempt } from './failure.js';
 
 /**
  * Opens a connection for BullMQ or for a blocking read. It must use `maxRetriesPerRequest: null`, so that a blocked command
@@ -38,7 +38,7 @@ export interface OffsetStore {
 
 /** A delivery that waits for its turn, as its ordering group contains it. */
 export interface GroupEntry {
-  /** The id of the delivery and of its job: see delivery-id.ts. */
+  /** The id of the delivery and of its job: see deliveries.ts. */
   id: string;
   /** Where its event is in the log. */
   logId: string;
@@ -172,9 +172,9 @@ export interface OnceMark {
 /** Stores which side effects have started and which are done. */
 export interface OnceStore {
   /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
-  begin(serial: OnceMark): Promise<'begun' | 'started' | 'done'>;
-  finish(serial: OnceMark): Promise<void>;
-  forget(serial: OnceMark): Promise<void>;
+  begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
+  finish(mark: OnceMark): Promise<void>;
+  forget(mark: OnceMark): Promise<void>;
 }
 
 /** A task as it was read. Tasks change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again. */
@@ -346,10 +346,6 @@ export interface JobData {
   /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
   group: string | null;
   kind: GroupEntry['kind'];
-  /** Its first attempt, which failed in the batch of an event ahead and is not counted by BullMQ yet. */
-  batchFailure?: DecidedFailure;
-  /** The follower that failed in the batch of this event. Written before the two leave each other: a run after a crash adds its job with it. */
-  failedFollower?: { id: string; failure: DecidedFailure };
   /** Written when an attempt begins as the only suspect: BullMQ's count of lost processes at that time, and how many of them were lost during such attempts. */
   alone?: { attempt: number; lostBefore: number; crashes: number };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */

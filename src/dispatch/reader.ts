@@ -1,17 +1,24 @@
 /**
- * Reads one workspace's log for one subscription: read after the offset, select, enter into the ordering groups, add the jobs of the
- * heads, store the new offset. A crash can come after each step; then all are repeated from the old offset, and `enqueue`
- * recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription stops reading when it has
+ * Reads the logs into the queues: one reader per subscription and workspace, each in its own loop, while the set of subscriptions changes. Read after
+ * the offset, select, enter into the ordering groups, add the jobs of the heads, store the new offset. A crash can come after each step; then all
+ * are repeated from the old offset, and `enqueue` recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription stops reading when it has
  * too many pending events; the log keeps the rest.
  */
-import { randomBytes } from 'node:crypto';
 import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
-import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import { enqueueEvents } from './enqueue.js';
-import type { StoredTask } from './ports.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { Subscription } from '../handlers/handler.js';
+import type { RedisUse } from '../redis/watch.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import { runLoop, type LoopBoard } from '../runtime/loop.js';
+import { enqueueEvents } from './deliveries.js';
+import { compileSelection, readsWorkspace } from '../events/pattern.js';
+import type { DispatchStores, StoredTask } from './ports.js';
+import type { Queues } from './queues.js';
 import { stepReplay } from './replay.js';
-import type { SharedLog } from './shared-log.js';
+import { shareLog, type SharedLog } from './shared-log.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
+import { keepParts, type SubscriptionPart, type SubscriptionParts } from './subscription-parts.js';
 
 const BATCH = 250;
 /** How soon a subscription with too many pending events checks again. */
@@ -19,18 +26,84 @@ const FULL_WAIT_MS = 100;
 /** How often it looks for replays, unless it has found one. */
 const TASKS_INTERVAL_MS = 2_000;
 
-export interface ReaderOptions extends SnapshotOptions {
+export interface ReadersOptions extends DispatchStores {
+  workspaces: readonly string[];
+  queues: Queues;
+  highWater: number;
+  logger: Log;
+  clock: Clock;
+  watch?: RedisUse | undefined;
+  loops?: LoopBoard | undefined;
+  /** Ends all readers. */
+  signal: AbortSignal;
+}
+
+export interface Readers {
+  /** As `SubscriptionParts.apply`: new subscriptions have their offsets then. */
+  apply: SubscriptionParts<SubscriptionPart>['apply'];
+  /** Resolves when all readers have ended. */
+  ended(): Promise<void>;
+}
+
+export function startReaders({ workspaces, ...options }: ReadersOptions): Readers {
+  const { signal, watch, loops } = options;
+  const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
+  const following = logs.map(({ shared }) => shared.run(signal));
+
+  const create = (subscription: Subscription): SubscriptionPart => {
+    const removed = new AbortController();
+    const either = AbortSignal.any([signal, removed.signal]);
+    const selects = compileSelection(subscription);
+    const queue = options.queues.of(subscription.name);
+    const readers = logs
+      .filter(({ workspace }) => readsWorkspace(subscription, workspace))
+      .map((log) => new SubscriptionReader({ ...options, ...log, subscription, selects, queue }));
+    const run = (reader: SubscriptionReader): Promise<void> =>
+      runLoop({
+        name: reader.name,
+        // The signal of the turn, which also ends a turn that has stalled.
+        run: (turn) => reader.turn(turn),
+        ...(watch && { ready: (within) => watch.untilUsable(within) }),
+        signal: either,
+        log: options.logger,
+        clock: options.clock,
+        ...(loops && { loops }),
+      });
+    let starting: Promise<void> | undefined;
+    let running: readonly Promise<void>[] = [];
+    const start = async (): Promise<void> => {
+      await Promise.all(readers.map((reader) => reader.begin()));
+      running = readers.map(run);
+    };
+    return {
+      subscription,
+      start: () => (starting ??= start()),
+      async stop() {
+        removed.abort();
+        await starting?.catch(() => undefined);
+        await Promise.all(running);
+      },
+    };
+  };
+  const parts = keepParts(create);
+  return {
+    apply: parts.apply,
+    async ended() {
+      await Promise.all([...following, ...parts.end().map((part) => part.stop())]);
+    },
+  };
+}
+
+interface ReaderOptions extends SnapshotOptions {
   selects: (event: ChangeEvent) => boolean;
   shared: SharedLog;
   /** Pending events of this subscription and workspace above which no more are read. */
   highWater: number;
 }
 
-export class SubscriptionReader {
+class SubscriptionReader {
   readonly #options: ReaderOptions;
   readonly #snapshot: Snapshot;
-  /** Identifies this reader among those that may work on the same replay. */
-  readonly #worker = randomBytes(6).toString('hex');
   #hasBegun = false;
   #tasksReadAtMs = Number.NEGATIVE_INFINITY;
   /** As it was when the last batch was entered. */
@@ -59,8 +132,7 @@ export class SubscriptionReader {
     const tasks = await this.#readTasks();
     const after = await this.#readOffset();
     if (await this.#isFull()) return FULL_WAIT_MS;
-    const replaying = { ...this.#options, workspaces: [workspace], worker: this.#worker };
-    const replayed = await stepReplay(tasks, workspace, replaying);
+    const replayed = await stepReplay(tasks, workspace, { ...this.#options, workspaces: [workspace] });
     if (await this.#snapshot.step(tasks, after)) return 0;
 
     const batch = await shared.read(after, BATCH);
@@ -71,7 +143,9 @@ export class SubscriptionReader {
     }
     const uncovered = tasks.length === 0 ? batch : await this.#snapshot.uncovered(batch);
     if (uncovered === null) return 0;
-    await this.#enqueue(uncovered, after);
+    const selected = uncovered.filter(({ event }) => this.#options.selects(event));
+    const enqueued = await enqueueEvents(selected, { ...this.#options, readAt: { offset: after } }, this.#options);
+    this.#pending = enqueued ?? this.#pending;
     await offsets.advance(workspace, subscription.name, { from: after, to: last.logId });
     return 0;
   }
@@ -113,11 +187,5 @@ export class SubscriptionReader {
     if (subscription.start === 'snapshot') await this.#snapshot.begin(outdated);
     const first = parseBeginning(subscription.start) ?? (await log.tail(workspace));
     await offsets.begin(workspace, subscription.name, first);
-  }
-
-  async #enqueue(batch: readonly LoggedEvent[], offset: string): Promise<void> {
-    const selected = batch.filter(({ event }) => this.#options.selects(event));
-    this.#pending =
-      (await enqueueEvents(selected, { ...this.#options, readAt: { offset } }, this.#options)) ?? this.#pending;
   }
 }

@@ -3,9 +3,8 @@
  * ordering groups: they keep the order of the log among themselves, and never run at the same time as another event of
  * their record.
  *
- * A replay is stored as a task before the first event is sent, and then sent in batches by the process that asked for it.
- * If that process stops or is killed, any dispatcher continues. Two processes at the same task do no harm: see `enqueue`
- * and `BackfillStore`.
+ * A replay is stored as a task before the first event is sent, and then sent in batches by the process that asked for it and by all dispatchers,
+ * so it ends whichever of them is killed. Several processes at the same task do no harm: see `enqueue` and `BackfillStore`.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
@@ -15,8 +14,8 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
-import { enqueueEvents } from './enqueue.js';
-import { compileSelection, readsWorkspace } from './match.js';
+import { enqueueEvents } from './deliveries.js';
+import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchStores, JobData, StoredTask } from './ports.js';
 
 export interface ReplayCall {
@@ -56,10 +55,6 @@ export interface ReplayDeps extends DispatchStores {
 const BATCH = 250;
 const FULL_WAIT_MS = 100;
 const HIGH_WATER = 5_000;
-/** After this time without a step, the worker counts as gone. */
-const ABANDONED_MS = 5_000;
-/** A finished task is deleted after this time if the process that asked for it has not done so. */
-const FORGOTTEN_MS = 3_600_000;
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
@@ -70,31 +65,18 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
   let events = 0;
   for (const task of tasks) {
     const end = call.dryRun === true ? await countAll(task, call, deps) : await sendAll(task, call, deps);
-    if (end === null) continue;
     events += end.sent;
     reached[end.workspace] = end.after;
   }
   return { events, reached, interrupted: call.signal?.aborted === true };
 }
 
-/** Sends one batch of an abandoned replay, or of one that this worker has taken over. False: there was none. */
-export async function stepReplay(
-  tasks: readonly StoredTask[],
-  workspace: string,
-  deps: ReplayDeps & { worker: string },
-): Promise<boolean> {
-  const { clock = systemClock, backfills, subscription } = deps;
-  for (const stored of tasks) {
-    if (!isReplay(stored) || stored.task.workspace !== workspace) continue;
-    const { done, worker, workedAtMs } = stored.task;
-    const restedMs = clock.now() - workedAtMs;
-    if (!done && (worker === deps.worker || restedMs > ABANDONED_MS)) {
-      await step(stored, deps);
-      return true;
-    }
-    if (done && restedMs > FORGOTTEN_MS) await backfills.step(subscription.name, stored, { to: null });
-  }
-  return false;
+/** Sends one batch of a replay. False: there is none. */
+export async function stepReplay(tasks: readonly StoredTask[], workspace: string, deps: ReplayDeps): Promise<boolean> {
+  const stored = tasks.filter(isReplay).find(({ task }) => task.workspace === workspace);
+  if (stored === undefined) return false;
+  await step(stored, deps);
+  return true;
 }
 
 function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
@@ -104,7 +86,7 @@ function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
 /** One task per workspace. */
 async function tasksOf(call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask[]> {
   const { from, to, signal, record } = call;
-  const { subscription, offsets, clock = systemClock } = deps;
+  const { subscription, offsets } = deps;
   const after = parseBeginning(from);
   if (after === undefined) throw invalidOffset('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
   if (to !== undefined && !/^\d+-\d+$/.test(to)) throw invalidOffset('to', to, 'a log id');
@@ -118,53 +100,60 @@ async function tasksOf(call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask[]
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
     const range = { workspace, after, last, ...(record !== undefined && { record }) };
-    tasks.push({ kind: 'replay', id, ...range, sent: 0, worker: id, workedAtMs: clock.now(), done: false });
+    tasks.push({ kind: 'replay', id, ...range, sent: 0 });
   }
   return tasks;
 }
 
 async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
   let task = first;
-  while (!task.done && signal?.aborted !== true) task = (await nextBatch(task, deps)).next;
+  while (signal?.aborted !== true) {
+    const { next, isLast } = await nextBatch(task, deps);
+    task = next;
+    if (isLast) break;
+  }
   return task;
 }
 
-async function sendAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask | null> {
+/** Returns how far it has come. */
+async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
   const { subscription, backfills, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
   const { id, workspace } = first;
+  let furthest = first;
   for (;;) {
     const tasks = (await backfills.tasks(subscription.name)).filter(isReplay);
     const stored = tasks.find(({ task }) => task.id === id && task.workspace === workspace);
-    if (stored === undefined) return null;
-    if (stored.task.done) await backfills.step(subscription.name, stored, { to: null });
-    if (stored.task.done || signal?.aborted === true) return stored.task;
+    // Another process may have sent the rest.
+    if (stored === undefined) return await countAll(furthest, call, deps);
+    if (call.signal?.aborted === true) return stored.task;
     const { events: pending } = await gate.pending(subscription.name, workspace);
     if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
-    else await step(stored, { ...deps, worker: id });
+    else furthest = await step(stored, deps);
   }
 }
 
-async function step(stored: StoredTask<ReplayTask>, deps: ReplayDeps & { worker: string }): Promise<void> {
-  const { subscription, backfills, worker, clock = systemClock } = deps;
+async function step(stored: StoredTask<ReplayTask>, deps: ReplayDeps): Promise<ReplayTask> {
+  const { subscription, backfills, clock = systemClock } = deps;
   const { id, workspace } = stored.task;
-  const { selected, next } = await nextBatch(stored.task, deps);
+  const { selected, next, isLast } = await nextBatch(stored.task, deps);
   await enqueueEvents(selected, { subscription, clock, workspace, origin: id, readAt: stored }, deps);
-  await backfills.step(subscription.name, stored, { to: { ...next, worker, workedAtMs: clock.now() } });
+  await backfills.step(subscription.name, stored, { to: isLast ? null : next });
+  return next;
 }
 
-/** The events to send next, and the task when they are sent. It is done when nothing is left to read: the log may return fewer events than asked for. */
+/** The events to send next, and the task when they are sent. A batch is the last when nothing follows it: the log may return fewer events than asked for. */
 async function nextBatch(
   task: ReplayTask,
   { log, subscription }: ReplayDeps,
-): Promise<{ selected: LoggedEvent[]; next: ReplayTask }> {
+): Promise<{ selected: LoggedEvent[]; next: ReplayTask; isLast: boolean }> {
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
   const selects = compileSelection(subscription);
   const isWanted = ({ subject }: ChangeEvent): boolean => task.record === undefined || subject === task.record;
   const selected = wanted.filter(({ event }) => isWanted(event) && selects(event));
   const after = wanted.at(-1)?.logId ?? task.after;
-  const done = batch.length === 0 || compareLogIds(batch.at(-1)?.logId ?? after, task.last) >= 0;
-  return { selected, next: { ...task, after, sent: task.sent + selected.length, done } };
+  const isLast = batch.length === 0 || compareLogIds(batch.at(-1)?.logId ?? after, task.last) >= 0;
+  return { selected, next: { ...task, after, sent: task.sent + selected.length }, isLast };
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {

@@ -22,24 +22,19 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Tracing } from '../runtime/tracing.js';
 import type { Episode } from '../runtime/episode.js';
+import { gather } from '../runtime/gather.js';
+import type { Unfinished } from '../runtime/unfinished.js';
 import { placeIn } from '../runtime/user-frame.js';
-import { attemptDelivery, type Interrupt } from './attempt.js';
+import { attemptDelivery, Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
-import { idsOf } from './delivery-id.js';
+import { addJobs, idsOf, type HeadJob } from './deliveries.js';
 import { attemptSpan } from './delivery-span.js';
-import {
-  AttemptFailedError,
-  deadLetterError,
-  decideRetry,
-  recordFailure,
-  type DecidedFailure,
-  type FailedAttempt,
-} from './failure.js';
+import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { AdvanceOutcome, Claim, Delivery, DeliveryStores, GroupEntry, HoldOutcome, JobData } from './ports.js';
-import type { HeadJob, QueueHandle } from './queues.js';
+import type { QueueHandle } from './queues.js';
 
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
@@ -55,26 +50,73 @@ export interface DeliveryParts extends DeliveryStores {
   logger: Log;
   clock: Clock;
   tracing: Tracing;
+  unfinished: Unfinished;
   random: () => number;
   /** How debounce compares records. */
   comparisonOf?: ComparisonOf | undefined;
   /** Shared by all subscriptions of the process. */
   suspects: Suspects;
-}
-
-export interface RunContext extends DeliveryParts {
-  queue: QueueHandle;
-  /** Adds the job of a head. */
-  addJob: (head: HeadJob) => Promise<void>;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
+  /** After so many processes that were lost while they handled it, an event becomes a dead letter. */
   mostCrashes: number;
-  /** Called with the value that a handler returned although it should return nothing. */
-  onReturned: (value: unknown) => void;
+}
+
+interface RunOptions extends DeliveryParts {
+  queue: () => QueueHandle;
   /** Its failures in this process since the last success. */
   failing: Episode;
   /** Collects events for a batch handler; without it they are handled one by one. */
-  batcher?: Batcher;
+  batcher: Batcher | undefined;
+}
+
+interface RunContext extends RunOptions {
+  /** Adds the job of a head. */
+  addJob: (head: HeadJob) => Promise<void>;
+}
+
+/** The runs of a subscription in this process. */
+export interface Runs {
+  readonly run: (job: Job<JobData>, token?: string) => Promise<void>;
+  /** Another process has these jobs. */
+  lost(ids: readonly string[]): void;
+  /** Aborts the signals of the handlers. Their attempts do not count. */
+  interrupt(): void;
+}
+
+export function createRuns(options: RunOptions): Runs {
+  const { subscription, unfinished, batcher, queue } = options;
+  const running = new Map<string, Interrupt>();
+  let isStopping = false;
+  // Jobs that are added in the same turn of the event loop are one pipeline.
+  const addJob = gather(async (heads: readonly HeadJob[]) => {
+    await addJobs(queue(), heads);
+    return [];
+  });
+  const context = { ...options, addJob };
+  return {
+    async run(job, token = '') {
+      const interrupt = new Interrupt();
+      if (isStopping) interrupt.abort('stopping');
+      const id = job.id ?? '';
+      running.set(id, interrupt);
+      try {
+        await unfinished.during(`handling of "${subscription.name}"`, () =>
+          runDelivery({ job, token, interrupt }, context),
+        );
+      } finally {
+        if (running.get(id) === interrupt) running.delete(id);
+      }
+    },
+    lost(ids) {
+      for (const id of ids) running.get(id)?.abort('lost');
+    },
+    interrupt() {
+      isStopping = true;
+      for (const one of running.values()) one.abort('stopping');
+      batcher?.interrupt();
+    },
+  };
 }
 
 interface GivenRun {
@@ -95,7 +137,7 @@ interface Run extends GivenRun {
 
 export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
-export async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
+async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
   const { job, token, interrupt } = given;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
@@ -105,7 +147,7 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
     death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
   ]);
   if (standing.outcome === 'left') {
-    await follow(standing, { job, claim }, context);
+    await follow(standing, claim, context);
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
@@ -113,7 +155,7 @@ export async function runDelivery(given: GivenRun, context: RunContext): Promise
   // A merge was stored since the job was added.
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
-  if (delivery === null) return skip({ job, claim }, context);
+  if (delivery === null) return skip(claim, context);
   const attempt = job.attemptsMade + 1;
   const run: Run = { job, token, interrupt, claim, delivery, attempt, beganMs: context.clock.now() };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
@@ -136,24 +178,22 @@ async function loadAll(entries: readonly GroupEntry[], claim: Claim, context: Ru
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
 }
 
-async function skip(left: Leaving, context: RunContext): Promise<void> {
-  const { workspace, id: deliveryId } = left.claim;
+async function skip(claim: Claim, context: RunContext): Promise<void> {
+  const { workspace, id: deliveryId } = claim;
   const facts = { workspace, subscription: context.subscription.name, deliveryId };
   context.logger.error(facts, 'event is no longer in the log, it is not handled');
-  await leave(left, context);
+  await leave(claim, context);
 }
 
 async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
   const { job, token, claim, delivery, attempt } = run;
   const { settle } = context.subscription;
-  const { death, batchFailure } = job.data;
   // An event that was attempted before `settle` was switched on stays the event it was.
-  const isDecided = attempt > 1 || death !== undefined || batchFailure !== undefined;
-  if (settle === undefined || isDecided) return handle(run, context);
+  if (settle === undefined || attempt > 1 || job.data.death !== undefined) return handle(run, context);
   const load = (entries: readonly GroupEntry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
   const result = await debounce(settle, { ...context, claim, delivery, load });
   if (result.outcome === 'go') return handle({ ...run, delivery: result.delivery }, context);
-  if (result.outcome !== 'wait') return follow(result, run, context);
+  if (result.outcome !== 'wait') return follow(result, claim, context);
   await job.moveToDelayed(result.untilMs, token);
   throw new DelayedError();
 }
@@ -166,9 +206,9 @@ async function extendLock({ job, token, claim }: Run, { subscription, lockMs }: 
 }
 
 async function handle(run: Run, context: RunContext): Promise<void> {
-  const { job, token, attempt } = run;
+  const { job, token } = run;
   const { clock, logger, suspects } = context;
-  const { death, batchFailure } = job.data;
+  const { death } = job.data;
   if (death !== undefined) return bury(run, context, death.failure);
   const crashes = crashesOf(run);
   if (crashes >= context.mostCrashes) {
@@ -177,7 +217,6 @@ async function handle(run: Run, context: RunContext): Promise<void> {
     logger.error({ ...facts, error: failure.message }, 'event became a dead letter');
     return bury(run, context, failure);
   }
-  if (batchFailure !== undefined && attempt === 1) return fail(run, context, batchFailure);
   if (!isSuspect(run)) return attemptNow(run, context);
   if (suspects.isOneRunning) {
     await job.moveToDelayed(clock.now() + SUSPECT_WAIT_MS, token);
@@ -217,50 +256,37 @@ async function noteAlone(run: Run, context: RunContext): Promise<void> {
 }
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
-  const { job, interrupt, attempt, delivery } = run;
-  const { subscription, logger, clock, once, tracing } = context;
+  const { job, claim, interrupt, attempt, delivery } = run;
   if (context.batcher !== undefined) return handleInBatch(run, context, context.batcher);
   // A process that was suspended since its run began may have lost the event, and other events of the record may have run.
   // There must be no `await` between the last check of the lock and the handler.
   let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
   while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
-    const attempted = { subscription, delivery, attempt, interrupt, logger, clock, once };
-    const returned = await tracing.span(
+    const attempted = { ...context, delivery, attempt, interrupt };
+    await context.tracing.span(
       () => attemptSpan(attempted),
       ({ traceparent }) => attemptDelivery({ ...attempted, traceparent }),
     );
-    if (returned !== undefined) context.onReturned(returned);
   } catch (error) {
     return afterFailure(error, run, context);
   }
   context.failing.over();
-  await leave(run, context);
+  await leave(claim, context);
 }
 
 /**
  * Handles the head of a group and the followers that join its batch. The handled ones, head included, leave in one step: if
- * the process is killed before it, all of them are handled again in order; after it, none is.
- *
- * A follower that failed becomes the head. Its job is added with its failure, and reports it to BullMQ, which alone counts attempts.
+ * the process is killed before it, all of them are handled again in order; after it, none is. A follower that failed becomes the head and is
+ * handled again: BullMQ counts the attempts, and only a head has a job.
  */
 async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): Promise<void> {
-  const { job, claim, interrupt } = run;
+  const { claim } = run;
   const { followers, outcome } = await joinBatch(run, context, batcher);
-  if (outcome.outcome === 'done') {
-    context.failing.over();
-    return leave(run, context, followers.length + 1);
-  }
-  const { done, error } = outcome;
-  const failed = followers[done - 1];
-  if (failed === undefined) return afterFailure(error, run, context);
-  // An attempt that we interrupted, or that disabled the subscription, does not count as failed.
-  if (interrupt.cause === null && (await noteFailure(error, run.claim.workspace, context)) === 'failing') {
-    // Only the process that still holds the lock may write on the job.
-    await extendLock(run, context);
-    await job.updateData({ ...job.data, failedFollower: { id: failed.id, failure: decide(error, 1, context) } });
-  }
-  return leave({ job, claim }, context, done);
+  if (outcome.outcome === 'failed')
+    return outcome.done === 0 ? afterFailure(outcome.error, run, context) : leave(claim, context, outcome.done);
+  context.failing.over();
+  await leave(claim, context, followers.length + 1);
 }
 
 async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promise<BatchResult> {
@@ -289,42 +315,33 @@ async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promi
 }
 
 async function afterFailure(error: unknown, run: Run, context: RunContext): Promise<void> {
-  const { claim, interrupt, attempt } = run;
+  const { claim, interrupt } = run;
   if (interrupt.cause === 'lost') throw takenOver(context.subscription, claim);
   // We interrupted it, so the attempt does not count. The next process finds the job at the front of the queue.
   if (interrupt.cause === 'stopping') return requeue(run);
+  const health = await noteFailure(error, claim.workspace, { ...context, queue: context.queue() });
   // This attempt does not count either: the event is the first to be handled when the subscription is enabled.
-  if ((await noteFailure(error, run.claim.workspace, context)) === 'disabled') return requeue(run);
-  return fail(run, context, decide(error, attempt, context));
+  if (health === 'disabled') return requeue(run);
+  return fail(error, run, context);
 }
 
-function decide(error: unknown, attempt: number, { subscription, clock, random }: RunContext): DecidedFailure {
-  return {
-    failure: recordFailure(error, { attempt, nowMs: clock.now() }),
-    decision: decideRetry(error, { attempt, retry: subscription.retry, random: random() }),
-  };
-}
-
-async function fail(run: Run, context: RunContext, { failure, decision }: DecidedFailure): Promise<void> {
-  const { subscription, logger, failing } = context;
-  const { attempt, message: error, code, frames } = failure;
+async function fail(thrown: unknown, run: Run, context: RunContext): Promise<never> {
+  const { subscription, logger, failing, clock, random } = context;
+  const { attempt, beganMs, delivery } = run;
+  const { retry, name } = subscription;
+  const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
+  const { message: error, code, frames } = failure;
+  const at = placeIn(frames.join('\n'));
   const { workspace } = run.claim;
-  const facts = {
-    workspace,
-    subscription: subscription.name,
-    ...idsOf(run.delivery),
-    attempt,
-    error,
-    at: placeIn(frames.join('\n')),
-    code,
-  };
+  const facts = { workspace, subscription: name, ...idsOf(delivery), attempt, error, at, code };
+  const decision = decideRetry(thrown, { attempt, retry, random: random() });
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
     return bury(run, context, failure);
   }
   const retried = { ...facts, retryInMs: decision.waitMs };
   // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
-  const isOld = !failing.holds && failing.explains(run.beganMs);
+  const isOld = !failing.holds && failing.explains(beganMs);
   if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
   throw new AttemptFailedError(failure, decision.waitMs);
 }
@@ -346,31 +363,19 @@ async function bury(run: Run, context: RunContext, failure: FailedAttempt): Prom
   }
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
   const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));
-  await follow(answer, run, context);
+  await follow(answer, claim, context);
   throw deadLetterError(failure);
 }
 
-type Leaving = Pick<Run, 'job' | 'claim'>;
-
-async function leave(run: Leaving, context: RunContext, count = 1): Promise<void> {
-  await follow(await context.gate.advance(context.subscription.name, run.claim, count), run, context);
+async function leave(claim: Claim, context: RunContext, count = 1): Promise<void> {
+  await follow(await context.gate.advance(context.subscription.name, claim, count), claim, context);
 }
 
 /** Adds the job of the next head. */
-async function follow(
-  answer: AdvanceOutcome | HoldOutcome,
-  { job, claim }: Leaving,
-  context: RunContext,
-): Promise<void> {
+async function follow(answer: AdvanceOutcome | HoldOutcome, claim: Claim, context: RunContext): Promise<void> {
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
   if (answer.outcome === 'held' || answer.next === null) return;
-  const { workspace, group } = claim;
-  const { next: entry } = answer;
-  const { failedFollower: failed } = job.data;
-  await context.addJob({
-    ...{ workspace, group, entry },
-    ...(failed?.id === entry.id && { batchFailure: failed.failure }),
-  });
+  await context.addJob({ workspace: claim.workspace, group: claim.group, entry: answer.next });
 }
 
 function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {

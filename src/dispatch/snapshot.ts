@@ -19,13 +19,12 @@ import { listOf } from '../events/envelope.js';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { Selection, Subscription } from '../handlers/handler.js';
-import { compileTypePattern } from '../events/pattern.js';
+import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { SnapshotTask } from './backfill-task.js';
-import { enqueueEvents } from './enqueue.js';
-import { compileSelection } from './match.js';
+import { enqueueEvents } from './deliveries.js';
+import { compileSelection, compileTypePattern, type Selection } from '../events/pattern.js';
 import type { DispatchStores, JobData, StoredTask } from './ports.js';
 
 export interface SnapshotOptions extends DispatchStores {
@@ -38,16 +37,9 @@ export interface SnapshotOptions extends DispatchStores {
 
 type StoredSnapshot = StoredTask<SnapshotTask>;
 
-/**
- * How long it is kept after the last scan when each image was read. A dispatcher that is suspended for longer while another one finishes would
- * deliver events that should be skipped. The memory for a few minutes is cheap.
- */
-const IMAGES_READ_KEPT_MS = 10 * 60_000;
-
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #selects: (event: ChangeEvent) => boolean;
-  #loggedWaiting = false;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
@@ -67,7 +59,7 @@ export class Snapshot {
    * @param outdated the stored task, read before it was known that there is no offset: it is from an earlier life of the subscription
    */
   async begin(outdated: StoredSnapshot | undefined): Promise<void> {
-    const { subscription, workspace, backfills, logger } = this.#options;
+    const { subscription, workspace, backfills } = this.#options;
     const task: SnapshotTask = {
       kind: 'snapshot',
       id: `s${randomBytes(5).toString('hex')}`,
@@ -77,14 +69,10 @@ export class Snapshot {
       staged: false,
       sent: 0,
       until: BEFORE_ALL,
-      scannedAtMs: null,
       withoutImage: 0,
     };
     if (outdated === undefined) await backfills.begin(subscription.name, task);
     else await backfills.step(subscription.name, outdated, { to: task, staged: 'discarded' });
-    if (task.unread.every((list) => selectsSnapshots(subscription, list))) return;
-    const message = 'the snapshot is sent as crm.<object>.snapshot events although `on` does not select them';
-    logger.warn({ subscription: subscription.name, workspace, on: subscription.on }, message);
   }
 
   /**
@@ -112,11 +100,11 @@ export class Snapshot {
     const { subscription, workspace, backfills } = this.#options;
     const stored = await this.stored();
     if (stored === undefined) return batch;
-    const { staged, reading, unread, scannedAtMs } = stored.task;
+    const { staged, reading, unread, until } = stored.task;
     if (staged || reading !== null) return null;
     const { catalogue } = subscription;
     const current = batch.filter(({ event }) => !unread.some((list) => list === listOf(event, catalogue)));
-    if (scannedAtMs === null) return current;
+    if (until === BEFORE_ALL) return current;
     const records = current.map(({ event }) => recordOf(listOf(event, catalogue), event.subject));
     const readAt = await backfills.imagesReadAt(subscription.name, workspace, records);
     return current.filter(({ logId }, index) => {
@@ -127,21 +115,14 @@ export class Snapshot {
 
   async #nextList({ unread }: SnapshotTask): Promise<SnapshotTask['reading']> {
     if (unread.length === 0) return null;
-    const { workspace, subscription, source, logger } = this.#options;
+    const { workspace, source } = this.#options;
     const readiness = await source.readiness(workspace, unread);
     const ready = unread.find((list) => ['ready', 'imageless'].includes(readiness.get(list) ?? ''));
-    if (ready !== undefined) return { list: ready, from: null };
-    const lists = unread.filter((list) => readiness.get(list) === 'waiting');
-    if (lists.length > 0 && !this.#loggedWaiting) {
-      this.#loggedWaiting = true;
-      const message = 'the snapshot of these lists starts after their first complete sweep';
-      logger.info({ subscription: subscription.name, workspace, lists }, message);
-    }
-    return null;
+    return ready === undefined ? null : { list: ready, from: null };
   }
 
   async #scan(stored: StoredSnapshot, { list, from }: NonNullable<SnapshotTask['reading']>): Promise<void> {
-    const { workspace, subscription, source, backfills, clock } = this.#options;
+    const { workspace, subscription, source, backfills } = this.#options;
     const { task } = stored;
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
     const scan = imageless
@@ -153,7 +134,6 @@ export class Snapshot {
       reading: scan.next === null ? null : { list, from: scan.next },
       staged: true,
       until: compareLogIds(scan.tail, task.until) > 0 ? scan.tail : task.until,
-      scannedAtMs: clock.now(),
       withoutImage: task.withoutImage + scan.withoutImage,
     };
     const records = scan.records.map(({ key, event }) => ({
@@ -188,24 +168,28 @@ export class Snapshot {
     await backfills.step(subscription.name, stored, { to, staged: 'sent' });
   }
 
-  /** Deletes when each image was read once the log has been read beyond the last scan. */
+  /**
+   * Deletes when each image was read, once the log has been read beyond the last scan. A dispatcher that has read a batch before then enters none of
+   * it: the offset has moved.
+   */
   async #forget(stored: StoredSnapshot, offset: string): Promise<void> {
-    const { workspace, subscription, backfills, clock } = this.#options;
-    const { unread, until, scannedAtMs } = stored.task;
-    if (scannedAtMs === null && unread.length > 0) return;
-    if (compareLogIds(offset, until) < 0 || clock.now() - (scannedAtMs ?? 0) < IMAGES_READ_KEPT_MS) return;
+    const { workspace, subscription, backfills } = this.#options;
+    const { unread, until } = stored.task;
+    if (until === BEFORE_ALL && unread.length > 0) return;
+    if (compareLogIds(offset, until) < 0) return;
     await backfills.forgetImagesRead(subscription.name, workspace);
-    const to = unread.length === 0 ? null : { ...stored.task, scannedAtMs: null };
+    const to = unread.length === 0 ? null : { ...stored.task, until: BEFORE_ALL };
     await backfills.step(subscription.name, stored, { to });
   }
 }
 
 /** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline do not count. */
 export async function isSnapshotRunning(
-  { subscription, workspace }: { subscription: string; workspace: string },
-  { backfills, source }: DispatchStores,
+  tasks: readonly StoredTask[],
+  workspace: string,
+  { source }: DispatchStores,
 ): Promise<boolean> {
-  const stored = snapshotIn(await backfills.tasks(subscription), workspace);
+  const stored = snapshotIn(tasks, workspace);
   if (stored === undefined) return false;
   const { staged, reading, unread } = stored.task;
   if (staged || reading !== null) return true;
@@ -228,9 +212,4 @@ function listsCovered({ lists, on, catalogue = builtInLists }: Selection): ListN
     .filter((list) => lists === undefined || lists.includes(list.name))
     .filter((list) => typesOf(list).some((type) => wanted.some((matches) => matches(type))))
     .map(({ name }) => name);
-}
-
-function selectsSnapshots({ on, catalogue = builtInLists }: Selection, list: ListName): boolean {
-  const type = `crm.${catalogue.byName(list)?.object ?? ''}.snapshot`;
-  return on.some((pattern) => compileTypePattern(pattern)(type));
 }

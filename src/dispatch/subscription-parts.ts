@@ -13,7 +13,7 @@ export interface SubscriptionParts<Part extends SubscriptionPart> {
    * Replaces the set of subscriptions. One that is the same object as before is not restarted, and none waits for another. Resolves when the
    * parts of removed ones have stopped and those of new ones have started.
    */
-  apply(subscriptions: readonly Subscription[]): Promise<void>;
+  readonly apply: (subscriptions: readonly Subscription[]) => Promise<void>;
   /** From now on, none is started. Returns those that run or are being stopped. */
   end(): readonly Part[];
 }

@@ -1,6 +1,6 @@
 /** Reads the log without a subscription: from an offset, in order, to its end or as it grows. */
 import type { LoggedEvent } from '../events/types.js';
-import { compileSelection } from './match.js';
+import { compileSelection } from '../events/pattern.js';
 import type { LogReader } from './ports.js';
 
 export interface TailOptions {

@@ -1,4 +1,10 @@
-/** Patterns with `*`, the only wildcard of Changefeed: it matches any number of characters, also none. */
+/**
+ * Which events and fields a pattern or a subscription selects. Pure. Compiled once and applied to many events. `*` is the only wildcard of
+ * Changefeed: it matches any number of characters, also none.
+ */
+import type { ListName, Lists } from '../crm/lists/lists.js';
+import { listOf, workspaceOf } from './envelope.js';
+import type { ChangeClass, ChangeEvent } from './types.js';
 
 /**
  * Returns a function that tests a text against the pattern. Compile once, test often. Texts come from records and have any length, so
@@ -37,4 +43,59 @@ export function compileTypePattern(pattern: string): (type: string) => boolean {
   const matches = compilePattern(pattern);
   const [ofLists, ofFeed] = [pattern.endsWith(OF_A_LIST), pattern.startsWith(OF_THE_FEED)];
   return (type) => matches(type) && (ofLists || !type.endsWith(OF_A_LIST)) && (ofFeed || !type.startsWith(OF_THE_FEED));
+}
+
+/** Which events a subscription selects. An option that is left out selects everything. */
+export interface Selection {
+  /** Event types; `*` matches any characters. */
+  readonly on: readonly string[];
+  readonly workspaces?: readonly string[] | undefined;
+  readonly lists?: readonly ListName[] | undefined;
+  /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
+  readonly catalogue?: Lists | undefined;
+  readonly class?: ChangeClass | undefined;
+  /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
+  readonly fields?: readonly string[] | undefined;
+  /** Evaluated for events that everything else selects. */
+  readonly where?: ((event: ChangeEvent) => boolean) | undefined;
+}
+
+type Test = (event: ChangeEvent) => boolean;
+
+/**
+ * Field patterns apply to updated events. Created and deleted events pass, because the whole record has changed. An event
+ * for which `where` throws is selected, so that it is not lost: `where` runs again before the handler, where a failure is
+ * retried.
+ */
+export function compileSelection({ on, workspaces, lists, catalogue, class: wanted, fields, where }: Selection): Test {
+  const types = on.map((pattern) => compileTypePattern(composed(pattern)));
+  const tests: Test[] = [({ type }) => types.some((selects) => selects(type))];
+  if (workspaces !== undefined) tests.push((event) => workspaces.includes(workspaceOf(event)));
+  if (lists !== undefined) tests.push((event) => lists.some((list) => list === listOf(event, catalogue)));
+  if (wanted !== undefined) tests.push((event) => event.data.class === wanted);
+  if (fields !== undefined) {
+    const wantedFields = fields.map((pattern) => compilePattern(composed(pattern)));
+    const isWanted = (field: string): boolean => wantedFields.some((matches) => matches(composed(field)));
+    tests.push(({ type, data }) => !type.endsWith('.updated') || data.changes.some(({ field }) => isWanted(field)));
+  }
+  if (where !== undefined) {
+    tests.push((event) => {
+      try {
+        return where(event);
+      } catch {
+        return true;
+      }
+    });
+  }
+  return (event) => tests.every((test) => test(event));
+}
+
+/** False when the subscription selects no event of that workspace, so that its log need not be read. */
+export function readsWorkspace({ workspaces }: Selection, workspace: string): boolean {
+  return workspaces === undefined || workspaces.includes(workspace);
+}
+
+/** A Korean field name can be composed differently on the user's system than in the API's answer, although both appear the same. */
+function composed(text: string): string {
+  return text.normalize('NFC');
 }

@@ -56,34 +56,11 @@ export type EventPattern =
   | (`${string}*${string}` & {})
   | OwnType;
 
-type Letter =
-  | 'a'
-  | 'b'
-  | 'c'
-  | 'd'
-  | 'e'
-  | 'f'
-  | 'g'
-  | 'h'
-  | 'i'
-  | 'j'
-  | 'k'
-  | 'l'
-  | 'm'
-  | 'n'
-  | 'o'
-  | 'p'
-  | 'q'
-  | 'r'
-  | 's'
-  | 't'
-  | 'u'
-  | 'v'
-  | 'w'
-  | 'x'
-  | 'y'
-  | 'z';
-type Sign = Letter | '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '_' | '-';
+type CharactersOf<Text extends string> = Text extends `${infer First}${infer Rest}`
+  ? First | CharactersOf<Rest>
+  : never;
+type Letter = CharactersOf<'abcdefghijklmnopqrstuvwxyz'>;
+type Sign = Letter | CharactersOf<'0123456789_-'>;
 
 /** Types of derive functions: the first word is neither `crm` nor `changefeed`, written letter by letter because a type cannot exclude a word. */
 type OwnType =

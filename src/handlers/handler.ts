@@ -1,5 +1,6 @@
-import type { ChangeClass, ChangeEvent } from '../events/types.js';
-import type { ListName, Lists } from '../crm/lists/lists.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { Selection } from '../events/pattern.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { Log } from '../runtime/log.js';
 
 /** Everything a handler gets besides the event. */
@@ -112,21 +113,6 @@ export interface Reached {
   problem: string | null;
   /** What to do about the problem. @defaultValue what helps with an address */
   remedy?: string;
-}
-
-/** Which events a subscription selects. An option that is left out selects everything. */
-export interface Selection {
-  /** Event types; `*` matches any characters. */
-  readonly on: readonly string[];
-  readonly workspaces?: readonly string[] | undefined;
-  readonly lists?: readonly ListName[] | undefined;
-  /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
-  readonly catalogue?: Lists | undefined;
-  readonly class?: ChangeClass | undefined;
-  /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
-  readonly fields?: readonly string[] | undefined;
-  /** Evaluated for events that everything else selects. */
-  readonly where?: ((event: ChangeEvent) => boolean) | undefined;
 }
 
 /** Reshapes an event before it is handled. */

@@ -18,8 +18,8 @@ export function withSpending(workspace: StoredWorkspace, processes: readonly Pro
   const spent = totals(processes.flatMap((one) => one.spent.filter((used) => used.workspace === name)));
   const requests = spent.reduce((sum, one) => sum + one.requests, 0);
   const share = Math.round((requests * budget.perSeconds * 1_000) / (60 * budget.requests)) / 1_000;
-  const known = { ...workspace, budget: { ...budget, lastMinute: { requests, share, spent } } };
-  return { ...known, advice: adviceOn(known) };
+  const status = { ...workspace, budget: { ...budget, lastMinute: { requests, share, spent } } };
+  return { ...status, advice: adviceOn(status) };
 }
 
 function totals(reported: readonly Spent[]): Spent[] {

@@ -9,8 +9,8 @@ const KIND = ['workspace', 'subscription', 'code', 'status'] as const;
 
 export function logOnce(log: Log, logged = new Set<string>()): Log {
   const once = (level: 'warn' | 'error') => (facts: object, message: string) => {
-    const known = facts as Readonly<Record<string, unknown>>;
-    const kind = JSON.stringify([level, message, ...KIND.map((name) => known[name] ?? null)]);
+    const named = facts as Readonly<Record<string, unknown>>;
+    const kind = JSON.stringify([level, message, ...KIND.map((name) => named[name] ?? null)]);
     if (logged.has(kind)) return;
     logged.add(kind);
     log[level](facts, message);

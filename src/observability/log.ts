@@ -2,10 +2,11 @@
  * The log of a process: pino on standard error, because standard output is for events. Fields that may hold a secret are redacted here,
  * for every caller. Contents of records must never be logged.
  */
+import pc from 'picocolors';
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import { ChangefeedError, describe } from '../errors.js';
 import type { Log } from '../runtime/log.js';
-import { readableLine } from './readable-line.js';
+import { printable } from '../runtime/printable.js';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -53,4 +54,43 @@ export function parseLogLevel(text: string | undefined): LogLevel {
   throw new ChangefeedError('CF_CONFIG_INVALID', {
     message: `LOG_LEVEL: found ${found}; allowed: ${LOG_LEVELS.join(', ')}.`,
   });
+}
+
+interface Line {
+  level: string;
+  /** ISO 8601 */
+  time: string;
+  msg?: string;
+  [fact: string]: unknown;
+}
+
+/**
+ * A line as a person reads it: `16:02:24 WARN  Redis is away. workspace=acme seconds=12`.
+ * @param json one line as pino writes it; any other text is returned unchanged
+ */
+function readableLine(json: string, colour: boolean): string {
+  let line: Line;
+  try {
+    line = JSON.parse(json) as Line;
+  } catch {
+    return json;
+  }
+  const { level, time, msg = '', ...facts } = line;
+  const { dim, red, yellow, green } = pc.createColors(colour);
+  const paint = level === 'error' ? red : level === 'warn' ? yellow : level === 'info' ? green : dim;
+  // Messages quote what an API answered, which could otherwise control the terminal.
+  const shown = Object.entries(facts).map(([name, value]) => `${name}=${factText(value)}`);
+  const parts = [dim(clockTime(time)), paint(level.toUpperCase().padEnd(5)), printable(msg)];
+  if (shown.length > 0) parts.push(dim(printable(shown.join(' '))));
+  return `${parts.join(' ')}\n`;
+}
+
+/** Texts without spaces stand as they are, everything else as JSON. */
+function factText(value: unknown): string {
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** In the time zone of the terminal. */
+function clockTime(iso: string): string {
+  return new Date(iso).toTimeString().slice(0, 8);
 }

@@ -24,6 +24,11 @@ const HANDLER_SECONDS = [0.005, 0.025, 0.1, 0.25, 1, 2.5, 5, 10, 30, 60];
 /** From a few seconds (the usual delay) to a day (a receiver that was down overnight). */
 const DELAY_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 900, 3_600, 14_400, 86_400];
 
+/** What is read from the status. */
+const OF_LIST = { type: 'gauge', labels: ['workspace', 'list'], by: 'poll' } as const;
+const OF_WORKSPACE = { type: 'gauge', labels: ['workspace'], by: 'poll' } as const;
+const OF_SUBSCRIPTION = { type: 'gauge', labels: ['subscription'], by: 'dispatch' } as const;
+
 export const METRICS = {
   info: {
     name: 'changefeed_info',
@@ -54,45 +59,33 @@ export const METRICS = {
     help: 'Living processes with this role. Every process sees the same number: take the maximum.',
   },
   listAge: {
+    ...OF_LIST,
     name: 'changefeed_list_age_seconds',
-    type: 'gauge',
-    labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'How old the stored state of the list may be: time since the last complete sweep read its first page. Absent before the first.',
   },
   listSweepSeconds: {
+    ...OF_LIST,
     name: 'changefeed_list_last_sweep_seconds',
-    type: 'gauge',
-    labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'How long the last complete sweep took.',
   },
   listPeriod: {
+    ...OF_LIST,
     name: 'changefeed_list_period_seconds',
-    type: 'gauge',
-    labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'The usual time from the start of one sweep to the start of the next: the interval, or how long a sweep takes if that is longer.',
   },
   listRecords: {
+    ...OF_LIST,
     name: 'changefeed_list_records',
-    type: 'gauge',
-    labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'Stored records.',
   },
   listLate: {
+    ...OF_LIST,
     name: 'changefeed_list_late',
-    type: 'gauge',
-    labels: ['workspace', 'list'],
-    by: 'poll',
     help: '1 while the list has been due for longer than the start of a sweep may take and no process sweeps it.',
   },
   listFailing: {
+    ...OF_LIST,
     name: 'changefeed_list_failing_seconds',
-    type: 'gauge',
-    labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'Time since the first of the failed attempts in a row; 0 when the last sweep was complete.',
   },
   listHeld: {
@@ -110,38 +103,28 @@ export const METRICS = {
     help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong.',
   },
   budgetLimit: {
+    ...OF_WORKSPACE,
     name: 'changefeed_budget_limit_requests_per_second',
-    type: 'gauge',
-    labels: ['workspace'],
-    by: 'poll',
     help: 'The configured request budget.',
   },
   budgetAllowed: {
+    ...OF_WORKSPACE,
     name: 'changefeed_budget_allowed_requests_per_second',
-    type: 'gauge',
-    labels: ['workspace'],
-    by: 'poll',
     help: 'What is allowed of it now: less for some minutes after a 429.',
   },
   budgetUsed: {
+    ...OF_WORKSPACE,
     name: 'changefeed_budget_used_ratio',
-    type: 'gauge',
-    labels: ['workspace'],
-    by: 'poll',
     help: 'The part of the configured budget that all processes used in the last minute: 0 to 1.',
   },
   budgetPaused: {
+    ...OF_WORKSPACE,
     name: 'changefeed_budget_paused_seconds',
-    type: 'gauge',
-    labels: ['workspace'],
-    by: 'poll',
     help: 'Time until requests are sent again after a 429; 0 when there is no wait.',
   },
   logEvents: {
+    ...OF_WORKSPACE,
     name: 'changefeed_log_events',
-    type: 'gauge',
-    labels: ['workspace'],
-    by: 'poll',
     help: 'Events in the log.',
   },
   apiRequests: {
@@ -197,38 +180,28 @@ export const METRICS = {
     help: 'Events that sweeps and shortcuts of this process wrote to the log, by type.',
   },
   lagEvents: {
+    ...OF_SUBSCRIPTION,
     name: 'changefeed_subscription_lag_events',
-    type: 'gauge',
-    labels: ['subscription'],
-    by: 'dispatch',
     help: 'Events that are not handled yet (of those not read from the log at most 1,000 per workspace are counted).',
   },
   lagSeconds: {
+    ...OF_SUBSCRIPTION,
     name: 'changefeed_subscription_lag_seconds',
-    type: 'gauge',
-    labels: ['subscription'],
-    by: 'dispatch',
     help: 'Age of the oldest event that is not handled yet; 0 without lag.',
   },
   deadLetters: {
+    ...OF_SUBSCRIPTION,
     name: 'changefeed_subscription_dead_letters',
-    type: 'gauge',
-    labels: ['subscription'],
-    by: 'dispatch',
     help: 'Events that could not be handled and wait for a person.',
   },
   disabled: {
+    ...OF_SUBSCRIPTION,
     name: 'changefeed_subscription_disabled',
-    type: 'gauge',
-    labels: ['subscription'],
-    by: 'dispatch',
     help: '1 while nothing is delivered to the subscription.',
   },
   failing: {
+    ...OF_SUBSCRIPTION,
     name: 'changefeed_subscription_failing_seconds',
-    type: 'gauge',
-    labels: ['subscription'],
-    by: 'dispatch',
     help: 'Time since the first failure after the last success; 0 when there is none.',
   },
   attempts: {

@@ -4,10 +4,10 @@
  */
 import { formatDuration } from '../runtime/duration.js';
 import type { Held } from '../sweep/store.js';
-import { heldText } from './held.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
-type Facts = Omit<Status, 'problems'>;
+/** The status before the problems are found in it. */
+type Observed = Omit<Status, 'problems'>;
 
 /** While a process has just started, others may still be starting. */
 const GRACE_MS = 30_000;
@@ -23,7 +23,7 @@ const LOOP_FAILING_MS = 60_000;
 const LOOP_FAILED_MS = 120_000;
 
 /** Errors first. A problem that several lists share, such as a refused token, is in the result once. */
-export function problemsOf(status: Facts): Problem[] {
+export function problemsOf(status: Observed): Problem[] {
   const found = [
     ...redisProblems(status),
     ...missingRoles(status),
@@ -55,7 +55,7 @@ function problem(
   return { kind, severity, workspace: null, list: null, since: null, ...facts };
 }
 
-function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Facts): Problem[] {
+function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observed): Problem[] {
   const evicts = `Redis has maxmemory-policy "${evictionPolicy ?? ''}" and may evict keys: polling and delivery pause. CONFIG SET maxmemory-policy noeviction, and the same in redis.conf.`;
   const why =
     refuses === 'read-only'
@@ -76,7 +76,7 @@ const ROLE_EFFECTS = {
   handle: 'no handler runs',
 } as const;
 
-function missingRoles({ at, processes, subscriptions, workspaces }: Facts): Problem[] {
+function missingRoles({ at, processes, subscriptions, workspaces }: Observed): Problem[] {
   const needed = subscriptions.length === 0 ? (['poll'] as const) : (['poll', 'dispatch', 'handle'] as const);
   const isPolled = workspaces.some(({ lists }) => lists.some(({ enabled }) => enabled));
   const oldest = processes.map(({ startedAt }) => startedAt).sort()[0];
@@ -92,7 +92,7 @@ function missingRoles({ at, processes, subscriptions, workspaces }: Facts): Prob
   });
 }
 
-function stalledLoops({ processes }: Facts): Problem[] {
+function stalledLoops({ processes }: Observed): Problem[] {
   return processes.flatMap(({ stalled, pid, host }) =>
     stalled.map(({ loop, since }) => {
       const message = `The loop "${loop}" of process ${pid} on ${host} has made no progress since ${since}. It is started again; if the problem remains, restart the process.`;
@@ -101,7 +101,7 @@ function stalledLoops({ processes }: Facts): Problem[] {
   );
 }
 
-function failingLoops({ at: now, processes }: Facts): Problem[] {
+function failingLoops({ at: now, processes }: Observed): Problem[] {
   return processes.flatMap(({ failing, pid, host }) =>
     failing
       .filter(({ since, at }) => msBetween(since, at) >= LOOP_FAILING_MS && msBetween(at, now) < LOOP_FAILED_MS)
@@ -112,7 +112,7 @@ function failingLoops({ at: now, processes }: Facts): Problem[] {
   );
 }
 
-function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: Facts): Problem[] {
+function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: Observed): Problem[] {
   const isPolled = processes.some(
     ({ roles, workspaces, startedAt }) =>
       roles.includes('poll') && workspaces.includes(name) && msBetween(startedAt, at) >= GRACE_MS,
@@ -174,8 +174,19 @@ function whatToDo(what: Held['what'], where: string): string {
   return what === 'removals' ? accept : `${accept} Take them without events: changefeed resync ${where}.`;
 }
 
+/** What is held, and why, as one sentence. */
+export function heldText({ what, why, count, of, known }: Held): string {
+  const isReplaced = why === 'replaced' && known !== undefined;
+  const reason = isReplaced
+    ? `only ${known.seen} of ${known.of} known records were seen. Check whether this is the token of another workspace, or a backup was restored.`
+    : 'this is more than may change at once.';
+  return what === 'removals'
+    ? `${count} of ${of} records are missing and their removals are held; ${why === 'replaced' ? 'the list shows other records than before.' : reason}`
+    : `${count} of ${of} records are new and are held; ${reason}`;
+}
+
 /** Reported in each workspace, because each has its own log. */
-function subscriptionProblems({ at, subscriptions, workspaces }: Facts): Problem[] {
+function subscriptionProblems({ at, subscriptions, workspaces }: Observed): Problem[] {
   return subscriptions.flatMap((one) => {
     const subject = `subscription:${one.name}`;
     return workspaces.flatMap(({ name: workspace }) =>
@@ -188,13 +199,13 @@ function subscriptionProblems({ at, subscriptions, workspaces }: Facts): Problem
 
 type Trouble = Pick<Problem, 'severity' | 'kind' | 'message'> & Partial<Pick<Problem, 'since'>>;
 
-interface Seen {
+interface Report {
   at: string;
   /** In whose log the problem is reported. */
   workspace: string;
 }
 
-function troublesOf(subscription: SubscriptionStatus, seen: Seen): Trouble[] {
+function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[] {
   const { name, disabled, unreadable } = subscription;
   if (unreadable !== null) {
     const message = `Subscription "${name}" cannot be read: ${unreadable}`;
@@ -206,12 +217,12 @@ function troublesOf(subscription: SubscriptionStatus, seen: Seen): Trouble[] {
     const message = `Subscription "${name}" has been disabled since ${since}: ${sentence(reason)} ${waiting} Enable it: changefeed enable ${name}.`;
     return [{ severity: 'error', kind: 'subscription.disabled', since, message }];
   }
-  return [...failing(subscription, seen), ...stalled(subscription)];
+  return [...failing(subscription, report), ...stalled(subscription)];
 }
 
 function failing(
   { name, failingSince, failures, lastError, manyDead }: SubscriptionStatus,
-  { at, workspace }: Seen,
+  { at, workspace }: Report,
 ): Trouble[] {
   const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
   if (failsMs < FAILING_MS && !manyDead) return [];

@@ -3,10 +3,38 @@
  * subscriptions are read from the status when they are asked for.
  */
 import type { Counter, Gauge, Histogram } from 'prom-client';
-import { heldCount } from './held.js';
-import type { Measure } from './measure.js';
+import type { ObservedTry } from '../api/with-observer.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { ChangeEvent } from '../events/types.js';
 import { METRICS, QUEUE_METRIC, type MetricDefinition, type MetricName } from './metric-table.js';
 import type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
+
+/** What the parts of a process report for its metrics, in the words of the domain. */
+export interface Measure {
+  /** A request to the CRM has its answer, or has failed. */
+  tried(workspace: string, tried: ObservedTry): void;
+  /** @param swept.ms how long it took; null when it is incomplete */
+  swept(swept: { workspace: string; list: ListName; outcome: 'complete' | 'incomplete'; ms: number | null }): void;
+  /** These events are in the log. */
+  logged(workspace: string, events: readonly Pick<ChangeEvent, 'type'>[]): void;
+  /** A handler was called. Returns what to call with its outcome; only the first call counts. */
+  handling(subscription: string): (ended: HandlerEnded) => void;
+}
+
+export interface HandlerEnded {
+  outcome: 'success' | 'failure' | 'timeout';
+  ms: number;
+  /** Of the events that were handled: ms since the change, and since its detection. */
+  delays: readonly { changeMs: number; detectionMs: number }[];
+}
+
+/** For a process without metrics. */
+export const unmeasured: Measure = {
+  tried: () => undefined,
+  swept: () => undefined,
+  logged: () => undefined,
+  handling: () => () => undefined,
+};
 
 export interface Exposed {
   roles: readonly string[];
@@ -36,11 +64,11 @@ export async function createPrometheus(): Promise<Prometheus> {
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
-  for (const [key, { name, type, labels, help, ...rest }] of Object.entries<MetricDefinition>(METRICS)) {
+  for (const [key, { name, type, labels, help, buckets = [] }] of Object.entries<MetricDefinition>(METRICS)) {
     const common = { name, help, labelNames: [...labels], registers: [registry] };
     if (type === 'counter') counters.set(key, new client.Counter(common));
     else if (type === 'gauge') gauges.set(key, new client.Gauge(common));
-    else histograms.set(key, new client.Histogram({ ...common, buckets: [...(rest.buckets ?? [])] }));
+    else histograms.set(key, new client.Histogram({ ...common, buckets: [...buckets] }));
   }
   const count = (name: NamesOf<'counter'>, labels: Labels, by = 1): void => counters.get(name)?.inc({ ...labels }, by);
   const observe = (name: NamesOf<'histogram'>, labels: Labels, ms: number): void =>
@@ -137,7 +165,8 @@ function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetG
   set('listRecords', labels, records);
   set('listLate', labels, late ? 1 : 0);
   set('listFailing', labels, failure === null ? 0 : secondsSince(failure.since, nowMs));
-  for (const what of ['removals', 'creations'] as const) set('listHeld', { ...labels, what }, heldCount(held, what));
+  for (const what of ['removals', 'creations'] as const)
+    set('listHeld', { ...labels, what }, held.find((one) => one.what === what)?.count ?? 0);
   for (const [shortcut, { used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
     for (const [result, pages] of Object.entries({ used, useful, wrong }))
       set('shortcutPages', { ...labels, shortcut, result }, pages);

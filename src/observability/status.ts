@@ -1,6 +1,6 @@
 /** The status of a Changefeed as plain data. The `status` command prints it, and the problems are found in it. */
 import type { Spent } from '../api/spending.js';
-import type { SubscriptionStatistics } from '../dispatch/dispatcher.js';
+import type { SubscriptionStatistics } from '../dispatch/statistics.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Notice, ProblemKind } from '../events/types.js';
 import type { Held } from '../sweep/store.js';

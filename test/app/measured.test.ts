@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMeasured } from '../../src/app/measured.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { defineHandler } from '../../src/handlers/define.js';
-import { unmeasured, type HandlerEnded, type Measure } from '../../src/observability/measure.js';
+import { unmeasured, type HandlerEnded, type Measure } from '../../src/observability/prometheus.js';
 import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 
 const AT = Date.parse(sampleEvent().data.observedAt) + 3_000;

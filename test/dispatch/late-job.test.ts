@@ -1,8 +1,7 @@
 import type { Job } from 'bullmq';
 import { describe, expect, it } from 'vitest';
-import { deliveryIdOf } from '../../src/dispatch/delivery-id.js';
+import { addJobs, deliveryIdOf } from '../../src/dispatch/deliveries.js';
 import type { JobData } from '../../src/dispatch/ports.js';
-import { addJobs } from '../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';

@@ -119,7 +119,7 @@ describe('merge: changes of one record', () => {
       to: { 이름: 'c', 등급: 2 },
       changes: [{ field: '이름', before: 'b', after: 'c' }],
     });
-    expect(mergeChanges([there, more], { comparisonOf }).event?.data.changes).toEqual([
+    expect(mergeChanges([there, more], comparisonOf).event?.data.changes).toEqual([
       { field: '이름', before: 'a', after: 'c' },
     ]);
   });

@@ -87,7 +87,7 @@ describe('merge and detection', () => {
         const back = step(b, c, { list, rules: given, sequence: 2 });
         fc.pre(there !== null && back !== null);
         const atOnce = step(a, c, { list, rules: given, sequence: 2 });
-        const { taken, event } = mergeChanges([there, back], { comparisonOf: () => compileRules(list, given) });
+        const { taken, event } = mergeChanges([there, back], () => compileRules(list, given));
         expect(taken).toBe(2);
         expect(event?.data.changes).toEqual(atOnce?.data.changes);
       }),

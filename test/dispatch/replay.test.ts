@@ -153,10 +153,7 @@ describe('replay: its process is killed', () => {
       const expected = Array.from({ length: 20 }, (_, n) => [`r${n}`, each] as const);
       await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()));
       const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
-      await eventually(async () => {
-        const [stored] = await deps.backfills.tasks('s');
-        expect(stored?.task).toMatchObject({ sent: 600, done: true });
-      });
+      await eventually(async () => expect(await deps.backfills.tasks('s')).toEqual([]));
     },
   );
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
-import { silentLog, type Log } from '../../src/runtime/log.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -129,19 +128,6 @@ describe('retry: a delivery', () => {
     expect(letter?.attempts[0]?.code).toBe('CF_HANDLER_FAILED');
     expect(letter?.reason).toContain('a string of 6 characters');
     expect(JSON.stringify(letter)).not.toContain('secret');
-  });
-
-  it('ignores the return value of a handler and logs that once', async () => {
-    const warnings: string[] = [];
-    const logger: Log = { ...silentLog, warn: (_facts, message) => warnings.push(message), child: () => logger };
-    const { append, settled } = await runFanOut(test, [aSubscription('s', () => 'nonsense' as unknown as undefined)], {
-      logger,
-    });
-
-    await append(1, 2, 3);
-
-    expect(await settled()).toEqual({ outcome: 'handled' });
-    expect(warnings.filter((message) => message.includes('returned a value'))).toHaveLength(1);
   });
 
   it('an attempt that is interrupted by stopping does not count', async () => {

@@ -1,13 +1,13 @@
 /** Events that wait although nothing keeps them back, with a real queue, on a clock that is put forward. */
 import { describe, expect, it } from 'vitest';
-import type { SubscriptionStatistics } from '../../src/dispatch/dispatcher.js';
-import { STALLED_MS } from '../../src/dispatch/stalled.js';
+import { STALLED_MS, type SubscriptionStatistics } from '../../src/dispatch/statistics.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
+import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { skippingClock } from '../support/fast-clock.js';
-import { aSubscription } from '../support/fan-out.js';
+import { aSubscription, appendEvents, changeEvent, wrapLog } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
@@ -49,6 +49,22 @@ describe('stalled', () => {
     });
     await job!.remove();
     await queue.resume();
+    fanOut.clock.skip(STALLED_MS);
+    expect((await ops(fanOut)).stalled).toMatchObject({ where: 'jobless' });
+  });
+
+  it('stalled: an event that has no job, although an event of another record waits for its retry', async () => {
+    const fanOut = await running({ retry: { attempts: 3, delayMs: 3_600_000, maxDelayMs: 3_600_000 } }, () => {
+      throw new Error('not now');
+    });
+    const first = { record: 'r1', sequence: 1 };
+    await appendEvents(test.redis, test.keys, [changeEvent(first), changeEvent({ ...first, record: 'r2' })]);
+    const jobs = await eventually(async () => {
+      const delayed = await fanOut.queues.of('ops').getDelayed();
+      expect(delayed).toHaveLength(2);
+      return delayed;
+    });
+    await jobs.find(({ data }) => data.group?.endsWith('r1'))!.remove();
     fanOut.clock.skip(STALLED_MS);
     expect((await ops(fanOut)).stalled).toMatchObject({ where: 'jobless' });
   });
@@ -104,6 +120,18 @@ describe('stalled', () => {
     const [last] = (await queues.of('ops').getWaiting()).map(({ id }) => id!).slice(-1);
     await test.redis.zadd(pending, '1', last!);
     expect((await ops(fanOut)).stalled).toBeNull();
+  });
+
+  it('lag: all unread events are counted, also where the log returns few at a time', async () => {
+    const connect = () => test.connect({ maxRetriesPerRequest: null });
+    const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
+    const log = wrapLog(reader, {
+      read: (workspace, after, count) => reader.read(workspace, after, Math.min(count, 3)),
+    });
+    const fanOut = await runFanOut(test, [aSubscription('ops', () => undefined)], { log });
+    await fanOut.dispatcher.stop();
+    await fanOut.append(...Array.from({ length: 10 }, (_, index) => index + 1));
+    expect(await ops(fanOut)).toMatchObject({ lagEvents: 10 });
   });
 
   it('failing: a subscription names its last error, and many dead letters within ten minutes', async () => {

@@ -5,11 +5,10 @@
 import { writeSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
+import { createHandlerPool, DEFAULT_TIMING } from '../../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
 import type { HandleBatch } from '../../src/handlers/handler.js';
-import { DEFAULT_TIMING } from '../../src/dispatch/worker.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps, wrapBackfills, wrapGate, wrapLog } from './fan-out.js';

@@ -1,5 +1,5 @@
 /** `held`: what waits until a person accepts it, and why. */
-import { heldText } from '../../observability/held.js';
+import { heldText } from '../../observability/problems.js';
 import { workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag } from '../command.js';
 import { fitted } from '../text.js';

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openChangefeed, type Changefeed } from '../../../src/app/changefeed.js';
 import { parseConfig } from '../../../src/config/parse.js';
-import { STALLED_MS } from '../../../src/dispatch/stalled.js';
+import { STALLED_MS } from '../../../src/dispatch/statistics.js';
 import { openQueues } from '../../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { defineHandler } from '../../../src/handlers/define.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileSelection, readsWorkspace } from '../../src/dispatch/match.js';
-import type { Selection } from '../../src/handlers/handler.js';
+import { compileSelection, readsWorkspace, type Selection } from '../../src/events/pattern.js';
 import { changeEvent, type EventSpec } from '../support/fan-out.js';
 
 const selects = (selection: Partial<Selection>, spec: Partial<EventSpec> = {}): boolean =>

@@ -1,0 +1,243 @@
+/**
+ * What `status` shows of a subscription: its jobs, its health, its lag, and whether its events stand still.
+ *
+ * Events stand still when they wait although nothing keeps them back. Whatever the cause, the feed is silent about these events, so they are a
+ * problem. Only the oldest unhandled event of each workspace is asked about: that is one question, and an event behind it becomes the oldest in
+ * time. It is not counted while it is handled or waits for its own time (a retry, `settle`), and not for as long as the subscription has handled
+ * another event within the limit and will come to it: a long queue is lag.
+ */
+import type { Queue } from 'bullmq';
+import { ChangefeedError } from '../errors.js';
+import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
+import type { Subscription } from '../handlers/handler.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
+import { lastSuccessMs } from './circuit-breaker.js';
+import { isSentAgain } from './deliveries.js';
+import { readsWorkspace } from '../events/pattern.js';
+import type { BackfillStore, Disabled, DispatchStores, JobData, LastError, LogReader } from './ports.js';
+
+export interface Stalled {
+  /** ISO 8601: the event waits since then. */
+  since: string;
+  /**
+   * `paused`: the queue is paused although the subscription is not disabled. `queue`: no worker takes the event. `jobless`: it has no job that
+   * could run. `log`: it is not read from the log.
+   */
+  where: 'paused' | 'queue' | 'jobless' | 'log';
+}
+
+/** Longer than a deployment and the wait for the lock of a process that was killed. Shorter, and a slow start would be a problem. */
+export const STALLED_MS = 300_000;
+
+export interface SubscriptionStatistics {
+  name: string;
+  handler: string;
+  on: readonly string[];
+  waiting: number;
+  active: number;
+  /** Waiting for a retry, or for their record to be quiet (`settle`). Events behind another one of their record are in `lagEvents`. */
+  delayed: number;
+  dead: number;
+  paused: boolean;
+  /** Since when and why nothing is delivered to it; null when it is enabled. */
+  disabled: Disabled | null;
+  /** ISO 8601: the first failure since the last success; null when there is none. */
+  failingSince: string | null;
+  /** Failed attempts since then; 0 when there is none. */
+  failures: number;
+  /** What the last of them said; null when there is none. */
+  lastError: LastError | null;
+  /** Ten or more events became dead letters in the last ten minutes, and were not retried or dropped. */
+  manyDead: boolean;
+  /** Events wait although nothing keeps them back; null when none does. */
+  stalled: Stalled | null;
+  /** Events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead. */
+  lagEvents: number;
+  /** Age of the oldest of these, in seconds; 0 without lag. */
+  lagSeconds: number;
+  /** Why its keys in Redis cannot be read, with the name of the key: all counts are then 0; null when they can. */
+  unreadable: string | null;
+}
+
+export interface StatisticsOptions extends DispatchStores {
+  workspaces: readonly string[];
+  clock: Clock;
+}
+
+/** A damaged key of one subscription must not hide the others. */
+export async function describeSubscription(
+  subscription: Subscription,
+  queue: Queue<JobData>,
+  options: StatisticsOptions,
+): Promise<SubscriptionStatistics> {
+  try {
+    return await readStatistics(subscription, queue, options);
+  } catch (error) {
+    if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
+    return unreadableSubscription(subscription, error.message);
+  }
+}
+
+function unreadableSubscription({ name, handler, on }: Subscription, unreadable: string): SubscriptionStatistics {
+  const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
+  const well = { paused: false, manyDead: false, disabled: null, failingSince: null, lastError: null, stalled: null };
+  return { name, handler, on, ...nothing, ...well, unreadable };
+}
+
+/** A few events that cannot be handled need a person some time. So many in so short a time mean that deliveries are lost until one acts. */
+const MANY_DEAD = 10;
+const MANY_WITHIN_MS = 600_000;
+
+async function hasManyDead(queue: Queue<JobData>, nowMs: number): Promise<boolean> {
+  const backend = queue.getBackend();
+  const [[id] = []] = await backend.getRanges(['failed'], MANY_DEAD - 1, MANY_DEAD - 1, false);
+  const job = id === undefined ? undefined : await backend.getJobData(id);
+  return nowMs - (job?.finishedOn ?? 0) < MANY_WITHIN_MS;
+}
+
+async function readStatistics(
+  subscription: Subscription,
+  queue: Queue<JobData>,
+  options: StatisticsOptions,
+): Promise<SubscriptionStatistics> {
+  const { name, handler, on } = subscription;
+  const nowMs = options.clock.now();
+  const [counts, paused, lag, health, succeededMs, manyDead] = await Promise.all([
+    queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
+    queue.isPaused(),
+    measureLag(subscription, options),
+    options.health.read(name),
+    lastSuccessMs(queue),
+    hasManyDead(queue, nowMs),
+  ]);
+  const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
+  const { failingSinceMs, failures, lastError, disabled } = health;
+  const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
+  const jobs = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, paused, dead };
+  return {
+    name,
+    handler,
+    on,
+    waiting: waiting + prioritized,
+    active,
+    delayed,
+    dead,
+    paused,
+    disabled,
+    failingSince: isFailing ? isoTime(failingSinceMs) : null,
+    failures: isFailing ? failures : 0,
+    lastError: isFailing || manyDead ? lastError : null,
+    manyDead,
+    stalled: disabled === null ? await findStalled(lag.oldest, { ...jobs, planned: active + delayed }) : null,
+    lagEvents: lag.events,
+    lagSeconds: lag.seconds,
+    unreadable: null,
+  };
+}
+
+/** The oldest unhandled event of a workspace. */
+interface Oldest {
+  /** When it was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
+  atMs: number | null;
+  /** The id of the delivery; null where the event has not been read from the log. */
+  id: string | null;
+}
+
+interface Lag {
+  events: number;
+  oldest: Oldest | null;
+}
+
+/** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
+const COUNTED = 1_000;
+
+async function measureLag(
+  subscription: Subscription,
+  options: StatisticsOptions,
+): Promise<{ events: number; seconds: number; oldest: readonly Oldest[] }> {
+  const workspaces = options.workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
+  const lags = await Promise.all(workspaces.map((workspace) => lagOf(subscription.name, workspace, options)));
+  const oldest = lags.flatMap((lag) => lag.oldest ?? []);
+  const oldestMs = oldest.flatMap(({ atMs }) => atMs ?? []);
+  const ageMs = oldestMs.length === 0 ? 0 : options.clock.now() - Math.min(...oldestMs);
+  return {
+    events: lags.reduce((sum, { events }) => sum + events, 0),
+    seconds: Math.max(0, Math.round(ageMs / 1_000)),
+    oldest,
+  };
+}
+
+async function lagOf(subscription: string, workspace: string, { log, offsets, gate }: StatisticsOptions): Promise<Lag> {
+  const [offset, tail, { events, oldestId: id, oldestMs: atMs }] = await Promise.all([
+    offsets.get(workspace, subscription),
+    log.tail(workspace),
+    gate.pending(subscription, workspace),
+  ]);
+  const pending = id === null ? null : { atMs, id };
+  // Without an offset it has not started, and its lag is not known.
+  if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return { events, oldest: pending };
+  const unread = await countUnread(log, workspace, offset);
+  return { events: events + unread.events, oldest: pending ?? unread.oldest };
+}
+
+/** A read may return fewer events than asked for, and none only at the end of the log. */
+async function countUnread(log: LogReader, workspace: string, offset: string): Promise<Lag> {
+  let [events, after] = [0, offset];
+  let oldest: Oldest | null = null;
+  while (events < COUNTED) {
+    const batch = await log.read(workspace, after, COUNTED - events);
+    const [first, last] = [batch[0], batch.at(-1)];
+    if (first === undefined || last === undefined) break;
+    oldest ??= { atMs: timeOfLogId(first.logId), id: null };
+    events += batch.length;
+    after = last.logId;
+  }
+  return { events, oldest };
+}
+
+interface StalledOptions {
+  subscription: Subscription;
+  queue: Queue<JobData>;
+  backfills: BackfillStore;
+  nowMs: number;
+  /** When an attempt last succeeded, ms; 0 when none did. */
+  succeededMs: number;
+  /** Of the subscription's jobs. */
+  paused: boolean;
+  dead: number;
+  /** Those that run or wait for their time. */
+  planned: number;
+}
+
+/** The event that has waited for longest among the oldest of each workspace; null when none is stalled. */
+async function findStalled(oldest: readonly Oldest[], options: StalledOptions): Promise<Stalled | null> {
+  const found = await Promise.all(oldest.map((one) => stalledOne(one, options)));
+  const [first = null] = found.filter((one) => one !== null).sort((one, other) => one.since.localeCompare(other.since));
+  return first;
+}
+
+async function stalledOne({ id, atMs }: Oldest, options: StalledOptions): Promise<Stalled | null> {
+  const { subscription, queue, backfills, nowMs, succeededMs, paused, dead, planned } = options;
+  const isLong = (sinceMs: number): boolean => nowMs - sinceMs >= STALLED_MS;
+  const loggedMs = atMs ?? 0;
+  if (!isLong(loggedMs)) return null;
+  // The log waits while a snapshot is read.
+  if (id === null)
+    return (await backfills.tasks(subscription.name)).length > 0 ? null : stalled(loggedMs, 'log', nowMs);
+  const state = await queue.getJobState(id);
+  if (state === 'active' || state === 'delayed') return null;
+  if (state === 'waiting' || state === 'prioritized') {
+    const job = await queue.getJob(id);
+    const sinceMs = Math.max(job?.timestamp ?? 0, job?.processedOn ?? 0, succeededMs);
+    return isLong(sinceMs) ? stalled(sinceMs, paused ? 'paused' : 'queue', nowMs) : null;
+  }
+  // It is behind a dead letter that is held on purpose, or behind a younger event of its record, which may wait for its own time.
+  if (subscription.whenDead === 'hold' && dead > 0) return null;
+  if (isSentAgain(id) && planned > 0) return null;
+  return stalled(loggedMs, 'jobless', nowMs);
+}
+
+/** An event of a snapshot has no time of its own. */
+function stalled(sinceMs: number, where: Stalled['where'], nowMs: number): Stalled {
+  return { since: isoTime(sinceMs > 0 ? sinceMs : nowMs - STALLED_MS), where };
+}
