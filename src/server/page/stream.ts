@@ -13,10 +13,10 @@ import { read, RefusedError } from './endpoint.js';
 import { compileFilter } from './event-filter.js';
 import { endsOf } from './events-before.js';
 import type { EventViews } from './event-views.js';
-import type { LiveEvents } from './live-events.js';
+import { storedEvents, type LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
-import type { FeedOfPage, PageSource } from './source.js';
+import type { PageSource } from './source.js';
 
 export const streamQuery = eventsQuery.extend({
   from: z.string().max(2_000).optional().describe('`beginning`, `now`, a time, a log id, or a position; default: now'),
@@ -43,7 +43,6 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
     const query = read(streamQuery, request.query, 'the query');
     const workspaces = workspacesFrom(query, deps.source);
     const call = {
-      workspaces,
       from: await startOf(request, query, workspaces, deps),
       wanted: compileFilter(filterFrom(query, deps.source)),
     };
@@ -94,7 +93,6 @@ export function openStream(reply: FastifyReply, type: string): Stream {
 }
 
 interface Sending {
-  workspaces: readonly string[];
   from: Position;
   follow: boolean;
   wanted: (event: TailedEvent['event']) => boolean;
@@ -103,12 +101,12 @@ interface Sending {
 
 async function send(
   stream: Stream,
-  { workspaces, from, follow, wanted, textOf }: Sending,
+  { from, follow, wanted, textOf }: Sending,
   { live, source }: StreamDeps,
 ): Promise<void> {
   const { signal } = stream;
   const position = new Map(from);
-  const events = follow ? live.follow({ workspaces, from, signal }) : stored(source.feed, { from, signal });
+  const events = follow ? live.follow(from, signal) : storedEvents(source.feed, from, signal);
   try {
     for await (const event of events) {
       position.set(event.workspace, event.logId);
@@ -117,13 +115,6 @@ async function send(
   } finally {
     stream.end();
   }
-}
-
-async function* stored(
-  feed: FeedOfPage,
-  { from, signal }: { from: Position; signal: AbortSignal },
-): AsyncGenerator<TailedEvent> {
-  for (const [workspace, offset] of from) yield* feed.tail({ workspace, from: offset, follow: false, signal });
 }
 
 function sentEvent(line: string, position: string): string {
