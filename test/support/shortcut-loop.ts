@@ -7,7 +7,7 @@ import { createAimQueue } from '../../src/state/aim-queue.js';
 import { createShortcutStore } from '../../src/state/commit-shortcut.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/run-sweep.js';
-import { observedCommit } from '../../src/app/commits.js';
+import { observedCommit } from '../../src/app/workspaces.js';
 import { untraced } from '../../src/runtime/tracing.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
