@@ -10,12 +10,11 @@ import { parseBeginning } from '../../events/log-id.js';
 import { isAborted, type Clock } from '../../runtime/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { read, RefusedError } from './endpoint.js';
-import { compileFilter } from './event-filter.js';
+import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
 import type { EventViews } from './event-views.js';
 import { storedEvents, type LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
-import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
 import type { PageSource } from './source.js';
 
 export const streamQuery = eventsQuery.extend({
@@ -44,7 +43,7 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
     const workspaces = workspacesFrom(query, deps.source);
     const call = {
       from: await startOf(request, query, workspaces, deps),
-      wanted: compileFilter(filterFrom(query, deps.source)),
+      wanted: filterFrom(query, deps.source),
     };
     const server = request.headers.accept?.includes('text/event-stream') === true;
     if (streams >= MOST_STREAMS)
