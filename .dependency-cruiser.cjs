@@ -51,12 +51,10 @@ const appMayImport = {
   context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
   traced: ['api', 'sweep', 'todos', 'state', ...leaves],
   tracing: ['config', 'observability', 'runtime'],
-  commits: ['app/traced', 'sweep', 'events', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
   monitoring: ['app/context', 'workers/all', 'observability', 'server', 'runtime'],
   workspaces: [
     'app/context',
-    'app/commits',
     'app/traced',
     'config',
     'api',
@@ -95,9 +93,8 @@ const appMayImport = {
   reload: ['app/context', 'app/workspaces', 'workers/all', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
   doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'redis', 'runtime', 'errors'],
-  'screen-log': ['app/changefeed', 'dispatch', 'observability', 'runtime'],
   process: [
-    ...['app/changefeed', 'app/screen-log', 'app/state-dir', 'app/watch-config'],
+    ...['app/changefeed', 'app/state-dir', 'app/watch-config'],
     ...['config', 'observability', 'runtime', 'errors'],
   ],
 };

@@ -19,11 +19,9 @@ import { createPrometheus, unmeasured, type Prometheus } from '../observability/
 import type { Status } from '../observability/status.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { OpenedRedis } from '../redis/private/open.js';
-import { packageVersion } from '../runtime/package-version.js';
 import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
-import type { Routes } from '../server/http/server.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
 import { createNoticeStore } from '../state/notices.js';
 import { createProcessRegistry } from '../state/process-registry.js';
@@ -34,9 +32,9 @@ import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
 import { queueHint, type HintOptions } from './hints.js';
-import { httpPart } from './http.js';
+import { httpPart, type HttpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
-import { monitored, type MonitoredProcess } from './monitoring.js';
+import { monitored } from './monitoring.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
@@ -217,23 +215,18 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     lists,
     ...forgetting(context),
   };
-  const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
-  const routes = monitorsOf(context, prometheus, facts);
-  const server = http ? httpPart(context, { workspaces, version: packageVersion(), feed, routes }) : null;
+  const served = (metrics: Prometheus): HttpPart => {
+    const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
+    const monitors = monitoringRoutes(monitored(context, { ...facts, prometheus: metrics }));
+    return httpPart(context, { workspaces, feed, routes: [monitors] });
+  };
+  const server = prometheus === null ? null : served(prometheus);
   return feed;
 }
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {
   // In JavaScript anything can be given: what has no `config` is checked as one.
   return !Object.hasOwn(Object(given) as object, 'config');
-}
-
-function monitorsOf(
-  context: AppContext,
-  prometheus: Prometheus | null,
-  facts: Omit<MonitoredProcess, 'prometheus'>,
-): Routes[] {
-  return prometheus === null ? [] : [monitoringRoutes(monitored(context, { ...facts, prometheus }))];
 }
 
 /** It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed. */

@@ -42,15 +42,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
 export function logConfigWarnings(
   log: Pick<Log, 'warn'>,
   config: Config,
-  about: readonly ConfigWarning['about'][] = [
-    'subscription',
-    'unpolled',
-    'handler',
-    'address',
-    'polling',
-    'mirror',
-    'todos',
-  ],
+  about: readonly ConfigWarning['about'][],
 ): void {
   for (const { about: kind, subject, reason, remedy } of configWarnings(config))
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);

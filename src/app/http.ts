@@ -6,6 +6,7 @@ import { polledLists } from '../config/lists.js';
 import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Part } from '../runtime/lifecycle.js';
+import { packageVersion } from '../runtime/package-version.js';
 import type { HttpServer, Routes } from '../server/http/server.js';
 import type { FeedOfPage, PageSource } from '../server/page/source.js';
 import { handledSince } from '../state/handled.js';
@@ -16,7 +17,7 @@ import type { Workspaces } from './workspaces.js';
 const USUAL_PORT = 4021;
 
 export interface HttpPart extends Part {
-  /** Where it listens; null before it has started, and where `http` is not enabled. */
+  /** Where it listens; null before it has started. */
   url(): string | null;
 }
 
@@ -24,15 +25,12 @@ export interface HttpDeps {
   workspaces: Workspaces;
   /** The Changefeed that this process is. */
   feed: FeedOfPage;
-  version: string;
   /** Besides the page: what monitors read. */
   routes: readonly Routes[];
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
   const { http } = context.config;
-  if (!http.enabled)
-    return { name: 'http', start: () => Promise.resolve(), stop: () => Promise.resolve(), url: () => null };
   let queues: Queues | undefined;
   const opened = (): Queues => (queues ??= queuesOf(context));
   let server: HttpServer | undefined;
@@ -57,7 +55,7 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */
 async function serverOf(
   context: AppContext,
-  { workspaces, feed, version, routes, opened }: HttpDeps & { opened: () => Queues },
+  { workspaces, feed, routes, opened }: HttpDeps & { opened: () => Queues },
 ): Promise<HttpServer> {
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../server/http/server.js'),
@@ -82,7 +80,14 @@ async function serverOf(
     handledLastMinute: (subscriptions) => handledSince(redis, keys, { subscriptions, sinceMs: clock.now() - 60_000 }),
   };
   const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
-  const page = pageRoutes({ source, queues: () => opened().all.values(), version, ready, clock, log });
+  const page = pageRoutes({
+    source,
+    queues: () => opened().all.values(),
+    version: packageVersion(),
+    ready,
+    clock,
+    log,
+  });
   return createHttpServer({
     routes: [...routes, page],
     access: { tokens, trustedProxy },

@@ -1,4 +1,4 @@
-/** Handlers and commits that report to the metrics of the process. */
+/** Handlers that report to the metrics of the process. */
 import type { ChangeEvent } from '../events/types.js';
 import type { BatchContext, HandlerContext, Subscription } from '../handlers/handler.js';
 import { unmeasured, type HandlerEnded, type Measure } from '../observability/prometheus.js';

@@ -6,9 +6,8 @@ import type { Config } from '../config/schema.js';
 import { createLog, parseLogLevel, type LogOptions } from '../observability/log.js';
 import { logOnce } from '../observability/log-once.js';
 import type { Log } from '../runtime/log.js';
-import { openChangefeed, type Changefeed, type Role } from './changefeed.js';
+import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
-import { screenLog } from './screen-log.js';
 import { stateDirOf } from './state-dir.js';
 
 /** What a log depends on. */
@@ -43,7 +42,7 @@ export interface OpenOptions {
    */
   quiet?: boolean;
   /**
-   * Standard output is a terminal on which events are shown: the log leaves out complete sweeps and repetitions, unless LOG_LEVEL is set.
+   * Standard output is a terminal on which events are shown: the log leaves out complete sweeps, unless LOG_LEVEL is set.
    * @defaultValue false
    */
   showsEvents?: boolean;
@@ -96,7 +95,19 @@ export async function openService(
 function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean }): Log {
   const { env, interactive } = terminal;
   const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
-  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? screenLog(log) : log;
+  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
+}
+
+/** Complete sweeps would push the events off the screen. */
+function withoutSweeps(log: Log): Log {
+  return {
+    debug: (facts, message) => log.debug(facts, message),
+    info: (facts, message) => (isAboutSweeps(message) ? undefined : log.info(facts, message)),
+    warn: (facts, message) => log.warn(facts, message),
+    error: (facts, message) => log.error(facts, message),
+    // A subscription's own lines are its handler's.
+    child: (facts) => log.child(facts),
+  };
 }
 
 /** The log of a command that a person waits for. */

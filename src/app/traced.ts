@@ -2,7 +2,7 @@
 import type { FetchOptions, ReadApi } from '../api/read-api.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent } from '../events/types.js';
-import { untraced, type SpanOptions, type Tracing } from '../runtime/tracing.js';
+import type { SpanOptions, Tracing } from '../runtime/tracing.js';
 import type { DerivedCall } from '../state/event-log.js';
 import type { TodoStore } from '../todos/store.js';
 
@@ -12,7 +12,6 @@ interface Traced {
 }
 
 export function tracedApi(api: ReadApi, { tracing, workspace }: Traced): ReadApi {
-  if (tracing === untraced) return api;
   const reading = (list: ListName, { page, kind = 'walk', signal }: FetchOptions): SpanOptions => ({
     name: `read ${list}`,
     attributes: {
@@ -39,7 +38,6 @@ export function tracedApi(api: ReadApi, { tracing, workspace }: Traced): ReadApi
 }
 
 export function tracedTodos(store: TodoStore, { tracing, workspace }: Traced): TodoStore {
-  if (tracing === untraced) return store;
   return {
     ...store,
     fire: (timer, todo, event) =>
@@ -55,7 +53,6 @@ export function tracedTodos(store: TodoStore, { tracing, workspace }: Traced): T
 type Append = (call: DerivedCall, events: readonly ChangeEvent[]) => Promise<unknown>;
 
 export function tracedAppend(append: Append, tracing: Tracing): Append {
-  if (tracing === untraced) return append;
   return (call, events) =>
     tracing.span(
       () => publishSpan(events, call),

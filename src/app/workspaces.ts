@@ -15,6 +15,8 @@ import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
 import { Episode } from '../runtime/episode.js';
+import type { Tracing } from '../runtime/tracing.js';
+import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createScheduleStore } from '../state/schedule.js';
@@ -23,14 +25,14 @@ import { createTodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
 import type { ScheduleStore } from '../sweep/schedule.js';
+import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
 import type { AimQueue } from '../sweep/shortcuts/store.js';
-import type { SweepStore } from '../sweep/store.js';
+import { eventsOf, type SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
-import { observedCommit } from './commits.js';
 import type { AppContext } from './context.js';
-import { tracedApi, tracedTodos } from './traced.js';
+import { publishSpan, tracedApi, tracedTodos } from './traced.js';
 
 type ListWithRules = ListConfig & { rules: Rules };
 
@@ -222,6 +224,37 @@ function openStore(
     logged: (events) => measure.logged(workspace, events),
   });
   return { ...sweeps, commit };
+}
+
+interface CommitOptions extends NamedOptions {
+  unfinished: Unfinished;
+  tracing: Tracing;
+  logged: (events: readonly ChangeEvent[]) => void;
+}
+
+/**
+ * A commit of a walk or a shortcut with all that surrounds it: it is named for a stop that cannot wait for Redis, its events are a span,
+ * which becomes the parent of their deliveries, and once they are in the log they are counted, and the records that they name are queued.
+ */
+export function observedCommit(commit: SweepStore['commit'], options: CommitOptions): SweepStore['commit'] {
+  const { workspace, unfinished, tracing, logged } = options;
+  return async (list, step) => {
+    const events = eventsOf(step);
+    const committing = () =>
+      events.length === 0
+        ? commit(list, step)
+        : tracing.span(
+            () => publishSpan(events, { workspace, list }),
+            ({ traceparent }) => commit(list, traceparent === undefined ? step : { ...step, traceparent }),
+          );
+    const result = await unfinished.during(`commit of list "${list}"`, committing);
+    if (result.outcome === 'committed' && events.length > 0) {
+      logged(events);
+      // Nothing waits for it: it is only a hint.
+      void queueNamed(events, options);
+    }
+    return result;
+  };
 }
 
 /** The next try may succeed. */

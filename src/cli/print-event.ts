@@ -1,7 +1,10 @@
 /** An event as a line a person can read: what changed, from what to what. */
+import type { Inspector } from '../app/changefeed.js';
 import type { CrmRecord } from '../crm/record.js';
+import { nameItBelongsTo } from '../events/about.js';
 import { differingParts, nameIn, textOfValue, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
+import type { Io } from './io.js';
 import { type Colours, cut, noColours, printable, widthOf } from './text.js';
 
 /** Steps from the longest to the shortest form of a line: number of changes, and columns for each value. */
@@ -75,6 +78,15 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity, abo
   const fits = (pieces: readonly Piece[]): boolean =>
     pieces.reduce((sum, { text }) => sum + widthOf(text), 0) <= columns;
   return painted(FITS.map(line).find(fits) ?? line(SMALLEST), columns);
+}
+
+/** Prints an event as `demo`, `start` and `tail` do on a terminal: with the name of a record of which it only has the id. */
+export async function printEvent(
+  event: ChangeEvent,
+  { record }: Pick<Inspector, 'record'>,
+  { out, colours, columns }: Pick<Io, 'out' | 'colours' | 'columns'>,
+): Promise<void> {
+  out(eventLine(event, { colours: colours.out, columns, about: await nameItBelongsTo(event, record) }));
 }
 
 /** Colours the pieces, and cuts the one that reaches over the edge. */

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
 import { packageVersion } from '../runtime/package-version.js';
-import { COMMANDS } from './commands.js';
+import { COMMANDS, loadCommand } from './commands.js';
 import { configReport } from './config-report.js';
 import type { Io } from './io.js';
 
@@ -33,7 +33,7 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
 
 /** The command of a command line, if it has one. */
 function commandOf(args: readonly string[]): string | undefined {
-  const names = new Set(Object.values(COMMANDS).flatMap((entries) => entries.map(({ name }) => name)));
+  const names = new Set(Object.values(COMMANDS).flatMap(Object.keys));
   return args.find((one) => names.has(one));
 }
 
@@ -72,17 +72,13 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       outputError: () => undefined,
     })
     .exitOverride();
-  const load = new Map<Command, () => Promise<void>>();
-  for (const [heading, entries] of Object.entries(COMMANDS)) {
-    for (const entry of entries) {
-      const command = program.command(entry.name).description(entry.description).helpGroup(heading);
-      load.set(command, async () => (await entry.load())(command, io, done));
-    }
-  }
+  for (const [heading, commands] of Object.entries(COMMANDS))
+    for (const [name, description] of Object.entries(commands))
+      program.command(name).description(description).helpGroup(heading);
   // Runs before the arguments of the command are read.
   program.hook('preSubcommand', async (_, command) => {
     addEnvFile(io.cwd, io.env);
-    await load.get(command)?.();
+    (await loadCommand(command.name()))(command, io, done);
   });
   return program;
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { ListStatus, Status } from '../observability/status.js';
 import { systemClock } from '../runtime/clock.js';
-import { printEvent } from './event-printer.js';
+import { printEvent } from './print-event.js';
 import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';
 import { progressView, type ProgressView } from './progress.js';

@@ -25,7 +25,7 @@ export interface BreakerContext {
 }
 
 /** Logged by the process whose attempt has disabled it. */
-export const SUBSCRIPTION_DISABLED =
+const SUBSCRIPTION_DISABLED =
   'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
 
 /** Notes a failed attempt. `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */

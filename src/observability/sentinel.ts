@@ -43,7 +43,7 @@ const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
 ]);
 
 /** The message of the log when a problem begins. */
-export const PROBLEM = 'problem';
+const PROBLEM = 'problem';
 
 /** @returns one turn of the sentinel's loop */
 export function createSentinel({

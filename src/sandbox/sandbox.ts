@@ -173,7 +173,6 @@ export class Sandbox {
     return createReadApiServer({
       lists,
       sources,
-      protocol: behaviour,
       layers,
       host,
       port,

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { allowanceAfter } from '../api/allowance.js';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
-import { messageOf } from '../errors.js';
+import { ChangefeedError, messageOf } from '../errors.js';
 import type { ListStatus, RedisStatus, StoredWorkspace } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy } from '../redis/conditions.js';
@@ -51,7 +51,9 @@ export async function readWorkspaceStatus(
     readLastRefusal({ redis, keys, workspace: name }),
     Promise.all(
       Object.entries(lists).map(([list, options]) =>
-        readListStatus({ ...view, workspace: name }, { list, ...options }),
+        readListStatus({ ...view, workspace: name }, { list, ...options }).catch((error: unknown) =>
+          unreadableList({ list, ...options }, error, isoTime(view.nowMs)),
+        ),
       ),
     ),
   ]);
@@ -106,6 +108,34 @@ async function readListStatus(
           },
     // The stored records include deleted ones; the rows of the schema do not.
     records: rows ?? stored,
+  };
+}
+
+/** A damaged value of one list must not hide the other lists: that list is shown as failing, with the name of the key. */
+function unreadableList(
+  { list, enabled, intervalMs }: WatchedList & { list: ListName },
+  error: unknown,
+  at: string,
+): ListStatus {
+  if (!(error instanceof ChangefeedError && error.code === 'CF_STATE_UNREADABLE')) throw error;
+  const { code, message } = error;
+  return {
+    list,
+    enabled,
+    intervalMs,
+    freshness: null,
+    baselineAt: null,
+    lastSweep: null,
+    failure: { code, message, page: null, since: at, at, attempts: 1, retryAt: at },
+    lastError: { code, message, at },
+    dueAt: null,
+    late: false,
+    silence: null,
+    unreadable: [],
+    held: [],
+    sweeping: null,
+    shortcuts: null,
+    records: 0,
   };
 }
 

@@ -148,7 +148,7 @@ describe('config warnings: a list that is needed and not polled', () => {
     const config = parseConfig(acme(off(...LISTS), { todos: { watch: false } }), { source: 'the test' });
     logConfigWarnings(log, config, ['mirror']);
     expect(lines).toEqual([]);
-    logConfigWarnings(log, config);
+    logConfigWarnings(log, config, ['polling']);
     const remedy = 'enable a list, or take the workspace out of the configuration';
     expect(lines).toEqual([
       [{ workspace: 'acme', reason: 'every list of the workspace is disabled', remedy }, 'workspace is not polled'],

@@ -20,15 +20,11 @@ const lineOf = (event: ChangeEvent, columns?: number): string =>
 
 describe('status --watch', () => {
   it('status: lines that the terminal has no room for are counted in its last line', () => {
-    const lines = ['a problem', 'x'.repeat(100), 'people', 'todo'];
-    expect(fittingLines(lines, { columns: 80, rows: 5 })).toEqual(lines);
-    expect(fittingLines(lines, { columns: 80, rows: 4 })).toEqual([
+    const lines = ['a problem', 'another', 'people', 'todo'];
+    expect(fittingLines(lines, { columns: 80, rows: 4 })).toEqual(lines);
+    expect(fittingLines(lines, { columns: 80, rows: 3 })).toEqual([
       ...lines.slice(0, 2),
       '… 2 more lines: make the terminal higher, or run changefeed status',
-    ]);
-    expect(fittingLines(lines, { columns: 80, rows: 3 })).toEqual([
-      'a problem',
-      '… 3 more lines: make the terminal higher, or run changefeed status',
     ]);
     expect(fittingLines(lines, { columns: 20, rows: 2 })).toEqual(['a problem', '… 3 more lines: mak…']);
   });

@@ -71,7 +71,6 @@ describe('hint: the body', () => {
       Array.from({ length: 3 }, () => ({ list: 'people', ids: Array.from({ length: 400 }, String) })),
       400,
     ],
-    ['too many hints', Array.from({ length: 1_001 }, () => ({})), 400],
   ])('is refused when it is %s', (_what, body, status) => {
     const refusal = named(body);
     expect(refusal).toMatchObject({ outcome: 'refused', status });

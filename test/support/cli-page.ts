@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Io } from '../../src/cli/io.js';
 import { noColours } from '../../src/cli/text.js';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { loadCommand } from '../../src/cli/commands.js';
 import { buildProgram } from '../../src/cli/program.js';
 
 const PAGE = new URL('../../docs/cli.md', import.meta.url);
@@ -23,10 +23,7 @@ export const quietIo: Io = {
   signal: new AbortController().signal,
 };
 const program = buildProgram(quietIo, () => undefined);
-for (const { name, load } of Object.values(COMMANDS).flat()) {
-  const command = program.commands.find((one) => one.name() === name);
-  if (command !== undefined) (await load())(command, quietIo, () => undefined);
-}
+for (const command of program.commands) (await loadCommand(command.name()))(command, quietIo, () => undefined);
 
 export const commandNames = program.commands.map((command) => command.name());
 

@@ -6,7 +6,7 @@ import { silentLog } from '../../src/runtime/log.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/walk/run-sweep.js';
-import { observedCommit } from '../../src/app/commits.js';
+import { observedCommit } from '../../src/app/workspaces.js';
 import { untraced } from '../../src/runtime/tracing.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { restoreMemory } from '../../src/sweep/memory.js';

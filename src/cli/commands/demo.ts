@@ -12,7 +12,7 @@ import { defineCommand, option, optionWithDefault } from '../command.js';
 import { systemClock } from '../../runtime/clock.js';
 import { OPS_ATTEMPTS, startDemoReceiver, type DemoReceiver } from '../demo-receiver.js';
 import type { Io } from '../io.js';
-import { printEvent } from '../event-printer.js';
+import { printEvent } from '../print-event.js';
 import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';

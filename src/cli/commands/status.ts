@@ -6,7 +6,7 @@ import type { Status } from '../../observability/status.js';
 import { defineFeedCommand, flag } from '../command.js';
 import type { Io } from '../io.js';
 import { statusText } from '../print-status.js';
-import { count, cut, widthOf } from '../text.js';
+import { count, cut } from '../text.js';
 
 const REDRAW_MS = 2_000;
 
@@ -55,19 +55,13 @@ function screen(lines: readonly string[], { columns, rows }: Io): string {
   return `${HOME}${shown.map((line) => `${line}${TO_THE_END_OF_THE_LINE}`).join('\n')}${TO_THE_END}`;
 }
 
-/** The first lines that fit; if not all do, the last line shown says so. */
+/** The first lines, each as wide as the terminal at most; if not all fit, the last line shown says so. */
 export function fittingLines(
   lines: readonly string[],
   { columns, rows }: { columns: number; rows: number },
 ): readonly string[] {
-  const heights = lines.map((line) => Math.max(1, Math.ceil(widthOf(line) / columns)));
-  const fit = (limit: number): number => {
-    let left = limit;
-    const tooFar = heights.findIndex((height) => (left -= height) < 0);
-    return tooFar === -1 ? lines.length : tooFar;
-  };
-  if (fit(rows) === lines.length) return lines;
-  const shown = fit(rows - 1);
-  const hint = `… ${count(lines.length - shown, 'more line')}: make the terminal higher, or run changefeed status`;
-  return [...lines.slice(0, shown), cut(hint, columns)];
+  if (lines.length <= rows) return lines;
+  const shown = lines.slice(0, rows - 1);
+  const hint = `… ${count(lines.length - shown.length, 'more line')}: make the terminal higher, or run changefeed status`;
+  return [...shown, cut(hint, columns)];
 }

@@ -1,7 +1,7 @@
 import type { ChangeEvent } from '../../events/types.js';
 import { logOffset, typeOption, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag, negatedFlag, option } from '../command.js';
-import { printEvent } from '../event-printer.js';
+import { printEvent } from '../print-event.js';
 import { printable, widthOf } from '../text.js';
 
 /** Below the event, behind its time. */

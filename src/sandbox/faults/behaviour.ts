@@ -3,12 +3,10 @@
  * when. They can change at any time and apply from the next request on.
  */
 import { z } from 'zod';
-import { DEFAULT_PROTOCOL } from '../../server/read-api/respond.js';
 import { ORDER_NAMES } from '../world/orders.js';
 
 const count = z.number().int().min(0);
 const positive = z.number().int().min(1);
-const form = z.enum(['html', 'json', 'empty']);
 
 export const SCHEDULED_FAULTS = [
   'rate-limited',
@@ -46,12 +44,6 @@ const schedule = z.strictObject({
 export type Schedule = Readonly<z.output<typeof schedule>>;
 
 const switches = z.strictObject({
-  // Where the interface does not say how to answer: see `Protocol`.
-  unknownPath: form.default(DEFAULT_PROTOCOL.unknownPath),
-  unknownMethod: form.default(DEFAULT_PROTOCOL.unknownMethod),
-  badToken: z.enum(['reason', 'message', 'empty']).default(DEFAULT_PROTOCOL.badToken),
-  contentType: z.enum(['required', 'ignored']).default(DEFAULT_PROTOCOL.contentType),
-
   /** Records per page. */
   pageSize: positive.default(50),
   /** How the last page is marked. `empty-page`: its cursor leads to a page without records. */

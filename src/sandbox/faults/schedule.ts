@@ -51,7 +51,7 @@ type Replacement = (behaviour: Behaviour) => Answer;
 /** Answers that replace the real one. */
 const REPLACEMENTS: Readonly<Partial<Record<ScheduledFault, Replacement>>> = {
   'rate-limited': ({ limitHint }) => tooManyRequests(316, limitHint),
-  unauthorised: ({ badToken }) => unauthorised('Bearer', { badToken }),
+  unauthorised: () => unauthorised('Bearer'),
   forbidden: () => refusal(403, { message: 'Forbidden', reason: '허용되지 않은 IP 주소입니다: 203.0.113.7' }),
   'empty-400': () => emptyAnswer(400),
   'html-404': () => htmlAnswer(404, '404 Not Found'),

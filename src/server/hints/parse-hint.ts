@@ -12,17 +12,13 @@ export type ParsedHint =
   | { outcome: 'nothing'; reason: string }
   | { outcome: 'refused'; status: 400 | 404; reason: string };
 
-/** The vendor sends one record per request; others may send several. */
-const MOST_BODIES = MOST_IDS;
-
 /** @param lists the lists that are polled */
 export function parseHint(text: string, lists: Lists): ParsedHint {
   if (text.trim() === '') return { outcome: 'nothing', reason: 'The body is empty.' };
   const body = jsonOf(text);
   if (body === undefined) return refused(400, 'expected a JSON object, found something else');
+  // The vendor sends one record per request; others may send several.
   const bodies = Array.isArray(body) ? (body as unknown[]) : [body];
-  if (bodies.length > MOST_BODIES)
-    return refused(400, `expected at most ${MOST_BODIES} hints at once, found ${bodies.length}`);
   const named = new Map<ListName, string[]>();
   let ids = 0;
   for (const one of bodies) {

@@ -2,6 +2,7 @@
  * `POST /hints/<workspace>`: takes hints and answers at once. The token is the workspace's token for hints, as a bearer token or, because
  * the vendor's webhooks send no headers of ours, as the parameter `token`. It stands in addresses and so in logs, so it opens nothing else.
  */
+import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
@@ -90,16 +91,7 @@ function accept(reply: FastifyReply, status: number, data: object): FastifyReply
   return reply.code(status).send({ success: true, data });
 }
 
-const MESSAGES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  404: 'Not Found',
-  413: 'Payload Too Large',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-};
-
 function refuse(reply: FastifyReply, status: number, reason?: string): FastifyReply {
-  const message = MESSAGES[status] ?? 'Bad Request';
+  const message = STATUS_CODES[status] ?? 'Bad Request';
   return reply.code(status).send({ success: false, message, ...(reason !== undefined && { reason }) });
 }

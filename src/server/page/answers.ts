@@ -28,7 +28,7 @@ const notice = z.looseObject({
   list: z.string().nullable(),
 });
 
-export const eventView = z
+const eventView = z
   .strictObject({
     position: z.string().describe('its place in the log: `acme@1700000000000-0`'),
     id: z.string(),
@@ -64,7 +64,7 @@ export const eventView = z
   .meta({ id: 'EventView', description: 'An event in short texts.' });
 export type EventView = Plain<z.output<typeof eventView>>;
 
-export const changeEvent = z
+const changeEvent = z
   .looseObject({
     id: z.string(),
     type: z.string(),
@@ -82,6 +82,14 @@ export const eventsPage = z.strictObject({
   searched: count.describe('events that were looked at for this page'),
   end: z.string().describe('the end of the log: `from` of the stream of what comes next'),
 });
+
+/** A line of `/events`. */
+export const streamed = z.union([
+  z.strictObject({ position: z.string(), workspace: z.string(), logId: z.string(), event: changeEvent }),
+  eventView,
+]);
+
+export const refusal = z.looseObject({ error: z.looseObject({ status: count, message: z.string() }) });
 
 export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
 

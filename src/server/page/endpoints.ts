@@ -6,13 +6,12 @@ import type { Clock } from '../../runtime/clock.js';
 import { todosReport } from '../../todos/counts.js';
 import * as answers from './answers.js';
 import { endpoint, RefusedError, type Endpoint } from './endpoint.js';
-import { compileFilter } from './event-filter.js';
+import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { readable } from './event-view.js';
 import type { EventViews } from './event-views.js';
 import { endsOf, eventsBefore } from './events-before.js';
 import { SAMPLE_MS, type History } from './history.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
-import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
 import type { PageSource } from './source.js';
 import { createTodoReports } from './todo-reports.js';
 
@@ -110,7 +109,7 @@ function eventEndpoints({ source, views }: EndpointDeps): Endpoint[] {
           workspaces: workspacesFrom(query, source),
           before: before ?? new Map<string, string>(),
           limit,
-          wanted: compileFilter(filterFrom(query, source)),
+          wanted: filterFrom(query, source),
         };
         // First, so that the stream repeats an event rather than leaving one out.
         const end = formatPosition(await endsOf(source, call.workspaces));

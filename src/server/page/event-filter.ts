@@ -1,35 +1,46 @@
-/** Which events a reader wants. Pure. */
-import { compilePattern } from '../../events/pattern.js';
+/** Which events a reader wants: the parameters of a request, and what they select. */
+import { z } from 'zod';
 import { objectOf } from '../../events/envelope.js';
+import { compilePattern } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { RefusedError } from './endpoint.js';
 import { personInCharge } from './event-view.js';
+import type { PageSource } from './source.js';
 
-export interface EventFilter {
-  /** The object of a list in event types. */
-  object?: string | undefined;
-  /** A type, with `*`. */
-  type?: string | undefined;
-  /** A changed field, with `*`. */
-  field?: string | undefined;
-  /** The id of the person in charge, or part of the name. */
-  person?: string | undefined;
-  /** The id of the record. */
-  record?: string | undefined;
-  /** Part of what the record is called, or its id. */
-  text?: string | undefined;
+const short = z.string().min(1).max(200).optional();
+
+export const eventsQuery = z.object({
+  workspace: short.describe('default: all'),
+  list: short.describe('the name of a list'),
+  type: short.describe('an event type; `*` matches any characters'),
+  field: short.describe('a changed field; `*` matches any characters'),
+  person: short.describe('the person in charge: the id, or part of the name'),
+  record: short.describe("the record's id"),
+  text: short.describe('part of a text of the record, such as its name'),
+});
+
+type EventsQuery = z.output<typeof eventsQuery>;
+
+export function workspacesFrom(
+  { workspace }: Pick<EventsQuery, 'workspace'>,
+  source: Pick<PageSource, 'workspaces'>,
+): string[] {
+  const names = source.workspaces().map(({ name }) => name);
+  if (workspace === undefined) return names;
+  if (names.includes(workspace)) return [workspace];
+  throw new RefusedError(404, `There is no workspace "${workspace}". The configuration names ${names.join(', ')}.`);
 }
 
 /** All conditions must hold. */
-export function compileFilter({
-  object,
-  type,
-  field,
-  person,
-  record,
-  text,
-}: EventFilter): (event: ChangeEvent) => boolean {
+export function filterFrom(
+  { list, type, field, person, record, text }: EventsQuery,
+  source: Pick<PageSource, 'workspaces'>,
+): (event: ChangeEvent) => boolean {
   const tests: ((event: ChangeEvent) => boolean)[] = [];
-  if (object !== undefined) tests.push((event) => event.type.startsWith('crm.') && objectOf(event) === object);
+  if (list !== undefined) {
+    const object = objectOfList(list, source);
+    tests.push((event) => event.type.startsWith('crm.') && objectOf(event) === object);
+  }
   if (type !== undefined) {
     const matches = compilePattern(type);
     tests.push((event) => matches(event.type));
@@ -44,6 +55,14 @@ export function compileFilter({
   if (text !== undefined)
     tests.push((event) => event.subject === text || namesOf(event).some((name) => contains(name, text)));
   return (event) => tests.every((test) => test(event));
+}
+
+function objectOfList(list: string, source: Pick<PageSource, 'workspaces'>): string {
+  const lists = source.workspaces().flatMap((workspace) => workspace.lists);
+  const found = lists.find(({ name, object }) => name === list || object === list);
+  if (found !== undefined) return found.object;
+  const names = [...new Set(lists.map(({ name }) => name))].join(', ');
+  throw new RefusedError(404, `There is no list "${list}". The lists are ${names}.`);
 }
 
 /** The person in charge, before and after the change. */

@@ -1,128 +1,82 @@
 /**
- * The live end of the logs, read once per process however many readers follow it. A reader first gets what it has missed, from the log,
- * and then each event as it comes, in the order of each log and without a gap.
+ * The live end of the logs, watched once per process however many readers follow it. What is found there only wakes the readers: each
+ * reads the logs itself from where it is, so it gets every event, in the order of each log, however slow it is.
  */
+import { EventEmitter, once } from 'node:events';
 import type { TailedEvent } from '../../dispatch/tail.js';
-import { compareLogIds } from '../../events/log-id.js';
 import { messageOf } from '../../errors.js';
-import { isAborted } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
-import { onAbort } from '../../runtime/on-abort.js';
 import { endsOf } from './events-before.js';
 import type { Position } from './position.js';
-import type { PageSource } from './source.js';
-
-export interface FollowCall {
-  workspaces: readonly string[];
-  /** Where the reader was; a workspace that it does not name begins at the end of its log. */
-  from: Position;
-  signal: AbortSignal;
-}
+import type { FeedOfPage, PageSource } from './source.js';
 
 export interface LiveEvents {
-  /** Events after a position, without end. @throws when the reader is too slow: it may begin again where it was */
-  follow(call: FollowCall): AsyncGenerator<TailedEvent, void, undefined>;
+  /** Events after a position, until the signal aborts or the watch of the logs fails. */
+  follow(from: Position, signal: AbortSignal): AsyncGenerator<TailedEvent, void, undefined>;
   close(): Promise<void>;
 }
 
-/** Events that wait for a slow reader. */
-const MOST_WAITING = 2_000;
+interface Watch {
+  /** From now on, growth of the logs is noticed. */
+  begun: Promise<unknown>;
+  ended: Promise<void>;
+  broken: AbortSignal;
+}
 
 export function createLiveEvents(source: PageSource, log: Log): LiveEvents {
+  const { feed } = source;
   const stopping = new AbortController();
-  const readers = new Set<Reader>();
-  let reading: { begun: Promise<unknown>; ended: Promise<void> } | undefined;
+  const logs = new EventEmitter().setMaxListeners(0);
+  let watch: Watch | undefined;
 
-  const begin = (): { begun: Promise<unknown>; ended: Promise<void> } => {
+  const begin = (): Watch => {
+    const broken = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, broken.signal]);
     const names = source.workspaces().map(({ name }) => name);
-    const ends = endsOf(source, names);
-    const read = async (): Promise<void> => {
-      const failed = new AbortController();
-      const signal = AbortSignal.any([stopping.signal, failed.signal]);
+    const begun = endsOf(source, names);
+    const watchOne = async ([workspace, from]: [string, string]): Promise<void> => {
+      for await (const _ of feed.tail({ workspace, from, signal })) logs.emit('grown');
+    };
+    const watchAll = async (): Promise<void> => {
       try {
-        await Promise.all(
-          [...(await ends)].map(async ([workspace, from]) => {
-            for await (const event of source.feed.tail({ workspace, from, signal })) {
-              for (const reader of readers) reader.push(event);
-            }
-          }),
-        );
+        await Promise.all([...(await begun)].map(watchOne));
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'the live events of the status page were interrupted');
       } finally {
-        failed.abort();
-        reading = undefined;
-        for (const reader of readers) reader.end();
+        watch = undefined;
+        broken.abort();
       }
     };
-    return { begun: ends, ended: read() };
+    return { begun, ended: watchAll(), broken: broken.signal };
   };
   return {
-    async *follow({ workspaces, from, signal }) {
-      const reader = new Reader(AbortSignal.any([signal, stopping.signal]));
-      readers.add(reader);
-      try {
-        reading ??= begin();
-        // The log is read after the live events have begun, so that no event falls between the two.
-        await reading.begun;
-        const last = new Map<string, string>();
-        for (const [workspace, offset] of from) {
-          if (!workspaces.includes(workspace)) continue;
-          last.set(workspace, offset);
-          for await (const missed of source.feed.tail({ from: offset, workspace, follow: false, signal })) {
-            last.set(workspace, missed.logId);
-            yield missed;
-          }
-        }
-        for await (const event of reader) {
-          const { workspace, logId } = event;
-          const before = last.get(workspace);
-          if (!workspaces.includes(workspace) || (before !== undefined && compareLogIds(logId, before) <= 0)) continue;
+    async *follow(from, signal) {
+      watch ??= begin();
+      const ended = AbortSignal.any([signal, stopping.signal, watch.broken]);
+      const offsets = new Map(from);
+      await watch.begun;
+      while (!ended.aborted) {
+        // Before the logs are read, so that no event falls between the two.
+        const grown = once(logs, 'grown', { signal: ended }).catch(() => undefined);
+        for await (const event of storedEvents(feed, offsets, ended)) {
+          offsets.set(event.workspace, event.logId);
           yield event;
         }
-      } finally {
-        readers.delete(reader);
+        await grown;
       }
     },
     async close() {
       stopping.abort();
-      await reading?.ended;
+      await watch?.ended;
     },
   };
 }
 
-class Reader implements AsyncIterable<TailedEvent> {
-  readonly #signal: AbortSignal;
-  #waiting: TailedEvent[] = [];
-  #wake: () => void = () => undefined;
-  #ended = false;
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  push(event: TailedEvent): void {
-    this.#waiting.push(event);
-    // It begins again where it was, from the log.
-    if (this.#waiting.length > MOST_WAITING) this.#ended = true;
-    this.#wake();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<TailedEvent, void, undefined> {
-    const forget = onAbort(this.#signal, () => this.#wake());
-    try {
-      while (!isAborted(this.#signal) && !this.#ended) {
-        const next = this.#waiting.shift();
-        if (next === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
-        else yield next;
-      }
-    } finally {
-      forget();
-    }
-  }
+/** Events after a position, to the end of each log. */
+export async function* storedEvents(
+  feed: FeedOfPage,
+  from: Position,
+  signal: AbortSignal,
+): AsyncGenerator<TailedEvent, void, undefined> {
+  for (const [workspace, offset] of from) yield* feed.tail({ workspace, from: offset, follow: false, signal });
 }

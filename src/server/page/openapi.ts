@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the API, made of the schemas that check the requests. */
 import { z } from 'zod';
-import { changeEvent, eventView } from './answers.js';
+import { refusal, streamed } from './answers.js';
 import type { Endpoint } from './endpoint.js';
 import { streamQuery } from './stream.js';
 
@@ -30,24 +30,12 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
           description: 'begins with POST /api/session',
         },
       },
-      schemas: { Refusal: REFUSAL },
+      schemas: { Refusal: schemaOf(refusal, 'output') },
     },
     security: [{ token: [] }, { session: [] }, {}],
     paths,
   };
 }
-
-const REFUSAL = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['status', 'message'],
-      properties: { status: { type: 'integer' }, message: { type: 'string' } },
-    },
-  },
-};
 
 function operationOf({ method, path, summary, access, query, body, answer }: Endpoint): Json {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
@@ -66,40 +54,17 @@ function operationOf({ method, path, summary, access, query, body, answer }: End
 }
 
 function streamOperation(): Json {
+  const from = { name: 'Last-Event-ID', in: 'header', description: 'the position of the last event that was received' };
   return {
     summary: 'Events as they come: server-sent events or lines of JSON.',
     'x-role': 'read',
-    parameters: [
-      ...parametersOf(streamQuery),
-      {
-        name: 'Last-Event-ID',
-        in: 'header',
-        description: 'the position of the last event that was received',
-        schema: { type: 'string' },
-      },
-    ],
+    parameters: [...parametersOf(streamQuery), { ...from, schema: { type: 'string' } }],
     responses: {
       200: {
         description: 'Without end, unless `follow=false`. `id` of a server-sent event is its position.',
         content: {
           'text/event-stream': { schema: { type: 'string' } },
-          'application/x-ndjson': {
-            schema: {
-              oneOf: [
-                {
-                  type: 'object',
-                  required: ['position', 'workspace', 'logId', 'event'],
-                  properties: {
-                    position: { type: 'string' },
-                    workspace: { type: 'string' },
-                    logId: { type: 'string' },
-                    event: schemaOf(changeEvent, 'output'),
-                  },
-                },
-                schemaOf(eventView, 'output'),
-              ],
-            },
-          },
+          'application/x-ndjson': { schema: schemaOf(streamed, 'output') },
         },
       },
       ...REFUSALS,

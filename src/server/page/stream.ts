@@ -10,13 +10,12 @@ import { parseBeginning } from '../../events/log-id.js';
 import { isAborted, type Clock } from '../../runtime/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { read, RefusedError } from './endpoint.js';
-import { compileFilter } from './event-filter.js';
+import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
 import type { EventViews } from './event-views.js';
-import type { LiveEvents } from './live-events.js';
+import { storedEvents, type LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
-import { eventsQuery, filterFrom, workspacesFrom } from './query.js';
-import type { FeedOfPage, PageSource } from './source.js';
+import type { PageSource } from './source.js';
 
 export const streamQuery = eventsQuery.extend({
   from: z.string().max(2_000).optional().describe('`beginning`, `now`, a time, a log id, or a position; default: now'),
@@ -43,9 +42,8 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
     const query = read(streamQuery, request.query, 'the query');
     const workspaces = workspacesFrom(query, deps.source);
     const call = {
-      workspaces,
       from: await startOf(request, query, workspaces, deps),
-      wanted: compileFilter(filterFrom(query, deps.source)),
+      wanted: filterFrom(query, deps.source),
     };
     const server = request.headers.accept?.includes('text/event-stream') === true;
     if (streams >= MOST_STREAMS)
@@ -94,7 +92,6 @@ export function openStream(reply: FastifyReply, type: string): Stream {
 }
 
 interface Sending {
-  workspaces: readonly string[];
   from: Position;
   follow: boolean;
   wanted: (event: TailedEvent['event']) => boolean;
@@ -103,12 +100,12 @@ interface Sending {
 
 async function send(
   stream: Stream,
-  { workspaces, from, follow, wanted, textOf }: Sending,
+  { from, follow, wanted, textOf }: Sending,
   { live, source }: StreamDeps,
 ): Promise<void> {
   const { signal } = stream;
   const position = new Map(from);
-  const events = follow ? live.follow({ workspaces, from, signal }) : stored(source.feed, { from, signal });
+  const events = follow ? live.follow(from, signal) : storedEvents(source.feed, from, signal);
   try {
     for await (const event of events) {
       position.set(event.workspace, event.logId);
@@ -117,13 +114,6 @@ async function send(
   } finally {
     stream.end();
   }
-}
-
-async function* stored(
-  feed: FeedOfPage,
-  { from, signal }: { from: Position; signal: AbortSignal },
-): AsyncGenerator<TailedEvent> {
-  for (const [workspace, offset] of from) yield* feed.tail({ workspace, from: offset, follow: false, signal });
 }
 
 function sentEvent(line: string, position: string): string {

@@ -9,7 +9,7 @@ import { silentLog, type Log } from '../../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from './answer.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 import { openApiDocument } from './openapi.js';
-import { DEFAULT_PROTOCOL, refusal, responder, type Protocol } from './respond.js';
+import { refusal, responder } from './respond.js';
 import type { Sources } from './source.js';
 import { writeAnswer } from './write-answer.js';
 
@@ -17,8 +17,6 @@ export interface ReadApiServerOptions {
   /** @defaultValue the six lists of the interface */
   lists?: readonly ServedList[];
   sources: Sources;
-  /** Answers where the interface does not say. @defaultValue DEFAULT_PROTOCOL */
-  protocol?: () => Protocol;
   /** Around every request with a good token, the first outermost. @defaultValue none */
   layers?: readonly Layer[];
   /** @defaultValue '127.0.0.1' */
@@ -39,10 +37,10 @@ export interface ReadApiServer extends ListeningServer {
 }
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
-  const { sources, protocol = () => DEFAULT_PROTOCOL, layers = [], clock = systemClock, log = silentLog } = options;
+  const { sources, layers = [], clock = systemClock, log = silentLog } = options;
   const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0, hints, attempts } = options;
   const closing = new AbortController();
-  const respond = responder({ sources, protocol, layers, attempts });
+  const respond = responder({ sources, layers, attempts });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
     try {
       await writeAnswer(await respond(request), reply, clock, closing.signal);
