@@ -42,7 +42,6 @@ const decision = z.object({
 });
 /** One decision about a record, with field names and rules but no values. */
 export type Decision = z.infer<typeof decision>;
-export type DecisionKind = Decision['what'];
 
 const gone = z.object({
   at: z.string(),

@@ -9,7 +9,6 @@ import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
-import { packPage } from './stored-pages.js';
 
 const script = loadScript('commit');
 
@@ -115,6 +114,6 @@ function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMemb
   const forget: FieldChange = [PAGES, 'del', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.
   if (stored === null) return [forget, [WALK_PAGES, 'del', number, '']];
-  if (!hasOtherMembers) return [[PAGES, 'set', number, packPage(stored)]];
-  return [forget, [WALK_PAGES, 'set', number, packPage(stored)]];
+  if (!hasOtherMembers) return [[PAGES, 'set', number, JSON.stringify(stored)]];
+  return [forget, [WALK_PAGES, 'set', number, JSON.stringify(stored)]];
 }

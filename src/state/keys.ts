@@ -64,7 +64,7 @@ export class Keys {
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
    * - `acceptedAt`: which held records a person accepted
-   * - `trust` (JSON): how far the list's shortcuts are trusted
+   * - `learned` (JSON): what the list's shortcuts have learned
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);

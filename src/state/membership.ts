@@ -1,11 +1,12 @@
 /** Which records are on which page, and which are missing. Removals are decided from this. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Held } from '../detect/held.js';
 import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
-import { keyBytes, keyFrom } from './record-key.js';
 import { readJson, unreadable, type StoredAt } from './stored.js';
 
 const CHUNK = 500;
@@ -150,69 +151,20 @@ export async function acceptHeld(scope: WorkspaceRedis, list: ListName): Promise
   return held;
 }
 
-// Packed record keys: a version byte; then for each key how it is written, and its bytes. Keys are sorted, so neighbours of one kind
-// often begin with the same bytes (ids that begin with a time), which are written once.
-
-const VERSION = 2;
-/** `UUID + n`: shares n bytes (0 to 15) with the last UUID. */
-const UUID = 0;
-/** `HEX24 + n`: shares n bytes (0 to 11) with the last 24-digit id. */
-const HEX24 = 16;
-const HEX24_END = 28;
-/** Followed by the length in two bytes. */
-const TEXT = 255;
-const BYTES = { uuid: 16, hex24: 12 } as const;
-
-/** Sorted, so that the order of records on a page makes no difference. */
+/** The keys of a page: deflated JSON. Sorted, so that the order of records on the page makes no difference. */
 export function packKeys(keys: readonly string[]): Buffer {
-  const last: Last = { uuid: Buffer.alloc(0), hex24: Buffer.alloc(0) };
-  return Buffer.concat([Buffer.of(VERSION), ...[...keys].sort().flatMap((key) => packKey(key, last))]);
+  return deflateRawSync(JSON.stringify([...keys].sort()));
 }
 
-type Last = Record<keyof typeof BYTES, Buffer>;
-
-function packKey(key: string, last: Last): Buffer[] {
-  const { kind, bytes } = keyBytes(key);
-  if (kind === 'text') {
-    const length = Buffer.alloc(2);
-    length.writeUInt16BE(bytes.length);
-    return [Buffer.of(TEXT), length, bytes];
-  }
-  const shared = sharedBytes(last[kind], bytes);
-  last[kind] = bytes;
-  return [Buffer.of((kind === 'uuid' ? UUID : HEX24) + shared), bytes.subarray(shared)];
-}
-
-/** Never all of them, also where a key occurs twice. */
-function sharedBytes(one: Buffer, other: Buffer): number {
-  let shared = 0;
-  while (shared < one.length - 1 && one[shared] === other[shared]) shared += 1;
-  return shared;
-}
+const keysSchema = z.array(z.string());
 
 /** @throws ChangefeedError CF_STATE_UNREADABLE for anything that `packKeys` does not write */
 export function unpackKeys(packed: Buffer, at: StoredAt): string[] {
-  if (packed[0] !== VERSION) throw unreadable(at, `${packed.length} bytes without format version ${VERSION}`);
-  const last: Last = { uuid: Buffer.alloc(0), hex24: Buffer.alloc(0) };
-  const keys: string[] = [];
-  for (let from = 1; from < packed.length;) {
-    const tag = packed[from] ?? TEXT;
-    const kind = tag < HEX24 ? 'uuid' : tag < HEX24_END ? 'hex24' : 'text';
-    const shared = kind === 'text' ? 0 : tag - (kind === 'uuid' ? UUID : HEX24);
-    const start = kind === 'text' ? from + 3 : from + 1;
-    const end = start + (kind === 'text' ? lengthOf(packed, from) : BYTES[kind] - shared);
-    const isWhole = end <= packed.length && (kind === 'text' || shared <= last[kind].length);
-    if (!isWhole) throw unreadable(at, `${packed.length} bytes that end in the middle of an id`);
-    const rest = packed.subarray(start, end);
-    const bytes = kind === 'text' ? rest : Buffer.concat([last[kind].subarray(0, shared), rest]);
-    if (kind !== 'text') last[kind] = bytes;
-    keys.push(keyFrom({ kind, bytes }));
-    from = end;
+  let json: string;
+  try {
+    json = inflateRawSync(packed).toString('utf8');
+  } catch {
+    throw unreadable(at, `${packed.length} bytes of another format`);
   }
-  return keys;
-}
-
-/** NaN for a tag that does not exist, or a length that is cut off. */
-function lengthOf(packed: Buffer, from: number): number {
-  return packed[from] === TEXT && from + 3 <= packed.length ? packed.readUInt16BE(from + 1) : NaN;
+  return readJson(keysSchema, json, at);
 }

@@ -10,7 +10,9 @@ const VALUES =
   '"https://www.example.com/.com"\n""@gmail.com"\n"+82010-"-4000-8000-","type":"editField"user","api"workflow"\n' +
   'true\n[]\n[]\nfalse\nnull\nnull\nnull\n0\n0\n1\n[{"id":"","name":""}]\n{"id":"","name":""}\n';
 /** Fingerprints as packing.ts writes them. */
-const FINGERPRINTS = '"-n"\n"-n"\n"~t"\n"~m"\n"~d"\n"~b"\n"~r"\n"~l"\n"~s"\n"~s"\n"~s"\n';
+const FINGERPRINTS =
+  '"1 ~ = list of {id, name}"\n"1 - = empty list"\n"1 ~ = {id, name}"\n"1 ~ = timestamp to the minute"\n"1 ~ = boolean"\n"1 ~ = number"\n' +
+  '"1 ~ = timestamp"\n"1 - = null"\n"1 ~ = string"\n';
 const BEGINNING = '"2026-0:00.000Z"\n"2026-0:00.000Z"\n"[0,{"modifiedAt":"2026-0';
 
 export const DICTIONARY: Buffer = Buffer.from(`${DECISIONS}${VALUES}${FINGERPRINTS}${BEGINNING}`, 'utf8');

@@ -15,10 +15,10 @@ import type { SerialisedRecord } from '../sweep/store.js';
 import { columnsOf, NO_NAMES, textOf, type FieldNames, type FieldNameTables } from './field-names.js';
 import { DICTIONARY } from './packing-dictionary.js';
 import { recordField, shownField } from './record-key.js';
-import { checked, parseJson, unreadable, type StoredAt } from './stored.js';
+import { readJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
-const VERSION = '5';
+const VERSION = '6';
 /** A digest of 16 hexadecimal digits is stored as 8 bytes after this byte; any other text after its length. */
 const BINARY = 255;
 const BINARY_DIGEST = /^[0-9a-f]{16}$/u;
@@ -33,32 +33,19 @@ const NOTHING = 0;
 const IMAGE = 1;
 const FINGERPRINTS = 2;
 
-/**
- * A fingerprint as `detect` writes it. Its digest is stored as bytes; frequent value types as one letter: `1 0a1b2c3d = string` is `~s`, and
- * `1 - = null` is `-n`. Any other fingerprint is longer than two characters, with `~` in place of the version and the digest.
- */
-const FINGERPRINT = /^1 ([0-9a-f]{8}|-) (?:= )?(.*)$/su;
+/** In the JSON of fingerprints, as `detect` writes them: `"name":"1 0a1b2c3d = string"`. */
+const FIELD_DIGEST = /(?<=:"1 )[0-9a-f]{8}(?= )/gu;
+const TAKEN_OUT = /(?<=:"1 )~(?= )/gu;
 const FIELD_DIGEST_BYTES = 4;
-const TAKEN_OUT = '~';
-const LETTERS: ReadonlyMap<string, string> = new Map([
-  ['string', 's'],
-  ['number', 'd'],
-  ['boolean', 'b'],
-  ['timestamp', 't'],
-  ['timestamp to the minute', 'm'],
-  ['{id, name}', 'r'],
-  ['list of {id, name}', 'l'],
-  ['null', 'n'],
-  ['empty list', 'e'],
-]);
-const TYPES: ReadonlyMap<string, string> = new Map([...LETTERS].map(([type, letter]) => [letter, type]));
 
 const headSchema = z.tuple([z.number(), storedFacts]);
 const fieldsSchema = z.record(z.string(), z.string());
 
 export function packRecord(key: string, record: SerialisedRecord, table: FieldNames): Buffer {
   const { digest, sequence, image, fields, ...rest } = record;
-  const { kind, text, digests } = contentOf({ image, fields });
+  const kind = image !== null ? IMAGE : fields !== undefined ? FINGERPRINTS : NOTHING;
+  const { text, digests } =
+    kind === FINGERPRINTS ? withoutDigests(JSON.stringify(fields)) : { text: image, digests: Buffer.alloc(0) };
   const columns = text === null || table === NO_NAMES ? null : columnsOf(table, text);
   const names = columns === null ? NO_NAMES : table;
   const head = JSON.stringify([sequence, rest]);
@@ -81,44 +68,18 @@ function dictionaryFor(key: string): Buffer {
   return Buffer.concat([DICTIONARY, Buffer.from(key, 'utf8')]);
 }
 
-/** The text of the content, and the digests that were taken out of it, after their number. */
-function contentOf({ image, fields }: { image: string | null; fields: SerialisedRecord['fields'] | undefined }): {
-  kind: number;
-  text: string | null;
-  digests: Buffer;
-} {
-  if (image !== null) return { kind: IMAGE, text: image, digests: Buffer.alloc(0) };
-  if (fields === undefined) return { kind: NOTHING, text: null, digests: Buffer.alloc(0) };
-  let taken = '';
-  const entries = Object.entries(fields).map(([name, fingerprint]) => {
-    const { digest, rest } = withoutDigest(fingerprint);
-    taken += digest;
-    return [name, rest];
-  });
-  const digests = Buffer.from(taken, 'hex');
+/** The digests after their number. */
+function withoutDigests(fingerprints: string): { text: string; digests: Buffer } {
+  const taken = fingerprints.match(FIELD_DIGEST) ?? [];
   const count = Buffer.alloc(2);
-  count.writeUInt16BE(digests.length / FIELD_DIGEST_BYTES);
-  return {
-    kind: FINGERPRINTS,
-    // Object.fromEntries rather than assignment, because a field may be called `__proto__`.
-    text: JSON.stringify(Object.fromEntries(entries)),
-    digests: Buffer.concat([count, digests]),
-  };
+  count.writeUInt16BE(taken.length);
+  const digests = Buffer.concat([count, Buffer.from(taken.join(''), 'hex')]);
+  return { text: fingerprints.replace(FIELD_DIGEST, '~'), digests };
 }
 
-function withoutDigest(fingerprint: string): { digest: string; rest: string } {
-  const [, digest = '', type = ''] = FINGERPRINT.exec(fingerprint) ?? [];
-  const letter = fingerprint === `1 ${digest} = ${type}` ? LETTERS.get(type) : undefined;
-  if (digest === '-' && letter !== undefined) return { digest: '', rest: `-${letter}` };
-  if (digest === '-' || digest === '') return { digest: '', rest: fingerprint };
-  return { digest, rest: `${TAKEN_OUT}${letter ?? fingerprint.slice(`1 ${digest} `.length)}` };
-}
-
-function withDigest(rest: string, next: () => string): string {
-  const type = rest.length === 2 ? TYPES.get(rest.slice(1)) : undefined;
-  if (rest.startsWith('-') && type !== undefined) return `1 - = ${type}`;
-  if (!rest.startsWith(TAKEN_OUT)) return rest;
-  return `1 ${next()} ${type === undefined ? rest.slice(TAKEN_OUT.length) : `= ${type}`}`;
+function withDigests(text: string, digests: Buffer): string {
+  let from = 2;
+  return text.replace(TAKEN_OUT, () => digests.toString('hex', from, (from += FIELD_DIGEST_BYTES)));
 }
 
 function packDigest(digest: string): Buffer {
@@ -171,9 +132,9 @@ export function unpackRecord(
   if (names === undefined) throw unreadable({ ...tables.at, field: id }, 'nothing');
   const read = readContent(content, key, names);
   if (read === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
-  const [sequence, rest] = checked(headSchema, parseJson(read.head, at), at);
-  const { kind, text, digests } = read;
-  const fields = kind === FINGERPRINTS ? { fields: fieldsFrom(text ?? '', digests, at) } : {};
+  const [sequence, rest] = readJson(headSchema, read.head, at);
+  const { kind, text } = read;
+  const fields = kind === FINGERPRINTS ? { fields: readJson(fieldsSchema, text ?? '', at) } : {};
   return { digest, sequence, image: kind === IMAGE ? text : null, ...fields, ...rest };
 }
 
@@ -181,7 +142,6 @@ interface Content {
   kind: number;
   head: string;
   text: string | null;
-  digests: Buffer;
 }
 
 /** Null when the checksum does not fit. */
@@ -189,14 +149,17 @@ function readContent(stored: Buffer, key: string, names: FieldNames): Content | 
   const kind = stored[CHECKSUM_BYTES] ?? NOTHING;
   const from = CHECKSUM_BYTES + 1 + NAMES_ID_BYTES;
   if (stored.length < from + 2) return null;
-  const count = kind === FINGERPRINTS ? 2 + FIELD_DIGEST_BYTES * stored.readUInt16BE(from) : 0;
-  const digests = stored.subarray(from, from + count);
-  const whole = inflated(stored.subarray(from + count), key);
+  const digests = stored.subarray(
+    from,
+    kind === FINGERPRINTS ? from + 2 + FIELD_DIGEST_BYTES * stored.readUInt16BE(from) : from,
+  );
+  const whole = inflated(stored.subarray(from + digests.length), key);
   if (whole === null || !checksumOf(whole, digests).equals(stored.subarray(0, CHECKSUM_BYTES))) return null;
   const cut = whole.indexOf('\n');
-  if (cut === -1) return { kind, head: whole, text: null, digests };
+  if (cut === -1) return { kind, head: whole, text: null };
   const content = whole.slice(cut + 1);
-  return { kind, head: whole.slice(0, cut), text: names === NO_NAMES ? content : textOf(names, content), digests };
+  const text = names === NO_NAMES ? content : textOf(names, content);
+  return { kind, head: whole.slice(0, cut), text: kind === FINGERPRINTS ? withDigests(text, digests) : text };
 }
 
 function inflated(packed: Buffer, key: string): string | null {
@@ -205,13 +168,6 @@ function inflated(packed: Buffer, key: string): string | null {
   } catch {
     return null;
   }
-}
-
-function fieldsFrom(text: string, digests: Buffer, at: StoredAt): Record<string, string> {
-  let from = 2;
-  const next = (): string => digests.toString('hex', from, (from += FIELD_DIGEST_BYTES));
-  const entries = Object.entries(checked(fieldsSchema, parseJson(text, at), at));
-  return Object.fromEntries(entries.map(([name, rest]) => [name, withDigest(rest, next)]));
 }
 
 function unreadableRecord(stored: Buffer, hash: string, key: string): Error {

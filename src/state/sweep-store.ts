@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
-import type { AcquireResult, StoredSweep, SweepStore } from '../sweep/store.js';
+import {
+  storedPageSchema,
+  type AcquireResult,
+  type StoredPage,
+  type StoredSweep,
+  type SweepStore,
+} from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { shortcutStore } from './shortcut-store.js';
 import { commit, committed } from './commit.js';
@@ -19,9 +25,8 @@ import {
   unconfirmedIds,
 } from './membership.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import { readPages } from './stored-pages.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
-import { readNumber, readTime, type StoredAt } from './stored.js';
+import { readJson, readNumber, readTime, type StoredAt } from './stored.js';
 
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
@@ -112,6 +117,23 @@ function records(scope: WorkspaceRedis): Records {
       return counts.map((count, index) => (count === null ? 0 : readCount(hash, names[index] ?? '', count)));
     },
   };
+}
+
+/** How a sweep recognises the pages of the last complete one. */
+async function readPages(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  { from, count }: { from: number; count: number },
+): Promise<(StoredPage | null)[]> {
+  const key = keys.pages(workspace, list);
+  const fields = Array.from({ length: count }, (_, index) => String(from + index));
+  const found = await redis.hmget(key, ...fields);
+  return found.map((json, index) => {
+    if (json === null) return null;
+    const field = fields[index] ?? '';
+    const remedy = `HDEL ${key} "${field}" removes it; the page is then compared record by record.`;
+    return readJson(storedPageSchema, json, { key, field, what: 'a page', remedy });
+  });
 }
 
 export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<StoredSweep> {

@@ -100,20 +100,21 @@ export interface Checkpoint extends z.infer<typeof checkpointSchema> {
   survey?: SurveyQuestion['about'];
 }
 
+export const storedPageSchema = z.object({
+  /** The cursor it was requested with; null for the first page. */
+  cursor: z.string().nullable(),
+  nextCursor: z.string().nullable(),
+  /** Digest of its bytes. */
+  digest: z.string(),
+  records: count,
+  /** Only for the first page: identifies it, to notice cursors that lead back to it. */
+  firstPage: z.string().nullable(),
+});
 /**
  * A page as a sweep read it. Kept only while every record on it is stored as the page shows it, so a page with the same bytes has
  * nothing to compare.
  */
-export interface StoredPage {
-  /** The cursor it was requested with; null for the first page. */
-  cursor: string | null;
-  nextCursor: string | null;
-  /** Digest of its bytes. */
-  digest: string;
-  records: number;
-  /** Only for the first page: identifies it, to notice cursors that lead back to it. */
-  firstPage: string | null;
-}
+export type StoredPage = z.infer<typeof storedPageSchema>;
 
 /** What is known about a list after its last complete sweep. */
 export interface ListState {

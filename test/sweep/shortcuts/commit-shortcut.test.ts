@@ -270,7 +270,11 @@ describe('shortcut: a page that a walk recognises by its bytes', () => {
   const recognised = async (page: number): Promise<number> =>
     await redis.redis.hexists(redis.keys.pages('acme', 'people'), String(page));
   const remember = async (page: number): Promise<void> => {
-    await redis.redis.hset(redis.keys.pages('acme', 'people'), page, '[null,null,"",0,null]');
+    await redis.redis.hset(
+      redis.keys.pages('acme', 'people'),
+      page,
+      JSON.stringify({ cursor: null, nextCursor: null, digest: '', records: 0, firstPage: null }),
+    );
   };
 
   it('is recognised no longer once a record of it was rewritten', async () => {
