@@ -231,13 +231,4 @@ describe('failures: the command line', () => {
       await eventually(async () => expect(await probeRedis(url)).toMatchObject({ outcome: 'absent' }));
     },
   );
-
-  it('start: --only starts only the named roles', async () => {
-    const crm = await startOtherCrm();
-    const folder = await folderOf(crm);
-    const service = folder.start(['start', '--only', 'dispatch,handle']);
-    expect(await service.waitForLine(/changefeed is running/)).toContain('"roles":["dispatch","handle"]');
-    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(crm.asked).toEqual([]);
-  });
 });

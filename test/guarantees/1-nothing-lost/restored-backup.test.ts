@@ -28,7 +28,7 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const off = { enabled: false };
       const others = { organization: off, memo: off, todo: off, history: off, activity: off };
-      const lists = { people: { interval: '1s' }, ...others };
+      const lists = { people: { interval: '1s', removals: { after: '1s' } }, ...others };
       const folder = await cli({
         'changefeed.config.json': {
           workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists }],
