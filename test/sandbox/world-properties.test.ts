@@ -48,7 +48,7 @@ const holds = (check: (lists: Lists, sandbox: Sandbox) => void): void =>
       const sandbox = lived(drawn);
       check(imagesOf(sandbox), sandbox);
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   );
 
 const newest = (records: CrmRecord[], stamp: string): string | null =>
@@ -163,6 +163,6 @@ test('sandbox journal: replayed on the initial records, it gives the current one
       );
       expect(images).toEqual(last);
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   );
 });

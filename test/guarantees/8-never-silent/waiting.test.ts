@@ -63,7 +63,7 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
   async function isReported(
     kind: string,
     { feed, logged, reported }: Running,
-    lasting = async () => {},
+    lasting: () => void | Promise<void> = () => undefined,
   ): Promise<string> {
     const text = async (path: string): Promise<string> => (await fetch(`${feed.pageUrl ?? ''}${path}`)).text();
     return await eventually(
@@ -127,7 +127,7 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     // The reader of "ops" asks for backfills before each turn.
     await redis.redis.set(redis.keys.backfills('ops'), 'a value of another type');
     // It must fail for a minute.
-    const message = await isReported('loop.failing', all, async () => all.clock.skip(2_000));
+    const message = await isReported('loop.failing', all, () => all.clock.skip(2_000));
     expect(message).toMatch(/"dispatch acme to ops".*Last error: .*(type|backfills)/i);
     const failing = (await all.feed.status()).problems.filter(({ kind }) => kind === 'loop.failing');
     expect(failing.map(({ subject }) => subject)).toEqual(['loop:dispatch acme to ops']);
