@@ -54,23 +54,26 @@ const PROFILES = [
   'still-stamps',
 ];
 
-test.each(rowsOfGate(2, PROFILES))('verify: under "%s" a correct detector has full recall and no false events', async (profile) => {
-  await fc.assert(
-    fc.asyncProperty(runs, async (run) => {
-      const score = await scoreOf(run, profile);
-      const { missed, inventions, recall, falseEvents, orderViolations, sequenceGaps, repeated } = score;
-      expect({ missed, inventions }).toEqual({ missed: [], inventions: [] });
-      expect({ recall, falseEvents, orderViolations, sequenceGaps, repeated }).toEqual({
-        recall: 1,
-        falseEvents: 0,
-        orderViolations: 0,
-        sequenceGaps: 0,
-        repeated: 0,
-      });
-    }),
-    { numRuns: 4 },
-  );
-});
+test.each(rowsOfGate(2, PROFILES))(
+  'verify: under "%s" a correct detector has full recall and no false events',
+  async (profile) => {
+    await fc.assert(
+      fc.asyncProperty(runs, async (run) => {
+        const score = await scoreOf(run, profile);
+        const { missed, inventions, recall, falseEvents, orderViolations, sequenceGaps, repeated } = score;
+        expect({ missed, inventions }).toEqual({ missed: [], inventions: [] });
+        expect({ recall, falseEvents, orderViolations, sequenceGaps, repeated }).toEqual({
+          recall: 1,
+          falseEvents: 0,
+          orderViolations: 0,
+          sequenceGaps: 0,
+          repeated: 0,
+        });
+      }),
+      { numRuns: 4 },
+    );
+  },
+);
 
 const run: Run = { seed: 3, steps: [15, 15] };
 

@@ -96,7 +96,6 @@ describe('nothing invented: records with another representation', () => {
     'todo-names-wild',
     'extras',
     'still-stamps',
-    'stamps-follow',
     'absent-empties',
     'reordered',
     'signed-pictures',
