@@ -211,7 +211,9 @@ describe('dead letters and replay: the command line', () => {
       const dry = await folder.call([...args, '--dry-run'], env);
       expect(dry.stdout).toBe('2 events would be sent to "mail" again. Nothing was sent.\n');
       const ofRecord = ['replay', '--subscription', 'mail', '--since', '1h', '--json', '--record'];
-      expect(JSON.parse((await folder.call([...ofRecord, 'r1', '--dry-run'], env)).stdout)).toMatchObject({ events: 3 });
+      expect(JSON.parse((await folder.call([...ofRecord, 'r1', '--dry-run'], env)).stdout)).toMatchObject({
+        events: 3,
+      });
       expect(JSON.parse((await folder.call([...ofRecord, 'r2'], env)).stdout)).toMatchObject({ events: 0 });
       expect(JSON.parse((await folder.call([...ofRecord, 'r1'], env)).stdout)).toMatchObject({ events: 3 });
       await eventually(async () => {
