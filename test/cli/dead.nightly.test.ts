@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
@@ -27,12 +27,13 @@ const CONFIG = `
 describe('dead letters and replay: the command line', () => {
   const cli = useCli();
   const redis = useRedis();
+  // For the commands that run in this process.
+  beforeEach(() => void vi.stubEnv('PREFIX', redis.keys.prefix));
 
   /** A folder in which three events have died for each of two subscriptions, and the service still runs. */
   async function afterThreeDeaths() {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
-    vi.stubEnv('PREFIX', redis.keys.prefix);
     const events = [1, 2, 3].map((sequence) =>
       named(changeEvent({ record: 'r1', sequence, changed: ['등급', '이메일'] })),
     );
