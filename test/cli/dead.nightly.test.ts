@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
@@ -27,8 +27,6 @@ const CONFIG = `
 describe('dead letters and replay: the command line', () => {
   const cli = useCli();
   const redis = useRedis();
-  // For the commands that run in this process.
-  beforeEach(() => void vi.stubEnv('PREFIX', redis.keys.prefix));
 
   /** A folder in which three events have died for each of two subscriptions, and the service still runs. */
   async function afterThreeDeaths() {
@@ -40,7 +38,7 @@ describe('dead letters and replay: the command line', () => {
     await appendEvents(redis.redis, redis.keys, events);
     folder.start(['start', '--only', 'dispatch,handle'], env);
     const run = async (...args: string[]): Promise<CliRun> => {
-      const done = await folder.call(['dead', ...args], env);
+      const done = await folder.run(['dead', ...args], env);
       expect(done.stdout + done.stderr).not.toMatch(STACK_OR_COLOUR);
       return done;
     };
@@ -67,7 +65,7 @@ describe('dead letters and replay: the command line', () => {
       folder.start(['start', '--only', 'dispatch,handle'], env);
       const said = async (...args: string[]): Promise<string> => (await folder.run(args, env)).stdout;
       await eventually(async () => expect(await said('dead', 'list')).toContain('evil[31m]0;PWNED2Jback'));
-      await folder.call(['disable', 'books', '--reason', hostile], env);
+      await folder.run(['disable', 'books', '--reason', hostile], env);
       const outputs = {
         list: await said('dead', 'list'),
         show: await said('dead', 'show', event.id),
@@ -209,20 +207,18 @@ describe('dead letters and replay: the command line', () => {
       await eventually(async () => {
         expect((await handledIn(folder.cwd)).slice(6)).toEqual(['mail 2', 'mail 3']);
       });
-      const dry = await folder.call([...args, '--dry-run'], env);
+      const dry = await folder.run([...args, '--dry-run'], env);
       expect(dry.stdout).toBe('2 events would be sent to "mail" again. Nothing was sent.\n');
       const ofRecord = ['replay', '--subscription', 'mail', '--since', '1h', '--json', '--record'];
-      expect(JSON.parse((await folder.call([...ofRecord, 'r1', '--dry-run'], env)).stdout)).toMatchObject({
-        events: 3,
-      });
-      expect(JSON.parse((await folder.call([...ofRecord, 'r2'], env)).stdout)).toMatchObject({ events: 0 });
-      expect(JSON.parse((await folder.call([...ofRecord, 'r1'], env)).stdout)).toMatchObject({ events: 3 });
+      expect(JSON.parse((await folder.run([...ofRecord, 'r1', '--dry-run'], env)).stdout)).toMatchObject({ events: 3 });
+      expect(JSON.parse((await folder.run([...ofRecord, 'r2'], env)).stdout)).toMatchObject({ events: 0 });
+      expect(JSON.parse((await folder.run([...ofRecord, 'r1'], env)).stdout)).toMatchObject({ events: 3 });
       await eventually(async () => {
         expect((await handledIn(folder.cwd)).slice(8)).toEqual(['mail 1', 'mail 2', 'mail 3']);
       });
-      const both = await folder.call([...args, '--since', '1h'], env);
+      const both = await folder.run([...args, '--since', '1h'], env);
       expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('either --from or --since') as string });
-      const lost = await folder.call([...args.slice(0, 4), 'lunch'], env);
+      const lost = await folder.run([...args.slice(0, 4), 'lunch'], env);
       expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining('found "lunch"; allowed:') as string });
     },
   );
@@ -241,7 +237,7 @@ describe('dead letters and replay: the command line', () => {
       [['list', '--subscription', 'x'], 'There is no subscription "x". Known: "books", "mail".'],
     ];
     for (const [args, sentence] of cases) {
-      const { code, stdout, stderr } = await folder.call(['dead', ...args], env);
+      const { code, stdout, stderr } = await folder.run(['dead', ...args], env);
       expect({ args, code, stdout, stderr }).toEqual({
         args,
         code: 2,

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { appendEvents, changeEvent } from '../support/fan-out.js';
@@ -25,8 +25,7 @@ describe('subscriptions: the command line', () => {
     async () => {
       const folder = await cli({ 'changefeed.config.mjs': configOf('ops', 'audit') });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
-      vi.stubEnv('PREFIX', redis.keys.prefix);
-      const run = (...args: string[]) => folder.call(['subscriptions', ...args], env);
+      const run = (...args: string[]) => folder.run(['subscriptions', ...args], env);
       const stored = async (): Promise<unknown[]> => {
         const { stdout } = await run('list', '--json');
         return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]));
