@@ -3,8 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.js';
 
 /**
- * Which tests run is decided by folder and name alone, so that each file belongs to one of three parts:
- * nightly (`*.nightly.test.ts`), fast (the folders below, but for `*.slow.test.ts`), and what only the gate runs (all others).
+ * Which files run is decided by folder and name: fast (the folders below, but for `*.slow.test.ts`), the gate (all but
+ * `*.nightly.test.ts`), and at night everything. Of some tables the gate runs only the first rows (`test/support/night.ts`).
  */
 const FAST = 'api,config,crm,detect,doctor,handlers,observability,probe,sandbox,state,sweep';
 const ALL = ['test/**/*.test.ts'];
@@ -14,17 +14,16 @@ const SLOW = ['test/**/*.slow.test.ts'];
 const MODES: Partial<Record<string, { include: string[]; exclude: string[] }>> = {
   fast: { include: [`test/{${FAST}}/**/*.test.ts`], exclude: [...NIGHTLY, ...SLOW] },
   gate: { include: ALL, exclude: NIGHTLY },
-  nightly: { include: NIGHTLY, exclude: [] },
 };
 
 export default defineConfig(({ mode }) => {
-  // Without a mode every test can be named: `npx vitest run test/cli/dead.nightly.test.ts`.
+  // At night and without a mode, every test can run: `npx vitest run test/cli/dead.nightly.test.ts`.
   const { include, exclude } = MODES[mode] ?? { include: ALL, exclude: [] };
   return {
     test: {
       include,
       exclude: [...configDefaults.exclude, ...exclude],
-      env: { NODE_ENV: 'test' },
+      env: { NODE_ENV: 'test', TEST_PART: mode in MODES ? 'gate' : 'night' },
       globalSetup: ['test/support/global-redis.ts'],
       reporters: ['default', './test/support/closing-counts.ts'],
       // Tests wait for conditions: how long that takes is a matter of the machine. What needs longer says so in the test.

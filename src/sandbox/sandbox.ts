@@ -62,7 +62,6 @@ export class Sandbox {
       sizes: sizesOf(options),
       further: furtherOf(options),
     });
-    this.world.stampsFollow = this.behaviour.stampsFollow;
     this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
     this.#file = options.journal === undefined ? null : openJournalFile(options.journal);
@@ -203,7 +202,6 @@ export class Sandbox {
   }
 
   readonly #switched = (before: Behaviour, after: Behaviour): void => {
-    this.world.stampsFollow = after.stampsFollow;
     const rules = RENDERING_RULES.filter((rule) => before[rule] !== after[rule]);
     if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
   };

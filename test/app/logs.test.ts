@@ -1,11 +1,7 @@
 /** What a service logs while something that it depends on is away, and at the debug level. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Status } from '../../src/observability/status.js';
-import { packageVersion } from '../../src/runtime/package-version.js';
-import { Keys } from '../../src/state/keys.js';
+import { describe, expect, it } from 'vitest';
 import { useCli, type CliFolder } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
@@ -22,18 +18,10 @@ const linesOf = ({ stderr }: TestProcess): Line[] =>
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as Line);
 const said = (service: TestProcess, msg: string): Line[] => linesOf(service).filter((line) => line.msg === msg);
-const alarms = (service: TestProcess): string[] =>
-  linesOf(service)
-    .filter(({ level }) => level === 'warn' || level === 'error')
-    .map(({ msg }) => msg);
-
 describe('logs', { timeout: 240_000 }, () => {
   const cli = useCli();
 
-  async function running(
-    crm: OtherCrm,
-    env: Record<string, string> = {},
-  ): Promise<[TestProcess, CliFolder, Record<string, string>]> {
+  async function running(crm: OtherCrm, env: Record<string, string> = {}): Promise<[TestProcess, CliFolder]> {
     const redis = await startPrivateRedis();
     const lists = Object.fromEntries(LISTS.map((list) => [list, { interval: '1s' }]));
     const workspace = { name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } };
@@ -55,46 +43,8 @@ describe('logs', { timeout: 240_000 }, () => {
       const baselines = said(service, 'sweep complete').filter(({ mode }) => mode === 'baseline');
       expect(new Set(baselines.map(({ list }) => list)).size).toBe(LISTS.length);
     });
-    return [service, folder, { REDIS_URL: redis.url }];
+    return [service, folder];
   }
-
-  it('logs: an API that is away is logged once when it goes away and once when it is back', async () => {
-    const crm = await startOtherCrm();
-    const [service, folder, env] = await running(crm);
-    crm.fault = () => ({ status: 503, body: '' });
-    await service.waitForLine(/the API went away/);
-    // Each list goes on failing, and the status has noticed it.
-    const failed = (list: string): number => crm.asked.filter((one) => one.list === list && one.status === 503).length;
-    await eventually(() => expect(Math.min(...LISTS.map(failed))).toBeGreaterThan(5), { timeoutMs: 60_000 });
-    const redis = new Redis(env['REDIS_URL'] ?? '');
-    onTestFinished(() => redis.disconnect());
-    const noted = (): Promise<number> => redis.hexists(new Keys().sweep('acme', 'people'), 'failure');
-    await eventually(async () => expect(await noted()).toBe(1), { timeoutMs: 60_000 });
-    crm.fault = () => undefined;
-    await service.waitForLine(/the API is back/);
-
-    const [away] = said(service, 'the API went away: it does not answer, or only with errors');
-    const [back] = said(service, 'the API is back');
-    expect(away).toMatchObject({ level: 'warn', workspace: 'acme', code: 'CF_UNAVAILABLE', status: 503 });
-    expect(back).toMatchObject({ level: 'info', workspace: 'acme', forMs: expect.any(Number) as number });
-    expect(alarms(service)).toEqual([away!.msg]);
-    const from = linesOf(service).findIndex(({ msg }) => msg === away!.msg);
-    const to = linesOf(service).findIndex(({ msg }) => msg === back!.msg);
-    const between = linesOf(service).slice(from + 1, to);
-    expect(between.map(({ msg }) => msg).filter((msg) => !/^sweep/.test(msg))).toEqual([]);
-
-    // The status still has the error, also when it is over.
-    const watch = folder.start(['status', '--watch', '--json'], env);
-    await eventually(() => {
-      const statuses = watch.stdout.split('\n').slice(0, -1);
-      expect(statuses.length).toBeGreaterThan(1);
-      const { workspaces, processes } = JSON.parse(statuses.at(-1) ?? '{}') as Partial<Status>;
-      expect(workspaces?.[0]?.lists[0]).toMatchObject({ failure: null, lastError: { code: 'CF_UNAVAILABLE' } });
-      expect(processes).toEqual([expect.objectContaining({ version: packageVersion() })]);
-    });
-    expect(await watch.kill('SIGINT')).toEqual({ code: 0, signal: null });
-    await service.kill('SIGTERM');
-  });
 
   it('logs: an endpoint that is away is logged once when its handler fails and once when it succeeds again', async () => {
     const crm = await startOtherCrm();

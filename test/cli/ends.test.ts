@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { probeRedis } from '../../src/redis/probe.js';
 import { eventually } from '../support/eventually.js';
+import { rowsOfGate } from '../support/night.js';
 import { homeOf, redisBinary } from '../support/private-redis.js';
 import { hasTerminal } from '../support/process.js';
 import { program } from '../support/program.js';
@@ -110,13 +111,13 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
   const demo = 'exec node_modules/.bin/changefeed demo --people 5';
   const start = 'exec node_modules/.bin/changefeed start';
 
-  it.each([
+  const ENDS: [string, string, (child: ChildProcess) => void][] = [
     ['`demo` whose outputs are closed', demo, closeOutputs],
+    ['`start` that is killed', start, kill],
+    ['`npx changefeed start` that gets SIGTERM', 'exec npx changefeed start', terminate],
     ['`demo` whose standard error is closed', demo, closeLog],
     ['`start` whose log is closed', start, closeLog],
     ['`demo` that is killed', demo, kill],
-    ['`start` that is killed', start, kill],
-    ['`npx changefeed start` that gets SIGTERM', 'exec npx changefeed start', terminate],
     ['`npx changefeed start` that is killed', 'exec npx changefeed start', kill],
     [
       '`npx changefeed start` that is killed by a process that does not collect its exit status',
@@ -125,7 +126,8 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
     ],
     ['`npm run demo` that gets SIGTERM', 'exec npm run demo', terminate],
     ['`npm run demo` that is killed', 'exec npm run demo', kill],
-  ] as const)('end: %s leaves nothing behind', async (_what, line, end) => {
+  ];
+  it.each(rowsOfGate(3, ENDS))('end: %s leaves nothing behind', async (_what, line, end) => {
     const { run, redis, isLeft } = await project();
     const child = run(line);
     drain(child);
@@ -144,11 +146,13 @@ describe.skipIf(redisBinary === undefined)('the end of a command', { timeout: 30
     expect(readdirSync(join(cwd, 'tmp')).filter(isOurs)).toEqual([]);
   });
 
-  it.skipIf(!hasTerminal).each([
-    ['demo', demo],
-    ['start', start],
-    ['start, with its log in a file', `${start} 2> log`],
-  ])('end: a closed terminal ends `%s`', async (_what, line) => {
+  it.skipIf(!hasTerminal).each(
+    rowsOfGate(1, [
+      ['demo', demo],
+      ['start', start],
+      ['start, with its log in a file', `${start} 2> log`],
+    ]),
+  )('end: a closed terminal ends `%s`', async (_what, line) => {
     const { run, redis, isLeft } = await project();
     const terminal = run(`exec script -qefc '${line}' /dev/null`);
     drain(terminal);

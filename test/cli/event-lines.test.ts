@@ -26,10 +26,10 @@ describe('event lines: the command line', () => {
     const env = { REDIS_URL: redis.url };
     // People first: the names of a row's line come from the stored records.
     for (const list of ['people', 'activity'])
-      expect(await folder.run(['sweep', list], env)).toMatchObject({ code: 0 });
+      expect(await folder.call(['sweep', list], env)).toMatchObject({ code: 0 });
 
     const tail = async (...args: string[]): Promise<string[]> => {
-      const { stdout } = await folder.run(['tail', '--from', 'beginning', '--no-follow', ...args], env);
+      const { stdout } = await folder.call(['tail', '--from', 'beginning', '--no-follow', ...args], env);
       return stdout.trimEnd().split('\n');
     };
     const events = (await tail('--json')).map((line) => JSON.parse(line) as ChangeEvent);

@@ -22,10 +22,10 @@ describe('init', () => {
     ['ts', 'changefeed.config.ts', 'log-changes'],
     ['js', 'changefeed.config.mjs', 'log-changes'],
     ['json', 'changefeed.config.json', 'events'],
-  ])('init: writes a project in %s that loads', { timeout: 30_000 }, async (format, config, subscription) => {
+  ])('init: writes a project in %s that loads', async (format, config, subscription) => {
     const folder = await cli();
     const args = ['--workspace', 'acme', '--token', TOKEN, '--format', format];
-    const run = await folder.run(['init', '--yes', ...args]);
+    const run = await folder.call(['init', '--yes', ...args]);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     expect(run.stdout).toContain(config);
     expect(run.stdout).not.toContain(TOKEN);
@@ -43,13 +43,13 @@ describe('init', () => {
     expect(loaded.config.subscriptions.map(({ name }) => name)).toEqual([subscription]);
   });
 
-  it('init: overwrites nothing, and adds the lines that are missing', { timeout: 30_000 }, async () => {
+  it('init: overwrites nothing, and adds the lines that are missing', async () => {
     const folder = await cli({ '.env': 'CRM_TOKEN=mine', '.gitignore': 'node_modules\n/.env' });
-    expect(await folder.run(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0, stderr: '' });
+    expect(await folder.call(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0, stderr: '' });
     expect(read(folder.cwd, '.env')).toBe('CRM_TOKEN=mine');
     expect(read(folder.cwd, '.gitignore')).toBe('node_modules\n/.env\n.changefeed/\n');
     const config = read(folder.cwd, 'changefeed.config.ts');
-    const again = await folder.run(['init', '--yes', '--workspace', 'other']);
+    const again = await folder.call(['init', '--yes', '--workspace', 'other']);
     expect(again).toMatchObject({ code: 2, stdout: '' });
     expect(again.stderr).toMatch(/^changefeed: init: .*changefeed\.config\.ts\. Nothing was written\. \[CF_USAGE\]\n$/);
     expect(read(folder.cwd, 'changefeed.config.ts')).toBe(config);
@@ -60,8 +60,8 @@ describe('init', () => {
     { timeout: 30_000 },
     async () => {
       const folder = await cli();
-      expect(await folder.run(['init'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/--yes/) as string });
-      const wrong = await folder.run(['init', '--yes', '--base-url', 'ftp://x']);
+      expect(await folder.call(['init'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/--yes/) as string });
+      const wrong = await folder.call(['init', '--yes', '--base-url', 'ftp://x']);
       expect(wrong).toMatchObject({
         code: 2,
         stderr: expect.stringMatching(/--base-url: .*begins with ftp/) as string,
@@ -70,10 +70,10 @@ describe('init', () => {
     },
   );
 
-  it('init: only the owner can read .env, also when it was there before', { timeout: 30_000 }, async () => {
+  it('init: only the owner can read .env, also when it was there before', async () => {
     const folder = await cli({ '.env': 'OTHER=1\n' });
     chmodSync(join(folder.cwd, '.env'), 0o644);
-    expect(await folder.run(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0 });
+    expect(await folder.call(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0 });
     expect(read(folder.cwd, '.env')).toBe(
       `OTHER=1\n# The token of the CRM's API, without "Bearer".\nCRM_TOKEN=${TOKEN}\n`,
     );
@@ -99,11 +99,11 @@ describe('init', () => {
 describe('.env', () => {
   const cli = useCli();
 
-  it('.env: is read on start, and the real environment wins', { timeout: 30_000 }, async () => {
+  it('.env: is read on start, and the real environment wins', async () => {
     const folder = await cli({ '.env': 'CHANGEFEED_BASE_URL=ftp://x\nCHANGEFEED_TOKEN=t\n' });
-    const fromFile = await folder.run(['sweep']);
+    const fromFile = await folder.call(['sweep']);
     expect(fromFile.stderr).toContain('begins with ftp:');
-    const fromOutside = await folder.run(['sweep'], { CHANGEFEED_BASE_URL: 'gopher://x' });
+    const fromOutside = await folder.call(['sweep'], { CHANGEFEED_BASE_URL: 'gopher://x' });
     expect(fromOutside.stderr).toContain('begins with gopher:');
   });
 });

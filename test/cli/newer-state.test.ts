@@ -22,7 +22,7 @@ async function folderOf() {
   return {
     edit: () => (crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: crypto.randomUUID() }),
     start: () => folder.start(['start'], { ...env, LOG_LEVEL: 'debug' }),
-    run: (...args: string[]) => folder.run(args, env),
+    call: (...args: string[]) => folder.call(args, env),
   };
 }
 
@@ -45,12 +45,12 @@ const SENTENCE =
 
 it('newer state: a process refuses it with one message and changes nothing', async () => {
   const folder = await folderOf();
-  expect(await folder.run('sweep')).toMatchObject({ code: 0 });
+  expect(await folder.call('sweep')).toMatchObject({ code: 0 });
   folder.edit();
   await markAsNewer();
   const before = await stored();
   const service = folder.start();
-  const [started, swept, status] = await Promise.all([service.exited, folder.run('sweep'), folder.run('status')]);
+  const [started, swept, status] = await Promise.all([service.exited, folder.call('sweep'), folder.call('status')]);
   expect([started.code, swept.code, status.code]).toEqual([2, 2, 2]);
   for (const { stderr } of [swept, status]) expect(stderr).toMatch(SENTENCE);
   expect(service.stderr).toContain(swept.stderr.split('\n')[0]);

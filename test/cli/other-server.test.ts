@@ -56,34 +56,6 @@ describe.skipIf(redisBinary === undefined)('sweep: another server of the API', (
     );
     expect((await sweep()).events).toEqual([]);
   });
-
-  it('sweep: a request is repeated after a 429 with a wait and after a server error', async () => {
-    const crm = await startOtherCrm();
-    const sweep = await sweeping(crm);
-    const mishaps = new Map([
-      [
-        'people',
-        { status: 429, body: { success: false, message: 'Too Many Requests', reason: '0.316초 후 재시도해주세요.' } },
-      ],
-      ['memo', { status: 500, headers: { 'content-type': 'text/html' }, body: '<html>oops</html>' }],
-    ]);
-    crm.fault = (list, cursor) => {
-      const reply = cursor === null ? undefined : mishaps.get(list);
-      if (reply !== undefined) mishaps.delete(list);
-      return reply;
-    };
-    const { events, stderr } = await sweep();
-    expect(events).toEqual([]);
-    expect(seen(stderr)).toMatchObject({ people: 17, memo: 9 });
-    const askedTwice = crm.asked.filter(({ status }) => status !== 200);
-    expect(askedTwice.map(({ list, status }) => [list, status]).sort()).toEqual([
-      ['memo', 500],
-      ['people', 429],
-    ]);
-    for (const { list, cursor } of askedTwice) {
-      expect(crm.asked.filter((one) => one.list === list && one.cursor === cursor)).toHaveLength(2);
-    }
-  });
 });
 
 function edit(records: OtherRecord[], index: number, change: object): void {

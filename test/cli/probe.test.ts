@@ -13,15 +13,15 @@ test(
       const { url, token } = await sandbox.start();
       const cli = await folder();
       const env = { REDIS_URL: inject('redisUrl'), CHANGEFEED_BASE_URL: url, CHANGEFEED_TOKEN: token };
-      const text = await cli.run(['probe', 'people', 'people/activity'], env);
+      const text = await cli.call(['probe', 'people', 'people/activity'], env);
       expect(text).toMatchObject({ code: 0, stderr: '' });
       expect(text.stdout).toMatch(/^people {2}v2\/people .*\n {2}page size {7}50 \(1 page\)\n/);
       expect(text.stdout).toContain('\nactivity  v2/people/activity');
       expect(text.stdout).not.toContain('memo  ');
-      const json = await cli.run(['probe', 'todo', '--json', '--requests', '3'], env);
+      const json = await cli.call(['probe', 'todo', '--json', '--requests', '3'], env);
       expect(JSON.parse(json.stdout)).toMatchObject({ requests: 3, lists: [{ list: 'todo', pages: 2 }], failed: [] });
       sandbox.reissueToken('another');
-      const refused = await cli.run(['probe', 'todo'], env);
+      const refused = await cli.call(['probe', 'todo'], env);
       expect(refused.code).toBe(1);
       expect(refused.stdout).toContain('answered 401');
     } finally {

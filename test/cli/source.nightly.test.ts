@@ -10,7 +10,7 @@ import { useRedis } from '../support/redis.js';
 
 const TOKEN = 'tok-5f0c1e9bd2a7';
 
-describe('source: the command line', () => {
+describe('source: the command line', { timeout: 240_000 }, () => {
   const cli = useCli();
   const redis = useRedis();
 
@@ -97,7 +97,7 @@ describe('source: the command line', () => {
   });
 });
 
-describe('creations: the command line', () => {
+describe('creations: the command line', { timeout: 240_000 }, () => {
   const cli = useCli();
   const redis = useRedis();
 
@@ -161,7 +161,7 @@ describe('creations: the command line', () => {
     const again = await workspaceBehind(1, port);
     for (const figures of await swept()) expect(figures).toEqual([0, 0, 0]);
     await again.sandbox.stop();
-  }, 120_000);
+  });
 
   it('held: accept prints the number, and the next sweep emits the events', async () => {
     const crm = await startOtherCrm();

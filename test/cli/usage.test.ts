@@ -20,22 +20,16 @@ interface Case {
 describe('usage errors: one sentence and exit code 2', () => {
   const cli = useCli();
 
-  /** Two at a time: more would only wait for each other's processor. */
   async function runAll(cases: Record<string, Case>): Promise<void> {
-    const left = Object.entries(cases);
     const found: Record<string, object> = {};
     const expected: Record<string, object> = {};
-    const work = async (): Promise<void> => {
-      for (let next = left.shift(); next !== undefined; next = left.shift()) {
-        const [name, { args, env, files, says, code, exit = 2 }] = next;
-        const run: CliRun = await (await cli(files)).run(args, env);
-        const { stderr } = run;
-        found[name] = { exit: run.code, stderr, stdout: run.stdout, leaks: leaks(run) };
-        const sentence = new RegExp(`^changefeed: .*${says.source}[^]*\\[${code ?? 'CF_USAGE'}\\]\\n$`, says.flags);
-        expected[name] = { exit, stderr: expect.stringMatching(sentence) as string, stdout: '', leaks: false };
-      }
-    };
-    await Promise.all([work(), work()]);
+    for (const [name, { args, env, files, says, code, exit = 2 }] of Object.entries(cases)) {
+      const run: CliRun = await (await cli(files)).call(args, env);
+      const { stderr } = run;
+      found[name] = { exit: run.code, stderr, stdout: run.stdout, leaks: leaks(run) };
+      const sentence = new RegExp(`^changefeed: .*${says.source}[^]*\\[${code ?? 'CF_USAGE'}\\]\\n$`, says.flags);
+      expected[name] = { exit, stderr: expect.stringMatching(sentence) as string, stdout: '', leaks: false };
+    }
     expect(found).toEqual(expected);
   }
 
@@ -182,7 +176,7 @@ describe('usage errors: one sentence and exit code 2', () => {
   });
 
   it('usage errors: the stack is shown only with LOG_LEVEL=debug', async () => {
-    const run = await (await cli()).run(['sweep', '--config', 'none.ts'], { LOG_LEVEL: 'debug' });
+    const run = await (await cli()).call(['sweep', '--config', 'none.ts'], { LOG_LEVEL: 'debug' });
     expect(run.stderr).toMatch(/^changefeed: none\.ts: there is no such file.*\[CF_CONFIG_UNLOADABLE\]\n.*\n\s+at /);
   });
 });

@@ -37,7 +37,7 @@ describe('webhook test', () => {
       const place = `127.0.0.1:${receiver.port}/in`;
       const folder = await cli({ 'changefeed.config.json': configOf(`${receiver.url}/in?key=sesame-key`) });
 
-      const shown = await folder.run(['webhook', 'test', 'ops']);
+      const shown = await folder.call(['webhook', 'test', 'ops']);
       const [first] = receiver.received;
       expect(new Webhook(SECRET).verify(first!.body, first!.headers as Record<string, string>)).toMatchObject({
         type: 'changefeed.test',
@@ -53,9 +53,9 @@ describe('webhook test', () => {
           '',
         ].join('\n'),
       );
-      const asJson = await folder.run(['webhook', 'test', 'ops', '--json']);
+      const asJson = await folder.call(['webhook', 'test', 'ops', '--json']);
       expect(JSON.parse(asJson.stdout)).toMatchObject({ subscription: 'ops', place, outcome: 'accepted', status: 200 });
-      const refused = await folder.run(['webhook', 'test', 'ops', '--json']);
+      const refused = await folder.call(['webhook', 'test', 'ops', '--json']);
       expect(JSON.parse(refused.stdout) as Pinged).toMatchObject({
         outcome: 'refused',
         status: 500,
@@ -74,7 +74,7 @@ describe('webhook test', () => {
 
   it('webhook test: an unreachable endpoint is reported in one sentence', { timeout: 240_000 }, async () => {
     const folder = await cli({ 'changefeed.config.json': configOf('http://127.0.0.1:1/in') });
-    expect(await folder.run(['webhook', 'test', 'ops'])).toEqual({
+    expect(await folder.call(['webhook', 'test', 'ops'])).toEqual({
       code: 1,
       stdout:
         'unreachable  ops: no answer from 127.0.0.1:1/in\nWebhook "ops": 127.0.0.1:1/in could not be reached (ECONNREFUSED).\n',
@@ -93,7 +93,7 @@ describe('webhook test', () => {
       [['tset', 'ops'], 'webhook: found "tset" (did you mean "test"?); allowed: test. [CF_USAGE]'],
     ];
     for (const [args, sentence] of cases) {
-      const { code, stdout, stderr } = await folder.run(['webhook', ...args]);
+      const { code, stdout, stderr } = await folder.call(['webhook', ...args]);
       expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `changefeed: ${sentence}\n` });
     }
   });
@@ -120,7 +120,7 @@ describe('disabled subscriptions: the command line', () => {
       const loud = await service.waitForLine(/SUBSCRIPTION DISABLED/);
       expect(loud).toContain(`127.0.0.1:${receiver.port}/in answered 410 (Gone)`);
       await appendEvents(redis.redis, redis.keys, events.slice(1));
-      const status = JSON.parse((await folder.run(['status', '--json'], env)).stdout) as Status;
+      const status = JSON.parse((await folder.call(['status', '--json'], env)).stdout) as Status;
       expect(status.subscriptions[0]).toMatchObject({
         name: 'ops',
         paused: true,
@@ -128,20 +128,20 @@ describe('disabled subscriptions: the command line', () => {
         disabled: { missing: false },
       });
       expect(status.subscriptions[1]).toMatchObject({ name: 'archive', disabled: null, failingSince: null });
-      const shown = await folder.run(['status'], env);
+      const shown = await folder.call(['status'], env);
       expect(shown.stdout).toMatch(/^ops \(DISABLED\)/m);
       expect(shown.stdout).toMatch(/^ {2}subscription\.disabled .* answered 410.*changefeed enable ops/m);
       expect(receiver.received).toHaveLength(1);
 
       gone = false;
-      const enabled = await folder.run(['enable', 'ops'], env);
+      const enabled = await folder.call(['enable', 'ops'], env);
       expect(enabled.stdout).toMatch(/^"ops" is enabled again; it was disabled at .*: Webhook "ops": .* answered 410/);
       await eventually(() =>
         expect(receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])).toEqual(
           events.map(({ id }) => id),
         ),
       );
-      expect((await folder.run(['enable', 'ops'], env)).stdout).toBe('"ops" was not disabled\n');
+      expect((await folder.call(['enable', 'ops'], env)).stdout).toBe('"ops" was not disabled\n');
       const everything = [service.stdout, service.stderr, shown.stdout, enabled.stdout, JSON.stringify(status)].join(
         '\n',
       );
@@ -194,7 +194,7 @@ describe('dead letters: webhooks', () => {
       await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
       const service = folder.start(['start', '--only', 'dispatch,handle'], { ...env, LOG_LEVEL: 'debug' });
       const stored = await eventually(async () => {
-        const { stdout } = await folder.run(['dead', 'list', '--json'], env);
+        const { stdout } = await folder.call(['dead', 'list', '--json'], env);
         expect(stdout).toContain('answered 400');
         return stdout;
       });

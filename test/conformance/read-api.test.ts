@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
+import { rowsOfGate } from '../support/night.js';
 import { walk, type Target } from '../support/read-api.js';
 import { readApiContract } from './read-api-contract.js';
 
@@ -18,7 +19,7 @@ async function sandboxWith(profile: string): Promise<Target> {
   return await sandbox.start();
 }
 
-for (const profile of ['calm', 'wild']) {
+for (const profile of rowsOfGate(1, ['wild', 'calm'])) {
   readApiContract(`the sandbox (${profile})`, { strict: true, lists: LISTS, open: () => sandboxWith(profile) });
 }
 

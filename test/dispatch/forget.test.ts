@@ -214,8 +214,8 @@ describe('forget: a workspace', () => {
     });
     const env = { REDIS_URL: redis.url };
     const unknown = 'Nothing is stored of a workspace "never-there".\n';
-    expect(await folder.run(['forget', 'never-there'], env)).toMatchObject({ code: 0, stdout: unknown, stderr: '' });
-    const refused = await folder.run(['forget', 'gone-co'], env);
+    expect(await folder.call(['forget', 'never-there'], env)).toMatchObject({ code: 0, stdout: unknown, stderr: '' });
+    const refused = await folder.call(['forget', 'gone-co'], env);
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
@@ -223,11 +223,11 @@ describe('forget: a workspace', () => {
     });
     expect(await redis.redis.exists(redis.keys.records('gone-co', 'todo'))).toBe(1);
 
-    const done = await folder.run(['forget', 'gone-co', '--yes'], env);
+    const done = await folder.call(['forget', 'gone-co', '--yes'], env);
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
-    expect((await folder.run(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
+    expect((await folder.call(['forget', 'gone-co', '--yes'], env)).stdout).toBe(
       'Nothing is stored of a workspace "gone-co".\n',
     );
   });

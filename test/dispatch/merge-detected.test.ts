@@ -91,7 +91,7 @@ describe('merge and detection', () => {
         expect(taken).toBe(2);
         expect(event?.data.changes).toEqual(atOnce?.data.changes);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 });

@@ -5,6 +5,7 @@ import { offsetBefore } from '../../src/events/log-id.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
 import { eventually } from '../support/eventually.js';
+import { rowsOfGate } from '../support/night.js';
 import { useProcesses } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
@@ -131,7 +132,7 @@ describe('replay: its process is killed', () => {
     changeEvent({ record: `r${n % 20}`, sequence: Math.floor(n / 20) + 1 }),
   );
 
-  it.each(['entered-backfill-2', 'moving-2'])(
+  it.each(rowsOfGate(1, ['moving-2', 'entered-backfill-2']))(
     'a dispatcher finishes it: every event once, in order per record (%s)',
     async (freeze) => {
       const handled = new Map<string, number[]>();

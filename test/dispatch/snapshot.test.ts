@@ -9,6 +9,7 @@ import { createBackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
+import { isGate, rowsOfGate } from '../support/night.js';
 import { useProcesses } from '../support/process.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
 import { useRedis } from '../support/redis.js';
@@ -90,7 +91,7 @@ async function anotherDispatcher(subscription: Subscription): Promise<void> {
 }
 
 describe('snapshot', { timeout: 240_000 }, () => {
-  it.each([1, Math.floor(Math.random() * 1e6)])(
+  it.each(rowsOfGate(1, [Math.floor(Math.random() * 1e6), 1]))(
     'each record is sent as a snapshot and then with every later change, once and in order, while records change (seed %i)',
     async (seed) => {
       const { received, sequences } = await snapshotDuringChanges({ seed });
@@ -101,7 +102,7 @@ describe('snapshot', { timeout: 240_000 }, () => {
     },
   );
 
-  it('the same holds with two dispatchers', async () => {
+  it.skipIf(isGate)('the same holds with two dispatchers', async () => {
     const { received, sequences } = await snapshotDuringChanges({ seed: 3, dispatchers: 2 });
     expect(wrongRecords(received, sequences)).toEqual([]);
   });
@@ -211,7 +212,7 @@ describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
       },
     });
 
-  it.each(['scanned-2', 'staged-2', 'entered-backfill-2', 'unstaging-2'])(
+  it.each(rowsOfGate(1, ['staged-2', 'scanned-2', 'entered-backfill-2', 'unstaging-2']))(
     'no record is left out and none is sent twice (%s)',
     async (freeze) => {
       const records = recordNames(700);

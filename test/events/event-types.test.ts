@@ -9,6 +9,7 @@ import type { Clock } from '../../src/runtime/clock.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';
+import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 
 /** Longer than any replica lags, on a clock that makes a tenth of a second of it. */
@@ -102,11 +103,13 @@ describe('event types', () => {
     });
   }
 
-  it.each([
-    ['with images', true, []],
-    // A digest does not contain the person in charge.
-    ['without images', false, ['reassigned']],
-  ] as const)('event types: describe the events of every verb, %s', async (_how, images, missing) => {
+  it.each(
+    rowsOfGate(1, [
+      ['with images', true, []],
+      // A digest does not contain the person in charge.
+      ['without images', false, ['reassigned']],
+    ] as const),
+  )('event types: describe the events of every verb, %s', async (_how, images, missing) => {
     const { sandbox, clock, open } = await world();
     const feed = await open(images);
     await sweepTimes(feed, clock, 1);

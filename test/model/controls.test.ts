@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
 import { findFailure, loadScripts, violationsOf } from './model.js';
-import { CREATED_BY_A_PART, REGRESSIONS } from './regressions.js';
+import { CREATED_BY_A_PART } from './regressions.js';
 import type { Sabotage } from './run.js';
 
 /** Commits records and checkpoint first, and their events in a second step. */
@@ -66,20 +66,6 @@ const acceptanceIgnored: Sabotage = {
   store: (store) => ({ ...store, acceptedAt: () => Promise.resolve(null) }),
 };
 
-/** Shortcuts believe what a cursor shows, however long it was kept. */
-const keptCursorsBelieved: Sabotage = {
-  shortcuts: (shortcuts) => ({
-    begin: (...args) => shortcuts.begin(...args),
-    next: (...args) => shortcuts.next(...args),
-    done: (...args) => shortcuts.done(...args),
-    abandon: (...args) => shortcuts.abandon(...args),
-    walked: (...args) => shortcuts.walked(...args),
-    isLive: () => true,
-    dueMs: (nowMs) => shortcuts.dueMs(nowMs),
-    end: () => shortcuts.end(),
-  }),
-};
-
 describe('model: controls', () => {
   const redis = useRedis();
 
@@ -110,13 +96,5 @@ describe('model: controls', () => {
     expect(await violationsOf(redis, CREATED_BY_A_PART)).toEqual([]);
     const found = await violationsOf(redis, CREATED_BY_A_PART, partsForgotten);
     expect(found.join('\n')).toMatch(/stored records.*too many/);
-  });
-
-  it('model: finds that shortcuts believe a cursor that was kept for hours (control)', async () => {
-    await loadScripts(redis.redis);
-    const found = await Promise.all(
-      REGRESSIONS.map(({ scenario }) => violationsOf(redis, scenario, keptCursorsBelieved)),
-    );
-    expect(found.flat().join('\n')).toMatch(/invented/);
   });
 });

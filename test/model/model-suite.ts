@@ -4,11 +4,12 @@
  */
 import { expect, it } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import { isGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 import { findFailure, type ModelFailure } from './model.js';
 import type { Sabotage } from './run.js';
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 40);
+const RUNS = Number(process.env['MODEL_RUNS'] ?? (isGate ? 20 : 40));
 /** Fixed, so that every test run executes the same scenarios. Long runs use other seeds. */
 const SEED = process.env['MODEL_SEED'] ?? '1';
 const path = process.env['MODEL_PATH'];

@@ -105,7 +105,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     expect(commands).toHaveLength(7);
     const folder = await cli();
     const codeOf = async (args: readonly string[]): Promise<string | undefined> =>
-      /\[(CF_\w+)\]/.exec((await folder.run(args)).stderr)?.[1];
+      /\[(CF_\w+)\]/.exec((await folder.call(args)).stderr)?.[1];
     // Without a configuration, a command line that is accepted ends here.
     const different = [...new Set(commands.map((one) => one.join(' ')))].map((one) => one.split(' '));
     expect(await Promise.all(different.map(codeOf))).toEqual(different.map(() => 'CF_CONFIG_INVALID'));

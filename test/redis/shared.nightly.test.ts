@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { probeRedis } from '../../src/redis/probe.js';
 import { useCli, type CliRun } from '../support/cli.js';
-import { eventually } from '../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { homeOf, redisBinary, stopLeftRedis } from '../support/private-redis.js';
 import type { TestProcess } from '../support/process.js';
@@ -62,51 +60,6 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     await delivers(second);
   });
 
-  it('private Redis: keeps running for other processes after Ctrl-C on the one that started it', async () => {
-    const { service, baseline, delivers, url } = await project();
-    const first = await service();
-    await baseline(first);
-    const second = await service();
-    const before = await redisPid(url());
-
-    expect(await first.kill('SIGINT')).toEqual({ code: 0, signal: null });
-
-    expect(await redisPid(url())).toBe(before);
-    await delivers(second);
-    expect(await second.kill('SIGINT')).toEqual({ code: 0, signal: null });
-    expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
-  });
-
-  it('private Redis: a redeployed process joins it, and it keeps running when the other process stops', async () => {
-    const { service, baseline, delivers, url } = await project();
-    const first = await service();
-    await baseline(first);
-    const second = await service();
-    const before = await redisPid(url());
-    await first.kill('SIGKILL');
-    const redeployed = await service();
-
-    expect(await second.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-
-    expect(await redisPid(url())).toBe(before);
-    await delivers(redeployed);
-  });
-
-  it('private Redis: other processes start it again if it ends after the one that started it', async () => {
-    const { service, baseline, delivers, url } = await project();
-    const first = await service();
-    await baseline(first);
-    const second = await service();
-    const [address, before] = [url(), await redisPid(url())];
-    await first.kill('SIGKILL');
-
-    process.kill(before, 'SIGKILL');
-
-    await eventually(async () => expect(await redisPid(address)).not.toBe(before));
-    expect(url()).toBe(address);
-    await delivers(second);
-  });
-
   it('private Redis: has its data and its address again after all processes were killed at once', async () => {
     const { service, baseline, delivers, url } = await project();
     const killed = await service();
@@ -123,19 +76,6 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     // A new baseline would yield no event for this change.
     await delivers(next);
     expect(next.stderr).not.toContain('"mode":"baseline"');
-  });
-
-  it('private Redis: ends with the last process that uses it if that is killed; `status` then stops what it started', async () => {
-    const { service, baseline, delivers, run, url } = await project();
-    const killed = await service();
-    await baseline(killed);
-    await killed.kill('SIGKILL');
-    await eventually(async () => expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' }));
-
-    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
-
-    expect(await probeRedis(url())).toMatchObject({ outcome: 'absent' });
-    await delivers(await service());
   });
 });
 

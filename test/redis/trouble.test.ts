@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { isGate, rowsOfGate } from '../support/night.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
 import type { TestProcess } from '../support/process.js';
@@ -96,7 +97,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   };
   const handled = (service: TestProcess): number => service.stdout.split('\n').filter((line) => line !== '').length;
 
-  it(
+  it.skipIf(isGate)(
     'redis trouble: a Redis that is silent for some time is logged once when it goes away and once when it is back',
     {
       timeout: 150_000,
@@ -141,7 +142,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it.each(['SIGSTOP', 'SIGKILL'] as const)(
+  it.each(rowsOfGate(1, ['SIGSTOP', 'SIGKILL'] as const))(
     'redis trouble: a stop while Redis is away (%s) ends within seconds, with exit code 0 if no work was in progress',
     { timeout: 240_000 },
     async (signal) => {
@@ -206,7 +207,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it(
+  it.skipIf(isGate)(
     'redis trouble: if INFO and CONFIG are forbidden, the policy is not checked, and a warning says so',
     {
       timeout: 150_000,
@@ -224,7 +225,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it(
+  it.skipIf(isGate)(
     'redis trouble: when the policy begins to evict, polling stops with one error, and it continues when the policy is safe',
     {
       timeout: 150_000,
@@ -273,7 +274,7 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it(
+  it.skipIf(isGate)(
     'redis trouble: while events wait, a full Redis gets some commands per second and not thousands',
     { timeout: 240_000 },
     async () => {

@@ -1,24 +1,16 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseJournal } from '../../src/sandbox/verify/read.js';
 import { scoreEvents } from '../../src/sandbox/verify/score.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
-import { readPage, walk, walkAll, type Fields, type Target } from '../support/read-api.js';
+import { readPage, walk, walkAll, type Fields } from '../support/read-api.js';
+import { served as servedWith } from '../support/sandbox.js';
 import { PlainDetector } from '../support/plain-detector.js';
 
 const DEAL: ServedList = { name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' };
 
-const open: Sandbox[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
-});
-
-async function served(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; target: Target }> {
-  const sandbox = createSandbox({ people: 30, lists: { deal: 120, product: 7 }, limit: null, ...options });
-  open.push(sandbox);
-  return { sandbox, target: await sandbox.start() };
-}
+const served = (options: SandboxOptions = {}) => servedWith({ lists: { deal: 120, product: 7 }, ...options });
 
 const idsOf = (records: readonly Fields[]): string[] => records.map(({ id }) => id);
 

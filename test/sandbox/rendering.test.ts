@@ -1,19 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { contentText } from '../../src/sandbox/verify/equality.js';
-import { get, walk, type Fields, type Target } from '../support/read-api.js';
+import { get, walk, type Fields } from '../support/read-api.js';
+import { served as servedWith } from '../support/sandbox.js';
 
-const open: Sandbox[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
-});
-
-async function served(behaviour: Partial<Behaviour> = {}): Promise<{ sandbox: Sandbox; target: Target }> {
-  const sandbox = createSandbox({ people: 30, limit: null, behaviour });
-  open.push(sandbox);
-  return { sandbox, target: await sandbox.start() };
-}
+const served = (behaviour: Partial<Behaviour> = {}) => servedWith({ behaviour });
 
 const firstOf = (records: Fields[]): Fields => records[0]!;
 
@@ -84,19 +75,6 @@ test('rendering: a renamed user shows on all their records, and no change timest
   expect(sandbox.journal.lines().filter(({ line }) => line !== 'walk')).toMatchObject([
     { line: 'rename', after: '새이름' },
   ]);
-});
-
-test('rendering: the change timestamp moves with counters only with stampsFollow', async () => {
-  const { sandbox, target } = await served();
-  const stampOf = async (id: unknown): Promise<unknown> =>
-    (await walk(target, 'people')).find((person) => person.id === id)?.['수정 날짜'];
-  const todo = (await walk(target, 'todo')).find((each) => each['peopleId'] !== null && each['완료'] === false)!;
-  const before = await stampOf(todo['peopleId']);
-  sandbox.life.completeTodo(todo.id);
-  expect(await stampOf(todo['peopleId'])).toBe(before);
-  sandbox.behave({ stampsFollow: true });
-  sandbox.life.reopenTodo(todo.id);
-  expect(await stampOf(todo['peopleId'])).not.toBe(before);
 });
 
 test('rendering: empty fields can be absent, older history rows without source, and extra fields present', async () => {

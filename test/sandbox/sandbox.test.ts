@@ -1,20 +1,12 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { FIELDS } from '../../src/crm/known-fields.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { get, readPage, walk, walkAll, type Target } from '../support/read-api.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { get, readPage, walk, walkAll } from '../support/read-api.js';
+import { served } from '../support/sandbox.js';
 
-const open: Sandbox[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.stop()));
-});
-
-async function sandboxOf(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; target: Target }> {
-  const sandbox = createSandbox({ people: 120, limit: null, ...options });
-  open.push(sandbox);
-  return { sandbox, target: await sandbox.start() };
-}
+const sandboxOf = (options: SandboxOptions = {}) => served({ people: 120, ...options });
 
 test('sandbox: a walk of each list shows every record exactly once', async () => {
   const { sandbox, target } = await sandboxOf();

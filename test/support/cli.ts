@@ -1,8 +1,12 @@
-/** The command line as a process in a folder of its own, for tests. */
+/** The command line in a folder of its own, for tests: as a process, or in this one. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { runCli } from '../../src/cli/program.js';
+import type { Io } from '../../src/cli/io.js';
+import { escapeInvisible } from '../../src/runtime/printable.js';
+import { quietIo } from './cli-page.js';
 import { useProcesses, type SpawnOptions, type TestProcess } from './process.js';
 import { program } from './program.js';
 
@@ -33,7 +37,12 @@ export interface CliFolder {
     env?: Readonly<Record<string, string | undefined>>,
     terminal?: SpawnOptions['terminal'],
   ): TestProcess;
-  /** Runs it to its end. */
+  /**
+   * Runs it in this process, which takes milliseconds. What a handler or the log writes is not in its output, and it is not stopped
+   * by a signal.
+   */
+  call(args: readonly string[], env?: Readonly<Record<string, string>>, io?: Partial<Io>): Promise<CliRun>;
+  /** Runs it to its end in a process. */
   run(
     args: readonly string[],
     env?: Readonly<Record<string, string | undefined>>,
@@ -60,6 +69,21 @@ export function useCli(): (files?: Readonly<Record<string, string | object>>) =>
     return {
       cwd,
       start,
+      async call(args, env = {}, io = {}) {
+        const written = { stdout: '', stderr: '' };
+        const writes = (stream: keyof typeof written) => (text: string) =>
+          void (written[stream] += `${escapeInvisible(text)}\n`);
+        const given = { PATH: process.env['PATH'], CHANGEFEED_STATE_DIR: join(cwd, 'state'), ...env };
+        const code = await runCli(args, {
+          ...quietIo,
+          cwd,
+          env: given,
+          out: writes('stdout'),
+          err: writes('stderr'),
+          ...io,
+        });
+        return { code, ...written };
+      },
       async run(args, env, terminal) {
         const process = start(args, env, terminal);
         const { code } = await process.exited;

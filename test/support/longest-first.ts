@@ -7,20 +7,22 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Beginnings of paths. Files that compute and files that wait for processes take turns, so that the machine is never idle. */
 const LONG = [
-  'test/redis/trouble',
+  'test/cli/stop',
+  'test/docs/code-blocks',
   'test/guarantees/8-never-silent',
+  'test/dispatch/crash',
+  'test/redis/trouble',
   'test/model/contacts',
   'test/storm/storm',
-  'test/model/controls',
-  'test/todos/service',
+  'test/dispatch/debounce-batch-crash',
   'test/cli/failures',
+  'test/server/page/',
   'test/model/',
   'test/guarantees/',
   'test/dispatch/snapshot',
   'test/verification/',
   'test/dispatch/forget',
-  'test/events/event-types',
-  'test/runtime/',
+  'test/todos/',
   'test/cli/',
 ];
 

@@ -5,13 +5,14 @@ import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { eventually } from './eventually.js';
+import { child as childScript } from './program.js';
 
 export interface SpawnOptions {
   args?: readonly string[];
   /** Added to this process's environment; undefined takes a variable away. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
-  /** Another program that runs the script. @defaultValue node, with tsx if it is TypeScript */
+  /** Another program that runs the script. @defaultValue node, with tsx if it is TypeScript and there is no current build */
   program?: string;
   /** Runs it on a terminal (`script` of util-linux), to which this is typed. Both of its outputs are then `stdout`. */
   terminal?: { columns: number; typed?: string };
@@ -39,12 +40,13 @@ export interface TestProcess {
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** Starts the script with node, and tsx if it is TypeScript. The caller must end the process. */
+/** Starts the script with node. The caller must end the process. */
 export function startProcess(
   script: string | URL,
   { args = [], env = {}, cwd, program, terminal }: SpawnOptions = {},
 ): TestProcess {
-  const entry = script instanceof URL ? fileURLToPath(script) : script;
+  const given = script instanceof URL ? fileURLToPath(script) : script;
+  const entry = given.endsWith('.ts') ? childScript(given) : given;
   const node = [process.execPath, ...(entry.endsWith('.ts') ? ['--import', tsx] : [])];
   const plain = [...(program === undefined ? node : [program]), entry, ...args];
   const [command = '', ...rest] = terminal === undefined ? plain : onTerminal(plain, terminal.columns);

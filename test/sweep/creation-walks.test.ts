@@ -3,6 +3,7 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { listedApi } from '../support/listed.js';
+import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
@@ -19,11 +20,12 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_00
   const old = people(5_000);
   const fresh = people(3_000, 'new');
 
-  it.each([
+  const IMPORTS: [string, UncheckedRecord[]][] = [
+    ['in the middle', [...old.slice(0, 2_500), ...fresh, ...old.slice(2_500)]],
     ['at the front', [...fresh, ...old]],
     ['at the end', [...old, ...fresh]],
-    ['in the middle', [...old.slice(0, 2_500), ...fresh, ...old.slice(2_500)]],
-  ])('%s is reported in full, in order, once', async (_where, records) => {
+  ];
+  it.each(rowsOfGate(1, IMPORTS))('%s is reported in full, in order, once', async (_where, records) => {
     const api = listedApi(old, 100);
     const { sweep, eventLines } = sweptList(redis, api);
     const warned: unknown[] = [];

@@ -116,7 +116,7 @@ describe('read ahead:', () => {
         const deleted = emitted.filter(({ type }) => type.endsWith('.deleted')).map(({ subject }) => subject);
         expect(deleted.filter((id) => !world.removed.has(id))).toEqual([]);
       }),
-      { numRuns: Number(process.env['READ_AHEAD_RUNS'] ?? 40) },
+      { numRuns: Number(process.env['READ_AHEAD_RUNS'] ?? 20) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { Log } from '../../src/runtime/log.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { startApiServer } from '../support/api-server.js';
 import type { ListedApi } from '../support/listed.js';
+import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
@@ -43,12 +44,12 @@ describe('unreadable records:', () => {
     return { ...list, sweep, warned, server };
   };
 
-  it.each([
-    ['10,000 arrays', arrays(10_000)],
-    ['10,000 objects', objects(10_000)],
-    ['30,000 objects', objects(30_000)],
-    ['1,000,000 arrays', arrays(1_000_000)],
-  ])('%s in a known record: the record is named and stays, the others go on', async (_what, deep) => {
+  it.each(
+    rowsOfGate(1, [
+      ['30,000 objects', objects(30_000)],
+      ['1,000,000 arrays', arrays(1_000_000)],
+    ]),
+  )('%s in a known record: the record is named and stays, the others go on', async (_what, deep) => {
     const list = await open();
     await using _ = list.server;
     const first = [person('a'), person('b')];

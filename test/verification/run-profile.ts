@@ -10,7 +10,7 @@ import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import type { JournalLine } from '../../src/sandbox/journal/lines.js';
 import { scoreEvents, type MissedChange, type Score } from '../../src/sandbox/verify/score.js';
-import { fastClock, skippingClock } from '../support/fast-clock.js';
+import { fastClock } from '../support/fast-clock.js';
 
 export interface ProfileRun {
   profile: string;
@@ -48,9 +48,6 @@ const CHURN_UNTIL = 1_500;
 /** Waits of minutes (backoff, rate limits) become seconds. */
 const FACTOR = 40;
 const LIMITS = ['tight-limit', 'foreign-client'];
-/** What a client learned in the first rounds is wrong after an hour. */
-const AN_HOUR = ['kept-cursor-old'];
-const HOUR_MS = 3_660_000;
 
 /**
  * The part of the changes that may be missed beside shortcuts while the workspace changes with every page. An answer that comes too late, or that
@@ -73,7 +70,7 @@ export async function runProfile({
   mutationsPerRound,
   plain = false,
 }: ProfileRun): Promise<ProfileScore> {
-  const clock = skippingClock(fastClock(FACTOR));
+  const clock = fastClock(FACTOR);
   const about: readonly string[] = [...profileNamed(profile).faults, ...faults];
   // Redis keeps the pause after a 429 in real seconds, so the limit is on only in profiles that test it.
   const limit = about.some((fault) => LIMITS.includes(fault)) ? {} : { limit: null };
@@ -99,7 +96,6 @@ export async function runProfile({
       await feed.start(['poll']);
     }
     for (let round = 0; round < rounds; round++) {
-      if (round > 0 && about.some((fault) => AN_HOUR.includes(fault))) clock.skip(HOUR_MS);
       const before = sandbox.journal.lines().length;
       sandbox.step(mutationsPerRound);
       if (!plain) await hint(feed, sandbox.journal.lines().slice(before));

@@ -50,17 +50,12 @@ const switches = z.strictObject({
   end: z.enum(['null', 'missing', 'empty-text', 'empty-page']).default('null'),
   /** The kind of cursor. `last-id`: the id of the page's last record; the next page begins after it. */
   cursor: z.enum(['last-id', 'offset', 'expiring', 'snapshot', 'single-use']).default('last-id'),
-  /** The lifetime of an expiring cursor or a snapshot, and when `keptCursors` begins; ms. */
+  /** The lifetime of an expiring cursor or a snapshot; ms. */
   cursorLifetimeMs: count.default(60_000),
   /** The answer to an unknown or used cursor. `refuse`: 400. */
   badCursor: z.enum(['refuse', 'refuse-empty', 'first-page', 'empty-page']).default('refuse'),
   /** Whether a last-id cursor is still valid when its record is gone. */
   cursorOfGoneRecord: z.enum(['good', 'bad']).default('good'),
-  /**
-   * What a last-id cursor shows when its lifetime has passed since it was given out last. `old-snapshot`: its page as it was
-   * then. A walk is not affected, because it uses each cursor at once.
-   */
-  keptCursors: z.enum(['good', 'old-snapshot']).default('good'),
   order: z.enum([...ORDER_NAMES, 'shuffled']).default('creation'),
   /** How many records of the previous page are repeated. */
   overlap: count.default(0),
@@ -71,8 +66,6 @@ const switches = z.strictObject({
   extras: z.boolean().default(false),
   /** Precision of timestamps. `still`: the change timestamp never moves. */
   stamps: z.enum(['ms', 'minute', 'still']).default('ms'),
-  /** Whether 수정 날짜 also moves when only counters, notes or todos changed. The real service does not do this. */
-  stampsFollow: z.boolean().default(false),
   /** How an empty field is sent. `mixed`: null or absent, at random in every request. */
   empties: z.enum(['null', 'absent', 'mixed']).default('null'),
   /** Whether keys and arrays of references have another order in every request. */
@@ -89,7 +82,7 @@ const switches = z.strictObject({
   /** The window; ms. */
   limitWindowMs: positive.default(10_000),
   /** How a 429 says when to retry. `reason`: "8.316초 후 재시도해주세요." */
-  limitHint: z.enum(['reason', 'message', 'list', 'header', 'absurd', 'none', 'empty', 'html']).default('reason'),
+  limitHint: z.enum(['reason', 'message', 'list', 'header', 'none', 'empty', 'html']).default('reason'),
   /** Requests per second that another integration takes out of the same window. */
   foreignPerSecond: z.number().min(0).default(0),
   /** Delay before every answer; ms. */

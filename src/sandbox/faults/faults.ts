@@ -40,7 +40,10 @@ const PAGING = {
   }),
   'cursor-offset': unsound('A cursor is a position: rows shift when others are removed.', { cursor: 'offset' }),
   'cursor-expiring': sound('A cursor is valid for ten seconds.', { cursor: 'expiring', cursorLifetimeMs: 10_000 }),
-  'cursor-snapshot': sound('All pages of a walk show the state at its first page.', { cursor: 'snapshot' }),
+  'cursor-snapshot': sound('All pages of a walk show the state at its first page, also an hour later.', {
+    cursor: 'snapshot',
+    cursorLifetimeMs: 3_600_000,
+  }),
   'cursor-single-use': sound('A cursor can be used once, even if that request failed.', { cursor: 'single-use' }),
   'cursor-of-gone-record-bad': sound('A cursor is invalid once its record is gone.', { cursorOfGoneRecord: 'bad' }),
   'bad-cursor-empty-400': sound('An invalid cursor gets 400 without a body.', { badCursor: 'refuse-empty' }),
@@ -53,10 +56,6 @@ const PAGING = {
   'order-id': sound('Lists are ordered by id: a new record may appear behind a cursor.', { order: 'id' }),
   'order-newest-first': sound('Lists begin with the newest record, so they grow at the start.', {
     order: 'newest-first',
-  }),
-  'kept-cursor-old': sound('A cursor that is used ten minutes after it was given out gets its page as it was then.', {
-    keptCursors: 'old-snapshot',
-    cursorLifetimeMs: 600_000,
   }),
   'order-last-change': unsound('Lists begin with the latest change: an edit moves a record to the front.', {
     order: 'last-change',
@@ -100,10 +99,6 @@ const LIMITS = {
     limitHint: 'header',
     ...now('rate-limited', SOMETIMES),
   }),
-  'rate-limited-absurd': sound('Sometimes a 429 that asks for ten days.', {
-    limitHint: 'absurd',
-    ...now('rate-limited', SELDOM),
-  }),
   'rate-limited-bare': sound('Sometimes a 429 without any hint.', {
     limitHint: 'none',
     ...now('rate-limited', SELDOM),
@@ -143,7 +138,6 @@ const RECORDS = {
   extras: sound('Records have the additional fields of real answers.', { extras: true }),
   'minute-stamps': sound('Timestamps are cut to the minute: two edits may have the same.', { stamps: 'minute' }),
   'still-stamps': sound('The change timestamp never moves.', { stamps: 'still' }),
-  'stamps-follow': sound('The change timestamp also moves with counters and notes.', { stampsFollow: true }),
   'absent-empties': sound('Empty fields are absent.', { empties: 'absent' }),
   'mixed-empties': sound('Empty fields are null or absent, at random in every request.', { empties: 'mixed' }),
   reordered: sound('Keys and arrays of references have another order in every request.', { sequence: 'reordered' }),

@@ -5,9 +5,8 @@ import { refusal } from '../../server/read-api/respond.js';
 import type { Behaviour } from './behaviour.js';
 
 export class SlidingWindow {
-  /** Times of admitted requests, oldest first from `#head`. */
-  #times: number[] = [];
-  #head = 0;
+  /** Times of admitted requests, oldest first. */
+  readonly #times: number[] = [];
   #foreignUntil: number | null = null;
 
   /** 0 when the request is admitted, otherwise the ms until the next one would be. Refused requests do not count. */
@@ -18,14 +17,14 @@ export class SlidingWindow {
   }
 
   #admit(now: number, requests: number, windowMs: number): number {
-    this.#forget(now - windowMs);
-    const used = this.#times.length - this.#head;
+    while ((this.#times[0] ?? Infinity) <= now - windowMs) this.#times.shift();
+    const used = this.#times.length;
     if (used < requests) {
       this.#times.push(now);
       return 0;
     }
     // The request that must leave the window first. After the limit was lowered, that is not the oldest one.
-    const leaving = this.#times[this.#head + used - requests] ?? now;
+    const leaving = this.#times[used - requests] ?? now;
     return leaving + windowMs - now;
   }
 
@@ -39,13 +38,6 @@ export class SlidingWindow {
     this.#foreignUntil = Math.max(this.#foreignUntil ?? now, now - limitWindowMs);
     for (; this.#foreignUntil <= now; this.#foreignUntil += stepMs)
       this.#admit(this.#foreignUntil, limitRequests, limitWindowMs);
-  }
-
-  #forget(until: number): void {
-    while (this.#head < this.#times.length && (this.#times[this.#head] ?? 0) <= until) this.#head++;
-    if (this.#head < 4_096) return;
-    this.#times = this.#times.slice(this.#head);
-    this.#head = 0;
   }
 }
 
@@ -69,8 +61,6 @@ export function tooManyRequests(waitMs: number, hint: Behaviour['limitHint']): A
       return refusal(429, { message: MESSAGE, reason: [sentence] });
     case 'header':
       return jsonAnswer(429, failureBody({ message: MESSAGE }), { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
-    case 'absurd':
-      return refusal(429, { message: MESSAGE, reason: '864000.512초 후 재시도해주세요.' });
     case 'none':
       return refusal(429, { message: MESSAGE });
     case 'empty':

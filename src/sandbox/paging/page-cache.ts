@@ -10,18 +10,13 @@ export interface RowVersion {
   readonly version: number;
 }
 
-interface Entry {
-  readonly rows: readonly RowVersion[];
-  /** The whole body, with the latest tail. */
-  whole: Buffer;
-  /** Where the tail begins. Everything before it depends only on the records. */
-  readonly headBytes: number;
-  tail: string;
+interface Entry extends KeptPage {
+  readonly tail: string;
   /** The latest version of the list for which the entry is known to be valid. */
   checkedAt: number;
 }
 
-export interface KeptPage {
+interface KeptPage {
   readonly body: Buffer;
   readonly rows: readonly RowVersion[];
 }
@@ -48,23 +43,15 @@ export class PageCache {
     const name = `${key.list}:${key.form}:${key.indexes[0] ?? -1}:${key.indexes.length}`;
     const tail = pageTail(key.nextCursor);
     const kept = this.#pages.get(name);
-    if (kept !== undefined && this.#holds(kept, key)) {
+    if (kept !== undefined && kept.tail === tail && this.#holds(kept, key)) {
       this.#pages.delete(name);
       this.#pages.set(name, kept);
-      if (kept.tail !== tail) retail(kept, tail);
-      return { body: kept.whole, rows: kept.rows };
+      return kept;
     }
     const rows = key.indexes.map((index) => ({ index, version: key.versionOf(index) }));
-    const head = draw(rows);
-    const entry: Entry = {
-      rows,
-      headBytes: head.length,
-      tail,
-      whole: Buffer.concat([head, Buffer.from(tail)]),
-      checkedAt: key.listVersion,
-    };
+    const entry = { rows, tail, body: Buffer.concat([draw(rows), Buffer.from(tail)]), checkedAt: key.listVersion };
     this.#keep(name, entry);
-    return { body: entry.whole, rows };
+    return entry;
   }
 
   #holds(entry: Entry, { indexes, listVersion, versionOf }: PageKey): boolean {
@@ -79,21 +66,14 @@ export class PageCache {
 
   #keep(name: string, entry: Entry): void {
     const before = this.#pages.get(name);
-    if (before !== undefined) this.#bytes -= sizeOf(before);
+    if (before !== undefined) this.#bytes -= before.body.length;
     this.#pages.delete(name);
     this.#pages.set(name, entry);
-    this.#bytes += sizeOf(entry);
+    this.#bytes += entry.body.length;
     for (const [oldest, entryOfOldest] of this.#pages) {
       if (this.#bytes <= MOST_BYTES) return;
       this.#pages.delete(oldest);
-      this.#bytes -= sizeOf(entryOfOldest);
+      this.#bytes -= entryOfOldest.body.length;
     }
   }
-}
-
-const sizeOf = ({ headBytes }: Entry): number => headBytes;
-
-function retail(entry: Entry, tail: string): void {
-  entry.whole = Buffer.concat([entry.whole.subarray(0, entry.headBytes), Buffer.from(tail)]);
-  entry.tail = tail;
 }

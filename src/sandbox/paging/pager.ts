@@ -6,7 +6,6 @@ import type { Behaviour } from '../faults/behaviour.js';
 import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
 import type { World } from '../world/world.js';
 import { Cursors, type PagePosition, type Resumed } from './cursors.js';
-import { GivenCursors } from './given-cursors.js';
 import { PageCache, type RowVersion } from './page-cache.js';
 import { rowsOf, type Rows } from './rows.js';
 import { Snapshots } from './snapshots.js';
@@ -52,7 +51,6 @@ export class Pager implements Source {
   readonly #cache = new PageCache();
   readonly #snapshots: Snapshots;
   readonly #live: View;
-  readonly #given = new GivenCursors();
   #requests = 0;
 
   constructor(options: PagerOptions) {
@@ -69,27 +67,9 @@ export class Pager implements Source {
     const behaviour = this.#options.behaviour();
     const lagMs = this.#options.happens('stale') ? behaviour.staleMs : null;
     this.#requests++;
-    const isKept = behaviour.keptCursors === 'old-snapshot';
-    // The cursors of an old page are not given out again, so they are old too.
-    const old = isKept && cursor !== null ? this.#given.old(list.name, cursor, this.#options.now(), behaviour) : null;
-    if (old !== null) return Promise.resolve(old);
     const cut = this.#cut(list.name, cursor, behaviour, lagMs);
     if (cut === null) return Promise.resolve(this.#badCursor(list, behaviour));
-    const answer = this.#answer(list, cursor, cut, behaviour);
-    if (isKept) this.#giveOut(list, cut, behaviour);
-    return Promise.resolve(answer);
-  }
-
-  /** Remembers when the cursor after this page was given out, and what it leads to now. */
-  #giveOut(list: SandboxList, cut: Selection, behaviour: Behaviour): void {
-    const { world, now } = this.#options;
-    const position = Math.min(cut.from + behaviour.pageSize, cut.rows.length);
-    const last = position === 0 ? undefined : cut.rows.at(position - 1);
-    if (last === undefined) return;
-    const id = world.idOf(list.name, last);
-    const view = { ...cut.view, mutations: cut.view.mutations };
-    const next = { ...cut, view, from: position, after: last };
-    this.#given.give(list.name, id, { at: now(), answer: this.#answer(list, id, next, behaviour) });
+    return Promise.resolve(this.#answer(list, cursor, cut, behaviour));
   }
 
   #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Selection | null {

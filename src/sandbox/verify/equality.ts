@@ -57,8 +57,10 @@ function plain(value: unknown, refNames: Equality['refNames']): unknown {
   return ['object', ...entriesOf(present, refNames)];
 }
 
+/** Of two keys that are one in composed form, the last counts. */
 function entriesOf(entries: Iterable<readonly [string, unknown]>, refNames: Equality['refNames']): string[] {
-  return [...entries].map(([name, each]) => JSON.stringify([name.normalize('NFC'), plain(each, refNames)])).sort();
+  const byName = new Map([...entries].map(([name, each]) => [name.normalize('NFC'), each]));
+  return [...byName].map(([name, each]) => JSON.stringify([name, plain(each, refNames)])).sort();
 }
 
 interface Ref {

@@ -81,8 +81,6 @@ export class World {
   readonly #listeners = new Set<WorldListener>();
   #mutations = 0;
   #generation = 0;
-  /** Whether counters and latest notes move a record's change timestamp. In the real service they do not. */
-  stampsFollow = false;
 
   constructor({ seed, start, sizes, further = [] }: WorldOptions) {
     this.sizes = sizes;
@@ -194,7 +192,6 @@ export class World {
     }
     const before = touched.map(({ list, index }) => this.image(list, index));
     for (const write of writes) this.#apply(write);
-    if (this.stampsFollow) this.#stampFollowers(touched, before, at);
     const number = ++this.#mutations;
     const changes = touched.flatMap(({ list, index, direct }, nth): RecordChange[] => {
       const [was, is] = [before[nth] ?? null, this.image(list, index)];
@@ -250,19 +247,6 @@ export class World {
     (table as { put(index: number, facts: unknown): void }).put(index, facts);
     this.#links.move(kind, index, before, facts);
     if (kind !== 'unlistedDeal' && facts !== null) this.#orders.put(kind, index);
-  }
-
-  #stampFollowers(
-    touched: readonly { list: SandboxListName; index: number; direct: boolean }[],
-    before: readonly (CrmRecord | null)[],
-    at: number,
-  ): void {
-    touched.forEach(({ list, index, direct }, nth) => {
-      if (direct || (list !== 'people' && list !== 'organization')) return;
-      const facts = this.facts(list, index);
-      if (facts === null || JSON.stringify(before[nth]) === JSON.stringify(this.image(list, index))) return;
-      this.#apply({ kind: list, index, facts: { ...facts, updatedAt: at } });
-    });
   }
 
   #changedAt(list: SandboxListName, index: number): number {

@@ -12,11 +12,12 @@ import { scoreEvents, type Score } from '../../../src/sandbox/verify/score.js';
 import { createSweepStore } from '../../../src/state/sweep-store.js';
 import { useChain } from '../../support/chain.js';
 import { eventually } from '../../support/eventually.js';
+import { isGate } from '../../support/night.js';
 import { useProcesses } from '../../support/process.js';
 import { program } from '../../support/program.js';
 import { useRedis } from '../../support/redis.js';
 
-const KILLS = 4;
+const KILLS = isGate ? 2 : 4;
 
 /** New records at the ends of lists, which tails find, and people that they name, which aimed fetches find. */
 function live(life: Life): void {

@@ -28,7 +28,7 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const off = { enabled: false };
       const others = { organization: off, memo: off, todo: off, history: off, activity: off };
-      const lists = { people: { interval: '1s' }, ...others };
+      const lists = { people: { interval: '1s', removals: { after: '1s' } }, ...others };
       const folder = await cli({
         'changefeed.config.json': {
           workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists }],
@@ -62,7 +62,7 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       await untilDelivered(1);
       // A delivery that is under way in the backup is rightly repeated.
       await eventually(async () => {
-        const status = JSON.parse((await folder.run(['status', '--json'], { REDIS_URL: redis.url })).stdout) as Status;
+        const status = JSON.parse((await folder.call(['status', '--json'], { REDIS_URL: redis.url })).stdout) as Status;
         expect(status.subscriptions).toMatchObject([{ lagEvents: 0, waiting: 0, active: 0 }]);
       });
 

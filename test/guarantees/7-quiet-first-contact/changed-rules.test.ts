@@ -2,11 +2,11 @@
  * Guarantee 7, second half: rules may change between two runs. A difference that only the new rules explain is not an event; a real
  * change at the same time is.
  */
-import { beforeEach, describe, expect, it } from 'vitest';
-import { openChangefeed } from '../../../src/app/changefeed.js';
+import { describe, expect, it } from 'vitest';
 import type { ListInput } from '../../../src/config/schema.js';
-import { parseConfig } from '../../../src/config/parse.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
+import { sweepInNewLives } from '../../support/feed.js';
+import { rowsOfGate } from '../../support/night.js';
 import { startOtherCrm, type OtherCrm, type OtherRecord } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -26,34 +26,11 @@ const person = (index: number): OtherRecord => ({
   '수정 날짜': '2026-03-01T00:00:00.000Z',
 });
 
-/** One run of the product: opened, a complete sweep, stopped. Gives what it added to the log. */
-function useRuns() {
-  const redis = useRedis();
-  let from = '0';
-  beforeEach(() => void (from = '0'));
-  return async (crm: OtherCrm, people: ListInput): Promise<ChangeEvent[]> => {
-    const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: { people } }];
-    const raw = { workspaces, redis: { prefix: redis.keys.prefix } };
-    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-    const events: ChangeEvent[] = [];
-    try {
-      expect(await feed.sweep({ lists: ['people'] })).toMatchObject([{ outcome: 'complete' }]);
-      for await (const { logId, event } of feed.tail({ from, follow: false })) {
-        events.push(event);
-        from = logId;
-      }
-    } finally {
-      await feed.stop();
-    }
-    return events;
-  };
-}
-
 const said = ({ type, subject, data }: ChangeEvent): string =>
   `${type.split('.')[2] ?? ''} ${subject} ${data.class} ${data.changes.map(({ field }) => field).join(',')}`;
 
 describe('rules: changed between two runs', () => {
-  const run = useRuns();
+  const redis = useRedis();
 
   async function crmOfTwenty(): Promise<OtherCrm> {
     const crm = await startOtherCrm();
@@ -65,8 +42,9 @@ describe('rules: changed between two runs', () => {
   };
 
   const switches: [string, ListInput, ListInput][] = [
-    ['ignore', {}, { ignore: ['최근*', '전화'] }],
+    ['all at once', { ignore: ['등급'], nullIsAbsent: false }, { only: ['이름'], touch: true, collapse: false }],
     ['ignore, taken back', { ignore: ['최근*', '전화'] }, {}],
+    ['ignore', {}, { ignore: ['최근*', '전화'] }],
     ['only', {}, { only: ['이름', '등급'] }],
     ['only, taken back', { only: ['이름', '등급'] }, {}],
     ['refreshed', {}, { refreshed: ['전화'] }],
@@ -74,16 +52,15 @@ describe('rules: changed between two runs', () => {
     ['nullIsAbsent, taken back', { nullIsAbsent: false }, {}],
     ['touch', {}, { touch: true }],
     ['collapse', {}, { collapse: false }],
-    ['all at once', { ignore: ['등급'], nullIsAbsent: false }, { only: ['이름'], touch: true, collapse: false }],
   ];
 
   it.each(
-    switches.flatMap(([name, before, after]) => [
+    rowsOfGate(2, switches).flatMap(([name, before, after]) => [
       [name, before, after] as const,
       [`${name}, without images`, { ...before, images: false }, { ...after, images: false }] as const,
     ]),
   )('rules: %s: only the real change is reported', async (_name, before, after) => {
-    const crm = await crmOfTwenty();
+    const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
     expect(await run(crm, before)).toEqual([]);
     // A field that the first rules ignore changes while they apply: it is stored silently, or reported then.
     edit(crm, 1, { '최근 작성된 노트': '다른 메모', 등급: 'B' });
@@ -97,7 +74,7 @@ describe('rules: changed between two runs', () => {
   });
 
   it('rules: new rules apply from the next sweep on', async () => {
-    const crm = await crmOfTwenty();
+    const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
     await run(crm, {});
     edit(crm, 2, { 등급: 'B' });
     expect((await run(crm, { ignore: ['등급'] })).map(said)).toEqual([]);
@@ -114,7 +91,7 @@ describe('rules: changed between two runs', () => {
     [true, 1],
     [false, ROWS],
   ])('rules: with collapse %s a schema change is %i events', async (collapse, expected) => {
-    const crm = await crmOfTwenty();
+    const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
     await run(crm, { collapse: !collapse });
     crm.lists.people = crm.lists.people.map((one) => ({ ...one, 새필드: '값' }));
     expect(await run(crm, { collapse })).toHaveLength(expected);

@@ -63,7 +63,7 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
   async function isReported(
     kind: string,
     { feed, logged, reported }: Running,
-    lasting = async () => {},
+    lasting: () => void | Promise<void> = () => undefined,
   ): Promise<string> {
     const text = async (path: string): Promise<string> => (await fetch(`${feed.pageUrl ?? ''}${path}`)).text();
     return await eventually(
@@ -101,7 +101,13 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     expect((await all.feed.status()).problems.map(({ kind }) => kind)).not.toContain('subscription.stalled');
     const over = ({ type, data }: ChangeEvent): boolean =>
       type === 'changefeed.problem.over' && data.notice?.problem === 'subscription.stalled';
-    await eventually(() => expect(all.reported.filter(over)).toHaveLength(1), { timeoutMs: 100_000 });
+    await eventually(
+      () => {
+        all.clock.skip(1_000);
+        expect(all.reported.filter(over)).toHaveLength(1);
+      },
+      { timeoutMs: 100_000, intervalMs: 200 },
+    );
   });
 
   it('never silent: events that a person keeps back by disabling their subscription are not (control)', async () => {
@@ -120,7 +126,8 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     const all = await running(crm);
     // The reader of "ops" asks for backfills before each turn.
     await redis.redis.set(redis.keys.backfills('ops'), 'a value of another type');
-    const message = await isReported('loop.failing', all);
+    // It must fail for a minute.
+    const message = await isReported('loop.failing', all, () => all.clock.skip(2_000));
     expect(message).toMatch(/"dispatch acme to ops".*Last error: .*(type|backfills)/i);
     const failing = (await all.feed.status()).problems.filter(({ kind }) => kind === 'loop.failing');
     expect(failing.map(({ subject }) => subject)).toEqual(['loop:dispatch acme to ops']);

@@ -1,0 +1,16 @@
+/** Sandboxes of a test, which stop after it. */
+import { onTestFinished } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/options.js';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../src/sandbox/sandbox.js';
+
+export interface Served {
+  sandbox: Sandbox;
+  target: SandboxAddress;
+}
+
+/** A running sandbox, without a limit of requests unless one is given. */
+export async function served(options: SandboxOptions = {}): Promise<Served> {
+  const sandbox = createSandbox({ people: 30, limit: null, ...options });
+  onTestFinished(() => sandbox.stop());
+  return { sandbox, target: await sandbox.start() };
+}
