@@ -53,17 +53,7 @@ const appMayImport = {
   tracing: ['config', 'observability', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
   monitoring: ['app/context', 'workers/all', 'observability', 'server', 'runtime'],
-  workspaces: [
-    'app/context',
-    'app/traced',
-    'config',
-    'api',
-    'sweep',
-    'detect',
-    'todos',
-    'state',
-    ...leaves,
-  ],
+  workspaces: ['app/context', 'app/traced', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
   sweeps: ['app/context', 'app/workspaces', 'crm', 'sweep', 'todos', 'runtime', 'errors'],
   status: [
     'app/context',
