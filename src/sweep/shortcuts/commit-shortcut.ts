@@ -5,6 +5,7 @@
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
 import { ChangefeedError } from '../../errors.js';
+import type { ChangeEvent } from '../../events/types.js';
 import { classifyPage, type ClassifiedPage } from '../classify/classify-page.js';
 import { noCounts } from '../counts.js';
 import { expectCommitted } from '../errors.js';
@@ -12,7 +13,14 @@ import { guardOf } from '../guards/guard-creations.js';
 import { isSameSource } from '../guards/source.js';
 import type { SweepMemory } from '../memory.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
-import type { Checkpoint, FencingToken, ListState, SweepCounts, SweepSummary } from '../store.js';
+import {
+  eventsOf,
+  type Checkpoint,
+  type FencingToken,
+  type ListState,
+  type SweepCounts,
+  type SweepSummary,
+} from '../store.js';
 import type { PageAnswer, ShortcutPage } from './plan.js';
 
 /** Where the list stands when an answer is committed. */
@@ -35,9 +43,14 @@ export interface ListPosition {
 export type DropReason =
   'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new' | 'large';
 
-/** `shown`: what the page showed, what was committed of it, and the counts of the walk with it. */
-export type ShortcutResult =
-  ({ outcome: 'shown'; counts: SweepCounts } & PageAnswer) | { outcome: 'dropped'; why: DropReason };
+/** What the page showed, what was committed of it, and the counts of the walk with it. */
+interface ShownPage extends PageAnswer {
+  outcome: 'shown';
+  counts: SweepCounts;
+  events: readonly ChangeEvent[];
+}
+
+export type ShortcutResult = ShownPage | { outcome: 'dropped'; why: DropReason };
 
 /** An answer, and where the list stands when it is committed. */
 export interface ShortcutAnswer extends ListPosition {
@@ -70,7 +83,8 @@ export async function commitShortcut(
     const page = rewritten.length === 0 ? {} : { page: { number: shortcut.page, stored: null } };
     expectCommitted(list, await deps.store.commit(list, { token, writes, schema, created, ...page }));
   }
-  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, counts: reached.counts };
+  const [events, { counts }] = [eventsOf({ writes }), reached];
+  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, counts, events };
 }
 
 /** Why a list's shortcuts may commit nothing now; null when they may. */

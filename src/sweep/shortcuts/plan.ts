@@ -86,8 +86,8 @@ const MOST_REMEMBERED = 4_096;
 export class Plan {
   #rates = new Rates();
   /**
-   * Whether the list answers kept cursors with its pages as they are now. Learned when the walk asks for a page by a cursor of the last walk and
-   * finds a change that is newer than that walk; lost when a page of a shortcut is in doubt.
+   * Whether the list answers kept cursors with its pages as they are now. Learned when a page that was asked for by a cursor of the last walk
+   * shows a change that is newer than that walk; lost when a page of a shortcut is in doubt.
    */
   live = false;
   #uses: Record<Kind, Uses> = { last: noUses(), first: noUses(), aimed: noUses() };

@@ -121,19 +121,29 @@ class ListShortcuts implements Shortcuts {
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
     if (shown !== null) this.#remember(shortcut, shown);
+    if (shown !== null && this.#isKept(shortcut)) this.#learnLive(shown.events);
     this.#plan.answered(shortcut, isWrong(result) ? 'wrong' : shown, nowMs);
     this.#isSaved = false;
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
   walked({ page, isKept, events }: WalkedPage, nowMs: number): void {
-    if (isKept && events.some((event) => this.#isNewerThanLastSweep(event))) this.#plan.live = true;
+    if (isKept) this.#learnLive(events);
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
     this.#plan.walked({ page, created: events.filter(isNew).length }, nowMs);
   }
 
   isLive(): boolean {
     return this.#plan.live;
+  }
+
+  /** Of a page that was asked for by a cursor of the last complete sweep. */
+  #learnLive(events: readonly ChangeEvent[]): void {
+    if (events.some((event) => this.#isNewerThanLastSweep(event))) this.#plan.live = true;
+  }
+
+  #isKept({ page, cursor }: Place): boolean {
+    return cursor !== null && this.#cursors.get(page) === cursor;
   }
 
   dueMs(nowMs: number): number {

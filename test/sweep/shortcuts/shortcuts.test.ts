@@ -119,6 +119,24 @@ describe('shortcuts: an aimed fetch', () => {
     expect(await loop.lines()).toEqual(['updated p6']);
   });
 
+  it('finds a counter without a time of its own once a kept cursor has shown a change newer than the last walk', async () => {
+    const { api, loop } = await opened();
+    const count = (id: string, number: number): void => {
+      api.records = api.records.map((one) => (one['id'] === id ? { ...one, '메모 수': number } : one));
+    };
+    const look = async (id: string): Promise<string[]> => {
+      await loop.queue.add('people', [id], { by: 'hint', atMs: loop.now() });
+      await loop.pass(3_000);
+      return await loop.lines();
+    };
+    count('p9', 1);
+    expect(await look('p9')).toEqual([]);
+    edit(api, 'p6');
+    expect(await look('p6')).toEqual(['updated p6']);
+    count('p9', 2);
+    expect(await look('p9')).toEqual(['updated p6', 'updated p9']);
+  });
+
   it('follows from an event of another list: a new memo names a person', async () => {
     const { api, loop } = await opened();
     const memos = listedApi([{ id: 'm0' }]);
