@@ -7,6 +7,7 @@ import { malformed, refusal, statusFailure, type Answer, type Asked } from './fa
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { descriptorOf, nameOf } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
+import { withoutLongRecords } from './long-records.js';
 import type { Page } from './read-api.js';
 import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
@@ -18,7 +19,8 @@ export function readPage(answer: Answer, asked: Asked): Page {
   if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, asked);
   const fail = (what: string) => malformed(answer, asked, what);
 
-  const body = jsonOf(withExactIntegers(answer.text));
+  const { json, longAt } = withoutLongRecords(answer.text);
+  const body = jsonOf(withExactIntegers(json));
   if (body === undefined) throw fail(`expected JSON, found ${formOf(answer.text)}`);
   if (!isObject(body)) throw fail(`expected a JSON object, found ${describe(body)}`);
   if (body['success'] === false) throw refusal(answer, asked);
@@ -33,7 +35,7 @@ export function readPage(answer: Answer, asked: Asked): Page {
   const cursor = cursorOf(body, data, fail);
   // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
   const nextCursor = all.length === 0 ? null : cursor;
-  const reasons = all.map((record) => whyUnreadable(record, answer.text.length));
+  const reasons = all.map((record) => longAt(record) ?? whyUnreadable(record));
   const records = all.filter((_record, index) => reasons[index] === null);
   const unreadable = reasons.filter((reason) => reason !== null);
   const { bytes, digest } = answer;

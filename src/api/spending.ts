@@ -1,4 +1,4 @@
-/** What a process's requests of the last minute were for: counters in memory, in slots of a few seconds. */
+/** What a process's requests of the last minute were for, in memory. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { BudgetRequest, RequestKind } from './budget.js';
@@ -11,42 +11,33 @@ export interface Spent {
 }
 
 export interface Spending {
-  count(request: Pick<BudgetRequest, 'list' | 'kind'>): void;
+  count(request: BudgetRequest): void;
   lastMinute(): Spent[];
 }
 
-const SLOT_MS = 5_000;
-const SLOTS = 12;
+const MINUTE_MS = 60_000;
 
 export function createSpending(clock: Clock): Spending {
-  // Slot → `<kind> <list>` → requests; only the slots of the last minute.
-  const slots = new Map<number, Map<string, Spent>>();
-  const slotNow = (): number => Math.floor(clock.now() / SLOT_MS);
-  const forget = (now: number): void => {
-    for (const slot of slots.keys()) if (slot <= now - SLOTS || slot > now) slots.delete(slot);
+  let sent: { list: ListName; kind: RequestKind; atMs: number }[] = [];
+  let prunedMs = clock.now();
+  const prune = (nowMs: number): void => {
+    sent = sent.filter(({ atMs }) => nowMs - atMs < MINUTE_MS);
+    prunedMs = nowMs;
   };
   return {
     count({ list, kind }) {
-      const now = slotNow();
-      forget(now);
-      add(slotOf(slots, now), { list, kind, requests: 1 });
+      const nowMs = clock.now();
+      if (nowMs - prunedMs >= MINUTE_MS) prune(nowMs);
+      sent.push({ list, kind, atMs: nowMs });
     },
     lastMinute() {
-      forget(slotNow());
-      const total = new Map<string, Spent>();
-      for (const slot of slots.values()) for (const spent of slot.values()) add(total, spent);
-      return [...total.values()];
+      prune(clock.now());
+      const spent = new Map<string, Spent>();
+      for (const { list, kind } of sent) {
+        const name = `${kind} ${list}`;
+        spent.set(name, { list, kind, requests: (spent.get(name)?.requests ?? 0) + 1 });
+      }
+      return [...spent.values()];
     },
   };
-}
-
-function slotOf(slots: Map<number, Map<string, Spent>>, slot: number): Map<string, Spent> {
-  const found = slots.get(slot) ?? new Map<string, Spent>();
-  slots.set(slot, found);
-  return found;
-}
-
-function add(to: Map<string, Spent>, { list, kind, requests }: Spent): void {
-  const name = `${kind} ${list}`;
-  to.set(name, { list, kind, requests: requests + (to.get(name)?.requests ?? 0) });
 }

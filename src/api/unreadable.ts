@@ -20,28 +20,15 @@ const LONGEST_ID = 16_000;
  */
 const MOST_LEVELS = 50;
 
-/**
- * Characters of JSON: as much as is committed in one step (sweep/classify/page-parts.ts). An event has the text of a record up to four times. A
- * record of 60 MB took 1.4 GB and more time than a lease lasts.
- */
-const LONGEST_RECORD = 4 * 1024 * 1024;
-
-/**
- * Null for a record that can be read.
- * @param characters of the page that has it
- */
-export function whyUnreadable(record: UncheckedRecord, characters: number): UnreadableRecord | null {
+/** Null for a record that can be read. */
+export function whyUnreadable(record: UncheckedRecord): UnreadableRecord | null {
   const { id } = record;
   if (typeof id === 'string' && /\p{Surrogate}/u.test(id))
     return { id: null, reason: 'its "id" holds half a character' };
   if (typeof id === 'string' && id.length > LONGEST_ID)
     return { id: null, reason: `its "id" has ${id.length} characters; at most ${LONGEST_ID} can be stored` };
-  const known = typeof id === 'string' ? id : null;
-  if (isDeeperThan(record, MOST_LEVELS))
-    return { id: known, reason: `it is nested more than ${MOST_LEVELS} levels deep` };
-  const length = characters > LONGEST_RECORD ? JSON.stringify(record).length : 0;
-  if (length <= LONGEST_RECORD) return null;
-  return { id: known, reason: `it has ${length} characters of JSON; at most ${LONGEST_RECORD} can be compared` };
+  if (!isDeeperThan(record, MOST_LEVELS)) return null;
+  return { id: typeof id === 'string' ? id : null, reason: `it is nested more than ${MOST_LEVELS} levels deep` };
 }
 
 /** Without recursion, which is what such a value breaks. */

@@ -10,7 +10,7 @@ interface Subscribed {
   handledLastMinute: number;
 }
 
-describe('demo', () => {
+describe('demo', { timeout: 240_000 }, () => {
   const cli = useCli();
   const redis = useRedis();
 

@@ -14,7 +14,6 @@ import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
 import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { useShortcutsUntil } from '../../src/sweep/shortcuts/between-sweeps.js';
-import type { Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue } from '../../src/sweep/shortcuts/store.js';
 import type { RecordWrite, SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import { ModelCrm } from './crm.js';
@@ -40,8 +39,6 @@ export interface RunContext {
 /** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
   store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => SweepStore;
-  /** The shortcuts of a process. */
-  shortcuts?: (shortcuts: Shortcuts) => Shortcuts;
   options?: (options: SweepOptions) => SweepOptions;
 }
 
@@ -244,7 +241,7 @@ class Run {
     const deps = { workspace, api, store, clock: this.#time.waiting, log: silentLog };
     const options = sabotage?.options?.(this.#options) ?? { ...this.#options, list };
     const reader = scheme === null ? null : this.#reader({ store, queue: createAimQueue(scope) });
-    const shortcuts = reader && (sabotage?.shortcuts?.(reader.shortcuts) ?? reader.shortcuts);
+    const shortcuts = reader?.shortcuts ?? null;
     const work = async (): Promise<void> => {
       if (watchMs !== undefined && shortcuts !== null) {
         const untilMs = this.#time.now() + watchMs;

@@ -74,6 +74,7 @@ describe('nothing invented: one process sweeps a list at a time', () => {
     const leaseless: SweepStore = {
       ...store,
       acquire: () => Promise.resolve({ outcome: 'acquired', token: '7' }),
+      beginWalk: () => Promise.resolve({ outcome: 'committed', events: 0 }),
       commit: async (list, commit) => {
         arrive();
         await both;
