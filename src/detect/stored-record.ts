@@ -3,14 +3,17 @@
  * `images: false`, as a fingerprint per field. Both kinds are compared with an answer in the same terms (`bothSides`).
  */
 import { z } from 'zod';
-import type { ComparedField, ComparedFields } from '../crm/canonical.js';
-import { diffFields, diffRecords, type FieldChange } from '../crm/canonical.js';
+import {
+  type ComparedField,
+  type ComparedFields,
+  type FieldChange,
+  diffFields,
+  diffRecords,
+} from '../crm/canonical.js';
 import { writtenName } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { canonicalText, comparedFields } from './canonical.js';
-import { fieldDigest, shortDigest } from './digest.js';
+import { canonicalText, comparedFields, fieldDigest, memoized, shortDigest } from './canonical.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
-import { memoized } from './canonical.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';
 

@@ -4,14 +4,17 @@
  * decides once, and the list is walked again with the verdict. Pure.
  */
 import { z } from 'zod';
+import type { UncheckedRecord } from '../crm/record.js';
 import type { SchemaChange } from '../events/types.js';
 import { allowanceFor, isCleared, isHeld, type CreationCounts, type CreationGuard } from './creation.js';
 import type { Rules } from './rules.js';
+import { storedValueTypes, valueTypesOf, type StoredRecord } from './stored-record.js';
 import {
   driftedField,
   driftOf,
   fieldsFollowingDrift,
   isUnusual,
+  movingFields,
   movesOfSchema,
   transitions,
   type DriftedField,
@@ -186,4 +189,29 @@ function total(counts: ReadonlyMap<string, number>): number {
 
 function plain(moves: ReadonlyMap<string, ReadonlyMap<string, number>>): FieldMoves['moves'] {
   return Object.fromEntries([...moves].map(([from, into]) => [from, Object.fromEntries(into)]));
+}
+
+/** The fields that move on most rows of a page in a way that the schema does not know: only the whole list can show what that means. */
+export interface PageMoves {
+  /** For each row that differs, in order. */
+  moved: readonly (readonly Transition[])[];
+  /** The fields. */
+  moving: readonly string[];
+}
+
+export const NO_MOVES: PageMoves = { moved: [], moving: [] };
+
+export function movesOnPage(
+  rows: readonly { record: UncheckedRecord }[],
+  differing: readonly { record: UncheckedRecord; stored: StoredRecord | null }[],
+  known: MoveRules,
+): PageMoves {
+  const { rules } = known;
+  const moved = differing.map(({ record, stored }) => {
+    if (stored === null || stored.gone !== undefined) return [];
+    return unknownMoves(storedValueTypes(stored, rules), valueTypesOf(record, rules), known);
+  });
+  if (moved.every((moves) => moves.length === 0)) return NO_MOVES;
+  const shown = rows.map(({ record }) => valueTypesOf(record, rules));
+  return { moved, moving: movingFields({ moved, shown }, (move) => isDifference(move, rules)) };
 }

@@ -4,10 +4,9 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { CommitResult, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './field-names.js';
-import type { WorkspaceRedis } from './keys.js';
+import { type WorkspaceRedis, recordField } from './keys.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
-import { recordField } from './record-key.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
 
 const script = loadScript('commit');

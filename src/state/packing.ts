@@ -14,7 +14,7 @@ import { storedFacts } from '../detect/stored-record.js';
 import type { SerialisedRecord } from '../sweep/store.js';
 import { columnsOf, NO_NAMES, textOf, type FieldNames, type FieldNameTables } from './field-names.js';
 import { DICTIONARY } from './packing-dictionary.js';
-import { recordField, shownField } from './record-key.js';
+import { recordField, shownField } from './keys.js';
 import { readJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */

@@ -2,9 +2,8 @@
 import type { ListName } from '../crm/lists/lists.js';
 import type { SerialisedRecord } from '../sweep/store.js';
 import { readFieldNames } from './field-names.js';
-import type { WorkspaceRedis } from './keys.js';
+import { type WorkspaceRedis, keyOfField, recordField } from './keys.js';
 import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
-import { keyOfField, recordField } from './record-key.js';
 import { loadScript } from './scripts.js';
 
 const readHeads = loadScript('read-digests');

@@ -1,15 +1,14 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { recordDigest } from '../../src/detect/digest.js';
+import { recordDigest } from '../../src/detect/canonical.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/errors.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/runtime/log.js';
-import type { Keys } from '../../src/state/keys.js';
+import { type Keys, keyOfField } from '../../src/state/keys.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
-import { keyOfField } from '../../src/state/record-key.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepOptions } from '../../src/sweep/options.js';
 import { sweepList } from '../../src/sweep/walk/run-sweep.js';

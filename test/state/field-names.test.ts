@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import { keyOfField, recordField } from '../../src/state/record-key.js';
+import { keyOfField, recordField } from '../../src/state/keys.js';
 import { columnsOf, fieldNames, textOf, withFurtherNames, type FieldNames } from '../../src/state/field-names.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
