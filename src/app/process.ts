@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { createLog, parseLogLevel, type LogOptions } from '../observability/log.js';
-import { logOnce } from '../observability/log-once.js';
-import type { Log } from '../runtime/log.js';
+import { createLog, logOnce, parseLogLevel, type LogOptions } from '../observability/log.js';
+import { filtered, type Log } from '../runtime/log.js';
 import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
@@ -100,14 +99,9 @@ function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean 
 
 /** Complete sweeps would push the events off the screen. */
 function withoutSweeps(log: Log): Log {
-  return {
-    debug: (facts, message) => log.debug(facts, message),
-    info: (facts, message) => (isAboutSweeps(message) ? undefined : log.info(facts, message)),
-    warn: (facts, message) => log.warn(facts, message),
-    error: (facts, message) => log.error(facts, message),
-    // A subscription's own lines are its handler's.
-    child: (facts) => log.child(facts),
-  };
+  const filter = filtered(log, (level, _facts, message) => (level === 'info' && isAboutSweeps(message) ? null : level));
+  // A subscription's own lines are its handler's.
+  return { ...filter, child: (facts) => log.child(facts) };
 }
 
 /** The log of a command that a person waits for. */
