@@ -14,10 +14,8 @@ import { serveRole } from './serve.js';
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** How far the roles of a process are. */
 export interface Progress {
   phase: 'starting' | 'running' | 'stopping';
-  /** Empty before the start. */
   roles: readonly Role[];
 }
 

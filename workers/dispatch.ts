@@ -23,7 +23,6 @@ const TRIM_INTERVAL_MS = 60_000;
 export interface DispatchRole extends Part {
   readonly dispatcher: Dispatcher;
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  /** From now on these are the subscriptions. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /** Closes what was opened without the role having been started. */
   close(): Promise<void>;

@@ -221,7 +221,7 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   const served = (metrics: Prometheus): HttpPart => {
     const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
     const monitors = monitoringRoutes(monitored(context, { ...facts, prometheus: metrics }));
-    return httpPart(context, { workspaces, feed, routes: [monitors] });
+    return httpPart(context, { workspaces, feed, monitoring: monitors });
   };
   const server = prometheus === null ? null : served(prometheus);
   return feed;

@@ -33,7 +33,6 @@ export interface OpenedService {
 }
 
 export interface OpenOptions {
-  /** The configuration file. */
   path?: string | undefined;
   /**
    * For a command that a person waits for: readable log lines, only warnings and errors, each kind once (LOG_LEVEL overrides this),
@@ -104,7 +103,6 @@ function withoutSweeps(log: Log): Log {
   return { ...filter, child: (facts) => log.child(facts) };
 }
 
-/** The log of a command that a person waits for. */
 export function quietLog(terminal: Terminal): Log {
   const requested = terminal.env['LOG_LEVEL'] ?? '';
   const level = requested === '' ? 'warn' : parseLogLevel(requested);
@@ -122,7 +120,6 @@ function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' 
 
 export interface RunOptions {
   roles: readonly Role[];
-  /** Stops the service. */
   signal: AbortSignal;
   /** Receives the function that reads and applies the configuration again (for SIGHUP). */
   onReload: (reload: () => void) => void;
@@ -153,7 +150,6 @@ export async function runService(
   }
 }
 
-/** Resolves when the signal aborts. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }

@@ -26,7 +26,6 @@ export interface Reloaded {
   added: readonly string[];
   changed: readonly string[];
   removed: readonly string[];
-  /** Workspaces whose options changed. */
   workspaces: readonly string[];
   /** Sections of the configuration that changed too and take effect only at the next start. */
   needsRestart: readonly (typeof SECTIONS)[number][];

@@ -14,9 +14,7 @@ import { runLoop } from '../runtime/loop.js';
 import type { Reloaded } from './reload.js';
 
 export interface ConfigWatchOptions {
-  /** Applies a configuration. */
   reload: (config: Config) => Promise<Reloaded>;
-  /** Reads the configuration again. */
   reread: () => Promise<LoadedConfig>;
   /** The files the running configuration was read from, with their digests. */
   files: FileDigests;
@@ -31,7 +29,6 @@ export interface ConfigWatch {
   run(): Promise<void>;
 }
 
-/** File → digest of its content. */
 export type FileDigests = ReadonlyMap<string, string>;
 
 const READ_INTERVAL_MS = 1_000;

@@ -10,12 +10,10 @@ import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern
 import { meantList } from '../schema-kit/list-name.js';
 import { argument, asText, option, restArguments, type Known, type Parameter, type Read } from './command.js';
 
-/** A list by its name or path. */
 export function listArgument(description: string): Parameter<ListName> {
   return { ...argument(description, asText), resolve: listNamed };
 }
 
-/** Several lists, each once. */
 export function listArguments(description: string): Parameter<ListName[]> {
   return { ...restArguments(description, asText), resolve: listsNamed };
 }
@@ -54,7 +52,6 @@ function reader<T>(allowed: string, parse: (text: string) => T | undefined): Rea
   };
 }
 
-/** One of these words. */
 export function word<Word extends string>(...words: readonly Word[]): Read<Word> {
   return (text, name) => {
     const found = words.find((one) => one === text);

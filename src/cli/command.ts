@@ -28,7 +28,6 @@ export interface Known {
   lists: Lists;
 }
 
-/** `--json` */
 export function flag(description: string): Parameter<boolean | undefined> {
   return { term: (name) => new Option(`--${name}`, description) };
 }
@@ -40,7 +39,6 @@ export function negatedFlag(description: string): Parameter<boolean> {
 
 export const asText: Read<string> = (text) => text;
 
-/** `--timeout <duration>` */
 export function option<T>(
   value: string,
   description: string,
@@ -70,7 +68,6 @@ export function requiredOption<T>(value: string, description: string, read: Read
   return { term: (...names) => term(...names).makeOptionMandatory() };
 }
 
-/** `<list>` */
 export function argument<T>(description: string, read: Read<T>): Parameter<T> {
   return {
     term: (name, command) => new Argument(`<${name}>`, description).argParser((text) => read(text, command)),
@@ -100,7 +97,6 @@ type Input<Parameters> = {
 } & {
   [Name in OptionalNames<Parameters>]?: Exclude<Value<Parameters[Name]>, undefined>;
 } & {
-  /** `--config`: the configuration file. */
   config?: string;
 };
 
@@ -111,7 +107,6 @@ interface CommandSpec<Parameters> {
   readonly run: (input: Input<Parameters>, io: Io) => Promise<number | undefined>;
 }
 
-/** Gives a command its arguments, its options and what it does. */
 export type DefineCommand = (command: Command, io: Io, done: (exitCode: number) => void) => void;
 
 export function defineCommand<Parameters extends Record<string, Parameter<unknown>>>(
@@ -139,7 +134,6 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
 
 export type CommandService = Pick<OpenedService, 'feed'> & Known;
 
-/** A command that uses the feed of the configuration. */
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
   readonly input: Parameters;
   readonly run: (input: Input<Parameters>, service: CommandService, io: Io) => Promise<number | undefined>;

@@ -16,11 +16,13 @@ type Option = ts.PropertySignature | ts.PropertyAssignment | ts.ShorthandPropert
  * The options declared by `const name = strictOptions({ … })`, `const name = { … }` or `interface name { … }`; without those
  * that are spread into it or inherited.
  */
-export function optionDocs(file: string, name: string): OptionDoc[] {
-  const url = new URL(`../../src/${file}`, import.meta.url);
-  const source = ts.createSourceFile(file, readFileSync(url, 'utf8'), ts.ScriptTarget.Latest, true);
-  const found = source.statements.map((statement) => membersOf(statement, name)).find((one) => one !== undefined);
-  if (found === undefined) throw new Error(`${file} declares no options ${name}`);
+export function optionDocs(files: string | readonly string[], name: string): OptionDoc[] {
+  const statements = [files].flat().flatMap((file) => {
+    const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+    return [...ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true).statements];
+  });
+  const found = statements.map((statement) => membersOf(statement, name)).find((one) => one !== undefined);
+  if (found === undefined) throw new Error(`${String(files)} declares no options ${name}`);
   return found.filter(isOption).map(docOf);
 }
 
