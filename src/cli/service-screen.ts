@@ -9,16 +9,9 @@ import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';
 import { progressView, type ProgressView } from './progress.js';
 
-export interface ServiceScreen {
-  /** Subscriptions that write JSON to standard output show readable lines instead. */
-  adapt: (config: Config) => Config;
-  /** Shows the baseline and the events until the signal aborts. */
-  show(feed: Changefeed, options: { polls: boolean; signal: AbortSignal }): Promise<void>;
-}
-
 const PAUSE_MS = 1_000;
 
-export function serviceScreen(io: Io): ServiceScreen {
+export function serviceScreen(io: Io) {
   let feed: Changefeed | undefined;
   let isPrinted = false;
   const sinceMs = systemClock.now();
@@ -36,8 +29,10 @@ export function serviceScreen(io: Io): ServiceScreen {
     return { ...subscription, handle: print, ...(batch && { batch: { ...batch, handle: printAll } }) };
   };
   return {
-    adapt: (config) => ({ ...config, subscriptions: config.subscriptions.map(readable) }),
-    async show(opened, { polls, signal }) {
+    /** Subscriptions that write JSON to standard output show readable lines instead. */
+    adapt: (config: Config): Config => ({ ...config, subscriptions: config.subscriptions.map(readable) }),
+    /** Shows the baseline and the events until the signal aborts. */
+    async show(opened: Changefeed, { polls, signal }: { polls: boolean; signal: AbortSignal }): Promise<void> {
       feed = opened;
       await Promise.all([
         polls ? showBaseline(opened, { io, signal }) : undefined,

@@ -81,7 +81,7 @@ describe('usage errors: one sentence and exit code 2', () => {
   it('usage errors: in the configuration', async () => {
     const invalid = 'CF_CONFIG_INVALID';
     const unloadable = 'CF_CONFIG_UNLOADABLE';
-    const { CHANGEFEED_BASE_URL, CHANGEFEED_TOKEN } = world;
+    const { CHANGEFEED_BASE_URL } = world;
     await runAll({
       'no token': {
         args: ['sweep'],

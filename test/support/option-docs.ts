@@ -17,13 +17,19 @@ type Option = ts.PropertySignature | ts.PropertyAssignment | ts.ShorthandPropert
  * that are spread into it or inherited.
  */
 export function optionDocs(files: string | readonly string[], name: string): OptionDoc[] {
-  const statements = [files].flat().flatMap((file) => {
-    const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
-    return [...ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true).statements];
-  });
+  const statements = [files].flat().flatMap(statementsOf);
   const found = statements.map((statement) => membersOf(statement, name)).find((one) => one !== undefined);
   if (found === undefined) throw new Error(`${String(files)} declares no options ${name}`);
   return found.filter(isOption).map(docOf);
+}
+
+const parsed = new Map<string, readonly ts.Statement[]>();
+
+function statementsOf(file: string): readonly ts.Statement[] {
+  const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  const statements = parsed.get(file) ?? ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true).statements;
+  parsed.set(file, statements);
+  return statements;
 }
 
 function membersOf(statement: ts.Statement, name: string): readonly ts.Node[] | undefined {
