@@ -51,6 +51,7 @@ const appMayImport = {
   context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
   traced: ['api', 'sweep', 'todos', 'state', ...leaves],
   tracing: ['config', 'observability', 'runtime'],
+  presence: ['app/context', 'app/workspaces', 'observability', 'state', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
   monitoring: ['app/context', 'workers/all', 'observability', 'server', 'runtime'],
   workspaces: ['app/context', 'app/traced', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],

@@ -5,38 +5,28 @@
 import type { AppContext } from '../src/app/context.js';
 import type { Workspaces } from '../src/app/workspaces.js';
 import { createLifecycle, type Lifecycle, type Part } from '../src/runtime/lifecycle.js';
-import { dispatchRole, type DispatchRole } from './dispatch.js';
-import { handleRole, type HandleRole } from './handle.js';
-import { pollRole, type PollRole } from './poll.js';
+import { dispatchRole } from './dispatch.js';
+import { handleRole } from './handle.js';
+import { pollRole } from './poll.js';
 import { serveRole } from './serve.js';
 
 /** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** How far the roles of a process are. */
 export interface Progress {
   phase: 'starting' | 'running' | 'stopping';
-  /** Empty before the start. */
   roles: readonly Role[];
 }
 
-export interface Workers {
-  readonly poll: PollRole;
-  readonly dispatch: DispatchRole;
-  readonly handle: HandleRole;
-  readonly progress: Progress;
-  /** A second call waits for the first. */
-  start(wanted: readonly Role[]): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Workers = ReturnType<typeof createWorkers>;
 
 /** @param before what starts before these roles and stops after them */
 export function createWorkers(
   context: AppContext,
   workspaces: Workspaces,
   before: (wanted: readonly Role[]) => readonly Part[],
-): Workers {
+) {
   const poll = pollRole(context, workspaces);
   const dispatch = dispatchRole(context, workspaces);
   const handle = handleRole(context, workspaces);
@@ -55,11 +45,12 @@ export function createWorkers(
     poll,
     dispatch,
     handle,
-    get progress() {
+    get progress(): Progress {
       return progress;
     },
-    start: (wanted) => (starting ??= start(wanted)),
-    async stop() {
+    /** A second call waits for the first. */
+    start: (wanted: readonly Role[]): Promise<void> => (starting ??= start(wanted)),
+    async stop(): Promise<void> {
       progress = { ...progress, phase: 'stopping' };
       await running?.stop();
     },

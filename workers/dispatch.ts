@@ -4,7 +4,6 @@
  */
 import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js';
 import { readsWorkspace } from '../src/events/pattern.js';
-import type { SnapshotSource } from '../src/dispatch/ports.js';
 import { followLog, type TailedEvent, type TailOptions } from '../src/dispatch/tail.js';
 import type { Subscription } from '../src/handlers/handler.js';
 import type { Part } from '../src/runtime/lifecycle.js';
@@ -24,32 +23,30 @@ const TRIM_INTERVAL_MS = 60_000;
 export interface DispatchRole extends Part {
   readonly dispatcher: Dispatcher;
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  /** From now on these are the subscriptions. */
   apply(subscriptions: readonly Subscription[]): Promise<void>;
   /** Closes what was opened without the role having been started. */
   close(): Promise<void>;
 }
 
 export function dispatchRole(context: AppContext, workspaces: Workspaces): DispatchRole {
-  const { keys, redis, connect, events: log, log: logger, clock, watch, loops } = context;
+  const { keys, redis, events, log: logger, clock, watch, loops } = context;
   let { subscriptions } = context;
-  const options = {
-    subscriptions,
+  const dispatcher = createDispatcher({
+    ...context,
+    logger,
     workspaces: workspaces.names,
-    log,
+    log: events,
     offsets: createOffsetStore(redis, keys),
     gate: createRecordGate(redis, keys),
     backfills: createBackfillStore(redis, keys),
-    source: snapshotSourceOf(context, workspaces),
+    source: createSnapshotSource({
+      redis,
+      keys,
+      clock,
+      list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
+    }),
     health: createHealthStore(redis, keys),
-    keys,
-    connect,
-    logger,
-    clock,
-    watch,
-    loops,
-  };
-  const dispatcher = createDispatcher(options);
+  });
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
   return {
@@ -71,24 +68,15 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       await Promise.all([trimming, dispatcher.stop()]);
     },
     dispatcher,
-    tail: (call) => followLog({ log, workspaces: workspaces.names }, call),
+    tail: (call) => followLog({ log: events, workspaces: workspaces.names }, call),
     async apply(next) {
       subscriptions = next;
       await dispatcher.apply(next);
     },
     async close() {
-      await Promise.all([dispatcher.close(), log.close()]);
+      await Promise.all([dispatcher.close(), events.close()]);
     },
   };
-}
-
-function snapshotSourceOf({ redis, keys, clock }: AppContext, workspaces: Workspaces): SnapshotSource {
-  return createSnapshotSource({
-    redis,
-    keys,
-    clock,
-    list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
-  });
 }
 
 async function trimLogs(

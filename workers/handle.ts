@@ -15,10 +15,11 @@ export interface HandleRole extends Part {
 }
 
 export function handleRole(context: AppContext, workspaces: Workspaces): HandleRole {
-  const { config, subscriptions, keys, connect, redis, events, log: logger, clock, watch, unfinished } = context;
-  const { tracing, queueTelemetry, loops } = context;
+  const { config, subscriptions, keys, redis, events, log: logger } = context;
   const measured = createMeasured(context);
   const pool = createHandlerPool({
+    ...context,
+    logger,
     subscriptions: measured(subscriptions),
     gate: createRecordGate(redis, keys),
     log: events,
@@ -26,15 +27,6 @@ export function handleRole(context: AppContext, workspaces: Workspaces): HandleR
     health: createHealthStore(redis, keys),
     deadLetters: config.deadLetters.retention,
     comparisonOf: (event) => rulesFor(workspaces, event),
-    keys,
-    connect,
-    logger,
-    clock,
-    watch,
-    loops,
-    unfinished,
-    tracing,
-    queueTelemetry,
   });
   return { name: 'handlers', ...pool, apply: (next) => pool.apply(measured(next)) };
 }

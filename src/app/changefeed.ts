@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createWorkers, ROLES, type Role } from '../../workers/all.js';
 import { checkedConfig } from '../config/parse.js';
 import type { Config, ConfigInput } from '../config/schema.js';
+import { HINT, problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
@@ -14,7 +15,6 @@ import type { Disabled } from '../dispatch/ports.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError } from '../errors.js';
-import { createPresence } from '../observability/presence.js';
 import { createPrometheus, unmeasured, type Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
@@ -23,22 +23,20 @@ import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
-import { createNoticeStore } from '../state/notices.js';
-import { createProcessRegistry } from '../state/process-registry.js';
 import { refuseNewerState } from '../state/state-guard.js';
 import type { TodosReport } from '../todos/counts.js';
 import { reportTodos, type ReportedTodos, type TodosCall } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
-import { queueHint, type HintOptions } from './hints.js';
 import { httpPart, type HttpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { monitored } from './monitoring.js';
+import { presence } from './presence.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
-import { createWorkspaces, type Workspace, type Workspaces } from './workspaces.js';
+import { createWorkspaces, listIn, type Workspace } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
@@ -50,7 +48,6 @@ export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
 export type { TodosCall } from '../todos/report.js';
-export type { HintOptions } from './hints.js';
 export type { Inspector, FieldRules, ListSchema, ProbeCall, RecordStory, RulesPreview } from './inspector.js';
 export type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 export type { Reloaded } from './reload.js';
@@ -58,6 +55,11 @@ export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';
 
 export { ROLES, type Role };
+
+export interface HintOptions {
+  /** @defaultValue the only workspace */
+  workspace?: string | undefined;
+}
 
 export interface ChangefeedOptions {
   /** What `defineConfig`, `loadConfig` or `parseConfig` returns. It is checked if it has not been. */
@@ -172,8 +174,8 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
-    const presence = reportsProblems ? [presenceOf(context, { workspaces, roles: wanted, status })] : [];
-    return [redisWatchPart(context), ...(server === null ? [] : [server]), ...presence];
+    const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
+    return [redisWatchPart(context), ...(server === null ? [] : [server]), ...reports];
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;
@@ -209,7 +211,8 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     reload: async (next) => await reloader.reload(checkedConfig(next, 'reload')),
     enable: (subscription) => dispatcher.enable(subscription),
     disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),
-    hint: (list, ids, options = {}) => queueHint({ workspaces, clock }, { ...options, list, ids }),
+    hint: async (list, ids, options = {}) =>
+      await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists,
@@ -218,7 +221,7 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   const served = (metrics: Prometheus): HttpPart => {
     const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
     const monitors = monitoringRoutes(monitored(context, { ...facts, prometheus: metrics }));
-    return httpPart(context, { workspaces, feed, routes: [monitors] });
+    return httpPart(context, { workspaces, feed, monitoring: monitors });
   };
   const server = prometheus === null ? null : served(prometheus);
   return feed;
@@ -241,35 +244,6 @@ async function checkRedis({ config, redis, keys, watch }: AppContext): Promise<v
   await refuseNewerState(redis, keys, workspaces);
 }
 
-interface Presence {
-  workspaces: Workspaces;
-  roles: readonly Role[];
-  status: () => Promise<Status>;
-}
-
-function presenceOf(context: AppContext, { workspaces, roles, status }: Presence): Part {
-  const { config, redis, keys, guard, watch } = context;
-  return createPresence({
-    ...context,
-    roles,
-    workspaces: config.workspaces.map(({ name }) => name),
-    registry: createProcessRegistry(redis, keys),
-    notices: createNoticeStore(redis, keys),
-    status,
-    // Another process logs them if it does not poll.
-    isExplained: ({ kind, workspace, since }) => {
-      if (workspace === null) return false;
-      const { away, refused } = workspaces.get(workspace).outages;
-      const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
-      return outage?.explains(Date.parse(since ?? '')) === true;
-    },
-    spent: () =>
-      workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
-    checkState: (workspace) => guard.check(workspace),
-    ready: (signal) => watch.untilUsable(signal),
-  });
-}
-
 /** Each process logs the warnings that concern its roles. */
 function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
   const needs = {
@@ -283,6 +257,16 @@ function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
 
 function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {
   return { name, timeZone, enabled: lists.todo.enabled, store };
+}
+
+async function queueHint(
+  workspace: Workspace,
+  { list, ids, clock }: { list: ListName; ids: readonly string[]; clock: Clock },
+): Promise<void> {
+  const { descriptor, enabled } = listIn(workspace, list);
+  const problem = enabled ? problemOfIds(ids) : `the list "${descriptor.name}" is not polled`;
+  if (problem !== null) throw new ChangefeedError('CF_USAGE', { message: `hint: ${problem}.` });
+  await workspace.aims.add(descriptor.name, ids, { by: HINT, atMs: clock.now() });
 }
 
 function nothingToServe(): ChangefeedError {

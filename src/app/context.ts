@@ -31,12 +31,10 @@ export interface AppContext extends OpenedTelemetry {
   connect: () => Redis;
   /** Reads the event logs. Its readers share what it keeps of them. */
   events: EventLog;
-  /** Whether Redis can be used now. */
   watch: RedisWatch;
   /** Notices when Redis has lost the state of a workspace. */
   guard: StateGuard;
   unfinished: Unfinished;
-  /** What the process reports for its metrics. */
   measure: Measure;
   log: Log;
   clock: Clock;

@@ -26,7 +26,6 @@ import { stateDirOf } from './state-dir.js';
 export type { Finding };
 
 export interface DoctorOptions extends ServiceWorld {
-  /** The configuration file. */
   path?: string | undefined;
   signal: AbortSignal;
 }

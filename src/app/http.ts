@@ -17,22 +17,21 @@ import type { Workspaces } from './workspaces.js';
 const USUAL_PORT = 4021;
 
 export interface HttpPart extends Part {
-  /** Where it listens; null before it has started. */
   url(): string | null;
 }
 
-export interface HttpDeps {
+interface HttpDeps {
   workspaces: Workspaces;
   /** The Changefeed that this process is. */
   feed: FeedOfPage;
-  /** Besides the page: what monitors read. */
-  routes: readonly Routes[];
+  /** What monitors read. */
+  monitoring: Routes;
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
   const { http } = context.config;
   let queues: Queues | undefined;
-  const opened = (): Queues => (queues ??= queuesOf(context));
+  const opened = (): Queues => (queues ??= openQueues({ ...context, logger: context.log }));
   let server: HttpServer | undefined;
   let url: string | null = null;
   return {
@@ -55,7 +54,7 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */
 async function serverOf(
   context: AppContext,
-  { workspaces, feed, routes, opened }: HttpDeps & { opened: () => Queues },
+  { workspaces, feed, monitoring, opened }: HttpDeps & { opened: () => Queues },
 ): Promise<HttpServer> {
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../server/http/server.js'),
@@ -79,17 +78,16 @@ async function serverOf(
       }),
     handledLastMinute: (subscriptions) => handledSince(redis, keys, { subscriptions, sinceMs: clock.now() - 60_000 }),
   };
-  const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
   const page = pageRoutes({
     source,
     queues: () => opened().all.values(),
     version: packageVersion(),
-    ready,
+    ready: (signal) => watch.untilUsable(signal),
     clock,
     log,
   });
   return createHttpServer({
-    routes: [...routes, page],
+    routes: [monitoring, page],
     access: { tokens, trustedProxy },
     host,
     port,
@@ -97,10 +95,6 @@ async function serverOf(
     clock,
     log,
   });
-}
-
-function queuesOf({ connect, keys, subscriptions, log }: AppContext): Queues {
-  return openQueues({ connect, keys, subscriptions, logger: log });
 }
 
 function cannotListen({ host, port }: AppContext['config']['http'], cause: unknown): ChangefeedError {

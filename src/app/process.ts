@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { createLog, parseLogLevel, type LogOptions } from '../observability/log.js';
-import { logOnce } from '../observability/log-once.js';
-import type { Log } from '../runtime/log.js';
+import { createLog, logOnce, parseLogLevel, type LogOptions } from '../observability/log.js';
+import { filtered, type Log } from '../runtime/log.js';
 import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
@@ -34,7 +33,6 @@ export interface OpenedService {
 }
 
 export interface OpenOptions {
-  /** The configuration file. */
   path?: string | undefined;
   /**
    * For a command that a person waits for: readable log lines, only warnings and errors, each kind once (LOG_LEVEL overrides this),
@@ -100,17 +98,11 @@ function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean 
 
 /** Complete sweeps would push the events off the screen. */
 function withoutSweeps(log: Log): Log {
-  return {
-    debug: (facts, message) => log.debug(facts, message),
-    info: (facts, message) => (isAboutSweeps(message) ? undefined : log.info(facts, message)),
-    warn: (facts, message) => log.warn(facts, message),
-    error: (facts, message) => log.error(facts, message),
-    // A subscription's own lines are its handler's.
-    child: (facts) => log.child(facts),
-  };
+  const filter = filtered(log, (level, _facts, message) => (level === 'info' && isAboutSweeps(message) ? null : level));
+  // A subscription's own lines are its handler's.
+  return { ...filter, child: (facts) => log.child(facts) };
 }
 
-/** The log of a command that a person waits for. */
 export function quietLog(terminal: Terminal): Log {
   const requested = terminal.env['LOG_LEVEL'] ?? '';
   const level = requested === '' ? 'warn' : parseLogLevel(requested);
@@ -128,7 +120,6 @@ function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' 
 
 export interface RunOptions {
   roles: readonly Role[];
-  /** Stops the service. */
   signal: AbortSignal;
   /** Receives the function that reads and applies the configuration again (for SIGHUP). */
   onReload: (reload: () => void) => void;
@@ -159,7 +150,6 @@ export async function runService(
   }
 }
 
-/** Resolves when the signal aborts. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }

@@ -26,24 +26,12 @@ export interface Reloaded {
   added: readonly string[];
   changed: readonly string[];
   removed: readonly string[];
-  /** Workspaces whose options changed. */
   workspaces: readonly string[];
   /** Sections of the configuration that changed too and take effect only at the next start. */
   needsRestart: readonly (typeof SECTIONS)[number][];
 }
 
-export interface Reloader {
-  /** Calls at the same time are carried out one after the other. */
-  reload(next: Config): Promise<Reloaded>;
-  /** Resolves when no reload is under way. */
-  idle(): Promise<void>;
-}
-
-export function createReloader(
-  context: AppContext,
-  workspaces: Workspaces,
-  { poll, dispatch, handle }: Workers,
-): Reloader {
+export function createReloader(context: AppContext, workspaces: Workspaces, { poll, dispatch, handle }: Workers) {
   const { config, log } = context;
   let { subscriptions } = context;
   const turns = new Turns();
@@ -69,5 +57,10 @@ export function createReloader(
     const needsRestart = SECTIONS.filter((section) => !isDeepStrictEqual(running[section], next[section]));
     return { ...names, workspaces: changed.map(({ name }) => name), needsRestart };
   };
-  return { reload: (next) => turns.take('reload', () => apply(next)), idle: () => turns.over() };
+  return {
+    /** Calls at the same time are carried out one after the other. */
+    reload: (next: Config): Promise<Reloaded> => turns.take('reload', () => apply(next)),
+    /** Resolves when no reload is under way. */
+    idle: (): Promise<void> => turns.over(),
+  };
 }

@@ -8,7 +8,6 @@ import { CONFIG_FILES } from '../config/load.js';
 export interface StateDirOptions {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** The user's home directory. */
   home: string;
   /** The base URL from the environment; undefined when there is a configuration file. */
   baseUrl?: string | undefined;

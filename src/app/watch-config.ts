@@ -14,9 +14,7 @@ import { runLoop } from '../runtime/loop.js';
 import type { Reloaded } from './reload.js';
 
 export interface ConfigWatchOptions {
-  /** Applies a configuration. */
   reload: (config: Config) => Promise<Reloaded>;
-  /** Reads the configuration again. */
   reread: () => Promise<LoadedConfig>;
   /** The files the running configuration was read from, with their digests. */
   files: FileDigests;
@@ -24,21 +22,13 @@ export interface ConfigWatchOptions {
   clock?: Clock;
 }
 
-export interface ConfigWatch {
-  /** Reads and applies the configuration now, whether its files have changed or not. */
-  reload: () => void;
-  /** Watches the files until the signal aborts. */
-  run(): Promise<void>;
-}
-
-/** File → digest of its content. */
 export type FileDigests = ReadonlyMap<string, string>;
 
 const READ_INTERVAL_MS = 1_000;
 /** A reload waits for the handlers of removed subscriptions to finish. */
 const STALL_MS = 600_000;
 
-export function watchConfig(options: ConfigWatchOptions, signal: AbortSignal): ConfigWatch {
+export function watchConfig(options: ConfigWatchOptions, signal: AbortSignal) {
   const { reread, log, clock = systemClock } = options;
   let files = [...options.files.keys()];
   let applied = options.files;
@@ -73,12 +63,14 @@ export function watchConfig(options: ConfigWatchOptions, signal: AbortSignal): C
     return 0;
   };
   return {
-    reload() {
+    /** Reads and applies the configuration now, whether its files have changed or not. */
+    reload(): void {
       isRequested = true;
       wake.abort();
       wake = new AbortController();
     },
-    run: () => runLoop({ name: 'configuration', run: turn, signal, stallMs: STALL_MS, log, clock }),
+    /** Watches the files until the signal aborts. */
+    run: (): Promise<void> => runLoop({ name: 'configuration', run: turn, signal, stallMs: STALL_MS, log, clock }),
   };
 }
 

@@ -10,12 +10,10 @@ import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern
 import { meantList } from '../schema-kit/list-name.js';
 import { argument, asText, option, restArguments, type Known, type Parameter, type Read } from './command.js';
 
-/** A list by its name or path. */
 export function listArgument(description: string): Parameter<ListName> {
   return { ...argument(description, asText), resolve: listNamed };
 }
 
-/** Several lists, each once. */
 export function listArguments(description: string): Parameter<ListName[]> {
   return { ...restArguments(description, asText), resolve: listsNamed };
 }
@@ -45,7 +43,15 @@ function workspaceNamed(name: string, { config: { workspaces } }: Known): string
   );
 }
 
-/** One of these words. */
+/** A reader that says what is allowed when `parse` gives undefined. `name` may stand before a part of the value. */
+function reader<T>(allowed: string, parse: (text: string) => T | undefined): Read<T> {
+  return (text, name) => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    throw usage(`${name}: found "${text}"; allowed: ${allowed}.`);
+  };
+}
+
 export function word<Word extends string>(...words: readonly Word[]): Read<Word> {
   return (text, name) => {
     const found = words.find((one) => one === text);
@@ -63,11 +69,10 @@ export function words<Word extends string>(...allowed: readonly Word[]): Read<Wo
 export const separated: Read<string[]> = (text) => text.split(',').map((part) => part.trim());
 
 export function wholeNumber({ least = 0, most = 999_999_999 } = {}): Read<number> {
-  return (text, name) => {
+  return reader(`a whole number from ${least} to ${most}`, (text) => {
     const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    throw usage(`${name}: found "${text}"; allowed: a whole number from ${least} to ${most}.`);
-  };
+    return value >= least && value <= most ? value : undefined;
+  });
 }
 
 export interface RecordCount {
@@ -77,35 +82,31 @@ export interface RecordCount {
 
 /** `deal=500` */
 export function recordCount(limits: { most: number }): Read<RecordCount> {
+  const readParts = reader(
+    'a name and a number of records, such as deal=500',
+    (text) => /^([^=]+)=(.*)$/.exec(text) ?? undefined,
+  );
   return (text, option) => {
-    const [, name, count] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-    if (name !== undefined && count !== undefined)
-      return { name, count: wholeNumber(limits)(count, `${option} ${name}`) };
-    throw usage(`${option}: found "${text}"; allowed: a name and a number of records, such as deal=500.`);
+    const [, name = '', count = ''] = readParts(text, option);
+    return { name, count: wholeNumber(limits)(count, `${option} ${name}`) };
   };
 }
 
 export const port = wholeNumber({ most: 65_535 });
 
-export const positiveNumber: Read<number> = (text, name) => {
+export const positiveNumber = reader('a number, 0 or more', (text) => {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isFinite(value) && value >= 0) return value;
-  throw usage(`${name}: found "${text}"; allowed: a number, 0 or more.`);
-};
+  return Number.isFinite(value) && value >= 0 ? value : undefined;
+});
 
 /** In ms. */
-export const duration: Read<number> = (text, name) => {
-  const ms = parseDuration(text);
-  if (ms !== undefined) return ms;
-  throw usage(`${name}: found "${text}"; allowed: a duration with its unit, such as 200ms, 30s or 15m.`);
-};
+export const duration = reader('a duration with its unit, such as 200ms, 30s or 15m', parseDuration);
 
-/** A day or a time, as ms. */
-export const dayOrTime: Read<number> = (text, name) => {
+/** As ms. */
+export const dayOrTime = reader('a day or a time, such as 2026-03-01 or 2026-03-01T09:00:00Z', (text) => {
   const ms = /^\d{4}-\d{2}-\d{2}/u.test(text) ? Date.parse(text) : Number.NaN;
-  if (ms >= 0) return ms;
-  throw usage(`${name}: found "${text}"; allowed: a day or a time, such as 2026-03-01 or 2026-03-01T09:00:00Z.`);
-};
+  return ms >= 0 ? ms : undefined;
+});
 
 /** Patterns of event types. One that no event can match is refused: its empty output would mean "nothing happened". */
 export function typeOption(description: string): Parameter<string[] | undefined> {
@@ -120,25 +121,23 @@ export function typeOption(description: string): Parameter<string[] | undefined>
 }
 
 /** `100/10s`; `none` and `0` are no limit. */
-export const rateLimit: Read<{ requests: number; perMs: number } | null> = (text, name) => {
+export const rateLimit = reader('requests/duration such as 100/10s, or "none"', (text) => {
   if (text === '0' || text === 'none') return null;
   const [, requests, window = ''] = /^(\d+)\/(.+)$/.exec(text) ?? [];
-  const perMs = parseDuration(window);
-  if (requests !== undefined && perMs !== undefined && perMs > 0) return { requests: Number(requests), perMs };
-  throw usage(`${name}: found "${text}"; allowed: requests/duration such as 100/10s, or "none".`);
-};
+  const perMs = parseDuration(window) ?? 0;
+  return requests !== undefined && perMs > 0 ? { requests: Number(requests), perMs } : undefined;
+});
 
 /** A log id as it is written; a time as the log id of its millisecond. */
-export const logOffset: Read<string> = (text, name) => {
-  if (text === 'now') return 'now';
-  if (text === 'beginning') return '0';
-  if (/^\d+-\d+$/.test(text)) return text;
-  const ms = Date.parse(text);
-  if (!Number.isNaN(ms) && ms >= 0) return `${ms}-0`;
-  throw usage(
-    `${name}: found "${text}"; allowed: a log id (1700000000000-0), a time (2026-03-01T09:00:00Z), "beginning" or "now".`,
-  );
-};
+export const logOffset = reader(
+  'a log id (1700000000000-0), a time (2026-03-01T09:00:00Z), "beginning" or "now"',
+  (text) => {
+    if (text === 'beginning') return '0';
+    if (text === 'now' || /^\d+-\d+$/.test(text)) return text;
+    const ms = Date.parse(text);
+    return ms >= 0 ? `${ms}-0` : undefined;
+  },
+);
 
 export function usage(message: string, cause?: unknown): ChangefeedError {
   return new ChangefeedError('CF_USAGE', { message, cause });

@@ -1,5 +1,5 @@
 /** A command declared as data: its parameters, with their readers, give `run` its typed input. Names are in commands.ts. */
-import type { Command } from 'commander';
+import { Argument, Option, type Command } from 'commander';
 import type { OpenedService } from '../app/process.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
@@ -10,15 +10,11 @@ import type { Io } from './io.js';
 export type Read<T> = (text: string, name: string) => T;
 
 /** An argument or an option whose value has the type `T`. */
-export interface Parameter<T> {
-  readonly form: 'argument' | 'option' | 'required option';
-  /** As help shows it, from the name of the parameter. */
-  readonly term: (name: string) => string;
-  readonly description: string;
-  readonly read?: (text: string, name: string) => unknown;
-  /** Takes several values, each of them once. */
-  readonly several?: boolean;
-  readonly fallback?: T;
+export interface Parameter<T, Term extends Argument | Option = Argument | Option> {
+  /** `name` as it is written on the command line. */
+  readonly term: (name: string, command: string) => Term;
+  /** Only in the type. */
+  readonly value?: T;
   /**
    * For commands that use the feed: checks a given value against the configuration, before Redis is opened.
    * @throws ChangefeedError CF_USAGE
@@ -32,55 +28,62 @@ export interface Known {
   lists: Lists;
 }
 
-/** `--json` */
 export function flag(description: string): Parameter<boolean | undefined> {
-  return { form: 'option', term: (name) => `--${name}`, description };
+  return { term: (name) => new Option(`--${name}`, description) };
 }
 
 /** `--no-follow`, for a parameter named `follow` that is true without it. */
 export function negatedFlag(description: string): Parameter<boolean> {
-  return { form: 'option', term: (name) => `--no-${name}`, description };
+  return { term: (name) => new Option(`--no-${name}`, description) };
 }
 
 export const asText: Read<string> = (text) => text;
 
-/** `--timeout <duration>` */
-export function option<T>(value: string, description: string, read: Read<T>): Parameter<T | undefined> {
-  return { form: 'option', term: (name) => `--${name} <${value}>`, description, read };
+export function option<T>(
+  value: string,
+  description: string,
+  read: Read<T>,
+  short = '',
+): Parameter<T | undefined, Option> {
+  return {
+    term: (name) =>
+      new Option(`${short}--${name} <${value}>`, description).argParser((text) => read(text, `--${name}`)),
+  };
 }
 
-export function optionWithDefault<T>(parameter: Parameter<T | undefined>, fallback: T): Parameter<T> {
-  return { ...parameter, fallback };
+export function optionWithDefault<T>({ term }: Parameter<T | undefined, Option>, fallback: T): Parameter<T> {
+  return { term: (...names) => term(...names).default(fallback) };
 }
 
 /** `--list <name=number>`, any number of times */
 export function repeatedOption<T>(value: string, description: string, read: Read<T>): Parameter<T[] | undefined> {
-  return { form: 'option', term: (name) => `--${name} <${value}>`, description, read, several: true };
-}
-
-export function requiredOption<T>(value: string, description: string, read: Read<T>): Parameter<T> {
-  return { form: 'required option', term: (name) => `--${name} <${value}>`, description, read };
-}
-
-/** `<list>` */
-export function argument<T>(description: string, read: Read<T>): Parameter<T> {
-  return { form: 'argument', term: (name) => `<${name}>`, description, read };
-}
-
-/** `[lists...]`: any number of arguments, each of them once. */
-export function restArguments<T>(description: string, read: Read<T>): Parameter<T[]> {
   return {
-    form: 'argument',
-    term: (name) => `[${name}...]`,
-    description,
-    read,
-    several: true,
+    term: (name) =>
+      new Option(`--${name} <${value}>`, description).argParser(eachOnce((text) => read(text, `--${name}`))),
   };
 }
 
-/** `<lists...>` */
-export function atLeastOne<T>(parameter: Parameter<T[]>): Parameter<T[]> {
-  return { ...parameter, term: (name) => `<${name}...>` };
+export function requiredOption<T>(value: string, description: string, read: Read<T>): Parameter<T> {
+  const { term } = option(value, description, read);
+  return { term: (...names) => term(...names).makeOptionMandatory() };
+}
+
+export function argument<T>(description: string, read: Read<T>): Parameter<T> {
+  return {
+    term: (name, command) => new Argument(`<${name}>`, description).argParser((text) => read(text, command)),
+  };
+}
+
+/** `[lists...]`: any number of arguments. */
+export function restArguments<T>(description: string, read: Read<T>, form = '[…]'): Parameter<T[]> {
+  return {
+    term: (name, command) =>
+      new Argument(form.replace('…', `${name}...`), description).argParser(eachOnce((text) => read(text, command))),
+  };
+}
+
+function eachOnce<T>(read: (text: string) => T): (text: string, before?: readonly T[]) => T[] {
+  return (text, before = []) => [...new Set([...before, read(text)])];
 }
 
 type Value<P> = P extends Parameter<infer T> ? T : never;
@@ -94,7 +97,6 @@ type Input<Parameters> = {
 } & {
   [Name in OptionalNames<Parameters>]?: Exclude<Value<Parameters[Name]>, undefined>;
 } & {
-  /** `--config`: the configuration file. */
   config?: string;
 };
 
@@ -105,51 +107,39 @@ interface CommandSpec<Parameters> {
   readonly run: (input: Input<Parameters>, io: Io) => Promise<number | undefined>;
 }
 
-interface FeedCommandSpec<Parameters> extends Omit<CommandSpec<Parameters>, 'run'> {
-  readonly run: (input: Input<Parameters>, service: CommandService, io: Io) => Promise<number | undefined>;
-}
-
-/** Gives a command its arguments, its options and what it does. */
 export type DefineCommand = (command: Command, io: Io, done: (exitCode: number) => void) => void;
 
 export function defineCommand<Parameters extends Record<string, Parameter<unknown>>>(
   spec: CommandSpec<Parameters>,
 ): DefineCommand {
   return (command, io, done) => {
-    for (const [name, parameter] of Object.entries(spec.input)) addParameter(command, name, parameter);
-    const names = Object.keys(spec.input).filter((name) => spec.input[name]?.form === 'argument');
+    const argumentNames: string[] = [];
+    for (const [name, { term }] of Object.entries(spec.input)) {
+      const made = term(
+        name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+        command.name(),
+      );
+      if (made instanceof Option) command.addOption(made);
+      else {
+        command.addArgument(made);
+        argumentNames.push(name);
+      }
+    }
     command.action(async () => {
-      for (const [index, name] of names.entries()) command.setOptionValue(name, command.processedArgs[index]);
+      for (const [index, name] of argumentNames.entries()) command.setOptionValue(name, command.processedArgs[index]);
       done((await spec.run(command.optsWithGlobals<Input<Parameters>>(), io)) ?? 0);
     });
   };
 }
 
-function addParameter(command: Command, name: string, parameter: Parameter<unknown>): void {
-  const { form, description, read, several, fallback } = parameter;
-  const hyphenated = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const term = parameter.term(hyphenated);
-  const label = form === 'argument' ? command.name() : `--${hyphenated}`;
-  if (read === undefined) command.option(term, description);
-  else {
-    const parse = (text: string): unknown => read(text, label);
-    const append = (text: string, before: readonly unknown[] = []): unknown[] => [...new Set([...before, parse(text)])];
-    if (form === 'argument') command.argument(term, description, several === true ? append : parse);
-    else if (several === true) command.option(term, description, append);
-    else if (form === 'option') command.option(term, description, parse, fallback);
-    else command.requiredOption(term, description, parse);
-  }
-}
-
 export type CommandService = Pick<OpenedService, 'feed'> & Known;
 
-/** A command that uses the feed of the configuration. */
-export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>({
-  run,
-  ...spec
-}: FeedCommandSpec<Parameters>): DefineCommand {
+export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
+  readonly input: Parameters;
+  readonly run: (input: Input<Parameters>, service: CommandService, io: Io) => Promise<number | undefined>;
+}): DefineCommand {
   return defineCommand({
-    ...spec,
+    input: spec.input,
     run(input, io) {
       const resolved: Record<string, unknown> = { ...input };
       const check = (known: Known): void => {
@@ -158,7 +148,7 @@ export function defineFeedCommand<Parameters extends Record<string, Parameter<un
           if (value !== undefined && value !== null) resolved[name] = parameter.resolve?.(value, known) ?? value;
         }
       };
-      return withFeed(io, input.config, (service) => run(resolved as typeof input, service, io), check);
+      return withFeed(io, input.config, (service) => spec.run(resolved as typeof input, service, io), check);
     },
   });
 }
@@ -173,12 +163,8 @@ export async function withFeed<T>(
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
   // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
   const { openService } = await import('../app/process.js');
-  const { feed, config } = await openService(io, {
-    path,
-    quiet: true,
-    signal: io.signal,
-    check: (loaded) => check(knownOf(loaded)),
-  });
+  const options = { path, quiet: true, signal: io.signal, check: (loaded: Config) => check(knownOf(loaded)) };
+  const { feed, config } = await openService(io, options);
   try {
     return await use({ feed, ...knownOf(config) });
   } finally {

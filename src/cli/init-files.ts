@@ -10,7 +10,6 @@ export interface Answers {
   token: string;
 }
 
-/** The variable that holds the token. */
 export const TOKEN_VARIABLE = 'CRM_TOKEN';
 
 /** Lines that a file must have. They are added at its end, without those it has already; the others stay as they are. */

@@ -25,13 +25,11 @@ export interface Io {
   readonly columns: number | undefined;
   /** Width of standard error; undefined when it is not a terminal. */
   readonly errorColumns?: number | undefined;
-  /** Height of standard output. */
   readonly rows?: number | undefined;
   /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
   live(): LiveLines;
   /** Asks the user; undefined without a terminal. Rejects when the command is stopped. `hidden`: typing is not shown. */
   readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
-  /** All of standard input. */
   readInput(): Promise<string>;
   /** The command adds the variables of `.env`. */
   readonly env: Record<string, string | undefined>;
@@ -52,7 +50,7 @@ export function processIo(): Io {
     out: (text) => void stdout.write(`${escapeInvisible(text)}\n`),
     err: (text) => void stderr.write(`${fitted(escapeInvisible(text), widthOfTerminal(stderr))}\n`),
     interactive: stderr.isTTY,
-    colours: { out: coloursFor({ stream: stdout, env }), err: coloursFor({ stream: stderr, env }) },
+    colours: { out: coloursFor(stdout, env), err: coloursFor(stderr, env) },
     get columns() {
       return widthOfTerminal(stdout);
     },
@@ -114,19 +112,9 @@ const STOP_LIMIT_MS = 25_000;
 
 const PASSED_ON_WITHIN_MS = 1_000;
 
-async function endAfterLimit(): Promise<void> {
-  await systemClock.sleep(STOP_LIMIT_MS);
-  endNow(`the stop took longer than ${formatDuration(STOP_LIMIT_MS)}.`, 1);
-}
-
 function endNow(reason: string, code: number): never {
   process.stderr.write(`changefeed: ${reason} Unfinished work is repeated after the next start. [CF_STOP_TIMEOUT]\n`);
   process.exit(code);
-}
-
-/** As shells report it: 130 for SIGINT, 143 for SIGTERM. */
-function exitCodeAfter(name: NodeJS.Signals): number {
-  return 128 + constants.signals[name];
 }
 
 /** Signals and uncaught errors stop the command in order, so that a private Redis is stopped as well and no event is lost. */
@@ -139,11 +127,14 @@ function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
     const isPassedOn =
       process.env['npm_execpath'] !== undefined && name === first?.name && now - first.at < PASSED_ON_WITHIN_MS;
     if (isPassedOn) return;
-    if (stopping.signal.aborted) endNow(`a second signal (${name}) ended the process at once.`, exitCodeAfter(name));
+    // The exit code as shells report it: 130 for SIGINT, 143 for SIGTERM.
+    if (stopping.signal.aborted)
+      endNow(`a second signal (${name}) ended the process at once.`, 128 + constants.signals[name]);
     first = { name, at: now };
     stopping.abort(new Error(`Stopped by ${name}.`));
   };
-  onAbort(stopping.signal, () => void endAfterLimit());
+  const endLate = (): never => endNow(`the stop took longer than ${formatDuration(STOP_LIMIT_MS)}.`, 1);
+  onAbort(stopping.signal, () => void systemClock.sleep(STOP_LIMIT_MS).then(endLate));
   // A service in the background of a terminal may have only its input from there.
   const terminals = [0, 1, 2].filter((fd) => isatty(fd));
   let hangUp: (() => void) | undefined;

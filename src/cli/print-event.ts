@@ -147,7 +147,6 @@ function duePieces({ due, late }: ChangeData, { dim }: Colours): Piece[] {
   return [{ text: 'due:', paint: dim }, { text: ` ${localTime(due)}${late === true ? ', late' : ''}` }];
 }
 
-/** What an event says besides a record and its fields. */
 function detailPieces({ notice, schema, mergedInto, reappeared }: ChangeData, { dim }: Colours): Piece[] {
   const text = [
     ...(notice === undefined ? [] : [notice.message]),

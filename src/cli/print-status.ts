@@ -12,18 +12,13 @@ import type {
 import { formatDuration } from '../runtime/duration.js';
 import { type Colours, count, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
-interface Warned {
-  held: ListStatus['held'];
-  silence: ListStatus['silence'];
-  unreadable: ListStatus['unreadable'];
-}
-
-export interface StatusTextOptions {
+interface Page {
+  nowMs: number;
   colours: Colours;
-  /** Width of the terminal; tables and sentences that are wider are continued on further lines. @defaultValue without limit */
-  columns?: number | undefined;
-  /** Also the counts of each sweep, what the budget was used for, the shortcuts, and errors that are over. @defaultValue false */
-  verbose?: boolean;
+  /** Width of the terminal; tables and sentences that are wider are continued on further lines. */
+  columns: number;
+  /** Also the counts of each sweep, what the budget was used for, the shortcuts, and errors that are over. */
+  verbose: boolean;
 }
 
 /**
@@ -32,7 +27,11 @@ export interface StatusTextOptions {
  */
 export function statusText(
   status: Status,
-  { colours, columns = Infinity, verbose = false }: StatusTextOptions,
+  {
+    colours,
+    columns = Infinity,
+    verbose = false,
+  }: Pick<Page, 'colours'> & { columns?: number | undefined; verbose?: boolean },
 ): string {
   const page = { nowMs: Date.parse(status.at), colours, columns, verbose };
   return [
@@ -41,13 +40,6 @@ export function statusText(
     ...status.workspaces.map((workspace) => workspaceText(workspace, page)),
     processesText(status.processes, page),
   ].join('\n\n');
-}
-
-interface Page {
-  nowMs: number;
-  colours: Colours;
-  columns: number;
-  verbose: boolean;
 }
 
 /** The most severe first. */
@@ -110,7 +102,6 @@ function detailLines(lists: readonly ListStatus[], budget: WorkspaceStatus['budg
   ];
 }
 
-/** An error that is over is shown for this time. */
 const RECENT_MS = 900_000;
 
 /** One line for all lists whose last error is over but recent. */
@@ -128,14 +119,12 @@ function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: {
   return [dim(cut(`last error ${ago} ago, over: ${codes} (${recent.map(({ list }) => list).join(', ')})`, columns))];
 }
 
-/** Singular and plural. */
 const SHORTCUTS = {
   last: ['poll of the end', 'polls of the end'],
   first: ['poll of the start', 'polls of the start'],
   aimed: ['aimed fetch', 'aimed fetches'],
 } as const;
 
-/** One line per list whose shortcuts are used. */
 function shortcutsText({ list, shortcuts }: ListStatus, { columns }: Page): string[] {
   const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong }]) => {
     if (used === 0) return [];
@@ -146,7 +135,6 @@ function shortcutsText({ list, shortcuts }: ListStatus, { columns }: Page): stri
   return parts.length === 0 ? [] : [fitted(`  shortcuts of ${list}: ${parts.join('; ')}`, columns)];
 }
 
-/** How often, and when next. */
 function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): string {
   const { cyan, yellow } = colours;
   const { enabled, dueAt, intervalMs, failure, sweeping } = list;
@@ -211,8 +199,10 @@ function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'cou
   return changes === 0 ? 'no changes' : count(changes, 'change');
 }
 
-/** What a person should decide or check about a list. */
-export function warningTexts({ held, silence, unreadable }: Warned, nowMs: number): string[] {
+export function warningTexts(
+  { held, silence, unreadable }: Pick<ListStatus, 'held' | 'silence' | 'unreadable'>,
+  nowMs: number,
+): string[] {
   return [
     ...held.map((one) => `${heldText(one)} (changefeed held)`),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),

@@ -7,7 +7,6 @@ import { type Colours, count } from './text.js';
 import { countsText, warningTexts } from './print-status.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
-type Incomplete = Extract<ListSweep, { outcome: 'incomplete' }>;
 
 /** A line per list. A reason that stopped several lists is printed once. */
 export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): string[] {
@@ -28,12 +27,13 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
 }
 
 function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
-  const { mode, pages, counts, muted = {}, completedAt } = summary;
+  const { mode, pages, counts, muted = {}, startedAt, completedAt } = summary;
   const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
   const { held = [], staleness: silence = null, unreadable = [] } = summary;
-  const warnings = warningTexts({ held, silence, unreadable }, Date.parse(completedAt));
+  const endMs = Date.parse(completedAt);
+  const warnings = warningTexts({ held, silence, unreadable }, endMs);
   const after = warnings.map((warning) => yellow(`; ${warning}`)).join('');
-  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(tookMs(summary))})`)}`;
+  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(endMs - Date.parse(startedAt))})`)}`;
 }
 
 /** Events that a sweep appended. The events of an emitted baseline are not counted. */
@@ -41,12 +41,8 @@ export function eventsOf({ counts }: Complete['summary']): number {
   return counts.created + counts.edited + counts.refreshed + counts.deleted;
 }
 
-function tookMs({ startedAt, completedAt }: Complete['summary']): number {
-  return Date.parse(completedAt) - Date.parse(startedAt);
-}
-
 /** Where and why a sweep stopped; the reason without the workspace, list and page that stand at its beginning. */
-export function stopOf({ error }: Incomplete): { page: number | null; code: ErrorCode | null; reason: string } {
+export function stopOf({ error }: { error: unknown }): { page: number | null; code: ErrorCode | null; reason: string } {
   const known = error instanceof ChangefeedError ? error : null;
   const why = known?.code === 'CF_SWEEP_INCOMPLETE' ? known.cause : error;
   const page = known?.facts['page'];
@@ -57,7 +53,6 @@ export function stopOf({ error }: Incomplete): { page: number | null; code: Erro
   };
 }
 
-/** What is known when every list has its baseline. */
 export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { isNew }: { isNew: boolean }): string {
   const records = lists.reduce((sum, list) => sum + list.records, 0);
   const known = `${count(records, 'record')} in ${count(lists.length, 'list')} ${records === 1 ? 'is' : 'are'} known`;
@@ -66,7 +61,6 @@ export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { is
     : `Every list has its baseline: ${known}. Changes appear below as they are found.`;
 }
 
-/** When changes are looked for next. */
 export function nextSweepText(
   lists: readonly Pick<ListStatus, 'list' | 'intervalMs' | 'dueAt'>[],
   nowMs: number,
@@ -103,7 +97,6 @@ export function incompleteText(sweeps: readonly ListSweep[]): string | undefined
   return `changefeed: ${how}. ${next}. [CF_SWEEP_INCOMPLETE]`;
 }
 
-/** New dead letters since the first status. */
 export function deadLetterTexts(before: readonly SubscriptionStatus[], after: readonly SubscriptionStatus[]): string[] {
   return after.flatMap(({ name, dead }) => {
     const fresh = dead - (before.find((one) => one.name === name)?.dead ?? 0);
@@ -114,7 +107,6 @@ export function deadLetterTexts(before: readonly SubscriptionStatus[], after: re
   });
 }
 
-/** The subscriptions that had not handled all events within the time, and how many are left. */
 export function unhandledText(subscriptions: readonly SubscriptionStatus[], timeoutMs: number): string {
   const late = subscriptions.filter(({ lagEvents }) => lagEvents > 0);
   const which = late.map(({ name, lagEvents }) => `"${name}" ${count(lagEvents, 'event')}`).join(', ');

@@ -5,7 +5,6 @@ import { type Colours, fitted, fittedTable, printable } from './text.js';
 
 const COLUMNS = ['open', 'due today', 'overdue', 'completed', 'rate', 'median time'];
 
-/** @param columns width of the terminal; wider tables are wrapped */
 export function todosText(report: TodosReport, colours: Colours, columns = Infinity): string {
   const page = { colours, columns };
   return report.workspaces.map((workspace) => workspaceText(workspace, report, page)).join('\n\n');

@@ -31,7 +31,6 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The command of a command line, if it has one. */
 function commandOf(args: readonly string[]): string | undefined {
   const names = new Set(Object.values(COMMANDS).flatMap(Object.keys));
   return args.find((one) => names.has(one));

@@ -39,7 +39,6 @@ export function progressView(io: Pick<Io, 'interactive' | 'live' | 'columns'>): 
 
 interface Timing {
   elapsedMs: number;
-  /** Records that were read in this time. */
   read: number;
 }
 

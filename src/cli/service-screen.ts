@@ -9,26 +9,16 @@ import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';
 import { progressView, type ProgressView } from './progress.js';
 
-export interface ServiceScreen {
-  /** Subscriptions that write JSON to standard output show readable lines instead. */
-  adapt: (config: Config) => Config;
-  /** Shows the baseline and the events until the signal aborts. */
-  show(feed: Changefeed, options: { polls: boolean; signal: AbortSignal }): Promise<void>;
-}
+const PAUSE_MS = 1_000;
 
-type Subscribed = Config['subscriptions'][number];
-
-const STATUS_INTERVAL_MS = 1_000;
-const RETRY_MS = 1_000;
-
-export function serviceScreen(io: Io): ServiceScreen {
+export function serviceScreen(io: Io) {
   let feed: Changefeed | undefined;
   let isPrinted = false;
   const sinceMs = systemClock.now();
   const print = async (event: ChangeEvent): Promise<void> => {
     if (feed !== undefined) await printEvent(event, feed.lists, io);
   };
-  const readable = (subscription: Subscribed): Subscribed => {
+  const readable = (subscription: Config['subscriptions'][number]): typeof subscription => {
     const { toStandardOutput, transform, batch } = subscription;
     // A transformed event has any form: it stays JSON.
     if (toStandardOutput !== true || transform !== undefined) return subscription;
@@ -39,27 +29,26 @@ export function serviceScreen(io: Io): ServiceScreen {
     return { ...subscription, handle: print, ...(batch && { batch: { ...batch, handle: printAll } }) };
   };
   return {
-    adapt: (config) => ({ ...config, subscriptions: config.subscriptions.map(readable) }),
-    async show(opened, { polls, signal }) {
+    /** Subscriptions that write JSON to standard output show readable lines instead. */
+    adapt: (config: Config): Config => ({ ...config, subscriptions: config.subscriptions.map(readable) }),
+    /** Shows the baseline and the events until the signal aborts. */
+    async show(opened: Changefeed, { polls, signal }: { polls: boolean; signal: AbortSignal }): Promise<void> {
       feed = opened;
       await Promise.all([
         polls ? showBaseline(opened, { io, signal }) : undefined,
         // What such a subscription prints would be there twice.
-        isPrinted ? undefined : followEvents(opened, { print, from: `${sinceMs}-0`, signal }),
+        isPrinted ? undefined : followEvents(opened, print, { from: `${sinceMs}-0`, signal }),
       ]);
     },
   };
 }
 
-interface Following {
-  print: (event: ChangeEvent) => Promise<void>;
-  from: string;
-  signal: AbortSignal;
-}
-
 /** While Redis is away, the service waits for it, and so do the lines. */
-async function followEvents(feed: Changefeed, { print, from, signal }: Following): Promise<void> {
-  let offset = from;
+async function followEvents(
+  feed: Changefeed,
+  print: (event: ChangeEvent) => Promise<void>,
+  { from: offset, signal }: { from: string; signal: AbortSignal },
+): Promise<void> {
   while (!signal.aborted) {
     try {
       for await (const { logId, event } of feed.tail({ from: offset, signal })) {
@@ -68,7 +57,7 @@ async function followEvents(feed: Changefeed, { print, from, signal }: Following
         if (event.data.notice === undefined) await print(event);
       }
     } catch {
-      await pause(RETRY_MS, signal);
+      await pause(signal);
     }
   }
 }
@@ -93,30 +82,32 @@ async function showBaseline(feed: Changefeed, { io, signal }: { io: Io; signal: 
         progress ??= progressView(io);
         for (const list of lists) if (first.has(list.key)) progress.show(progressOf(list));
       }
-      await pause(STATUS_INTERVAL_MS, signal);
+      await pause(signal);
     }
   } finally {
     progress?.stop();
   }
 }
 
-interface PolledList extends ListStatus {
-  workspace: string;
-  key: string;
-}
-
-function polledLists({ workspaces }: Status): PolledList[] {
+function polledLists({ workspaces }: Status): (ListStatus & { workspace: string; key: string })[] {
   return workspaces.flatMap(({ name, lists }) =>
     lists.filter(({ enabled }) => enabled).map((list) => ({ ...list, workspace: name, key: `${name}/${list.list}` })),
   );
 }
 
-function progressOf({ workspace, list, records, baselineAt, sweeping, lastSweep }: PolledList): SweepProgress {
+function progressOf({
+  workspace,
+  list,
+  records,
+  baselineAt,
+  sweeping,
+  lastSweep,
+}: ReturnType<typeof polledLists>[number]): SweepProgress {
   const done = baselineAt !== null;
   const read = done ? { pages: lastSweep?.pages ?? 0, records } : (sweeping ?? { pages: 0, records: 0 });
   return { workspace, list, mode: 'baseline', pages: read.pages, records: read.records, expected: null, done };
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await systemClock.sleep(ms, signal).catch(() => undefined);
+async function pause(signal: AbortSignal): Promise<void> {
+  await systemClock.sleep(PAUSE_MS, signal).catch(() => undefined);
 }

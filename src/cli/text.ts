@@ -148,15 +148,9 @@ export const noColours: Colours = pc.createColors(false);
  * Colours of one stream: standard error may be a terminal while standard output is a file. On a terminal, unless NO_COLOR is
  * set; elsewhere only if FORCE_COLOR is set.
  */
-export function coloursFor({
-  stream,
-  env,
-}: {
-  stream: { isTTY?: boolean };
-  env: Readonly<Record<string, string | undefined>>;
-}): Colours {
+export function coloursFor({ isTTY }: { isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Colours {
   const { NO_COLOR: no = '', FORCE_COLOR: force = '', TERM: terminal } = env;
   if (no !== '') return noColours;
   if (force !== '') return pc.createColors(force !== '0' && force !== 'false');
-  return pc.createColors(stream.isTTY === true && terminal !== 'dumb');
+  return pc.createColors(isTTY === true && terminal !== 'dumb');
 }

@@ -14,14 +14,15 @@ export function addEnvFile(cwd: string, env: Record<string, string | undefined>)
   const file = join(cwd, NAME);
   // A folder of this name is something else, such as a Python environment.
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
-  for (const [name, value] of Object.entries(parseEnv(read(file)))) env[name] ??= value;
+  for (const [name, value] of Object.entries(parseEnv(readText(file, NAME, ', or remove it')))) env[name] ??= value;
 }
 
-function read(file: string): string {
+/** @param alternative what else the user can do */
+export function readText(file: string, source: string, alternative = ''): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const message = `${NAME}: it cannot be read (${messageOf(cause)}). Allow this user to read it, or remove it.`;
-    throw new ChangefeedError('CF_CONFIG_UNLOADABLE', { message, source: NAME, cause });
+    const message = `${source}: it cannot be read (${messageOf(cause)}). Allow this user to read it${alternative}.`;
+    throw new ChangefeedError('CF_CONFIG_UNLOADABLE', { message, source, cause });
   }
 }

@@ -1,10 +1,10 @@
 /** Finds the configuration file, reads or runs it, and checks the result. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { userFrame } from '../runtime/user-frame.js';
-import { whileCollecting, type CollectedProblem } from '../schema-kit/collected-problems.js';
-import type { Path } from '../schema-kit/problem.js';
+import { whileCollecting, type CollectedProblem, type Path } from '../schema-kit/problem.js';
+import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
 import { faultInJson, optionInJson, placeInJson } from './json-text.js';
@@ -32,7 +32,6 @@ export interface LoadedConfig {
 }
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'];
-/** The names that are searched for, in this order. */
 export const CONFIG_FILES = EXTENSIONS.map((extension) => `changefeed.config${extension}`);
 
 /**
@@ -105,14 +104,6 @@ function readJson(file: string, source: string, env: Env): Read {
   };
 }
 
-function readText(file: string, source: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw unloadable(source, `it cannot be read (${messageOf(cause)}). Allow this user to read it`, cause);
-  }
-}
-
 function syntaxError(problem: string, place: Place, cause?: unknown): ChangefeedError {
   const found = { path: [], problem, suggestion: 'Correct the syntax there.', place };
   return configError(place.file, [found], { code: 'CF_CONFIG_UNLOADABLE', cause });
@@ -148,7 +139,8 @@ function failedRun(error: unknown, { source, cwd }: Named): ChangefeedError {
   }
   const frame = userFrame(error instanceof Error ? (error.stack ?? '') : '');
   const where = frame === undefined ? source : `${nameOf(frame.file, cwd)}:${frame.line}`;
-  return unloadable(where, `running it failed: ${firstLine(error)}. Correct the file`, error);
+  const [first = ''] = messageOf(error).split('\n');
+  return unloadable(where, `running it failed: ${first.replace(/\.$/, '')}. Correct the file`, error);
 }
 
 /** At the call that has the problem. */
@@ -156,10 +148,6 @@ function placed({ stack, ...problem }: CollectedProblem, { cwd }: Named): Locate
   const frame = userFrame(stack);
   // Its column is that of the compiled code.
   return { ...problem, place: frame && { line: frame.line, file: nameOf(frame.file, cwd) } };
-}
-
-function firstLine(error: unknown): string {
-  return (messageOf(error).split('\n')[0] ?? '').replace(/\.$/, '');
 }
 
 /** The compiled index for the compiled program, the source index when running from source. */

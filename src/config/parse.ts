@@ -124,13 +124,8 @@ interface Placed<One> {
   path: Path;
 }
 
-interface Built {
-  subscriptions: Placed<Subscription>[];
-  problems: ConfigProblem[];
-}
-
-function buildSubscriptions(raw: unknown): Built {
-  const built: Built = { subscriptions: [], problems: [] };
+function buildSubscriptions(raw: unknown): { subscriptions: Placed<Subscription>[]; problems: ConfigProblem[] } {
+  const built: ReturnType<typeof buildSubscriptions> = { subscriptions: [], problems: [] };
   const given: unknown = typeof raw === 'object' && raw !== null && 'subscriptions' in raw ? raw.subscriptions : [];
   for (const [index, entry] of (Array.isArray(given) ? (given as unknown[]) : []).entries()) {
     const path = ['subscriptions', index];
@@ -205,10 +200,7 @@ function openToAll({ host, tokens: { read, operate }, trustedProxy }: HttpConfig
   ];
 }
 
-interface WorkspaceTokens {
-  byWorkspace: ReadonlyMap<string, string>;
-  problems: ConfigProblem[];
-}
+type WorkspaceTokens = ReturnType<typeof workspaceTokens>;
 
 /** The token for hints stands in the addresses of webhooks; that of the mirror reads every record. */
 function sharedTokens({ byWorkspace }: WorkspaceTokens, hints: WorkspaceTokens): ConfigProblem[] {
@@ -224,7 +216,7 @@ function workspaceTokens(
   option: 'token' | 'hintToken',
   given: string | Readonly<Record<string, string>> | undefined,
   workspaces: readonly WorkspaceConfig[],
-): WorkspaceTokens {
+): { byWorkspace: ReadonlyMap<string, string>; problems: ConfigProblem[] } {
   const path = ['serve', option];
   const names = workspaces.map(({ name }) => name);
   if (typeof given === 'string' && names.length > 1) {

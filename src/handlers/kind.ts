@@ -4,9 +4,8 @@
  */
 import type { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
-import { collectProblems } from '../schema-kit/collected-problems.js';
 import { problemOf } from '../schema-kit/explain.js';
-import { optionsError, problemsIn } from '../schema-kit/problem.js';
+import { collectProblems, optionsError, problemsIn } from '../schema-kit/problem.js';
 import { showable } from '../schema-kit/secret.js';
 import type { Subscription } from './handler.js';
 

@@ -5,7 +5,7 @@
 import pc from 'picocolors';
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import { ChangefeedError, describe } from '../errors.js';
-import type { Log } from '../runtime/log.js';
+import { filtered, type Log } from '../runtime/log.js';
 import { printable } from '../runtime/printable.js';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -56,12 +56,23 @@ export function parseLogLevel(text: string | undefined): LogLevel {
   });
 }
 
-interface Line {
-  level: string;
-  /** ISO 8601 */
-  time: string;
-  msg?: string;
-  [fact: string]: unknown;
+/** Facts that make two lines with the same message different kinds. */
+const KIND = ['workspace', 'subscription', 'code', 'status'] as const;
+
+/**
+ * A log for a person who waits for one command: each kind of warning or error is logged once, however often it occurs, such as a
+ * dead letter of each of 500 events. The command's own summary says how it ended.
+ */
+export function logOnce(log: Log): Log {
+  const logged = new Set<string>();
+  return filtered(log, (level, facts, message) => {
+    if (level === 'debug' || level === 'info') return level;
+    const named = facts as Readonly<Record<string, unknown>>;
+    const kind = JSON.stringify([level, message, ...KIND.map((name) => named[name] ?? null)]);
+    if (logged.has(kind)) return null;
+    logged.add(kind);
+    return level;
+  });
 }
 
 /**
@@ -69,18 +80,19 @@ interface Line {
  * @param json one line as pino writes it; any other text is returned unchanged
  */
 function readableLine(json: string, colour: boolean): string {
-  let line: Line;
+  let line: { level: string; time: string; msg?: string };
   try {
-    line = JSON.parse(json) as Line;
+    line = JSON.parse(json) as typeof line;
   } catch {
     return json;
   }
   const { level, time, msg = '', ...facts } = line;
   const { dim, red, yellow, green } = pc.createColors(colour);
-  const paint = level === 'error' ? red : level === 'warn' ? yellow : level === 'info' ? green : dim;
+  const paint = { error: red, warn: yellow, info: green }[level] ?? dim;
   // Messages quote what an API answered, which could otherwise control the terminal.
   const shown = Object.entries(facts).map(([name, value]) => `${name}=${factText(value)}`);
-  const parts = [dim(clockTime(time)), paint(level.toUpperCase().padEnd(5)), printable(msg)];
+  const clockTime = new Date(time).toTimeString().slice(0, 8);
+  const parts = [dim(clockTime), paint(level.toUpperCase().padEnd(5)), printable(msg)];
   if (shown.length > 0) parts.push(dim(printable(shown.join(' '))));
   return `${parts.join(' ')}\n`;
 }
@@ -88,9 +100,4 @@ function readableLine(json: string, colour: boolean): string {
 /** Texts without spaces stand as they are, everything else as JSON. */
 function factText(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-}
-
-/** In the time zone of the terminal. */
-function clockTime(iso: string): string {
-  return new Date(iso).toTimeString().slice(0, 8);
 }

@@ -7,7 +7,6 @@
 export type KnownBy = 'poll' | 'dispatch' | 'handle' | 'every';
 
 export interface MetricDefinition {
-  readonly name: `changefeed_${string}`;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly by: KnownBy;
@@ -24,217 +23,158 @@ const HANDLER_SECONDS = [0.005, 0.025, 0.1, 0.25, 1, 2.5, 5, 10, 30, 60];
 /** From a few seconds (the usual delay) to a day (a receiver that was down overnight). */
 const DELAY_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 900, 3_600, 14_400, 86_400];
 
+const OF_PROCESS = { type: 'gauge', by: 'every' } as const;
+const POLL_COUNTER = { type: 'counter', by: 'poll' } as const;
+const POLL_HISTOGRAM = { type: 'histogram', by: 'poll' } as const;
+const HANDLE_HISTOGRAM = { type: 'histogram', by: 'handle' } as const;
 /** What is read from the status. */
 const OF_LIST = { type: 'gauge', labels: ['workspace', 'list'], by: 'poll' } as const;
 const OF_WORKSPACE = { type: 'gauge', labels: ['workspace'], by: 'poll' } as const;
 const OF_SUBSCRIPTION = { type: 'gauge', labels: ['subscription'], by: 'dispatch' } as const;
 
 export const METRICS = {
-  info: {
-    name: 'changefeed_info',
-    type: 'gauge',
+  changefeed_info: {
+    ...OF_PROCESS,
     labels: ['version', 'role'],
-    by: 'every',
     help: '1 for each role of this process, with its version.',
   },
-  redisUp: {
-    name: 'changefeed_redis_up',
-    type: 'gauge',
+  changefeed_redis_up: {
+    ...OF_PROCESS,
     labels: [],
-    by: 'every',
     help: '1 while Redis can be used; 0 while it is away, refuses writes or may evict keys. While it is 0, the metrics that are read from Redis are absent.',
   },
-  problems: {
-    name: 'changefeed_problems',
-    type: 'gauge',
+  changefeed_problems: {
+    ...OF_PROCESS,
     labels: ['kind', 'severity'],
-    by: 'every',
     help: 'Problems that last now, by kind (the table above). Every process sees the same ones: take the maximum.',
   },
-  processes: {
-    name: 'changefeed_processes',
-    type: 'gauge',
+  changefeed_processes: {
+    ...OF_PROCESS,
     labels: ['role'],
-    by: 'every',
     help: 'Living processes with this role. Every process sees the same number: take the maximum.',
   },
-  listAge: {
+  changefeed_list_age_seconds: {
     ...OF_LIST,
-    name: 'changefeed_list_age_seconds',
     help: 'How old the stored state of the list may be: time since the last complete sweep read its first page. Absent before the first.',
   },
-  listSweepSeconds: {
+  changefeed_list_last_sweep_seconds: { ...OF_LIST, help: 'How long the last complete sweep took.' },
+  changefeed_list_period_seconds: {
     ...OF_LIST,
-    name: 'changefeed_list_last_sweep_seconds',
-    help: 'How long the last complete sweep took.',
-  },
-  listPeriod: {
-    ...OF_LIST,
-    name: 'changefeed_list_period_seconds',
     help: 'The usual time from the start of one sweep to the start of the next: the interval, or how long a sweep takes if that is longer.',
   },
-  listRecords: {
+  changefeed_list_records: { ...OF_LIST, help: 'Stored records.' },
+  changefeed_list_late: {
     ...OF_LIST,
-    name: 'changefeed_list_records',
-    help: 'Stored records.',
-  },
-  listLate: {
-    ...OF_LIST,
-    name: 'changefeed_list_late',
     help: '1 while the list has been due for longer than the start of a sweep may take and no process sweeps it.',
   },
-  listFailing: {
+  changefeed_list_failing_seconds: {
     ...OF_LIST,
-    name: 'changefeed_list_failing_seconds',
     help: 'Time since the first of the failed attempts in a row; 0 when the last sweep was complete.',
   },
-  listHeld: {
-    name: 'changefeed_list_held_records',
-    type: 'gauge',
+  changefeed_list_held_records: {
+    ...OF_LIST,
     labels: ['workspace', 'list', 'what'],
-    by: 'poll',
     help: 'Records that wait for a decision, by `what`: removals or creations.',
   },
-  shortcutPages: {
-    name: 'changefeed_shortcut_pages',
-    type: 'gauge',
+  changefeed_shortcut_pages: {
+    ...OF_LIST,
     labels: ['workspace', 'list', 'shortcut', 'result'],
-    by: 'poll',
     help: 'Pages that shortcuts have read, by `result`: used (all), useful, wrong.',
   },
-  budgetLimit: {
+  changefeed_budget_limit_requests_per_second: { ...OF_WORKSPACE, help: 'The configured request budget.' },
+  changefeed_budget_allowed_requests_per_second: {
     ...OF_WORKSPACE,
-    name: 'changefeed_budget_limit_requests_per_second',
-    help: 'The configured request budget.',
-  },
-  budgetAllowed: {
-    ...OF_WORKSPACE,
-    name: 'changefeed_budget_allowed_requests_per_second',
     help: 'What is allowed of it now: less for some minutes after a 429.',
   },
-  budgetUsed: {
+  changefeed_budget_used_ratio: {
     ...OF_WORKSPACE,
-    name: 'changefeed_budget_used_ratio',
     help: 'The part of the configured budget that all processes used in the last minute: 0 to 1.',
   },
-  budgetPaused: {
+  changefeed_budget_paused_seconds: {
     ...OF_WORKSPACE,
-    name: 'changefeed_budget_paused_seconds',
     help: 'Time until requests are sent again after a 429; 0 when there is no wait.',
   },
-  logEvents: {
-    ...OF_WORKSPACE,
-    name: 'changefeed_log_events',
-    help: 'Events in the log.',
-  },
-  apiRequests: {
-    name: 'changefeed_api_requests_total',
-    type: 'counter',
+  changefeed_log_events: { ...OF_WORKSPACE, help: 'Events in the log.' },
+  changefeed_api_requests_total: {
+    ...POLL_COUNTER,
     labels: ['workspace', 'list', 'kind', 'answer'],
-    by: 'poll',
     help: 'Requests to the CRM, by `kind` (walk, tail, aimed, probe) and `answer`: ok, the HTTP status, malformed, or none.',
   },
-  apiSeconds: {
-    name: 'changefeed_api_request_duration_seconds',
-    type: 'histogram',
+  changefeed_api_request_duration_seconds: {
+    ...POLL_HISTOGRAM,
     labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'Time from sending a request to the end of its answer.',
     buckets: ANSWER_SECONDS,
   },
-  apiWait: {
-    name: 'changefeed_api_wait_seconds',
-    type: 'histogram',
+  changefeed_api_wait_seconds: {
+    ...POLL_HISTOGRAM,
     labels: ['workspace'],
-    by: 'poll',
     help: 'Time that a request waited for the budget.',
     buckets: WAIT_SECONDS,
   },
-  apiBytes: {
-    name: 'changefeed_api_received_bytes_total',
-    type: 'counter',
+  changefeed_api_received_bytes_total: {
+    ...POLL_COUNTER,
     labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'Bytes of pages that were read, unpacked.',
   },
-  sweeps: {
-    name: 'changefeed_sweeps_total',
-    type: 'counter',
+  changefeed_sweeps_total: {
+    ...POLL_COUNTER,
     labels: ['workspace', 'list', 'outcome'],
-    by: 'poll',
     help: 'Sweeps of this process, by `outcome`: complete or incomplete.',
   },
-  sweepSeconds: {
-    name: 'changefeed_sweep_duration_seconds',
-    type: 'histogram',
+  changefeed_sweep_duration_seconds: {
+    ...POLL_HISTOGRAM,
     labels: ['workspace', 'list'],
-    by: 'poll',
     help: 'How long complete sweeps took.',
     buckets: SWEEP_SECONDS,
   },
-  events: {
-    name: 'changefeed_events_total',
-    type: 'counter',
+  changefeed_events_total: {
+    ...POLL_COUNTER,
     labels: ['workspace', 'type'],
-    by: 'poll',
     help: 'Events that sweeps and shortcuts of this process wrote to the log, by type.',
   },
-  lagEvents: {
+  changefeed_subscription_lag_events: {
     ...OF_SUBSCRIPTION,
-    name: 'changefeed_subscription_lag_events',
     help: 'Events that are not handled yet (of those not read from the log at most 1,000 per workspace are counted).',
   },
-  lagSeconds: {
+  changefeed_subscription_lag_seconds: {
     ...OF_SUBSCRIPTION,
-    name: 'changefeed_subscription_lag_seconds',
     help: 'Age of the oldest event that is not handled yet; 0 without lag.',
   },
-  deadLetters: {
+  changefeed_subscription_dead_letters: {
     ...OF_SUBSCRIPTION,
-    name: 'changefeed_subscription_dead_letters',
     help: 'Events that could not be handled and wait for a person.',
   },
-  disabled: {
+  changefeed_subscription_disabled: { ...OF_SUBSCRIPTION, help: '1 while nothing is delivered to the subscription.' },
+  changefeed_subscription_failing_seconds: {
     ...OF_SUBSCRIPTION,
-    name: 'changefeed_subscription_disabled',
-    help: '1 while nothing is delivered to the subscription.',
-  },
-  failing: {
-    ...OF_SUBSCRIPTION,
-    name: 'changefeed_subscription_failing_seconds',
     help: 'Time since the first failure after the last success; 0 when there is none.',
   },
-  attempts: {
-    name: 'changefeed_handler_attempts_total',
+  changefeed_handler_attempts_total: {
     type: 'counter',
-    labels: ['subscription', 'outcome'],
     by: 'handle',
+    labels: ['subscription', 'outcome'],
     help: 'Calls of the handler, by `outcome`: success, failure, timeout. A batch is one call.',
   },
-  handlerSeconds: {
-    name: 'changefeed_handler_duration_seconds',
-    type: 'histogram',
+  changefeed_handler_duration_seconds: {
+    ...HANDLE_HISTOGRAM,
     labels: ['subscription'],
-    by: 'handle',
     help: 'How long calls of the handler took.',
     buckets: HANDLER_SECONDS,
   },
-  running: {
-    name: 'changefeed_handlers_running',
+  changefeed_handlers_running: {
     type: 'gauge',
-    labels: ['subscription'],
     by: 'handle',
+    labels: ['subscription'],
     help: 'Calls of the handler that are under way.',
   },
-  delay: {
-    name: 'changefeed_delivery_delay_seconds',
-    type: 'histogram',
+  changefeed_delivery_delay_seconds: {
+    ...HANDLE_HISTOGRAM,
     labels: ['subscription', 'since'],
-    by: 'handle',
     help: "From a change to the end of its successful handling. `since` is change (the record's own time, where it has one) or detection. Replays and snapshots are left out.",
     buckets: DELAY_SECONDS,
   },
-} as const satisfies Record<string, MetricDefinition>;
+} as const satisfies Record<`changefeed_${string}`, MetricDefinition>;
 
 export type MetricName = keyof typeof METRICS;
 

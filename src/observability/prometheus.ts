@@ -64,11 +64,11 @@ export async function createPrometheus(): Promise<Prometheus> {
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
-  for (const [key, { name, type, labels, help, buckets = [] }] of Object.entries<MetricDefinition>(METRICS)) {
+  for (const [name, { type, labels, help, buckets = [] }] of Object.entries<MetricDefinition>(METRICS)) {
     const common = { name, help, labelNames: [...labels], registers: [registry] };
-    if (type === 'counter') counters.set(key, new client.Counter(common));
-    else if (type === 'gauge') gauges.set(key, new client.Gauge(common));
-    else histograms.set(key, new client.Histogram({ ...common, buckets: [...buckets] }));
+    if (type === 'counter') counters.set(name, new client.Counter(common));
+    else if (type === 'gauge') gauges.set(name, new client.Gauge(common));
+    else histograms.set(name, new client.Histogram({ ...common, buckets: [...buckets] }));
   }
   const count = (name: NamesOf<'counter'>, labels: Labels, by = 1): void => counters.get(name)?.inc({ ...labels }, by);
   const observe = (name: NamesOf<'histogram'>, labels: Labels, ms: number): void =>
@@ -78,18 +78,18 @@ export async function createPrometheus(): Promise<Prometheus> {
     contentType: registry.contentType,
     tried(workspace, { list, kind, code, status, ms, waitMs, bytes }) {
       const answer = code === null ? 'ok' : code === 'CF_PAGE_MALFORMED' ? 'malformed' : String(status ?? 'none');
-      count('apiRequests', { workspace, list, kind, answer });
-      observe('apiSeconds', { workspace, list }, ms);
-      observe('apiWait', { workspace }, waitMs);
-      count('apiBytes', { workspace, list }, bytes);
+      count('changefeed_api_requests_total', { workspace, list, kind, answer });
+      observe('changefeed_api_request_duration_seconds', { workspace, list }, ms);
+      observe('changefeed_api_wait_seconds', { workspace }, waitMs);
+      count('changefeed_api_received_bytes_total', { workspace, list }, bytes);
     },
     swept({ ms, ...labels }) {
-      count('sweeps', labels);
+      count('changefeed_sweeps_total', labels);
       const { workspace, list } = labels;
-      if (ms !== null) observe('sweepSeconds', { workspace, list }, ms);
+      if (ms !== null) observe('changefeed_sweep_duration_seconds', { workspace, list }, ms);
     },
     logged(workspace, events) {
-      for (const { type } of events) count('events', { workspace, type });
+      for (const { type } of events) count('changefeed_events_total', { workspace, type });
     },
     handling(subscription) {
       let isOver = false;
@@ -98,17 +98,17 @@ export async function createPrometheus(): Promise<Prometheus> {
         if (isOver) return;
         isOver = true;
         gauges.get(RUNNING)?.dec({ subscription });
-        count('attempts', { subscription, outcome });
-        observe('handlerSeconds', { subscription }, ms);
+        count('changefeed_handler_attempts_total', { subscription, outcome });
+        observe('changefeed_handler_duration_seconds', { subscription }, ms);
         for (const { changeMs, detectionMs } of delays) {
-          observe('delay', { subscription, since: 'change' }, changeMs);
-          observe('delay', { subscription, since: 'detection' }, detectionMs);
+          observe('changefeed_delivery_delay_seconds', { subscription, since: 'change' }, changeMs);
+          observe('changefeed_delivery_delay_seconds', { subscription, since: 'detection' }, detectionMs);
         }
       };
     },
     async text(exposed) {
       // What is gone from the status must be gone from the metrics: a removed list, a problem that is over.
-      for (const [key, gauge] of gauges) if (key !== RUNNING) gauge.reset();
+      for (const [name, gauge] of gauges) if (name !== RUNNING) gauge.reset();
       expose(exposed, set);
       return [await registry.metrics(), ...queueLines(exposed.queues)].join('\n');
     },
@@ -118,23 +118,23 @@ export async function createPrometheus(): Promise<Prometheus> {
 type SetGauge = (name: NamesOf<'gauge'>, labels: Labels, value: number) => void;
 
 /** The only gauge that is kept by what it counts; the others are set for each answer. */
-const RUNNING = 'running' satisfies MetricName;
+const RUNNING = 'changefeed_handlers_running' satisfies MetricName;
 
 function expose({ roles, version, status }: Exposed, set: SetGauge): void {
-  for (const role of roles) set('info', { version, role }, 1);
-  set('redisUp', {}, status === null ? 0 : 1);
+  for (const role of roles) set('changefeed_info', { version, role }, 1);
+  set('changefeed_redis_up', {}, status === null ? 0 : 1);
   if (status === null) return;
   const { problems, processes, workspaces, subscriptions } = status;
   const nowMs = Date.parse(status.at);
   for (const { kind, severity } of problems) {
     set(
-      'problems',
+      'changefeed_problems',
       { kind, severity },
       problems.filter((one) => one.kind === kind && one.severity === severity).length,
     );
   }
   for (const role of ['poll', 'dispatch', 'handle', 'serve']) {
-    set('processes', { role }, processes.filter((one) => one.roles.includes(role)).length);
+    set('changefeed_processes', { role }, processes.filter((one) => one.roles.includes(role)).length);
   }
   if (roles.includes('poll')) for (const workspace of workspaces) exposeWorkspace(workspace, nowMs, set);
   if (roles.includes('dispatch')) for (const one of subscriptions) exposeSubscription(one, nowMs, set);
@@ -146,11 +146,11 @@ function exposeWorkspace(
   set: SetGauge,
 ): void {
   const { requests, allowed, perSeconds, pausedMs, lastMinute } = budget;
-  set('budgetLimit', { workspace }, requests / perSeconds);
-  set('budgetAllowed', { workspace }, allowed / perSeconds);
-  set('budgetUsed', { workspace }, lastMinute.share);
-  set('budgetPaused', { workspace }, pausedMs / 1_000);
-  set('logEvents', { workspace }, logLength);
+  set('changefeed_budget_limit_requests_per_second', { workspace }, requests / perSeconds);
+  set('changefeed_budget_allowed_requests_per_second', { workspace }, allowed / perSeconds);
+  set('changefeed_budget_used_ratio', { workspace }, lastMinute.share);
+  set('changefeed_budget_paused_seconds', { workspace }, pausedMs / 1_000);
+  set('changefeed_log_events', { workspace }, logLength);
   for (const list of lists) if (list.enabled) exposeList(workspace, list, nowMs, set);
 }
 
@@ -158,18 +158,18 @@ function exposeList(workspace: string, one: ListStatus, nowMs: number, set: SetG
   const { list, freshness, records, late, failure, held, shortcuts } = one;
   const labels = { workspace, list };
   if (freshness !== null) {
-    set('listAge', labels, freshness.ageMs / 1_000);
-    set('listSweepSeconds', labels, freshness.sweepMs / 1_000);
-    set('listPeriod', labels, Math.max(freshness.sweepMs, one.intervalMs ?? 0) / 1_000);
+    set('changefeed_list_age_seconds', labels, freshness.ageMs / 1_000);
+    set('changefeed_list_last_sweep_seconds', labels, freshness.sweepMs / 1_000);
+    set('changefeed_list_period_seconds', labels, Math.max(freshness.sweepMs, one.intervalMs ?? 0) / 1_000);
   }
-  set('listRecords', labels, records);
-  set('listLate', labels, late ? 1 : 0);
-  set('listFailing', labels, failure === null ? 0 : secondsSince(failure.since, nowMs));
+  set('changefeed_list_records', labels, records);
+  set('changefeed_list_late', labels, late ? 1 : 0);
+  set('changefeed_list_failing_seconds', labels, failure === null ? 0 : secondsSince(failure.since, nowMs));
   for (const what of ['removals', 'creations'] as const)
-    set('listHeld', { ...labels, what }, held.find((one) => one.what === what)?.count ?? 0);
+    set('changefeed_list_held_records', { ...labels, what }, held.find((one) => one.what === what)?.count ?? 0);
   for (const [shortcut, { used, useful, wrong }] of Object.entries(shortcuts ?? {})) {
     for (const [result, pages] of Object.entries({ used, useful, wrong }))
-      set('shortcutPages', { ...labels, shortcut, result }, pages);
+      set('changefeed_shortcut_pages', { ...labels, shortcut, result }, pages);
   }
 }
 
@@ -177,11 +177,15 @@ function exposeSubscription(one: SubscriptionStatus, nowMs: number, set: SetGaug
   // Its zeros are no counts: no value is better than a wrong one.
   if (one.unreadable !== null) return;
   const labels = { subscription: one.name };
-  set('lagEvents', labels, one.lagEvents);
-  set('lagSeconds', labels, one.lagSeconds);
-  set('deadLetters', labels, one.dead);
-  set('disabled', labels, one.disabled === null ? 0 : 1);
-  set('failing', labels, one.failingSince === null ? 0 : secondsSince(one.failingSince, nowMs));
+  set('changefeed_subscription_lag_events', labels, one.lagEvents);
+  set('changefeed_subscription_lag_seconds', labels, one.lagSeconds);
+  set('changefeed_subscription_dead_letters', labels, one.dead);
+  set('changefeed_subscription_disabled', labels, one.disabled === null ? 0 : 1);
+  set(
+    'changefeed_subscription_failing_seconds',
+    labels,
+    one.failingSince === null ? 0 : secondsSince(one.failingSince, nowMs),
+  );
 }
 
 function secondsSince(time: string, nowMs: number): number {

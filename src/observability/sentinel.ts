@@ -3,8 +3,7 @@
  * ends, and reports it by an event in the log of the workspace. All processes see the same problems; the store accepts one report.
  */
 import type { NoticeDraft } from '../events/notices.js';
-import type { Clock } from '../runtime/clock.js';
-import { isoTime } from '../runtime/clock.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { isError, nameOf } from './problems.js';
 import type { Problem, Status } from './status.js';
@@ -16,11 +15,11 @@ export interface NoticeStore {
   endUnseen(workspace: string, unseen: { sinceMs: number; nowMs: number }): Promise<void>;
 }
 
-export interface SentinelDeps {
+interface SentinelDeps {
   status: () => Promise<Status>;
   notices: NoticeStore;
-  /** This process has logged the cause of the problem, and will log its end. @defaultValue never */
-  isExplained?: (problem: Problem) => boolean;
+  /** This process has logged the cause of the problem, and will log its end. */
+  isExplained: (problem: Problem) => boolean;
   log: Log;
   clock: Clock;
 }
@@ -42,17 +41,8 @@ const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
   'subscription.stalled',
 ]);
 
-/** The message of the log when a problem begins. */
-const PROBLEM = 'problem';
-
 /** @returns one turn of the sentinel's loop */
-export function createSentinel({
-  status,
-  notices,
-  isExplained = () => false,
-  log,
-  clock,
-}: SentinelDeps): () => Promise<number> {
+export function createSentinel({ status, notices, isExplained, log, clock }: SentinelDeps): () => Promise<number> {
   const logged = new Map<string, Problem>();
   let foundBefore: ReadonlySet<string> | undefined;
   return async () => {
@@ -67,7 +57,8 @@ export function createSentinel({
     for (const [name, problem] of current) {
       if (logged.has(name) || isExplained(problem)) continue;
       logged.set(name, problem);
-      logBegin(log, problem);
+      const facts = { ...factsOf(problem), since: problem.since, detail: problem.message };
+      log[isError(problem) ? 'error' : 'warn'](facts, 'problem');
     }
     for (const [name, problem] of logged) {
       if (current.has(name)) continue;
@@ -83,12 +74,6 @@ export function createSentinel({
     for (const workspace of names) await notices.endUnseen(workspace, { sinceMs: nowMs - OVER_MS, nowMs });
     return INTERVAL_MS;
   };
-}
-
-function logBegin(log: Log, problem: Problem): void {
-  const facts = { ...factsOf(problem), since: problem.since, detail: problem.message };
-  if (isError(problem)) log.error(facts, PROBLEM);
-  else log.warn(facts, PROBLEM);
 }
 
 function factsOf({ kind, workspace, subject }: Problem): object {

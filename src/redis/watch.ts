@@ -16,7 +16,7 @@ import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { isoTime, withinTime, type Clock } from '../runtime/clock.js';
 import { Episode } from '../runtime/episode.js';
-import type { Log } from '../runtime/log.js';
+import { filtered, type Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
 import { Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
 import { classifyRedisError } from './errors.js';
@@ -133,18 +133,11 @@ export class RedisWatch {
 
   /** A log for code that uses Redis: failures that the watch reports in its own lines go to the debug level. */
   quieted(log: Log): Log {
-    const quieted = (level: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
+    return filtered(log, (level, facts) => {
       const { error, code } = facts as { error?: unknown; code?: unknown };
-      const isFailure = error !== undefined || code !== undefined;
-      log[isFailure && this.#isReported({ error, code, isOver: level === 'info' }) ? 'debug' : level](facts, message);
-    };
-    return {
-      debug: (facts, message) => log.debug(facts, message),
-      info: quieted('info'),
-      warn: quieted('warn'),
-      error: quieted('error'),
-      child: (facts) => this.quieted(log.child(facts)),
-    };
+      const isFailure = level !== 'debug' && (error !== undefined || code !== undefined);
+      return isFailure && this.#isReported({ error, code, isOver: level === 'info' }) ? 'debug' : level;
+    });
   }
 
   /** `isOver`: the failure is reported as over. */

@@ -15,3 +15,20 @@ export const silentLog: Log = {
   error: () => undefined,
   child: () => silentLog,
 };
+
+type Level = Exclude<keyof Log, 'child'>;
+
+/** A log that passes each line on at the level that `levelOf` gives; null leaves it out. */
+export function filtered(log: Log, levelOf: (level: Level, facts: object, message: string) => Level | null): Log {
+  const pass = (level: Level) => (facts: object, message: string) => {
+    const at = levelOf(level, facts, message);
+    if (at !== null) log[at](facts, message);
+  };
+  return {
+    debug: pass('debug'),
+    info: pass('info'),
+    warn: pass('warn'),
+    error: pass('error'),
+    child: (facts) => filtered(log.child(facts), levelOf),
+  };
+}

@@ -50,12 +50,10 @@ export const apiToken = secret(
     .regex(/^(?!bearer$)[\x21-\x7e]+$/i, { error: A_TOKEN }),
 );
 
-/** An address, or a range of them in CIDR notation. */
 export const addressRange = checked('an address or a CIDR range, such as 10.0.0.7 or 10.0.0.0/8', (text) =>
   ipaddr.isValid(text) || ipaddr.isValidCIDR(text) ? undefined : 'this is neither',
 );
 
-/** Only this machine can reach it. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';

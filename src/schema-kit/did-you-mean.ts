@@ -17,7 +17,6 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   return best.candidate;
 }
 
-/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row += 1) {

@@ -1,6 +1,5 @@
 /** `env('NAME')` in a configuration: the value of an environment variable, or a problem that names the variable. */
-import { collectProblems } from './collected-problems.js';
-import { optionsError } from './problem.js';
+import { collectProblems, optionsError } from './problem.js';
 
 /** Stands for the value of a variable that is not set while a configuration runs. No schema accepts a control character. */
 const UNSET = /\u0000unset:([^\u0000]*)\u0000/;
@@ -26,7 +25,6 @@ export function unsetText(name: string): string {
   return `the environment variable ${name} is not set; set it, in .env for example`;
 }
 
-/** The variable that is missing in a value of a configuration. */
 export function unsetVariableIn(value: unknown): string | undefined {
   return typeof value === 'string' ? UNSET.exec(value)?.[1] : undefined;
 }

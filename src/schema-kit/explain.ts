@@ -11,7 +11,6 @@ import { showable, visibilityAt, type Visibility } from './secret.js';
 export interface Explained {
   /** What it was checked by: it says which values are secrets. */
   schema: z.ZodType;
-  /** What was checked. */
   raw: unknown;
   /** What the options belong to: `webhook "ops"`. */
   owner?: string;

@@ -55,7 +55,6 @@ export function text(error: string): z.ZodString {
   return z.string({ error }).min(1, { error });
 }
 
-/** An array with at least one item. */
 export function listOf<Item extends z.ZodType>(item: Item, nouns: string): z.ZodReadonly<z.ZodArray<Item>> {
   const error = `an array of one or more ${nouns}`;
   return z.array(item, { error }).min(1, { error }).readonly();

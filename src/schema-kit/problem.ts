@@ -1,4 +1,8 @@
-/** What is wrong with a configuration, as data. It becomes a sentence only where it is shown. */
+/**
+ * What is wrong with a configuration, as data. It becomes a sentence only where it is shown. While a configuration in code runs, problems
+ * are collected instead of thrown one at a time: a person corrects all of them at once.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { ChangefeedError } from '../errors.js';
 
 export type Path = readonly PropertyKey[];
@@ -12,7 +16,6 @@ export interface ConfigProblem {
   readonly problem: string;
   /** What to do about it, in sentences. */
   readonly suggestion?: string | undefined;
-  /** The environment variable that is not set. */
   readonly variable?: string | undefined;
 }
 
@@ -42,4 +45,28 @@ export function optionsError(problems: readonly ConfigProblem[]): ChangefeedErro
 /** The problems of `optionsError`; any other error is one problem. */
 export function problemsIn({ message, facts: { problems } }: ChangefeedError): readonly ConfigProblem[] {
   return Array.isArray(problems) ? (problems as ConfigProblem[]) : [{ path: [], problem: message.replace(/\.$/, '') }];
+}
+
+export interface CollectedProblem extends ConfigProblem {
+  readonly stack: string;
+}
+
+const collections = new AsyncLocalStorage<CollectedProblem[]>();
+
+/** Runs `evaluate`, and returns the problems of the calls that it made as well. */
+export async function whileCollecting<T>(
+  evaluate: () => Promise<T>,
+): Promise<{ value: T; problems: readonly CollectedProblem[] }> {
+  const problems: CollectedProblem[] = [];
+  const value = await collections.run(problems, evaluate);
+  return { value, problems };
+}
+
+/** @returns false when nothing collects problems: then the caller throws */
+export function collectProblems(found: readonly ConfigProblem[]): boolean {
+  const problems = collections.getStore();
+  if (problems === undefined) return false;
+  const { stack = '' } = new Error();
+  problems.push(...found.map((problem) => ({ ...problem, stack })));
+  return true;
 }

@@ -2,7 +2,6 @@
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { ProcessRegistry } from '../observability/presence.js';
 import type { ProcessStatus } from '../observability/status.js';
 import { isAlive, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
@@ -33,18 +32,20 @@ const processSchema: z.ZodType<StoredProcess> = z.object({
   token: z.string(),
 });
 
-export function createProcessRegistry(redis: Redis, keys: Keys): ProcessRegistry {
+export function createProcessRegistry(redis: Redis, keys: Keys) {
   return {
-    async beat(process, ttlMs) {
+    /** Records that the process is alive, for `ttlMs`. */
+    async beat(process: ProcessStatus, ttlMs: number): Promise<void> {
       const { token } = thisProcess;
       await redis.set(keys.process(process.id), JSON.stringify({ ...process, token }), 'PX', ttlMs);
       await redis.sadd(keys.processes(), process.id);
     },
-    async leave(id) {
+    async leave(id: string): Promise<void> {
       await redis.del(keys.process(id));
       await redis.srem(keys.processes(), id);
     },
-    async list() {
+    /** The processes that are alive. */
+    async list(): Promise<ProcessStatus[]> {
       const ids = await redis.smembers(keys.processes());
       const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));
       const gone = ids.filter((_id, index) => found[index] === null);

@@ -66,7 +66,6 @@ describe('config warnings: a subscription that can never match', () => {
   });
 
   it.each<[string, object, Given?]>([
-    ['the default', {}],
     ["the feed's own events", { on: ['changefeed.*'] }],
     ["one of the feed's own events, in one workspace", { on: ['changefeed.token.refused'], workspaces: ['acme'] }],
     ["the feed's own events of a feed that polls nothing", { on: ['changefeed.*'] }, acme(off(...LISTS)) as Given],
@@ -77,9 +76,7 @@ describe('config warnings: a subscription that can never match', () => {
       { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
     ],
     ['a list of its own', { on: ['crm.deal.updated'], lists: ['deal'] }, acme({ deal: { path: 'deal' } }) as Given],
-    ['rows of a list that only grows may still change', { on: ['crm.deal_history.updated'] }],
     ['its class and fields depend on the events', { on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }],
-    ['the baseline is quiet, and a snapshot can be asked for', { on: ['crm.person.snapshot'] }],
     ['a derive function emits its type', { on: ['acme.person.promoted'], lists: ['people'] }, { derive: [promoted()] }],
     ['it has a where, whose result depends on the events', { where: { 'data.after.등급': 'never' } }],
   ])('config warnings: none where %s', (_what, options, given = {}) => {

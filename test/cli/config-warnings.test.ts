@@ -1,9 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { isGate } from '../support/night.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
@@ -51,31 +50,6 @@ describe('config warnings of a process', () => {
       { subscription: 'merged', reason: 'nothing that its on selects (crm.memo.*) exists in its lists (people)' },
     ]);
     expect((await running.kill('SIGTERM')).code).toBe(0);
-  });
-
-  it.skipIf(isGate)('config warnings: start names a program of exec that does not exist or cannot be run', async () => {
-    const exec = { handler: 'exec', path: undefined };
-    const { folder } = await folderWith(
-      { ...exec, name: 'missing', command: 'changefeed-no-such-program' },
-      { ...exec, name: 'elsewhere', command: './gone.sh' },
-      { ...exec, name: 'text', command: './notes.txt' },
-      { ...exec, name: 'folder', command: '/usr' },
-      { ...exec, name: 'fine', command: 'node' },
-      { ...exec, name: 'script', command: './run.sh', cwd: 'scripts' },
-    );
-    await writeFile(join(folder.cwd, 'notes.txt'), 'no program');
-    await mkdir(join(folder.cwd, 'scripts'));
-    await writeFile(join(folder.cwd, 'scripts', 'run.sh'), '#!/bin/sh\n', { mode: 0o755 });
-    const running = folder.start(['start', '--only', 'handle'], env());
-    await eventually(() => expect(running.stderr).toContain('changefeed is running'));
-    const found = warnings(running.stderr, 'handler cannot work');
-    expect(found.map(({ subscription, reason }) => [subscription, reason])).toEqual([
-      ['missing', 'there is no program "changefeed-no-such-program" on PATH'],
-      ['elsewhere', 'there is no program "./gone.sh"'],
-      ['text', 'the program "./notes.txt" is not executable'],
-      ['folder', 'there is no program "/usr"'],
-    ]);
-    expect(found[2]?.['remedy']).toMatch(/^make it executable: chmod \+x .*notes\.txt$/);
   });
 
   it('config warnings: the command todos fails with the remedy when the list todo is disabled', async () => {

@@ -193,18 +193,6 @@ describe('failures: the command line', () => {
     expect(stderr).toMatch(/ERROR .*dead letter.* at=changefeed\.config\.mjs:7:\d+/);
   });
 
-  it('failures: an unknown workspace is refused', async () => {
-    const folder = await folderOf(await startOtherCrm());
-    const [swept, tailed] = await Promise.all([
-      folder.call(['sweep', '--workspace', 'acne']),
-      folder.call(['tail', '--workspace', 'acne', '--no-follow']),
-    ]);
-    const sentence =
-      /^changefeed: --workspace: there is no workspace "acne" \(did you mean "acme"\?\)\..*\[CF_USAGE\]\n$/;
-    expect([swept.code, tailed.code]).toEqual([2, 2]);
-    expect([swept.stderr, tailed.stderr]).toEqual([expect.stringMatching(sentence), expect.stringMatching(sentence)]);
-  });
-
   it('sweep: the command waits for the sweep of a running service, and both complete', async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf(crm, '[]', { lists: { people: { interval: '1s' } } });

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { useCli } from '../support/cli.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { redisBinary } from '../support/private-redis.js';
@@ -63,18 +62,5 @@ describe.skipIf(redisBinary === undefined)('lists: a list that a JSON configurat
       code: 2,
       stderr: expect.stringContaining('There is no list "deel" (did you mean "deal"?).') as string,
     });
-  });
-
-  it('lists: an added list is swept from the sandbox', async () => {
-    const sandbox = createSandbox({ people: 5, lists: { deal: 120 } });
-    try {
-      const { url, token } = await sandbox.start();
-      const deal = { path: 'deal', key: 'dealList', object: 'deal', baseline: 'emit' };
-      const folder = await cli(configOf(url, token, deal));
-      const { code, stdout } = await folder.run(['sweep']);
-      expect({ code, events: stdout.match(/"crm\.deal\.snapshot"/g)?.length }).toEqual({ code: 0, events: 120 });
-    } finally {
-      await sandbox.stop();
-    }
   });
 });

@@ -8,6 +8,7 @@ import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Status } from '../../src/observability/status.js';
 import { changeEvent } from '../support/fan-out.js';
+import { HEALTHY_REDIS, list, process } from '../support/statuses.js';
 
 function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
   const event = changeEvent({ record: 'r-1', sequence: 2 });
@@ -169,7 +170,7 @@ describe('event line', () => {
 describe('colours', () => {
   it('colours: are used on a terminal unless the environment forbids them, for each stream', () => {
     const coloured = (isTTY: boolean, env: Record<string, string>): boolean =>
-      coloursFor({ stream: { isTTY }, env }).isColorSupported;
+      coloursFor({ isTTY }, env).isColorSupported;
     expect(coloured(true, {})).toBe(true);
     expect(coloured(false, { CI: 'true' })).toBe(false);
     expect(coloured(true, { NO_COLOR: '1' })).toBe(false);
@@ -236,24 +237,11 @@ describe('status tables', () => {
   });
 
   it('status tables: a list without a baseline is distinguished from one without changes', () => {
-    const list = {
-      enabled: true,
-      intervalMs: null,
-      freshness: null,
-      sweeping: null,
-      silence: null,
-      shortcuts: null,
-      unreadable: [],
-      held: [],
-      failure: null,
-      lastError: null,
-      dueAt: '2026-01-01T00:02:00.000Z',
-      late: false,
-    };
     const counts = { seen: 3, unchanged: 3, created: 0 };
+    const dueAt = '2026-01-01T00:02:00.000Z';
     const status: Status = {
       at: '2026-01-01T00:01:00.000Z',
-      redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
+      redis: HEALTHY_REDIS,
       workspaces: [
         {
           name: 'acme',
@@ -276,46 +264,33 @@ describe('status tables', () => {
           },
           advice: [{ do: 'lower-interval', list: 'todo', ms: 120_000 }],
           lists: [
-            {
-              ...list,
+            list({
               list: 'people',
+              intervalMs: null,
+              dueAt,
               records: 0,
               baselineAt: null,
-              lastSweep: null,
               shortcuts: {
                 last: { used: 40, useful: 3, wrong: 0 },
                 first: { used: 12, useful: 0, wrong: 8 },
                 aimed: { used: 0, useful: 0, wrong: 0 },
               },
-            },
-            {
-              ...list,
+            }),
+            list({
               list: 'todo',
               records: 3,
+              dueAt,
               intervalMs: 120_000,
               freshness: { ageMs: 31_000, sweepMs: 900 },
               baselineAt: '2026-01-01T00:00:00.000Z',
               lastError: { code: 'CF_UNAVAILABLE', message: 'The API answered 503.', at: '2026-01-01T00:00:20.000Z' },
               lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts, muted: {} },
-            },
+            }),
           ],
         },
       ],
       subscriptions: [],
-      processes: [
-        {
-          id: 'a',
-          version: '1.2.0',
-          pid: 7,
-          host: 'crm-1',
-          startedAt: '2026-01-01T00:00:00.000Z',
-          roles: ['poll'],
-          workspaces: ['acme'],
-          stalled: [],
-          failing: [],
-          spent: [],
-        },
-      ],
+      processes: [process(['poll'], { version: '1.2.0', startedAt: '2026-01-01T00:00:00.000Z' })],
       problems: [],
     };
     expect(statusText(status, { colours: noColours })).toBe(

@@ -118,17 +118,14 @@ describe('configuration: given values', () => {
 describe('configuration: an invalid value is reported with its path, what was found and what is allowed', () => {
   it.each<[string, unknown, string | RegExp]>([
     ['the whole', undefined, 'the configuration: found nothing; allowed: an object with workspaces'],
-    ['the whole', [], 'the configuration: found an array of 0; allowed: an object with'],
     [
       'an unknown option',
       { workspaces: [workspace], subscription: [] },
       /subscription: there is no such option.*"subscriptions"/,
     ],
-    ['workspaces', {}, 'workspaces: found nothing; allowed: an array of one or more workspaces'],
     ['workspaces', { workspaces: [] }, 'workspaces: found an array of 0; allowed: an array of one or more'],
     ['a workspace', { workspaces: ['acme'] }, 'workspaces[0]: found a string of 4 characters; allowed: an object with'],
     ['name', withWorkspace({ name: 'a b' }), `workspaces[0].name: found "a b"; allowed: letters, digits`],
-    ['name', withWorkspace({ name: 'x'.repeat(65) }), 'workspaces[0].name: found a string of 65 characters; allowed'],
     ['name', { workspaces: [workspace, workspace] }, 'workspaces[1].name: found "acme", the name of workspaces[0] too'],
     [
       'baseUrl',
@@ -140,14 +137,12 @@ describe('configuration: an invalid value is reported with its path, what was fo
     ['baseUrl', withWorkspace({ baseUrl: 'https://me:pw@crm.example' }), /user name or password/],
     ['baseUrl', withWorkspace({ baseUrl: 'https://crm.example/?a=1' }), /a query/],
     ['baseUrl', withWorkspace({ baseUrl: 'https://crm.example/v2/' }), /already ends in \/v2/],
-    ['token', withWorkspace({ token: undefined }), /workspaces\[0\]\.token: found nothing; allowed: the API token/],
     ['token', withWorkspace({ token: '' }), /token: found an empty string.*that variable is not set/],
     [
       'token',
       withWorkspace({ token: `Bearer ${TOKEN}` }),
       /token: found a string of \d+ characters; allowed.*without "Bearer"/,
     ],
-    ['token', withWorkspace({ token: 7 }), /token: found a number; allowed/],
     [
       'budget',
       withWorkspace({ budget: 80 }),
@@ -157,11 +152,6 @@ describe('configuration: an invalid value is reported with its path, what was fo
       'budget.requests',
       withWorkspace({ budget: { requests: 0 } }),
       'budget.requests: found the number 0; allowed: a whole number from 1',
-    ],
-    [
-      'budget.perSeconds',
-      withWorkspace({ budget: { perSeconds: 1.5 } }),
-      'budget.perSeconds: found the number 1.5; allowed',
     ],
     ['timeZone', withWorkspace({ timeZone: 'Seoul' }), /timeZone: found "Seoul"; allowed: the IANA name/],
     [
@@ -179,20 +169,15 @@ describe('configuration: an invalid value is reported with its path, what was fo
       withWorkspace({ lists: { activity: {}, 'people/activity': {} } }),
       /lists\["people\/activity"\]: the list "activity" is named twice/,
     ],
-    ['list', withList({ every: '5m' }), 'workspaces[0].lists.people.every: there is no such option'],
     ['enabled', withList({ enabled: 'yes' }), 'lists.people.enabled: found "yes"; allowed: true or false'],
     [
       'interval',
       withList({ interval: 30 }),
       /lists\.people\.interval: found the number 30; allowed: a duration in quotes/,
     ],
-    ['interval', withList({ interval: '5 minutes' }), 'lists.people.interval: found "5 minutes"; allowed: a duration'],
-    ['idle', withList({ idle: '30s' }), 'lists.people.idle: there is no such option'],
     ['interval', withList({ interval: '10ms' }), `lists.people.interval: found "10ms"; allowed: a duration`],
-    ['ignore', withList({ ignore: '최근*' }), 'lists.people.ignore: found "최근*"; allowed: an array of field names'],
     ['ignore', withList({ ignore: [''] }), 'lists.people.ignore[0]: found an empty string; allowed: a field name'],
     ['only', withList({ only: [] }), 'lists.people.only: found an array of 0; allowed: an array of one or more'],
-    ['refreshed', withList({ refreshed: [7] }), 'lists.people.refreshed[0]: found the number 7; allowed'],
     [
       'baseline',
       withList({ baseline: 'loud' }),
@@ -237,27 +222,6 @@ describe('configuration: an invalid value is reported with its path, what was fo
       'redis.url',
       { workspaces: [workspace], redis: { url: 'redis://h/one' } },
       /redis\.url: .*database is not a number/,
-    ],
-    ['redis.prefix', { workspaces: [workspace], redis: { prefix: '{x}' } }, /redis\.prefix: .*allowed: letters/],
-    [
-      'log',
-      { workspaces: [workspace], log: { retention: { age: '7' } } },
-      'log.retention.age: found "7"; allowed: a duration',
-    ],
-    [
-      'log',
-      { workspaces: [workspace], log: { retention: { events: -1 } } },
-      'log.retention.events: found the number -1',
-    ],
-    [
-      'deadLetters',
-      { workspaces: [workspace], deadLetters: { retention: { age: 1 } } },
-      'deadLetters.retention.age: found the number 1',
-    ],
-    [
-      'deadLetters',
-      { workspaces: [workspace], deadLetters: { retention: { count: 0 } } },
-      'deadLetters.retention.count: found the number 0',
     ],
   ])('configuration: an invalid value is reported: %s', (_field, raw, expected) => {
     const complaint = complaintOf(raw);

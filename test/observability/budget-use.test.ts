@@ -1,26 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { withSpending } from '../../src/observability/budget-use.js';
 import type { ListStatus, ProcessStatus, StoredWorkspace } from '../../src/observability/status.js';
+import { list as listWith, process as processWith } from '../support/statuses.js';
 
-const list = (name: string, more: Partial<ListStatus> = {}): ListStatus => ({
-  list: name,
-  enabled: true,
-  intervalMs: null,
-  freshness: { ageMs: 60_000, sweepMs: 40_000 },
-  baselineAt: '2026-01-01T00:00:00.000Z',
-  lastSweep: null,
-  failure: null,
-  lastError: null,
-  dueAt: null,
-  late: false,
-  silence: null,
-  unreadable: [],
-  held: [],
-  sweeping: null,
-  shortcuts: null,
-  records: 0,
-  ...more,
-});
+const list = (name: string, more: Partial<ListStatus> = {}): ListStatus =>
+  listWith({ list: name, intervalMs: null, freshness: { ageMs: 60_000, sweepMs: 40_000 }, ...more });
 const workspace = (lists: ListStatus[], allowed = 80, requests = 80): StoredWorkspace => ({
   name: 'acme',
   stateSince: null,
@@ -29,18 +13,7 @@ const workspace = (lists: ListStatus[], allowed = 80, requests = 80): StoredWork
   budget: { requests, perSeconds: 10, pausedMs: 0, allowed },
   lists,
 });
-const process = (...spent: ProcessStatus['spent']): ProcessStatus => ({
-  id: 'a',
-  version: '1.0.0',
-  pid: 7,
-  host: 'crm-1',
-  startedAt: '2026-01-01T00:00:00.000Z',
-  roles: ['poll'],
-  workspaces: ['acme'],
-  stalled: [],
-  failing: [],
-  spent,
-});
+const process = (...spent: ProcessStatus['spent']): ProcessStatus => processWith(['poll'], { spent });
 const used = (name: string, requests: number, kind: 'walk' | 'tail' = 'walk') => ({
   workspace: 'acme',
   list: name,

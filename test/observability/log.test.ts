@@ -2,7 +2,8 @@ import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { quietLog } from '../../src/app/process.js';
-import { createLog, parseLogLevel } from '../../src/observability/log.js';
+import { createLog, logOnce, parseLogLevel } from '../../src/observability/log.js';
+import type { Log } from '../../src/runtime/log.js';
 
 function sink(): { destination: Writable; text: () => string } {
   let text = '';
@@ -75,4 +76,27 @@ it('log: a terminal gets its lines through the function that fits them', () => {
   const log = quietLog({ env: { NO_COLOR: '1' }, interactive: true, err: (text) => lines.push(text) });
   log.warn({ list: 'people' }, 'a warning');
   expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d WARN {2}a warning list=people$/)]);
+});
+
+it('log once: each kind of warning or error is logged once, whichever child log reports it', () => {
+  const lines: string[] = [];
+  const add = (facts: object, message: string): void => void lines.push(`${message} ${JSON.stringify(facts)}`);
+  const log: Log = { debug: add, info: add, warn: add, error: add, child: () => log };
+  const once = logOnce(log);
+  once.warn({ list: 'people', code: 'CF_UNAVAILABLE' }, 'page not read');
+  once.child({}).warn({ list: 'todo', code: 'CF_UNAVAILABLE' }, 'page not read');
+  once.warn({ list: 'todo', code: 'CF_RATE_LIMITED' }, 'page not read');
+  once.error({ subscription: 'a' }, 'dead');
+  once.error({ subscription: 'b' }, 'dead');
+  once.error({ subscription: 'b' }, 'dead');
+  once.info({}, 'not limited');
+  once.info({}, 'not limited');
+  expect(lines).toEqual([
+    'page not read {"list":"people","code":"CF_UNAVAILABLE"}',
+    'page not read {"list":"todo","code":"CF_RATE_LIMITED"}',
+    'dead {"subscription":"a"}',
+    'dead {"subscription":"b"}',
+    'not limited {}',
+    'not limited {}',
+  ]);
 });

@@ -176,4 +176,19 @@ describe('problems', () => {
     });
     expect(problem!.message).toContain(': moved. Its events wait.');
   });
+
+  it('problems: records of another source are named as such', () => {
+    const other = {
+      why: 'replaced',
+      count: 60,
+      of: 60,
+      known: { seen: 0, of: 60 },
+      since: EARLIER,
+      at: EARLIER,
+    } as const;
+    const [held] = problemsWith({ lists: [list({ held: [{ what: 'creations', ...other }] })] });
+    expect(held!.message).toContain(
+      '60 of 60 records are new and are held; only 0 of 60 known records were seen. Check whether this is the token of another workspace, or a backup was restored.',
+    );
+  });
 });

@@ -31,7 +31,7 @@ const OF_THE_PROCESS = [
 const OF_THE_TARGET = ['job', 'instance'];
 
 const known = new Map<string, readonly string[]>([
-  ...Object.values<MetricDefinition>(METRICS).flatMap(({ name, type, labels }): [string, readonly string[]][] =>
+  ...Object.entries<MetricDefinition>(METRICS).flatMap(([name, { type, labels }]): [string, readonly string[]][] =>
     type === 'histogram'
       ? ['_bucket', '_sum', '_count'].map((end) => [`${name}${end}`, end === '_bucket' ? [...labels, 'le'] : labels])
       : [[name, labels]],
@@ -72,7 +72,7 @@ describe('metrics', () => {
   });
 
   it('metrics: counters, units and buckets follow the rules of Prometheus', () => {
-    for (const { name, type, buckets } of Object.values<MetricDefinition>(METRICS)) {
+    for (const [name, { type, buckets }] of Object.entries<MetricDefinition>(METRICS)) {
       expect({ name, ends: name.endsWith('_total') }).toEqual({ name, ends: type === 'counter' });
       expect({ name, buckets: buckets !== undefined }).toEqual({ name, buckets: type === 'histogram' });
       expect({ name, unit: /_ms$|milliseconds/.test(name) }).toEqual({ name, unit: false });
@@ -85,10 +85,10 @@ describe('metrics', () => {
     expect(exprs.flatMap(unknownIn)).toEqual([]);
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const shown = new Set(exprs.flatMap(namesIn));
-    const missing = Object.values<MetricDefinition>(METRICS).filter(
-      ({ name, type }) => !shown.has(type === 'histogram' ? `${name}_bucket` : name),
+    const missing = Object.entries<MetricDefinition>(METRICS).filter(
+      ([name, { type }]) => !shown.has(type === 'histogram' ? `${name}_bucket` : name),
     );
-    expect(missing.map(({ name }) => name)).toEqual([]);
+    expect(missing.map(([name]) => name)).toEqual([]);
     const legends = panels.flatMap(({ targets = [] }) => targets);
     const badLegends = legends.filter(({ expr, legendFormat }) =>
       [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].some(([, label = '']) => !expr.includes(label)),

@@ -45,6 +45,7 @@ describe('notices', () => {
           problems,
         }),
       notices: createNoticeStore(redis.redis, redis.keys),
+      isExplained: () => false,
       log,
       clock: { ...systemClock, now: () => systemClock.now() + aheadMs },
     });

@@ -14,7 +14,6 @@ interface Section {
   title: string;
   /** Text under the title. */
   text?: string;
-  file: string;
   /** The declaration of the options: a schema, its shape, or an interface. */
   name: string;
   /** A whole configuration in which these options have these values. */
@@ -32,7 +31,6 @@ const workspace = (more: Json): Json => ({ workspaces: [{ ...WORKSPACE, ...more 
 const subscription = (base: Json, more: Json): Json => whole({ subscriptions: [{ ...base, ...more }] });
 const guard = (option: string, name: string): Section => ({
   title: `\`workspaces[].lists.<list>.${option}\``,
-  file: 'config/schema.ts',
   name,
   around: (given) => workspace({ lists: { people: { [option]: given } } }),
 });
@@ -41,26 +39,23 @@ const SUBSCRIPTIONS =
   'Shared by all handlers. In code they are passed to `defineHandler({ … })`, `webhook({ … })` and so on; as data they are written next to `"handler": "webhook"`. [handlers.md](handlers.md) says what each handler guarantees.';
 
 export const SECTIONS: readonly Section[] = [
-  { title: 'The whole', file: 'config/schema.ts', name: 'configSchema', around: whole },
-  { title: '`workspaces[]`', file: 'config/schema.ts', name: 'workspaceOptions', around: workspace },
+  { title: 'The whole', name: 'configSchema', around: whole },
+  { title: '`workspaces[]`', name: 'workspaceOptions', around: workspace },
   {
     title: '`workspaces[].budget`',
     text: 'One budget per workspace, shared by all processes. No window ever holds more than the limit; a tenth of it may be sent at once. While the API refuses requests, less is used: see [planner.md](planner.md).',
-    file: 'config/schema.ts',
     name: 'budgetOptions',
     around: (budget) => workspace({ budget }),
   },
   {
     title: '`workspaces[].todos`',
     text: 'The events of the monitor are described in [todos.md](todos.md).',
-    file: 'config/schema.ts',
     name: 'todosOptions',
     around: (todos) => workspace({ todos }),
   },
   {
     title: '`workspaces[].lists.<list>`',
     text: listsText(),
-    file: 'config/schema.ts',
     name: 'listOptions',
     around: (people) => workspace({ lists: { people } }),
   },
@@ -69,109 +64,92 @@ export const SECTIONS: readonly Section[] = [
   {
     title: '`subscriptions[]`',
     text: SUBSCRIPTIONS,
-    file: 'handlers/options.ts',
     name: 'subscriptionShape',
     around: (more) => subscription(NDJSON, more),
   },
   {
     title: '`subscriptions[].retry`',
     text: 'The error that a handler throws can overrule it: `RetryAfterError` waits for the time it names, `PermanentError` makes a dead letter at once.',
-    file: 'handlers/options.ts',
     name: 'retryOptions',
     around: (retry) => subscription(NDJSON, { retry }),
   },
   {
     title: '`subscriptions[].settle`',
     text: 'A duration alone is short for `{ still }`. [fan-out.md](fan-out.md#settle-the-outcome-not-each-keystroke) says which changes are merged.',
-    file: 'handlers/options.ts',
     name: 'settleOptions',
     around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
   },
   {
     title: '`subscriptions[].batch`',
     text: 'For `webhook`, `postgres`, `ndjson`, and `defineHandler` with `handleBatch`.',
-    file: 'handlers/options.ts',
     name: 'batchOptions',
     around: (batch) => subscription(NDJSON, { batch }),
   },
   {
     title: 'Options of `webhook`',
     text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
-    file: 'handlers/webhook/webhook.ts',
     name: 'webhookOptions',
     around: (more) => subscription(WEBHOOK, more),
   },
   {
     title: 'Options of `webhook` and `message`',
-    file: 'handlers/http/endpoint.ts',
     name: 'endpointShape',
     around: (more) => subscription(WEBHOOK, more),
   },
   {
     title: 'Options of `webhook` and `message`: `rate`',
-    file: 'handlers/http/endpoint.ts',
     name: 'rateOptions',
     around: (rate) => subscription(WEBHOOK, { rate: { requests: 10, ...rate } }),
   },
   {
     title: 'Options of `message`',
-    file: 'handlers/message/message.ts',
     name: 'messageOptions',
     around: (more) => subscription({ handler: 'message', name: 'chat', url: 'https://chat.example/hook' }, more),
   },
   {
     title: 'Options of `exec`',
-    file: 'handlers/exec/exec.ts',
     name: 'execSchema',
     around: (more) => subscription({ handler: 'exec', name: 'script', command: './on-change.sh' }, more),
   },
   {
     title: 'Options of `postgres`',
-    file: 'handlers/postgres/options.ts',
     name: 'postgresOptions',
     around: (more) => subscription(POSTGRES, more),
   },
   {
     title: 'Options of `bullmq`',
-    file: 'handlers/bullmq/bullmq.ts',
     name: 'bullmqSchema',
     around: (more) => subscription(BULLMQ, more),
   },
   {
     title: 'Options of `bullmq`: `job`',
-    file: 'handlers/bullmq/bullmq.ts',
     name: 'jobOptions',
     around: (job) => subscription(BULLMQ, { job }),
   },
   {
     title: 'Options of `ndjson`',
-    file: 'handlers/ndjson/ndjson.ts',
     name: 'ndjsonOptions',
     around: (more) => subscription(NDJSON, more),
   },
   {
     title: 'Options of `ndjson`: `rotate`',
-    file: 'handlers/ndjson/ndjson.ts',
     name: 'rotateOptions',
     around: (rotate) => subscription(NDJSON, { path: 'events.ndjson', rotate: { size: '1MB', ...rotate } }),
   },
   {
     title: '`redis`',
     text: 'A bare URL is short for `{ url }`.',
-    file: 'config/schema.ts',
     name: 'redisOptions',
     around: (redis) => whole({ redis }),
   },
   {
     title: '`log.retention`',
     text: 'Events that a subscription has not read yet are always kept.',
-    file: 'config/schema.ts',
     name: 'logRetentionOptions',
     around: (retention) => whole({ log: { retention } }),
   },
   {
     title: '`serve`',
-    file: 'config/servers.ts',
     name: 'serveOptions',
     around: (serve) => whole({ serve: { token: 'served-to-others', ...serve } }),
   },
@@ -179,38 +157,37 @@ export const SECTIONS: readonly Section[] = [
   {
     title: '`http`',
     text: 'The HTTP server of a process, which serves the [status page](status-page.md) and its API.',
-    file: 'config/servers.ts',
     name: 'httpOptions',
     around: (http) => whole({ http }),
   },
   {
     title: '`http.tokens`',
-    file: 'config/servers.ts',
     name: 'httpTokenOptions',
     around: (tokens) => whole({ http: { tokens } }),
   },
   {
     title: '`http.trustedProxy`',
-    file: 'config/servers.ts',
     name: 'proxyOptions',
     around: (proxy) => whole({ http: { trustedProxy: { from: ['127.0.0.1'], ...proxy } } }),
   },
   {
     title: '`telemetry`',
     text: '`true` is short for `{ enabled: true }`. [operations.md](operations.md#traces) describes the spans.',
-    file: 'config/schema.ts',
     name: 'telemetryOptions',
     around: (telemetry) => whole({ telemetry }),
   },
   {
     title: '`deadLetters.retention`',
-    file: 'config/schema.ts',
     name: 'deadLetterRetentionOptions',
     around: (retention) => whole({ deadLetters: { retention } }),
   },
 ];
 
-export const docsOf = ({ file, name }: Section): OptionDoc[] => optionDocs(file, name);
+const HANDLERS = ['webhook', 'message', 'exec', 'bullmq', 'ndjson'].map((kind) => `handlers/${kind}/${kind}.ts`);
+const SHARED = ['config/schema.ts', 'config/servers.ts', 'handlers/options.ts', 'handlers/http/endpoint.ts'];
+
+export const docsOf = ({ name }: Section): OptionDoc[] =>
+  optionDocs([...SHARED, ...HANDLERS, 'handlers/postgres/options.ts'], name);
 export const read = (raw: Json): Config => parseConfig(raw, { source: 'the reference' });
 
 /** The allowed values, from the error message for a bigint, which no option accepts. */

@@ -13,7 +13,7 @@ export async function operationsPage(): Promise<string> {
 }
 
 function metricTable(): string {
-  const rows = Object.values<MetricDefinition>(METRICS).map(({ name, type, labels, by, help }) => {
+  const rows = Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, by, help }]) => {
     const shown = labels.length === 0 ? '' : `{${labels.join(', ')}}`;
     return `| \`${name}${shown}\` | ${type} | ${by} | ${help.replaceAll('|', '\\|')} |`;
   });

@@ -16,12 +16,20 @@ type Option = ts.PropertySignature | ts.PropertyAssignment | ts.ShorthandPropert
  * The options declared by `const name = strictOptions({ … })`, `const name = { … }` or `interface name { … }`; without those
  * that are spread into it or inherited.
  */
-export function optionDocs(file: string, name: string): OptionDoc[] {
-  const url = new URL(`../../src/${file}`, import.meta.url);
-  const source = ts.createSourceFile(file, readFileSync(url, 'utf8'), ts.ScriptTarget.Latest, true);
-  const found = source.statements.map((statement) => membersOf(statement, name)).find((one) => one !== undefined);
-  if (found === undefined) throw new Error(`${file} declares no options ${name}`);
+export function optionDocs(files: string | readonly string[], name: string): OptionDoc[] {
+  const statements = [files].flat().flatMap(statementsOf);
+  const found = statements.map((statement) => membersOf(statement, name)).find((one) => one !== undefined);
+  if (found === undefined) throw new Error(`${String(files)} declares no options ${name}`);
   return found.filter(isOption).map(docOf);
+}
+
+const parsed = new Map<string, readonly ts.Statement[]>();
+
+function statementsOf(file: string): readonly ts.Statement[] {
+  const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  const statements = parsed.get(file) ?? ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true).statements;
+  parsed.set(file, statements);
+  return statements;
 }
 
 function membersOf(statement: ts.Statement, name: string): readonly ts.Node[] | undefined {

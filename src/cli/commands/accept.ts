@@ -1,4 +1,3 @@
-/** `accept`: a person releases what the guards of a list hold back. */
 import { listArgument, workspaceOption } from '../arguments.js';
 import { defineFeedCommand } from '../command.js';
 import { count, fitted } from '../text.js';

@@ -1,7 +1,6 @@
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { fitted, printable } from '../text.js';
 
-/** The process that handles the subscription continues where it stopped. */
 export const enable = defineFeedCommand({
   input: {
     subscription: argument('its name', asText),

@@ -30,7 +30,6 @@ const PLACES = 60;
 
 interface Known {
   record: CrmRecord | null;
-  /** Those in the log. */
   events: readonly ChangeEvent[];
   verbose: boolean;
 }

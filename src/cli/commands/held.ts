@@ -1,4 +1,3 @@
-/** `held`: what waits until a person accepts it, and why. */
 import { heldText } from '../../observability/problems.js';
 import { workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag } from '../command.js';

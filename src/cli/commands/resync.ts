@@ -1,6 +1,6 @@
 import type { ListName } from '../../crm/lists/lists.js';
-import { listArguments, listsNamed, workspaceOption } from '../arguments.js';
-import { atLeastOne, defineFeedCommand, flag, type Known } from '../command.js';
+import { listsNamed, workspaceOption } from '../arguments.js';
+import { asText, defineFeedCommand, flag, restArguments, type Known } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import { fitted } from '../text.js';
 
@@ -8,7 +8,7 @@ import { fitted } from '../text.js';
 export const resync = defineFeedCommand({
   input: {
     lists: {
-      ...atLeastOne(listArguments('the lists, or "all"')),
+      ...restArguments('the lists, or "all"', asText, '<…>'),
       resolve: (names: ListName[], known: Known) =>
         names.flatMap((name) => (name === 'all' ? [name] : listsNamed([name], known))),
     },

@@ -13,10 +13,7 @@ export const schema = defineFeedCommand({
   input: {
     lists: listArguments('only these lists'),
     types: flag('TypeScript types of the records, for your handlers'),
-    output: {
-      ...option('file', 'with --types: the file to write, such as records.d.ts', asText),
-      term: () => '-o, --output <file>',
-    },
+    output: option('file', 'with --types: the file to write, such as records.d.ts', asText, '-o, '),
     workspace: workspaceOption('the workspace, if there are several'),
     json: flag('print it as JSON'),
   },

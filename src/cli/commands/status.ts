@@ -10,7 +10,6 @@ import { count, cut } from '../text.js';
 
 const REDRAW_MS = 2_000;
 
-/** Only reads. */
 export const status = defineFeedCommand({
   input: {
     json: flag('print it as JSON; with --watch, a line each time'),

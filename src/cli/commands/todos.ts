@@ -2,7 +2,6 @@ import { workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
 import { todosText } from '../print-todos.js';
 
-/** Counted from the stored records; only reads. */
 export const todos = defineFeedCommand({
   input: {
     since: option('when', 'begin of the period: a duration or a time (default: 30d)', asText),

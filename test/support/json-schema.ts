@@ -1,7 +1,7 @@
 /** The JSON schema of a configuration file in JSON, for editors: made from the schemas that check it. */
 import { z } from 'zod';
-import { KINDS } from '../handlers/registry.js';
-import { configSchema } from './schema.js';
+import { KINDS } from '../../src/handlers/registry.js';
+import { configSchema } from '../../src/config/schema.js';
 
 type JsonSchema = Record<string, unknown>;
 

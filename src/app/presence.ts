@@ -1,0 +1,81 @@
+/**
+ * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists, and watches for
+ * problems.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createSentinel } from '../observability/sentinel.js';
+import type { Problem, Status } from '../observability/status.js';
+import { isoTime } from '../runtime/clock.js';
+import type { Part } from '../runtime/lifecycle.js';
+import { runLoop } from '../runtime/loop.js';
+import { packageVersion } from '../runtime/package-version.js';
+import { createNoticeStore } from '../state/notices.js';
+import { createProcessRegistry } from '../state/process-registry.js';
+import type { AppContext } from './context.js';
+import type { Workspaces } from './workspaces.js';
+
+/** A loss of the state is noticed within this time. */
+const BEAT_MS = 5_000;
+/** A process that was killed counts as alive for this time. */
+const LIFE_MS = 20_000;
+
+export function presence(
+  context: AppContext,
+  workspaces: Workspaces,
+  { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
+): Part {
+  const { redis, keys, guard, watch, log, clock, loops } = context;
+  const registry = createProcessRegistry(redis, keys);
+  const stopping = new AbortController();
+  const self = {
+    id: randomUUID(),
+    version: packageVersion(),
+    pid: process.pid,
+    host: hostname(),
+    startedAt: isoTime(clock.now()),
+    roles,
+    workspaces: workspaces.names,
+  };
+  const beat = async (): Promise<number> => {
+    // Only a process that polls: another one must not create the state of a workspace that was just removed by `forget`.
+    if (roles.includes('poll')) for (const workspace of workspaces.names) await guard.check(workspace);
+    const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
+    const facts = {
+      ...self,
+      stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
+      failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
+      spent: workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
+    };
+    await registry.beat(facts, LIFE_MS);
+    return BEAT_MS;
+  };
+  let running: Promise<void>[] = [];
+  return {
+    name: 'presence',
+    async start() {
+      await beat();
+      const notices = createNoticeStore(redis, keys);
+      const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
+      const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
+      const shared = { ready, signal: stopping.signal, log, clock, loops };
+      running = [
+        runLoop({ ...shared, name: 'heartbeat', run: beat }),
+        runLoop({ ...shared, name: 'sentinel', run: createSentinel({ status, notices, isExplained, log, clock }) }),
+      ];
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      await registry.leave(self.id);
+    },
+  };
+}
+
+/** This process has logged that the API is away or refuses the token. Another process logs the problem if it does not poll. */
+function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
+  if (workspace === null) return false;
+  const { away, refused } = workspaces.get(workspace).outages;
+  const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+  return outage?.explains(Date.parse(since ?? '')) === true;
+}
