@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs, type BackoffOptions } from './backoff.js';
-import { isAborted, isoTime, systemClock, type Clock } from './clock.js';
+import { isAborted, isoTime, sleepUntilAborted, systemClock, type Clock } from './clock.js';
 import { formatDuration } from './duration.js';
 import { Episode } from './episode.js';
 import type { Log } from './log.js';
@@ -154,12 +154,4 @@ function stallError(loop: string, stallMs: number): ChangefeedError {
     loop,
     message: `The loop "${loop}" gave no sign of life for ${formatDuration(stallMs)}; its next turn is started.`,
   });
-}
-
-async function sleepUntilAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(ms, signal);
-  } catch (error) {
-    if (!isAborted(signal)) throw error;
-  }
 }
