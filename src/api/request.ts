@@ -28,15 +28,12 @@ export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;
 export interface RequestOptions {
   pool: Pool;
   address: ApiAddress;
-  /** The lists that can be asked for. */
   lists: Lists;
   workspace: string;
   token: string;
   clock: Clock;
   redact: Redact;
-  /** The time limit of the whole try, in ms. */
   timeoutMs: number;
-  /** The largest page accepted, in bytes. */
   maxBytes: number;
 }
 

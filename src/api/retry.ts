@@ -14,7 +14,6 @@ import type { FetchPage, PageRequest } from './request.js';
 import { failedTry, waitMs } from './wait.js';
 
 export interface RetryOptions {
-  /** Tries in all, the first included. */
   attempts: number;
   backoff: BackoffOptions;
   clock: Clock;

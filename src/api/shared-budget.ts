@@ -36,28 +36,15 @@ interface Waiter {
   fail(error: Error): void;
 }
 
-export function createSharedBudget({ window, limits, clock }: SharedBudgetOptions): SharedBudget {
-  const limitMs = limits.perSeconds * 1_000;
-  const windowMs = Math.ceil(limitMs * (1 + MARGIN));
+export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
+  const { window, limits, clock } = options;
   const queue = createFairQueue<Waiter>();
   const spending = createSpending(clock);
-  let refusal: (Refusal & { seenAtMs: number }) | null = null;
+  const ask = asks(options);
   let nextAtMs = 0;
   let asking = false;
   let idle = new AbortController();
 
-  const ask = async (): Promise<void> => {
-    const known = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.now() - refusal.seenAtMs };
-    const { requests: allowed, burst } = allowanceAfter(limits, known);
-    const answer = await window.take({ wanted: queue.size, allowed, burst, windowMs, refusal: refusal?.id ?? null });
-    if (answer.outcome === 'other refusal') {
-      refusal = answer.refusal && { ...answer.refusal, seenAtMs: clock.now() };
-      return;
-    }
-    nextAtMs = clock.now() + answer.waitMs;
-    // Requests that stopped waiting meanwhile leave their grants unused.
-    for (let nth = 0; nth < answer.requests; nth += 1) queue.next(clock.now())?.grant();
-  };
   const askWhileSomeWait = async (): Promise<void> => {
     if (asking) return;
     asking = true;
@@ -65,7 +52,10 @@ export function createSharedBudget({ window, limits, clock }: SharedBudgetOption
       while (queue.size > 0) {
         const leftMs = nextAtMs - clock.now();
         if (leftMs <= 0) {
-          await ask();
+          const { requests, waitMs } = await ask(queue.size);
+          nextAtMs = clock.now() + waitMs;
+          // Requests that stopped waiting meanwhile leave their grants unused.
+          for (let nth = 0; nth < requests; nth += 1) queue.next(clock.now())?.grant();
           continue;
         }
         // A timer that nothing waits for would keep the process from ending.
@@ -81,34 +71,62 @@ export function createSharedBudget({ window, limits, clock }: SharedBudgetOption
   };
   return {
     take: (request) =>
-      new Promise((resolve, reject) => {
-        const { signal } = request;
-        if (signal?.aborted) {
-          reject(reasonOf(signal));
-          return;
-        }
-        const own: Waiter = {
-          grant() {
-            forget?.();
-            spending.count(request);
-            resolve();
-          },
-          fail(error) {
-            forget?.();
-            reject(error);
-          },
+      waiting(request.signal, (waiter) => {
+        const grant = (): void => {
+          spending.count(request);
+          waiter.grant();
         };
-        const leave = (): void => {
-          queue.remove(own);
-          if (queue.size === 0) idle.abort();
-          own.fail(reasonOf(signal));
-        };
-        const forget = signal && onAbort(signal, leave);
+        const own = { ...waiter, grant };
         queue.add(request, own);
         void askWhileSomeWait();
+        return () => {
+          queue.remove(own);
+          if (queue.size === 0) idle.abort();
+        };
       }),
-    pause: (pauseMs) => window.refused({ pauseMs, recentMs: RECENT_WINDOWS * limitMs }),
+    pause: (pauseMs) => window.refused({ pauseMs, recentMs: RECENT_WINDOWS * limits.perSeconds * 1_000 }),
     weigh: (list, load) => queue.weigh(list, load),
     spent: () => spending.lastMinute(),
+  };
+}
+
+/**
+ * Resolves when the waiter gets its grant; rejects when it fails, or with the signal's reason.
+ * @param enqueue returns how to leave the queue
+ */
+function waiting(signal: AbortSignal | undefined, enqueue: (waiter: Waiter) => () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(reasonOf(signal));
+      return;
+    }
+    const fail = (error: Error): void => {
+      forget?.();
+      reject(error);
+    };
+    const grant = (): void => {
+      forget?.();
+      resolve();
+    };
+    const leave = enqueue({ grant, fail });
+    const abort = (): void => {
+      leave();
+      fail(reasonOf(signal));
+    };
+    const forget = signal && onAbort(signal, abort);
+  });
+}
+
+/** Asks for so many grants: how many there are now, and how long to wait before the next is free. */
+function asks({ window, limits, clock }: SharedBudgetOptions) {
+  const windowMs = Math.ceil(limits.perSeconds * 1_000 * (1 + MARGIN));
+  let refusal: (Refusal & { seenAtMs: number }) | null = null;
+  return async (wanted: number): Promise<{ requests: number; waitMs: number }> => {
+    const known = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.now() - refusal.seenAtMs };
+    const { requests: allowed, burst } = allowanceAfter(limits, known);
+    const answer = await window.take({ wanted, allowed, burst, windowMs, refusal: refusal?.id ?? null });
+    if (answer.outcome === 'granted') return answer;
+    refusal = answer.refusal && { ...answer.refusal, seenAtMs: clock.now() };
+    return { requests: 0, waitMs: 0 };
   };
 }

@@ -9,14 +9,12 @@ import type { Log } from './log.js';
 import { onAbort } from './on-abort.js';
 
 export interface LoopOptions {
-  /** The name of the loop in the log. */
   name: string;
   /**
    * One turn. Returns how long to wait before the next one, in ms; 0 means no wait. The signal aborts when the loop ends or the
    * turn is stalled; a turn that waits should pass it on. A long turn calls `alive` whenever it makes progress.
    */
   run: (signal: AbortSignal, alive: () => void) => Promise<number>;
-  /** Ends the loop. */
   signal: AbortSignal;
   log: Log;
   /** The waits after consecutive failures. @defaultValue from 500 ms, doubling, to 30 s */

@@ -238,8 +238,8 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     const redis = await open();
     expect(new URL(redis.url).port).not.toBe(String(foreign.port));
     // The control: without the check of the password, the other server accepts the client.
-    expect(await probeRedis(home.url)).toEqual({ outcome: 'ready' });
-    expect(await probeRedis(home.url, { mustKnowPassword: true })).toMatchObject({ outcome: 'refused' });
+    expect(await probeRedis(home.url)).toBeNull();
+    expect(String(await probeRedis(home.url, { mustKnowPassword: true }))).toContain('without any password');
     await redis.close();
     expect(await isAnswering(`redis://127.0.0.1:${foreign.port}`)).toBe(true);
   });

@@ -39,7 +39,7 @@ import type { Log } from '../../runtime/log.js';
 import { runLoop } from '../../runtime/loop.js';
 import { checkRedis, probeRedis } from '../probe.js';
 import { withFileLock } from './file-lock.js';
-import { dockerLauncher, findRedisBinary, processLauncher, INSTALL_REDIS, type RedisLauncher } from './launch.js';
+import { dockerLauncher, findRedisBinary, startRedisServer, INSTALL_REDIS, type RedisLauncher } from './launch.js';
 import { freePort, isFree } from './port.js';
 
 export interface OpenRedisOptions {
@@ -78,10 +78,12 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis>
     return { url, origin: 'named', close: () => Promise.resolve() };
   }
   const binary = findRedisBinary(searchPath);
-  if (binary !== undefined)
-    return await openPrivateRedis({ stateDir, temporary, log, launcher: processLauncher(binary) });
-  return await openPrivateRedis({ stateDir, temporary, log, launcher: container }).catch((error: unknown) => {
-    throw error instanceof ChangefeedError ? error : missing(error);
+  const launcher: RedisLauncher =
+    binary === undefined
+      ? container
+      : { origin: 'private', launch: (started) => startRedisServer({ binary, ...started }) };
+  return await openPrivateRedis({ stateDir, temporary, log, launcher }).catch((error: unknown) => {
+    throw binary !== undefined || error instanceof ChangefeedError ? error : missing(error);
   });
 }
 
@@ -164,8 +166,7 @@ async function joinServer(stateDir: string, { url }: Home): Promise<number | und
   for (;;) {
     const user = openAsUser(stateDir);
     if (user === undefined) return undefined;
-    const { outcome } = await probeRedis(url, { timeoutMs: 2_000, mustKnowPassword: true });
-    if (outcome === 'ready') return user;
+    if ((await probeRedis(url, { timeoutMs: 2_000, mustKnowPassword: true })) === null) return user;
     closeSync(user);
     if (systemClock.now() >= deadline) throw stuck(stateDir);
     await systemClock.sleep(RETRY_MS);
