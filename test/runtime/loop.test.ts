@@ -7,7 +7,7 @@ import { runLoop, type LoopBoard, type LoopOptions } from '../../src/runtime/loo
 async function played(
   script: readonly string[],
   options: Partial<LoopOptions> = {},
-  eachTurn = () => undefined as void,
+  eachTurn: () => void = () => undefined,
 ) {
   const waits: number[] = [];
   const logged: { level: string; facts: { failures?: number; error?: string } }[] = [];
