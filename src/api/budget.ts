@@ -21,7 +21,6 @@ export interface BudgetRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** The request budget as the client sees it. */
 export interface Budget {
   /** Waits until one request is allowed, or rejects with the signal's reason. */
   take(request: BudgetRequest): Promise<void>;

@@ -1,19 +1,17 @@
-/** The read API over HTTP: the layers in their order, and the connections they share. */
+/** The read API over HTTP: all tries of a page, and the connections they share. */
 import { Pool } from 'undici';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { withBuiltIn } from '../crm/lists/lists.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
-import { checkToken, parseBaseUrl, type ApiAddress } from './address.js';
+import { checkToken, parseBaseUrl } from './address.js';
 import type { Budget } from './budget.js';
-import { compose, withRedaction, type FetchPage } from './layers.js';
+import { oneTry, type ObservedTry } from './one-try.js';
 import { wholePage, type ReadApi } from './read-api.js';
-import { createRedactor, redactLog } from './redact.js';
+import { createRedactor, redactError, redactLog } from './redact.js';
 import { requestPage } from './request.js';
-import { withBudget } from './with-budget.js';
-import { withObserver, type ObservedTry } from './with-observer.js';
-import { withRetry, type ApiOutages } from './with-retry.js';
+import { withRetry, type ApiOutages } from './retry.js';
 
 export interface ReadApiOptions {
   workspace: string;
@@ -57,21 +55,30 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * @throws ChangefeedError CF_CONFIG_INVALID when baseUrl or token cannot be used
  */
 export function createReadApi(options: ReadApiOptions): ReadApi {
-  const { workspace, timeoutMs = TIMEOUT_MS } = options;
+  const { workspace, budget, clock = systemClock, random = Math.random, observe = () => undefined } = options;
+  const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, outages } = options;
   const address = parseBaseUrl(options.baseUrl, workspace);
   const token = checkToken(options.token, workspace);
+  const redact = createRedactor(token);
+  const log = redactLog(options.log ?? silentLog, redact);
+  const lists = withBuiltIn(options.lists ?? []);
   const pool = new Pool(address.origin, {
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
-  const fetchPage = createStack(options, { address, token, pool });
-  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
-    list,
-    { cursor, page, kind = 'walk', value, signal, knownDigest, onAnswer },
-  ) => {
+  const send = requestPage({ pool, address, token, lists, workspace, clock, redact, timeoutMs, maxBytes });
+  const tried = oneTry(send, { budget, clock, observe });
+  const fetchPage = withRetry(tried, { attempts, backoff, clock, log, random, outages });
+  const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { kind = 'walk', signal, ...asked }) => {
     signal?.throwIfAborted();
-    return await fetchPage({ list, cursor, kind, value, page, attempt: 1, signal, knownDigest, onAnswer });
+    try {
+      return await fetchPage({ ...asked, list, kind, signal, attempt: 1 });
+    } catch (error) {
+      // After an abort, the caller gets its own reason back unchanged. No other error leaves the client with the token in it.
+      signal?.throwIfAborted();
+      throw redactError(error, redact);
+    }
   };
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),
@@ -81,20 +88,4 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
       if (!pool.closed && !pool.destroyed) await pool.close();
     },
   };
-}
-
-function createStack(options: ReadApiOptions, ready: { address: ApiAddress; token: string; pool: Pool }): FetchPage {
-  const { workspace, budget, clock = systemClock, random = Math.random, observe = () => undefined } = options;
-  const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
-  const redact = createRedactor(ready.token);
-  const log = redactLog(options.log ?? silentLog, redact);
-  return compose(
-    [
-      withRedaction(redact),
-      withRetry({ attempts, backoff, clock, log, random, outages: options.outages }),
-      withBudget(budget, clock),
-      withObserver(observe, clock),
-    ],
-    requestPage({ ...ready, lists: withBuiltIn(options.lists ?? []), workspace, clock, redact, timeoutMs, maxBytes }),
-  );
 }

@@ -1,6 +1,6 @@
 /** Turns failed answers into typed errors: what the API answered, on which page, and what to do. Pure. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
-import { nameOf, type ListName, type ListRef } from '../crm/lists/lists.js';
+import { nameOf, type ListRef } from '../crm/lists/lists.js';
 import type { Redact } from './redact.js';
 import { hintMs } from './wait.js';
 import { jsonOf, statementsOf, wordsOf } from './words.js';
@@ -37,66 +37,31 @@ export interface Asked {
   readonly redact: Redact;
 }
 
-/** The facts that every error of the client carries. */
-export interface FailureFacts {
-  [fact: string]: unknown;
-  workspace: string;
-  list: ListName;
-  page: number;
-  /** What the API did, with its address and what it said. */
-  what: string;
-  /** Null when there was no answer. */
-  status: number | null;
-  /** The text of the server's answer, shortened and redacted; empty when it sent none. */
-  words: string;
-  /** The wait that the server asked for; null when it did not. */
-  retryAfterMs: number | null;
-}
-
-interface Failure {
-  /** What happened: the part of the message after `Workspace "acme", list "people", page 4: `. */
-  what: string;
-  advice: string;
-}
-
 /** The error of an answer whose status is not 2xx. */
 export function statusFailure(answer: Answer, asked: Asked): ChangefeedError {
   const code = codeOf(answer.status);
-  return failure(code, asked, answer, { what: whatOf(answer, asked), advice: ADVICE[code] ?? '' });
+  return failure(code, asked, { answer, what: whatOf(answer, asked), advice: ADVICE[code] ?? '' });
 }
 
 /** The error of a 2xx answer that says `success: false`. */
 export function refusal(answer: Answer, asked: Asked): ChangefeedError {
   const what = `the API at ${asked.host} answered ${answer.status} with "success": false`;
-  return failure('CF_REQUEST_REFUSED', asked, answer, { what, advice: NOTHING_WRITTEN });
+  return failure('CF_REQUEST_REFUSED', asked, { answer, what });
 }
 
 /** The error of a 2xx answer that does not have the form the interface describes. */
 export function malformed(answer: Answer, asked: Asked, what: string): ChangefeedError {
-  return failure('CF_PAGE_MALFORMED', asked, answer, { what, advice: NOTHING_WRITTEN });
+  return failure('CF_PAGE_MALFORMED', asked, { answer, what });
 }
 
 /** The error of a try without an answer, or with an incomplete one. */
-export function noAnswer(
-  asked: Asked,
-  { status, what, cause }: { status: number | null; what: string; cause: unknown },
-): ChangefeedError {
-  const facts: FailureFacts = { ...place(asked), what, status, words: '', retryAfterMs: null };
-  const message = `${where(asked)}: ${what}. ${NOTHING_WRITTEN}`;
-  return new ChangefeedError('CF_UNAVAILABLE', { ...facts, cause, message });
+export function noAnswer(asked: Asked, failed: Pick<Failed, 'status' | 'what' | 'cause'>): ChangefeedError {
+  return failure('CF_UNAVAILABLE', asked, failed);
 }
 
 /** The error of a complete body that cannot be used: too large, or with a broken encoding. */
-export function unreadable(
-  asked: Asked,
-  { status, what, advice, cause }: { status: number; what: string; advice?: string | undefined; cause?: unknown },
-): ChangefeedError {
-  const facts: FailureFacts = { ...place(asked), what, status, words: '', retryAfterMs: null };
-  return new ChangefeedError('CF_PAGE_MALFORMED', {
-    ...facts,
-    cause,
-    message: `${where(asked)}: ${what}. ${NOTHING_WRITTEN}${advice === undefined ? '' : ` ${advice}`}`,
-  });
+export function unreadable(asked: Asked, { advice = '', ...failed }: Omit<Failed, 'answer'>): ChangefeedError {
+  return failure('CF_PAGE_MALFORMED', asked, { ...failed, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
 }
 
 const NOTHING_WRITTEN = 'Nothing of it was written; a later try asks for it again.';
@@ -132,23 +97,37 @@ function hostOf(location: string | undefined, host: string): string {
   return location !== undefined && URL.canParse(location, base) ? new URL(location, base).host : 'nowhere';
 }
 
-function failure(code: ErrorCode, asked: Asked, answer: Answer, { what, advice }: Failure): ChangefeedError {
-  const words = wordsOf(answer.text, asked.redact);
+interface Failed {
+  /** What happened: the part of the message after `Workspace "acme", list "people", page 4: `. */
+  what: string;
+  /** @defaultValue that nothing was written */
+  advice?: string | undefined;
+  /** Read to its end. @defaultValue there is none */
+  answer?: Answer;
+  /** @defaultValue that of the answer */
+  status?: number | null;
+  cause?: unknown;
+}
+
+function failure(
+  code: ErrorCode,
+  { workspace, list, page, redact, now }: Asked,
+  { what, advice = NOTHING_WRITTEN, answer, status = answer?.status ?? null, cause }: Failed,
+): ChangefeedError {
+  const words = answer === undefined ? '' : wordsOf(answer.text, redact);
   const said = words === '' ? what : `${what} ("${words}")`;
-  const facts: FailureFacts = {
-    ...place(asked),
+  return new ChangefeedError(code, {
+    workspace,
+    list: nameOf(list),
+    page,
+    // What the API did, with its address and what it said.
     what: said,
-    status: answer.status,
+    status,
+    // Shortened and redacted.
     words,
-    retryAfterMs: hintMs(headerOf(answer, 'retry-after'), statementsOf(jsonOf(answer.text)), asked.now),
-  };
-  return new ChangefeedError(code, { ...facts, message: `${where(asked)}: ${said}. ${advice}` });
-}
-
-function place({ workspace, list, page }: Asked): Pick<FailureFacts, 'workspace' | 'list' | 'page'> {
-  return { workspace, list: nameOf(list), page };
-}
-
-function where({ workspace, list, page }: Asked): string {
-  return `Workspace "${workspace}", list "${nameOf(list)}", page ${page}`;
+    // Null when the server did not ask for a wait.
+    retryAfterMs: answer ? hintMs(headerOf(answer, 'retry-after'), statementsOf(jsonOf(answer.text)), now) : null,
+    cause,
+    message: `Workspace "${workspace}", list "${nameOf(list)}", page ${page}: ${said}. ${advice}`,
+  });
 }

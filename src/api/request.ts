@@ -2,32 +2,38 @@
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
 import { nameOf, type ListName, type Lists, type ListRef } from '../crm/lists/lists.js';
-import type { Clock } from '../runtime/clock.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import { onAbort } from '../runtime/on-abort.js';
 import type { ApiAddress } from './address.js';
+import type { RequestKind } from './budget.js';
 import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './body.js';
-import { DeadlinePassed, withDeadline } from './deadline.js';
 import { headerOf, noAnswer, unreadable, type Answer, type Asked } from './failure.js';
-import type { FetchPage, PageRequest } from './layers.js';
 import { pageDigest } from './page-digest.js';
 import { readPage } from './page.js';
-import type { KnownPage, UnchangedPage } from './read-api.js';
+import type { FetchedPage, FetchOptions, KnownPage, UnchangedPage } from './read-api.js';
 import type { Redact } from './redact.js';
 
 /** Enough for the text of any error; a longer body is not read. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
+export interface PageRequest extends FetchOptions, KnownPage {
+  readonly list: ListName;
+  readonly kind: RequestKind;
+  /** 1 for the first try of this page. */
+  readonly attempt: number;
+}
+
+export type FetchPage = (request: PageRequest) => Promise<FetchedPage>;
+
 export interface RequestOptions {
   pool: Pool;
   address: ApiAddress;
-  /** The lists that can be asked for. */
   lists: Lists;
   workspace: string;
   token: string;
   clock: Clock;
   redact: Redact;
-  /** The time limit of the whole try, in ms. */
   timeoutMs: number;
-  /** The largest page accepted, in bytes. */
   maxBytes: number;
 }
 
@@ -36,14 +42,7 @@ export function requestPage(options: RequestOptions): FetchPage {
   return async (request) => {
     const list = lists.byName(request.list);
     if (list === undefined) throw noSuchList(workspace, request.list, lists);
-    const asked: Asked = {
-      workspace,
-      host: address.host,
-      list,
-      page: request.page,
-      now: clock.now(),
-      redact,
-    };
+    const asked: Asked = { workspace, host: address.host, list, page: request.page, now: clock.now(), redact };
     if (pool.closed || pool.destroyed) {
       throw new ChangefeedError('CF_INTERNAL', { workspace, message: 'A page was asked for after close().' });
     }
@@ -54,6 +53,38 @@ export function requestPage(options: RequestOptions): FetchPage {
     request.onAnswer?.(answer);
     return readPage(answer, asked);
   };
+}
+
+class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed';
+}
+
+/**
+ * Runs `work` with a signal that aborts when `outer` does or after `timeoutMs`, whichever comes first: an answer that arrives byte by byte
+ * ends too. Uses real time even when a test stops the clock, because sockets use real time.
+ */
+async function withDeadline<T>(
+  { timeoutMs, outer }: { timeoutMs: number; outer: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  outer?.throwIfAborted();
+  // Not AbortSignal.any: a long-lived outer signal would collect one dependent for every page ever fetched.
+  const inner = new AbortController();
+  const forget = outer && onAbort(outer, () => inner.abort(outer.reason));
+  systemClock.sleep(timeoutMs, inner.signal).then(
+    () => inner.abort(new DeadlinePassed(`nothing complete within ${timeoutMs} ms`)),
+    () => undefined,
+  );
+  try {
+    return await work(inner.signal);
+  } catch (error) {
+    // After an abort by the caller, the error is the caller's own reason and not what the aborted work threw.
+    outer?.throwIfAborted();
+    throw error;
+  } finally {
+    forget?.();
+    inner.abort();
+  }
 }
 
 interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {

@@ -1,14 +1,14 @@
 /**
- * The request budget of a workspace, as one process uses it: which of the waiting requests get the grants (`fair-queue.ts`), and when to
- * ask for more (`grants.ts`). However many requests wait, one of them at a time asks for all.
+ * The request budget of a workspace, as one process uses it: which of the waiting requests get the grants (`fair-queue.ts`), when to ask
+ * for more, and how many are allowed after a 429 (`allowance.ts`). However many requests wait, one of them at a time asks for all.
  */
 import type { ListName } from '../crm/lists/lists.js';
-import { isAborted, type Clock } from '../runtime/clock.js';
-import type { Budget, WalkLoad } from './budget.js';
-import { createFairQueue } from './fair-queue.js';
-import { createGrants, type GrantsOptions } from './grants.js';
-import { createSpending, type Spent } from './spending.js';
+import { reasonOf, sleepUntilAborted, type Clock } from '../runtime/clock.js';
 import { onAbort } from '../runtime/on-abort.js';
+import { allowanceAfter } from './allowance.js';
+import type { Budget, BudgetLimits, BudgetWindow, Refusal, WalkLoad } from './budget.js';
+import { createFairQueue } from './fair-queue.js';
+import { createSpending, type Spent } from './spending.js';
 
 export interface SharedBudget extends Budget {
   /** What the walks of a list cost and find: decides its part of the requests. */
@@ -17,38 +17,53 @@ export interface SharedBudget extends Budget {
   spent(): Spent[];
 }
 
-interface Waiter {
-  grant(): void;
-  fail(error: unknown): void;
+export interface SharedBudgetOptions {
+  window: BudgetWindow;
+  limits: BudgetLimits;
+  clock: Clock;
 }
 
-export function createSharedBudget(options: GrantsOptions): SharedBudget {
-  const { clock } = options;
-  const grants = createGrants(options);
+/**
+ * The window is longer than the server's by this share. Requests are counted when they are granted, and the server counts them when they
+ * arrive: a slow one and a fast one behind it are closer together there.
+ */
+const MARGIN = 0.01;
+/** For so many windows, a refusal says how much the other clients leave. */
+const RECENT_WINDOWS = 20;
+
+interface Waiter {
+  grant(): void;
+  fail(error: Error): void;
+}
+
+export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
+  const { window, limits, clock } = options;
   const queue = createFairQueue<Waiter>();
   const spending = createSpending(clock);
+  const ask = asks(options);
   let nextAtMs = 0;
   let asking = false;
   let idle = new AbortController();
 
-  const waitOrAsk = async (): Promise<void> => {
-    const leftMs = nextAtMs - clock.now();
-    if (leftMs > 0) {
-      idle = new AbortController();
-      await sleepUnlessIdle(clock, leftMs, idle.signal);
-      return;
-    }
-    const { requests, waitMs } = await grants.ask(queue.size);
-    nextAtMs = clock.now() + waitMs;
-    // Requests that stopped waiting meanwhile leave their grants unused.
-    for (let nth = 0; nth < requests; nth += 1) queue.next(clock.now())?.grant();
-  };
   const askWhileSomeWait = async (): Promise<void> => {
     if (asking) return;
     asking = true;
     try {
-      while (queue.size > 0) await waitOrAsk();
-    } catch (error) {
+      while (queue.size > 0) {
+        const leftMs = nextAtMs - clock.now();
+        if (leftMs <= 0) {
+          const { requests, waitMs } = await ask(queue.size);
+          nextAtMs = clock.now() + waitMs;
+          // Requests that stopped waiting meanwhile leave their grants unused.
+          for (let nth = 0; nth < requests; nth += 1) queue.next(clock.now())?.grant();
+          continue;
+        }
+        // A timer that nothing waits for would keep the process from ending.
+        idle = new AbortController();
+        await sleepUntilAborted(clock, leftMs, idle.signal);
+      }
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error('no grant', { cause });
       for (let one = queue.next(0); one !== undefined; one = queue.next(0)) one.fail(error);
     } finally {
       asking = false;
@@ -69,7 +84,7 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
           if (queue.size === 0) idle.abort();
         };
       }),
-    pause: (ms) => grants.refused(ms),
+    pause: (pauseMs) => window.refused({ pauseMs, recentMs: RECENT_WINDOWS * limits.perSeconds * 1_000 }),
     weigh: (list, load) => queue.weigh(list, load),
     spent: () => spending.lastMinute(),
   };
@@ -81,39 +96,37 @@ export function createSharedBudget(options: GrantsOptions): SharedBudget {
  */
 function waiting(signal: AbortSignal | undefined, enqueue: (waiter: Waiter) => () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal !== undefined && isAborted(signal)) {
+    if (signal?.aborted) {
       reject(reasonOf(signal));
       return;
     }
-    const settle = (): void => forget?.();
-    const leave = enqueue({
-      grant() {
-        settle();
-        resolve();
-      },
-      fail(error) {
-        settle();
-        reject(error instanceof Error ? error : new Error('no grant', { cause: error }));
-      },
-    });
+    const fail = (error: Error): void => {
+      forget?.();
+      reject(error);
+    };
+    const grant = (): void => {
+      forget?.();
+      resolve();
+    };
+    const leave = enqueue({ grant, fail });
     const abort = (): void => {
       leave();
-      settle();
-      if (signal !== undefined) reject(reasonOf(signal));
+      fail(reasonOf(signal));
     };
     const forget = signal && onAbort(signal, abort);
   });
 }
 
-function reasonOf({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
-}
-
-/** A timer that nothing waits for would keep the process from ending. */
-async function sleepUnlessIdle(clock: Clock, ms: number, idle: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(ms, idle);
-  } catch (error) {
-    if (!isAborted(idle)) throw error;
-  }
+/** Asks for so many grants: how many there are now, and how long to wait before the next is free. */
+function asks({ window, limits, clock }: SharedBudgetOptions) {
+  const windowMs = Math.ceil(limits.perSeconds * 1_000 * (1 + MARGIN));
+  let refusal: (Refusal & { seenAtMs: number }) | null = null;
+  return async (wanted: number): Promise<{ requests: number; waitMs: number }> => {
+    const known = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.now() - refusal.seenAtMs };
+    const { requests: allowed, burst } = allowanceAfter(limits, known);
+    const answer = await window.take({ wanted, allowed, burst, windowMs, refusal: refusal?.id ?? null });
+    if (answer.outcome === 'granted') return answer;
+    refusal = answer.refusal && { ...answer.refusal, seenAtMs: clock.now() };
+    return { requests: 0, waitMs: 0 };
+  };
 }

@@ -6,17 +6,12 @@ const MAX_CHARACTERS = 200;
 
 /** The texts of `reason` and `message`, each one text or several; `reason` first, because it has the useful part. */
 export function statementsOf(body: unknown): string[] {
-  const { reason, message } = saidIn(body);
-  return [...reason, ...message];
+  return [...textsOf(body, 'reason'), ...textsOf(body, 'message')];
 }
 
-function saidIn(body: unknown): { reason: string[]; message: string[] } {
-  if (typeof body !== 'object' || body === null) return { reason: [], message: [] };
-  const { reason, message } = body as { reason?: unknown; message?: unknown };
-  return { reason: textsOf(reason), message: textsOf(message) };
-}
-
-function textsOf(value: unknown): string[] {
+function textsOf(body: unknown, name: string): string[] {
+  if (typeof body !== 'object' || body === null) return [];
+  const value = (body as Readonly<Record<string, unknown>>)[name];
   return [value].flat().filter((text): text is string => typeof text === 'string' && text.trim() !== '');
 }
 
@@ -32,15 +27,10 @@ export function jsonOf(text: string): unknown {
 /** Message and reason of a JSON body, or the title of an HTML page; otherwise empty. Redacted before it is shortened. */
 export function wordsOf(text: string, redact: Redact): string {
   const body = jsonOf(text);
-  const said = body === undefined ? titleOf(text) : sentenceOf(body);
+  // `message` says what went wrong, `reason` why.
+  const said = body === undefined ? titleOf(text) : [...textsOf(body, 'message'), ...textsOf(body, 'reason')];
   const plain = [...new Set(said)].join(': ').replace(/<[^>]*>/g, ' ');
   return shorten(redact(printable(plain).trim()), MAX_CHARACTERS);
-}
-
-// `message` says what went wrong, `reason` why.
-function sentenceOf(body: unknown): string[] {
-  const { reason, message } = saidIn(body);
-  return [...message, ...reason];
 }
 
 function titleOf(html: string): string[] {

@@ -16,7 +16,6 @@ import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import { appendOnce, createLogReader, type EventLog } from '../state/event-log.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
-import { wrongType } from '../state/wrong-type.js';
 import { tracedAppend } from './traced.js';
 import { openTelemetry, type OpenedTelemetry } from './tracing.js';
 
@@ -63,11 +62,7 @@ export async function openContext(options: {
   const opened = await openRedis({ url: config.redis.url, stateDir, temporary, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
-  const connections = openConnections({
-    url: opened.url,
-    onTrouble: () => watch.felt(),
-    onWrongType: wrongType,
-  });
+  const connections = openConnections({ url: opened.url, onTrouble: () => watch.felt() });
   const watch: RedisWatch = new RedisWatch({
     place,
     connect: connections.patient,

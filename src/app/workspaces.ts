@@ -3,7 +3,7 @@
  * its lists. The roles read a workspace from here each time they use it, so that a reload takes effect by replacing it.
  */
 import { createReadApi } from '../api/client.js';
-import type { ApiOutages } from '../api/with-retry.js';
+import type { ApiOutages } from '../api/retry.js';
 import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
 import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';

@@ -3,7 +3,7 @@
  * subscriptions are read from the status when they are asked for.
  */
 import type { Counter, Gauge, Histogram } from 'prom-client';
-import type { ObservedTry } from '../api/with-observer.js';
+import type { ObservedTry } from '../api/one-try.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent } from '../events/types.js';
 import { METRICS, QUEUE_METRIC, type MetricDefinition, type MetricName } from './metric-table.js';

@@ -1,7 +1,4 @@
-/**
- * The conditions in which Redis answers and cannot be used: it refuses writes, or it may evict keys. Each is logged once when it begins and
- * once when it ends, with its duration.
- */
+/** The conditions in which Redis answers and cannot be used: it refuses writes, or it may evict keys. */
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
@@ -16,9 +13,45 @@ export interface ConditionOptions {
   clock: Clock;
 }
 
-type Refused = 'out of memory' | 'read-only';
+/** A condition is logged once when it begins and once when it ends, with its duration. */
+export class Condition {
+  readonly #options: ConditionOptions;
+  #episode: Episode | undefined;
+  #controller = new AbortController();
 
-const REFUSED = {
+  constructor(options: ConditionOptions) {
+    this.#options = options;
+  }
+
+  /** Why nothing may be written; null while the condition does not hold. */
+  get error(): ChangefeedError | null {
+    return this.signal.aborted ? (this.signal.reason as ChangefeedError) : null;
+  }
+
+  /** Aborts when the condition begins. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  holds(error: ChangefeedError, said: { begins: string; ends: string }, facts: object = {}): void {
+    if (this.#episode !== undefined) return;
+    const { place, log, clock } = this.#options;
+    this.#episode = new Episode({ ...said, facts: { redis: place }, log, clock });
+    this.#controller.abort(error);
+    this.#episode.failed({ code: error.code, ...facts });
+  }
+
+  over(): void {
+    if (this.#episode === undefined) return;
+    this.#controller = new AbortController();
+    this.#episode.over();
+    this.#episode = undefined;
+  }
+}
+
+export type Refused = 'out of memory' | 'read-only';
+
+export const REFUSED = {
   'out of memory': {
     begins: 'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
     ends: 'Redis has memory again; work goes on',
@@ -31,45 +64,27 @@ const REFUSED = {
   },
 } as const satisfies Record<Refused, object>;
 
-/** Accepted writes in a row after which the condition ends: close to `maxmemory`, writes succeed and fail in turn. */
-const ACCEPTED_TO_END = 2;
-
-/** Redis answers and refuses writes. */
-export class Refusal {
-  readonly #options: ConditionOptions;
-  #now: { episode: Episode; error: ChangefeedError } | undefined;
-  #accepted = 0;
-
-  constructor(options: ConditionOptions) {
-    this.#options = options;
-  }
-
-  get error(): ChangefeedError | null {
-    return this.#now?.error ?? null;
-  }
-
-  refused(kind: Refused): void {
-    this.#accepted = 0;
-    if (this.#now !== undefined) return;
-    const { place, log, clock } = this.#options;
-    const error = refusedError(place, kind);
-    const episode = new Episode({ ...REFUSED[kind], facts: { redis: place }, log, clock });
-    this.#now = { episode, error };
-    episode.failed({ code: error.code });
-  }
-
-  accepted(): void {
-    this.#accepted += 1;
-    if (this.#accepted < ACCEPTED_TO_END) return;
-    this.#now?.episode.over();
-    this.#now = undefined;
-  }
-}
-
-function refusedError(place: string, kind: Refused): ChangefeedError {
+export function refusedError(place: string, kind: Refused): ChangefeedError {
   return new ChangefeedError('CF_REDIS_REFUSES', {
     message: `Redis at ${place} refuses writes: ${REFUSED[kind].error}; then work goes on without a restart.`,
   });
+}
+
+/**
+ * Why Redis refuses writes; null if it accepts them, or if this key may not be written by us. Writes nothing, but is refused like any write.
+ * @param key one that does not exist
+ * @throws the error of Redis if it is away or is loading its data
+ */
+export async function readRefusal(redis: Redis, key: string): Promise<Refused | null> {
+  try {
+    await redis.setrange(key, 0, '');
+    return null;
+  } catch (error) {
+    const kind = classifyRedisError(error);
+    if (kind === 'out of memory' || kind === 'read-only') return kind;
+    if (kind === 'other') return null;
+    throw error;
+  }
 }
 
 const SAFE_POLICY = 'noeviction';
@@ -87,8 +102,12 @@ export function evicts(policy: string | null): policy is string {
 export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
   const info = await unlessForbidden(redis.info('memory'));
   const shown = /^maxmemory_policy:([\w-]+)/m.exec(info ?? '')?.[1];
-  if (shown !== undefined) return shown;
-  const answer = await unlessForbidden(redis.config('GET', 'maxmemory-policy'));
+  return shown ?? (await readSetting(redis, 'maxmemory-policy'));
+}
+
+/** As `CONFIG GET` says; null where reading it is not permitted. */
+export async function readSetting(redis: Redis, name: string): Promise<string | null> {
+  const answer = await unlessForbidden(redis.config('GET', name));
   const value: unknown = Array.isArray(answer) ? answer[1] : undefined;
   return typeof value === 'string' ? value : null;
 }
@@ -102,46 +121,7 @@ export async function unlessForbidden<T>(answer: Promise<T>): Promise<T | null> 
   }
 }
 
-/** Redis is configured to evict keys when its memory is full. The parts of the state depend on each other, so none may be lost. */
-export class Eviction {
-  readonly #place: string;
-  readonly #episode: Episode;
-  #controller = new AbortController();
-
-  constructor({ place, log, clock }: ConditionOptions) {
-    this.#place = place;
-    this.#episode = new Episode({
-      begins: 'Redis may evict keys: polling, dispatching and handling are paused',
-      ends: 'Redis evicts no keys any more; work goes on',
-      facts: { redis: place },
-      log,
-      clock,
-    });
-  }
-
-  get error(): ChangefeedError | null {
-    return this.signal.aborted ? (this.signal.reason as ChangefeedError) : null;
-  }
-
-  /** Aborts when the condition begins. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** @param policy null if it may not be read */
-  found(policy: string | null): void {
-    if (policy === null || evicts(policy) === this.signal.aborted) return;
-    if (evicts(policy)) {
-      const error = evictionError(this.#place, policy);
-      this.#controller.abort(error);
-      this.#episode.failed({ code: error.code, found: policy, error: error.message });
-    } else {
-      this.#controller = new AbortController();
-      this.#episode.over();
-    }
-  }
-}
-
+/** The parts of the state depend on each other, so none may be lost. */
 export function evictionError(place: string, policy: string): ChangefeedError {
   return new ChangefeedError('CF_REDIS_EVICTS', {
     found: policy,

@@ -3,7 +3,7 @@
  * does not know which commands they carry.
  */
 import { Redis, type Command, type RedisOptions } from 'ioredis';
-import { classifyRedisError } from './errors.js';
+import { classifyRedisError, wrongType } from './errors.js';
 
 export interface ConnectionLimits {
   /**
@@ -32,14 +32,7 @@ export interface ConnectionsOptions {
   limits?: Partial<ConnectionLimits>;
   /** Called when a connection fails or is lost. @defaultValue ignored */
   onTrouble?: () => void;
-  /**
-   * Called when a command is answered with WRONGTYPE, which names no key, with the keys of the command. Returns the error that the command
-   * fails with; null for that of Redis. @defaultValue that of Redis
-   */
-  onWrongType?: OnWrongType;
 }
-
-export type OnWrongType = (found: readonly { key: string; type: string }[]) => Error | null;
 
 export interface RedisConnections {
   /** A connection for commands that are answered at once: a command fails when Redis is away for too long. */
@@ -50,12 +43,7 @@ export interface RedisConnections {
   cut: () => void;
 }
 
-export function openConnections({
-  url,
-  limits,
-  onTrouble = () => undefined,
-  onWrongType = () => null,
-}: ConnectionsOptions): RedisConnections {
+export function openConnections({ url, limits, onTrouble = () => undefined }: ConnectionsOptions): RedisConnections {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
   const open = new Set<Redis>();
   let isCut = false;
@@ -67,7 +55,6 @@ export function openConnections({
     reconnectOnError: (error) => classifyRedisError(error) === 'read-only',
   };
   const track = (redis: EndableRedis): Redis => {
-    redis.onWrongType = onWrongType;
     open.add(redis);
     // A connection that ended may connect again: BullMQ does this with a blocked one.
     redis.on('connecting', () => {
@@ -102,7 +89,6 @@ export function openConnections({
 /** An ioredis client that can be ended at any time without leaving a command unanswered. */
 class EndableRedis extends Redis {
   readonly #unanswered = new Set<Command>();
-  onWrongType: OnWrongType = () => null;
 
   override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
     if (!this.#unanswered.has(command)) {
@@ -123,7 +109,7 @@ class EndableRedis extends Redis {
       }
       const types = command.getKeys().map(async (name) => ({ key: String(name), type: await this.type(name) }));
       Promise.all(types).then(
-        (found) => reject(this.onWrongType(found) ?? error),
+        (found) => reject(wrongType(found)),
         () => reject(error),
       );
     };

@@ -1,7 +1,7 @@
 /** What a Redis says about itself, for `changefeed doctor`. */
 import { Redis } from 'ioredis';
 import type { Clock } from '../runtime/clock.js';
-import { readEvictionPolicy, unlessForbidden } from './conditions.js';
+import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
 
 export interface RedisFacts {
   /** The answer to INFO; null where reading it is not permitted. */
@@ -22,17 +22,12 @@ export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFa
   try {
     await redis.connect();
     const info = await unlessForbidden(redis.info());
-    const save = await unlessForbidden(redis.config('GET', 'save'));
+    const evictionPolicy = await readEvictionPolicy(redis);
+    const snapshots = await readSetting(redis, 'save');
     const askedAtMs = clock.now();
     const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
     const clockApartMs = seconds * 1_000 + micros / 1_000 - (askedAtMs + clock.now()) / 2;
-    const snapshots: unknown = Array.isArray(save) ? save[1] : null;
-    return {
-      info,
-      evictionPolicy: await readEvictionPolicy(redis),
-      snapshots: typeof snapshots === 'string' ? snapshots : null,
-      clockApartMs,
-    };
+    return { info, evictionPolicy, snapshots, clockApartMs };
   } finally {
     redis.disconnect();
   }

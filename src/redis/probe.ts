@@ -3,15 +3,6 @@ import { Redis } from 'ioredis';
 import { ChangefeedError, describe, messageOf } from '../errors.js';
 import { withinTime } from '../runtime/clock.js';
 
-export type ProbeResult =
-  | { outcome: 'ready' }
-  /** No server listens there. */
-  | { outcome: 'absent'; cause: unknown }
-  /** A server answers and rejects the user, the password or the database. */
-  | { outcome: 'refused'; cause: unknown }
-  /** A server accepts the connection and does not answer in time. */
-  | { outcome: 'silent'; cause: unknown };
-
 const REFUSALS =
   /WRONGPASS|NOAUTH|NOPERM|invalid password|invalid username|without any password|DB index|SELECT is not/i;
 const ABSENCES = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|Connection is closed/;
@@ -19,20 +10,20 @@ const ABSENCES = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECON
 interface ProbeOptions {
   /** The time to wait, including the time in which Redis loads its data; ms. @defaultValue 10000 */
   timeoutMs?: number;
-  /** A server that accepts us without checking the password counts as `refused`. @defaultValue false */
+  /** A server that accepts us without checking the password is refused. @defaultValue false */
   mustKnowPassword?: boolean;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Connects, selects the database, and waits for the answer to PING.
+ * Connects, selects the database, and waits for the answer to PING. Returns what failed; null if Redis can be used.
  * @throws the signal's reason when aborted
  */
 export async function probeRedis(
   url: string,
   { timeoutMs = 10_000, mustKnowPassword = false, signal }: ProbeOptions = {},
-): Promise<ProbeResult> {
+): Promise<Error | null> {
   const { database, address, password } = parseRedisUrl(url);
   const redis = new Redis(address, {
     lazyConnect: true,
@@ -40,16 +31,21 @@ export async function probeRedis(
     connectTimeout: timeoutMs,
     maxLoadingRetryTime: timeoutMs,
   });
-  const problems: unknown[] = [];
-  redis.on('error', (error) => problems.push(error));
-  const answer = greet(redis, { database, password: mustKnowPassword ? password : undefined }).catch((error: unknown) =>
-    classify(problems.at(-1) ?? error),
-  );
+  let problem: Error | undefined;
+  redis.on('error', (error: Error) => (problem = error));
+  const greet = async (): Promise<null> => {
+    await redis.connect();
+    // ioredis ignores the error of a server without a password; an explicit AUTH reports it.
+    if (mustKnowPassword && password !== undefined) await redis.auth(password);
+    if (database !== 0) await redis.select(database);
+    await redis.ping();
+    return null;
+  };
   try {
+    const answer = greet().catch((error: unknown) => problem ?? (error as Error));
     const result = await withinTime(answer, timeoutMs, signal && { signal });
     signal?.throwIfAborted();
-    if (result !== 'late') return result;
-    return { outcome: 'silent', cause: problems.at(-1) ?? new Error(`no answer in ${timeoutMs} ms`) };
+    return result === 'late' ? (problem ?? new Error(`no answer in ${timeoutMs} ms`)) : result;
   } finally {
     redis.disconnect();
   }
@@ -60,13 +56,9 @@ export async function probeRedis(
  *   not valid; the signal's reason when aborted
  */
 export async function checkRedis(url: string, { signal }: Pick<ProbeOptions, 'signal'> = {}): Promise<void> {
-  const result = await probeRedis(url, { signal });
-  if (result.outcome === 'ready') return;
-  const { cause } = result;
-  throw new ChangefeedError('CF_REDIS_UNREACHABLE', {
-    message: complaint(url, result.outcome, messageOf(cause)),
-    cause,
-  });
+  const cause = await probeRedis(url, { signal });
+  if (cause === null) return;
+  throw new ChangefeedError('CF_REDIS_UNREACHABLE', { message: complaint(parseRedisUrl(url), cause), cause });
 }
 
 interface RedisAddress {
@@ -96,36 +88,17 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { place, password, database: Number(path), address: parsed.href };
 }
 
-interface Greeting {
-  database: number;
-  password: string | undefined;
-}
-
-async function greet(redis: Redis, { database, password }: Greeting): Promise<ProbeResult> {
-  await redis.connect();
-  // ioredis ignores the error of a server without a password; an explicit AUTH reports it.
-  if (password !== undefined) await redis.auth(password);
-  if (database !== 0) await redis.select(database);
-  await redis.ping();
-  return { outcome: 'ready' };
-}
-
-function classify(cause: unknown): ProbeResult {
-  const text = `${messageOf(cause)} ${cause instanceof Error && 'code' in cause ? String(cause.code) : ''}`;
-  if (REFUSALS.test(text)) return { outcome: 'refused', cause };
-  return ABSENCES.test(text) ? { outcome: 'absent', cause } : { outcome: 'silent', cause };
-}
-
-function complaint(url: string, outcome: 'absent' | 'refused' | 'silent', reason: string): string {
-  const { place, password, database } = parseRedisUrl(url);
+function complaint({ place, password, database }: RedisAddress, cause: Error): string {
   const where = 'in REDIS_URL (or "redis" in the configuration)';
-  if (outcome === 'absent')
-    return `Redis at ${place} cannot be reached (${reason}). Start it, or correct the address ${where}.`;
-  if (outcome === 'silent')
-    return `Redis at ${place} gives no usable answer (${reason}). Check that server, or correct the address ${where}.`;
-  if (/DB index|SELECT is not/i.test(reason))
+  const reason = messageOf(cause);
+  const text = `${reason} ${'code' in cause ? String(cause.code) : ''}`;
+  if (/DB index|SELECT is not/i.test(text))
     return `Redis at ${place} has no database ${database}. Use another database ${where}.`;
-  if (/NOAUTH/.test(reason))
+  if (/NOAUTH/.test(text))
     return `Redis at ${place} asks for a password. Put it ${where}: redis://:password@${place}/0.`;
-  return `Redis at ${place} refused ${password !== undefined ? 'the user or password' : 'the connection'} (${reason}). Correct it ${where}.`;
+  if (REFUSALS.test(text))
+    return `Redis at ${place} refused ${password !== undefined ? 'the user or password' : 'the connection'} (${reason}). Correct it ${where}.`;
+  if (ABSENCES.test(text))
+    return `Redis at ${place} cannot be reached (${reason}). Start it, or correct the address ${where}.`;
+  return `Redis at ${place} gives no usable answer (${reason}). Check that server, or correct the address ${where}.`;
 }

@@ -1,7 +1,7 @@
 /** Stops the parts of a process that use Redis: in order while Redis answers, at once when it does not. */
 import type { Redis } from 'ioredis';
 import { ChangefeedError } from '../errors.js';
-import { isAborted, withinTime, type Clock } from '../runtime/clock.js';
+import { isAborted, sleepUntilAborted, withinTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 
@@ -52,15 +52,16 @@ export async function stopWithRedis(stopParts: () => Promise<void>, used: Stoppe
 
 /** Waits until Redis gives no answer (true) or the signal aborts (false). */
 async function isSilent({ redis, clock }: StoppedRedis, signal: AbortSignal): Promise<boolean> {
-  while (!isAborted(signal)) {
+  for (;;) {
     const isAnswered = redis.ping().then(
       () => true,
       () => false,
     );
-    if ((await withinTime(isAnswered, PATIENCE_MS, { clock, signal })) !== true) return !isAborted(signal);
-    await clock.sleep(PATIENCE_MS / 3, signal).catch(() => undefined);
+    const answer = await withinTime(isAnswered, PATIENCE_MS, { clock, signal });
+    if (isAborted(signal)) return false;
+    if (answer !== true) return true;
+    await sleepUntilAborted(clock, PATIENCE_MS / 3, signal);
   }
-  return false;
 }
 
 /** A part did not stop although nothing waits for Redis any more. */

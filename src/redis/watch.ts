@@ -14,26 +14,32 @@ import { EventEmitter, once } from 'node:events';
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
-import { isoTime, withinTime, type Clock } from '../runtime/clock.js';
+import { isoTime, withinTime } from '../runtime/clock.js';
 import { Episode } from '../runtime/episode.js';
 import { filtered, type Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
-import { Eviction, evictionError, evicts, readEvictionPolicy, Refusal } from './conditions.js';
+import {
+  Condition,
+  evictionError,
+  evicts,
+  readEvictionPolicy,
+  readRefusal,
+  REFUSED,
+  refusedError,
+  type ConditionOptions,
+  type Refused,
+} from './conditions.js';
 import { classifyRedisError } from './errors.js';
 
 /** The part of the watch for code that uses Redis. */
 export type RedisUse = Pick<RedisWatch, 'refusal' | 'evicting' | 'untilUsable' | 'onWritable'>;
 
-export interface RedisWatchOptions {
-  /** `host:port`. */
-  place: string;
+export interface RedisWatchOptions extends ConditionOptions {
   /** Opens the connection for the queries; called when it is first needed. */
   connect: () => Redis;
   /** A key that does not exist. Writing an empty string to it changes nothing and shows whether Redis accepts writes. */
   probeKey: string;
   allowEviction: boolean;
-  log: Log;
-  clock: Clock;
 }
 
 const INTERVAL_MS = 3_000;
@@ -43,13 +49,20 @@ const ANSWER_WITHIN_MS = 3_000;
 const ECHO_MS = 2_000;
 /** How often it is asked while it is away. */
 const AWAY_INTERVAL_MS = 200;
+/** Accepted writes in a row after which a refusal is over: close to `maxmemory`, writes succeed and fail in turn. */
+const ACCEPTED_TO_END = 2;
+const EVICTION = {
+  begins: 'Redis may evict keys: polling, dispatching and handling are paused',
+  ends: 'Redis evicts no keys any more; work goes on',
+};
 
 export class RedisWatch {
   readonly #options: RedisWatchOptions;
   readonly #stopping = new AbortController();
   readonly #away: Episode;
-  readonly #refusal: Refusal;
-  readonly #eviction: Eviction;
+  readonly #refusal: Condition;
+  readonly #eviction: Condition;
+  #accepted = 0;
   /** Emits `observed` after each observation. */
   readonly #events = new EventEmitter().setMaxListeners(0);
   #feltMs = Number.NEGATIVE_INFINITY;
@@ -62,8 +75,8 @@ export class RedisWatch {
     const { place, log, clock } = options;
     this.#options = options;
     this.#away = new Episode({ begins: 'Redis went away', ends: 'Redis is back', facts: { redis: place }, log, clock });
-    this.#refusal = new Refusal(options);
-    this.#eviction = new Eviction(options);
+    this.#refusal = new Condition(options);
+    this.#eviction = new Condition(options);
   }
 
   /**
@@ -149,7 +162,7 @@ export class RedisWatch {
     if (kind !== 'out of memory' && kind !== 'read-only')
       return this.#away.holds || this.#options.clock.now() - this.#feltMs < ECHO_MS;
     // Close to `maxmemory`, the watch's own writes may all succeed.
-    this.#refusal.refused(kind);
+    this.#refused(kind);
     this.#events.emit('observed');
     return true;
   }
@@ -193,16 +206,31 @@ export class RedisWatch {
   /** @throws if Redis is away or is loading its data */
   async #queryRedis(): Promise<void> {
     const redis = this.#connect();
-    const [policy, write] = await Promise.allSettled([
+    const [policy, refused] = await Promise.allSettled([
       readEvictionPolicy(redis),
-      redis.setrange(this.#options.probeKey, 0, ''),
+      readRefusal(redis, this.#options.probeKey),
     ]);
-    if (policy.status === 'fulfilled' && !this.#options.allowEviction) this.#eviction.found(policy.value);
-    const kind = write.status === 'fulfilled' ? 'accepted' : classifyRedisError(write.reason);
-    if (kind === 'out of memory' || kind === 'read-only') this.#refusal.refused(kind);
-    // `other`: this key may not be written by us. Then a refusal ends when no further one is reported.
-    else if (kind === 'accepted' || kind === 'other') this.#refusal.accepted();
-    else if (write.status === 'rejected') throw write.reason;
+    if (policy.status === 'fulfilled') this.#found(policy.value);
+    if (refused.status === 'rejected') throw refused.reason;
+    this.#refused(refused.value);
+  }
+
+  #refused(kind: Refused | null): void {
+    this.#accepted = kind === null ? this.#accepted + 1 : 0;
+    if (kind !== null) this.#refusal.holds(refusedError(this.#options.place, kind), REFUSED[kind]);
+    else if (this.#accepted >= ACCEPTED_TO_END) this.#refusal.over();
+  }
+
+  /** @param policy null if it may not be read */
+  #found(policy: string | null): void {
+    const { place, allowEviction } = this.#options;
+    if (policy === null || allowEviction) return;
+    if (!evicts(policy)) {
+      this.#eviction.over();
+      return;
+    }
+    const error = evictionError(place, policy);
+    this.#eviction.holds(error, EVICTION, { found: policy, error: error.message });
   }
 
   #connect(): Redis {

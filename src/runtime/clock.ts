@@ -54,7 +54,16 @@ export async function withinTime<T>(
   }
 }
 
-function reasonOf(signal: AbortSignal | undefined): Error {
+/** Waits; ends early and without an error when the signal aborts. */
+export async function sleepUntilAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (!isAborted(signal)) throw error;
+  }
+}
+
+export function reasonOf(signal: AbortSignal | undefined): Error {
   return signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason });
 }
 

@@ -2,21 +2,19 @@
 import { setImmediate } from 'node:timers/promises';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs, type BackoffOptions } from './backoff.js';
-import { isAborted, isoTime, systemClock, type Clock } from './clock.js';
+import { isAborted, isoTime, sleepUntilAborted, systemClock, type Clock } from './clock.js';
 import { formatDuration } from './duration.js';
 import { Episode } from './episode.js';
 import type { Log } from './log.js';
 import { onAbort } from './on-abort.js';
 
 export interface LoopOptions {
-  /** The name of the loop in the log. */
   name: string;
   /**
    * One turn. Returns how long to wait before the next one, in ms; 0 means no wait. The signal aborts when the loop ends or the
    * turn is stalled; a turn that waits should pass it on. A long turn calls `alive` whenever it makes progress.
    */
   run: (signal: AbortSignal, alive: () => void) => Promise<number>;
-  /** Ends the loop. */
   signal: AbortSignal;
   log: Log;
   /** The waits after consecutive failures. @defaultValue from 500 ms, doubling, to 30 s */
@@ -154,12 +152,4 @@ function stallError(loop: string, stallMs: number): ChangefeedError {
     loop,
     message: `The loop "${loop}" gave no sign of life for ${formatDuration(stallMs)}; its next turn is started.`,
   });
-}
-
-async function sleepUntilAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(ms, signal);
-  } catch (error) {
-    if (!isAborted(signal)) throw error;
-  }
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this package. */
 export function packageVersion(): string {
   // package.json is next to src/ in a checkout, and next to dist/ in the package.
   const urls = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));

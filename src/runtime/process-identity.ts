@@ -11,7 +11,7 @@ export type ProcessIdentity = z.infer<typeof processSchema>;
 export const thisProcess: ProcessIdentity = identityOf(process.pid);
 
 export function identityOf(pid: number): ProcessIdentity {
-  return { pid, token: startOf(pid) ?? randomUUID() };
+  return { pid, token: processFacts(pid)?.token ?? randomUUID() };
 }
 
 /**
@@ -26,27 +26,42 @@ export function isAlive({ pid, token }: ProcessIdentity): boolean {
     // EPERM: the process is alive and belongs to another user.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
-  return [token, undefined].includes(startOf(pid));
+  return [token, undefined].includes(processFacts(pid)?.token);
 }
 
-/** Undefined if the system does not report it. A zombie has ended: its random start is equal to no other. */
-function startOf(pid: number): string | undefined {
+interface ProcessFacts {
+  name: string;
+  ppid: number;
+  /** Stands for its start. A zombie has ended: its token is random, and equal to no other. */
+  token: string;
+}
+
+/** Undefined if the system does not report it. */
+export function processFacts(pid: number): ProcessFacts | undefined {
+  const { name = '', state = '', ppid, start = '' } = fromProc(pid) ?? fromPs(pid) ?? {};
+  const token = state === 'Z' ? randomUUID() : start.replace(/\s+/g, ' ');
+  return ppid === undefined ? undefined : { name, ppid: Number(ppid), token };
+}
+
+type Found = Partial<Record<string, string>> | undefined;
+
+/** From Linux' /proc: "pid (name) state ppid …". The name may contain spaces and parentheses; field 22 is the start, in ticks since boot. */
+function fromProc(pid: number): Found {
   try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // "pid (name) state …": the name may contain spaces and parentheses. Field 22 is the start, in ticks since boot.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z') return randomUUID();
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`;
+    const fields = /\((?<name>.*)\) (?<state>\S) (?<ppid>\d+)(?: \S+){17} (?<ticks>\d+)/s.exec(stat)?.groups;
+    return { ...fields, start: `${boot}/${fields?.['ticks']}` };
   } catch {
-    return startByPs(pid);
+    return undefined;
   }
 }
 
 /** For macOS and the BSDs, which have no /proc. The locale and the time zone are fixed so that all processes read the same text. */
-function startByPs(pid: number): string | undefined {
+function fromPs(pid: number): Found {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
-  const ps = spawnSync('ps', ['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)], { env, encoding: 'utf8' });
-  if (ps.status !== 0) return undefined;
-  const [state = '', ...start] = ps.stdout.trim().split(/\s+/);
-  return state.startsWith('Z') ? randomUUID() : start.join(' ');
+  const columns = ['stat=', 'ppid=', 'lstart=', 'comm='].flatMap((column) => ['-o', column]);
+  const { stdout } = spawnSync('ps', [...columns, '-p', String(pid)], { env, encoding: 'utf8' });
+  // The start has five words: "Tue Nov 24 07:10:18 2026".
+  return /^\s*(?<state>\S)\S*\s+(?<ppid>\d+)\s+(?<start>(?:\S+\s+){4}\S+)\s+(?<name>.+?)\s*$/.exec(stdout)?.groups;
 }

@@ -95,20 +95,12 @@ function createWaits(keys: Keys, connect: () => Redis): Pick<LogReader, 'waitFor
       if (signal.aborted || closing.signal.aborted) return false;
       const connection = idle.pop() ?? connect();
       busy.add(connection);
-      // A blocked read cannot be cancelled; only its connection can be closed. While it reconnects, closing does not end the read.
-      let hangUp = (): void => undefined;
-      const hungUp = new Promise<null>((resolve) => {
-        hangUp = () => {
-          connection.disconnect();
-          resolve(null);
-        };
-      });
-      const forget = onAbort(signal, hangUp);
+      // A blocked read cannot be cancelled; only its connection can be closed.
+      const forget = onAbort(signal, () => connection.disconnect());
       try {
         // BLOCK 0 would wait without end.
         const blockMs = Math.max(1, Math.round(timeoutMs));
-        const read = connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', keys.log(workspace), after);
-        const answer = await Promise.race([read, hungUp]);
+        const answer = await connection.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', keys.log(workspace), after);
         if (isAborted(signal)) return false;
         idle.push(connection);
         return answer !== null;

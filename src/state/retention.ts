@@ -17,7 +17,6 @@ import { readNumber } from './stored.js';
 export interface LogRetention {
   /** Events older than this are dropped; ms. */
   ageMs: number;
-  /** The largest number of events kept. */
   events: number;
 }
 
@@ -32,7 +31,6 @@ export interface TrimOptions {
 }
 
 export interface Trimmed {
-  /** Events removed from the log. */
   dropped: number;
   /** Subscriptions whose offset was dropped. If one is configured again, it begins as a new one. */
   droppedOffsets: string[];
@@ -134,7 +132,6 @@ async function trimNodes(
   return dropped;
 }
 
-/** The earlier one of two log ids. */
 function olderId(a: string, b: string): string {
   return compareLogIds(a, b) <= 0 ? a : b;
 }

@@ -13,7 +13,7 @@ export interface Script {
   readonly name: string;
   run(redis: Redis, keys: readonly string[], args: Arguments): Promise<unknown>;
   /** Like `run`, with Buffers in place of strings: for answers that are not valid UTF-8. */
-  runBuffer(redis: Redis, keys: readonly string[], args: Arguments): Promise<unknown>;
+  runBuffer: Script['run'];
 }
 
 /** @param name the file `lua/<name>.lua`; its header is the contract of keys, arguments and return value */
@@ -23,27 +23,19 @@ export function loadScript(name: string): Script {
     read(`shared/${shared}`),
   );
   const sha = createHash('sha1').update(source).digest('hex');
-  return {
-    name,
-    run(redis, keys, args) {
+  const runWith =
+    (call: 'call' | 'callBuffer'): Script['run'] =>
+    async (redis, keys, args) => {
       // One array: 100,000 arguments spread into the call would overflow the stack.
       const rest = [keys.length, ...keys, ...args];
-      return orLoaded(redis.call('EVALSHA', [sha, ...rest]), () => redis.call('EVAL', [source, ...rest]));
-    },
-    runBuffer(redis, keys, args) {
-      const rest = [keys.length, ...keys, ...args];
-      return orLoaded(redis.callBuffer('EVALSHA', [sha, ...rest]), () => redis.callBuffer('EVAL', [source, ...rest]));
-    },
-  };
-}
-
-async function orLoaded(answer: Promise<unknown>, load: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    return await load();
-  }
+      try {
+        return await redis[call]('EVALSHA', [sha, ...rest]);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return await redis[call]('EVAL', [source, ...rest]);
+      }
+    };
+  return { name, run: runWith('call'), runBuffer: runWith('callBuffer') };
 }
 
 /** A script's return value as strings; the first one names the outcome. */

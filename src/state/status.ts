@@ -3,11 +3,10 @@ import type { Redis } from 'ioredis';
 import type { allowanceAfter } from '../api/allowance.js';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
-import { ChangefeedError, messageOf } from '../errors.js';
+import { ChangefeedError } from '../errors.js';
 import type { ListStatus, RedisStatus, StoredWorkspace } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
-import { evicts, readEvictionPolicy } from '../redis/conditions.js';
-import { classifyRedisError } from '../redis/errors.js';
+import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js';
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
@@ -34,9 +33,7 @@ interface View {
   keys: Keys;
   workspace: string;
   nowMs: number;
-  /** When a list is due. */
   nextMs: typeof nextSweepMs;
-  /** How many requests are allowed after a 429. */
   allowance: typeof allowanceAfter;
 }
 
@@ -119,24 +116,10 @@ function unreadableList(
 ): ListStatus {
   if (!(error instanceof ChangefeedError && error.code === 'CF_STATE_UNREADABLE')) throw error;
   const { code, message } = error;
-  return {
-    list,
-    enabled,
-    intervalMs,
-    freshness: null,
-    baselineAt: null,
-    lastSweep: null,
-    failure: { code, message, page: null, since: at, at, attempts: 1, retryAt: at },
-    lastError: { code, message, at },
-    dueAt: null,
-    late: false,
-    silence: null,
-    unreadable: [],
-    held: [],
-    sweeping: null,
-    shortcuts: null,
-    records: 0,
-  };
+  const failure = { code, message, page: null, since: at, at, attempts: 1, retryAt: at };
+  const unknown = { freshness: null, baselineAt: null, lastSweep: null, dueAt: null, silence: null, sweeping: null };
+  const lists = { unreadable: [], held: [], shortcuts: null, records: 0 };
+  return { list, enabled, intervalMs, failure, lastError: { code, message, at }, late: false, ...unknown, ...lists };
 }
 
 function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): NonNullable<ListStatus['freshness']> {
@@ -157,16 +140,4 @@ export async function readRedisStatus(
 ): Promise<RedisStatus> {
   const [evictionPolicy, refuses] = await Promise.all([readEvictionPolicy(redis), readRefusal(redis, keys.probe())]);
   return { evictionPolicy, mayEvict: evicts(evictionPolicy) && !allowEviction, refuses };
-}
-
-/** Writes nothing, but Redis refuses it like any other write. */
-async function readRefusal(redis: Redis, probe: string): Promise<RedisStatus['refuses']> {
-  try {
-    await redis.setrange(probe, 0, '');
-    return null;
-  } catch (error) {
-    const kind = classifyRedisError(messageOf(error));
-    if (kind === 'out of memory' || kind === 'read-only') return kind;
-    throw error;
-  }
 }

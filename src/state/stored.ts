@@ -7,7 +7,6 @@ import type { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
 
 export interface StoredAt {
-  /** The Redis key. */
   key: string;
   /** The field of a hash, or the entry of a stream. */
   field?: string;

@@ -1,8 +1,8 @@
 /** Keeps the last failure of each list for the schedule and the status, and logs when a failure begins, lasts and ends. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { ApiOutages } from '../api/with-retry.js';
-import type { ObservedTry } from '../api/with-observer.js';
+import type { ApiOutages } from '../api/retry.js';
+import type { ObservedTry } from '../api/one-try.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { Episode } from '../runtime/episode.js';

@@ -2,7 +2,7 @@
  * What the log says of the sweeps of a workspace. A small list is swept every second, so a line for each would hide all others: only a
  * sweep that means something to a person has its own, and one line per minute sums up all of them.
  */
-import type { ObservedTry } from '../api/with-observer.js';
+import type { ObservedTry } from '../api/one-try.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';

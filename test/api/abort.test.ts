@@ -2,10 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import { createClientUnderTest } from '../support/api-client.js';
-import { startApiServer, startRawServer, type Reply } from '../support/api-server.js';
-
-const FIRST = { cursor: null, page: 1 };
-const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
+import { startApiServer, startRawServer } from '../support/api-server.js';
+import { FIRST, PEOPLE } from '../support/first-page.js';
 
 describe('abort', () => {
   const reason = new Error('stopping');

@@ -1,9 +1,8 @@
 /** Connections that fail halfway, by servers on bare sockets. */
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createClientUnderTest } from '../support/api-client.js';
 import { startApiServer, startRawServer } from '../support/api-server.js';
-import { PEOPLE, failing, fetchFirst } from '../support/first-page.js';
+import { PEOPLE, failing, fetchFirst, shown } from '../support/first-page.js';
 
 describe('connection', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
@@ -90,8 +89,3 @@ describe('connection', () => {
     );
   });
 });
-
-/** Everything that inspection can show of a value. */
-function shown(value: unknown): string {
-  return inspect(value, { depth: null, showHidden: true, maxStringLength: null, maxArrayLength: null });
-}

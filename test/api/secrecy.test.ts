@@ -1,12 +1,8 @@
 /** What may be shown of an answer: the server's words, without the token, without records. */
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createClientUnderTest, TOKEN, type ClientUnderTest } from '../support/api-client.js';
+import { createClientUnderTest, TOKEN } from '../support/api-client.js';
 import { startApiServer, type Reply } from '../support/api-server.js';
-
-const FIRST = { cursor: null, page: 1 };
-const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
-const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
+import { PEOPLE, fetchFirst, shown } from '../support/first-page.js';
 
 describe('token', () => {
   const echoes: [string, (token: string) => Reply][] = [
@@ -17,12 +13,6 @@ describe('token', () => {
     [
       'words so long that the cut runs through it',
       (token) => ({ status: 403, body: { message: `${'x'.repeat(190)}${token}` } }),
-    ],
-    ['an encoded link', (token) => ({ status: 400, body: { message: `see /login?t=${encodeURIComponent(token)}` } })],
-    ['base64', (token) => ({ status: 400, body: { message: Buffer.from(token).toString('base64') } })],
-    [
-      'the header cut short',
-      (token) => ({ status: 400, body: { message: `Authorization: Bearer ${token.slice(0, 9)}` } }),
     ],
     ['the title of an HTML page', (token) => ({ status: 500, body: `<title>Error ${token}</title>` })],
     [
@@ -40,9 +30,8 @@ describe('token', () => {
     const error: unknown = await fetchFirst(client).catch((thrown: unknown) => thrown);
     const text = `${shown(error)} ${shown(client.logged)} ${shown(client.tried)}`;
     expect(error).toBeInstanceOf(Error);
-    for (const form of [token, encodeURIComponent(token), Buffer.from(token).toString('base64'), token.slice(0, 9)]) {
-      expect(text.toLowerCase()).not.toContain(form.toLowerCase());
-    }
+    // Not even its beginning; `redact.test.ts` has its other forms.
+    expect(text.toLowerCase()).not.toContain(token.slice(0, 9).toLowerCase());
   });
 
   it('token: is not in the cause chain of a foreign error', async () => {
@@ -74,8 +63,3 @@ describe('server message', () => {
     expect(Array.from(error.facts.words)).toHaveLength(200);
   });
 });
-
-/** Everything that inspection can show of a value. */
-function shown(value: unknown): string {
-  return inspect(value, { depth: null, showHidden: true, maxStringLength: null, maxArrayLength: null });
-}

@@ -33,10 +33,6 @@ describe('walk', () => {
     await expect(walk(api)).rejects.toThrow(looped);
   });
 
-  it('walk: fails when a page points to itself', async () => {
-    await expect(walk(serve({ first: page(['a'], '1'), 1: page(['b'], '1') }))).rejects.toThrow(looped);
-  });
-
   it('walk: fails when the API answers an expired cursor with the first page', async () => {
     const first = page(['a', 'b'], '1');
     await expect(walk(serve({ first }, { ...first, nextCursor: null }))).rejects.toThrow(looped);

@@ -1,12 +1,12 @@
 /** The read API of a sandbox in this process. It uses the layers and page parsing of the real client, but no socket. */
 import { gunzipSync } from 'node:zlib';
-import { compose, type FetchPage } from '../../src/api/layers.js';
 import { noAnswer, type Asked } from '../../src/api/failure.js';
 import { readPage } from '../../src/api/page.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { pageDigest } from '../../src/api/page-digest.js';
 import { wholePage, type Page, type ReadApi } from '../../src/api/read-api.js';
-import { withRetry } from '../../src/api/with-retry.js';
+import type { FetchPage } from '../../src/api/request.js';
+import { withRetry } from '../../src/api/retry.js';
 import type { BuiltInList, ListName } from '../../src/crm/lists/lists.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
@@ -51,7 +51,7 @@ export function inProcessApi({ sandbox, clock, faults, attempts, latencyMs, visi
     return received(answer, asked);
   };
   const retry = { attempts, backoff: { delayMs: 500, maxDelayMs: 30_000 }, clock, log: silentLog, random: () => 0.5 };
-  const fetchPage = compose([withRetry(retry)], once);
+  const fetchPage = withRetry(once, retry);
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (
     list,
     { cursor, page, kind = 'walk', signal, knownDigest },

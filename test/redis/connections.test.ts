@@ -7,20 +7,19 @@ import { eventually } from '../support/eventually.js';
 import { changeEvent } from '../support/fan-out.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
 import { startPrivateRedis } from '../support/redis.js';
-import { startSilentProxy, type SilentProxy } from '../support/silent-proxy.js';
+import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.js';
 
 interface Behind {
   redis: PrivateRedis;
-  proxy: SilentProxy;
+  proxy: RedisProxy;
   connections: RedisConnections;
 }
 
 describe.skipIf(redisBinary === undefined)('redis connections', () => {
   async function behindProxy(limits = { commandTimeoutMs: 1_000, silenceMs: 3_000 }): Promise<Behind> {
     const redis = await startPrivateRedis();
-    const proxy = await startSilentProxy(redis.port);
-    const url = redis.url.replace(`:${redis.port}`, `:${proxy.port}`);
-    const connections = openConnections({ url, limits });
+    const proxy = await startRedisProxy(redis.url);
+    const connections = openConnections({ url: proxy.url, limits });
     onTestFinished(() => connections.cut());
     return { redis, proxy, connections };
   }

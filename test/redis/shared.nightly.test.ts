@@ -14,7 +14,7 @@ const WAIT_MS = 60_000;
 const folderOf = useCli();
 
 describe.skipIf(redisBinary === undefined)('the private Redis of a project', { timeout: 600_000 }, () => {
-  async function project() {
+  it('private Redis: has its data and its address again after all processes were killed at once', async () => {
     const crm = await startOtherCrm();
     const folder = await folderOf({
       'changefeed.config.json': {
@@ -24,55 +24,25 @@ describe.skipIf(redisBinary === undefined)('the private Redis of a project', { t
     });
     const stateDir = join(folder.cwd, 'state');
     onTestFinished(() => stopLeftRedis(stateDir));
-    const url = (): string => homeOf(stateDir).url;
-    let edits = 0;
-    return {
-      url,
-      run: (args: readonly string[]): Promise<CliRun> => folder.run(args),
-      /** `changefeed start`, up and running. */
-      service: async (): Promise<TestProcess> => {
-        const service = folder.start(['start']);
-        await service.waitForLine(/changefeed is running/);
-        return service;
-      },
-      /** The first sweep of a project: a change before its end yields no event. */
-      baseline: (service: TestProcess) => service.waitForLine(/"mode":"baseline".*sweep complete/),
-      /** Renames a person in the CRM and waits until this process handles the event. */
-      delivers: async (service: TestProcess): Promise<void> => {
-        const name = `renamed-${++edits}-${crypto.randomUUID()}`;
-        crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name };
-        await service.waitForLine(new RegExp(`"crm.person.updated".*${name}`), WAIT_MS);
-      },
+    /** Renames a person in the CRM and waits until this process handles the event. */
+    const delivers = async (service: TestProcess): Promise<void> => {
+      const name = `renamed-${crypto.randomUUID()}`;
+      crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: name };
+      await service.waitForLine(new RegExp(`"crm.person.updated".*${name}`), WAIT_MS);
     };
-  }
-
-  it('private Redis: `status` leaves it running for other processes after the one that started it was killed', async () => {
-    const { service, baseline, delivers, run, url } = await project();
-    const first = await service();
-    await baseline(first);
-    const second = await service();
-    const before = await redisPid(url());
-    await first.kill('SIGKILL');
-
-    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' });
-
-    expect(await redisPid(url())).toBe(before);
-    await delivers(second);
-  });
-
-  it('private Redis: has its data and its address again after all processes were killed at once', async () => {
-    const { service, baseline, delivers, url } = await project();
-    const killed = await service();
-    await baseline(killed);
+    const killed = folder.start(['start']);
+    // A change before the end of the first sweep yields no event.
+    await killed.waitForLine(/"mode":"baseline".*sweep complete/);
     await delivers(killed);
-    const [address, server] = [url(), await redisPid(url())];
+    const { url } = homeOf(stateDir);
     process.kill(killed.pid, 'SIGKILL');
-    process.kill(server, 'SIGKILL');
+    process.kill(await redisPid(url), 'SIGKILL');
     await killed.exited;
 
-    const next = await service();
+    const next = folder.start(['start']);
+    await next.waitForLine(/changefeed is running/);
 
-    expect(url()).toBe(address);
+    expect(homeOf(stateDir).url).toBe(url);
     // A new baseline would yield no event for this change.
     await delivers(next);
     expect(next.stderr).not.toContain('"mode":"baseline"');

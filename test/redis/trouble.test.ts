@@ -54,7 +54,7 @@ async function commandsTo({ url }: PrivateRedis): Promise<Redis> {
   return redis;
 }
 
-describe.skipIf(redisBinary === undefined)('redis trouble', () => {
+describe.skipIf(redisBinary === undefined)('redis trouble', { timeout: 240_000 }, () => {
   const cli = useCli();
 
   async function folderOf(
@@ -84,6 +84,12 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
       run: (args: readonly string[]) => folder.run(args, env),
     };
   }
+  /** A CRM, a Redis that can be spoilt, and the folder of a service that uses both. */
+  async function spoilt(options?: Parameters<typeof folderOf>[2]) {
+    const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
+    const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis, options)]);
+    return { crm, redis, admin, folder };
+  }
   /** A running service whose lists have their baselines. */
   async function running(folder: { start: () => TestProcess }): Promise<TestProcess> {
     const service = folder.start();
@@ -97,18 +103,19 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
   };
   const handled = (service: TestProcess): number => service.stdout.split('\n').filter((line) => line !== '').length;
 
-  it.skipIf(isGate)(
-    'redis trouble: a Redis that is silent for some time is logged once when it goes away and once when it is back',
-    {
-      timeout: 150_000,
-    },
-    async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
-      const service = await running(await folderOf(crm, redis, { logLevel: 'debug' }));
-      process.kill(redis.pid, 'SIGSTOP');
+  const absences: [string, (redis: PrivateRedis) => unknown, (redis: PrivateRedis) => unknown][] = [
+    ['killed and started again', (redis) => redis.kill(), (redis) => redis.restart()],
+    ['silent', ({ pid }) => process.kill(pid, 'SIGSTOP'), ({ pid }) => process.kill(pid, 'SIGCONT')],
+  ];
+  it.each(rowsOfGate(1, absences))(
+    'redis trouble: a Redis that is %s is logged once when it goes away and once when it is back',
+    async (_what, begin, end) => {
+      const { crm, redis, folder } = await spoilt({ logLevel: 'debug' });
+      const service = await running(folder);
+      await begin(redis);
       await service.waitForLine(/Redis went away/);
       await untilFailureIsQuieted(service);
-      process.kill(redis.pid, 'SIGCONT');
+      await end(redis);
       await service.waitForLine(/Redis is back/);
       edit(crm, 0, 'after');
       await eventually(() => expect(handled(service)).toBe(1));
@@ -121,34 +128,12 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it(
-    'redis trouble: a Redis that is killed and started again is logged once when it goes away and once when it is back',
-    {
-      timeout: 150_000,
-    },
-    async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
-      const service = await running(await folderOf(crm, redis, { logLevel: 'debug' }));
-      await redis.kill();
-      await service.waitForLine(/Redis went away/);
-      await untilFailureIsQuieted(service);
-      await redis.restart();
-      await service.waitForLine(/Redis is back/);
-      edit(crm, 0, 'after');
-      await eventually(() => expect(handled(service)).toBe(1));
-      expect(alarms(service)).toEqual(['Redis went away']);
-      expect(logged(service, /^Redis is back$/)).toHaveLength(1);
-      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    },
-  );
-
   it.each(rowsOfGate(1, ['SIGSTOP', 'SIGKILL'] as const))(
     'redis trouble: a stop while Redis is away (%s) ends within seconds, with exit code 0 if no work was in progress',
-    { timeout: 240_000 },
     async (signal) => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       // No sweep after the baselines: a commit that is in progress would rightly make the exit code 1.
-      const service = await running(await folderOf(crm, redis, { interval: '1h' }));
+      const { redis, folder } = await spoilt({ interval: '1h' });
+      const service = await running(folder);
       process.kill(redis.pid, signal);
       await service.waitForLine(/Redis went away/);
       const started = performance.now();
@@ -159,59 +144,43 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it(
-    'redis trouble: a stop while Redis is away names the handlers that were running, and the exit code is 1',
-    {
-      timeout: 150_000,
-    },
-    async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
-      const handle = `await new Promise((resolve) => signal.addEventListener('abort', resolve));`;
-      const service = await running(await folderOf(crm, redis, { handle }));
-      edit(crm, 0, 'slow');
-      await eventually(() => expect(handled(service)).toBe(1));
-      await redis.kill();
-      await service.waitForLine(/Redis went away/);
-      const started = performance.now();
-      expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
-      expect(performance.now() - started).toBeLessThan(20_000);
-      expect(service.stderr).toMatch(
-        /^changefeed: Redis at 127\.0\.0\.1:\d+ gave no answer .*under way: .*handling of "out".*\[CF_STOP_TIMEOUT\]$/m,
-      );
-    },
-  );
+  it('redis trouble: a stop while Redis is away names the handlers that were running, and the exit code is 1', async () => {
+    const handle = `await new Promise((resolve) => signal.addEventListener('abort', resolve));`;
+    const { crm, redis, folder } = await spoilt({ handle });
+    const service = await running(folder);
+    edit(crm, 0, 'slow');
+    await eventually(() => expect(handled(service)).toBe(1));
+    await redis.kill();
+    await service.waitForLine(/Redis went away/);
+    const started = performance.now();
+    expect(await service.kill('SIGTERM')).toEqual({ code: 1, signal: null });
+    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(service.stderr).toMatch(
+      /^changefeed: Redis at 127\.0\.0\.1:\d+ gave no answer .*under way: .*handling of "out".*\[CF_STOP_TIMEOUT\]$/m,
+    );
+  });
 
-  it(
-    'redis trouble: a policy that evicts is refused at the start with one message, unless the configuration allows it',
-    {
-      timeout: 150_000,
-    },
-    async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
-      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
-      await admin.config('SET', 'maxmemory-policy', 'volatile-lru');
-      const refused = folder.start();
-      expect(await refused.exited).toEqual({ code: 2, signal: null });
-      expect(refused.stderr).toMatch(
-        /^changefeed: Redis at 127\.0\.0\.1:\d+ has maxmemory-policy "volatile-lru" .*CONFIG SET maxmemory-policy noeviction.*redis\.conf.*allowEviction: true.*\[CF_REDIS_EVICTS\]\n$/,
-      );
-      const { code, stderr } = await folder.run(['sweep']);
-      expect(code).toBe(2);
-      expect(stderr).toContain(refused.stderr);
-      expect(crm.asked).toEqual([]);
+  it('redis trouble: a policy that evicts is refused at the start with one message, unless the configuration allows it', async () => {
+    const { crm, redis, admin, folder } = await spoilt();
+    await admin.config('SET', 'maxmemory-policy', 'volatile-lru');
+    const refused = folder.start();
+    expect(await refused.exited).toEqual({ code: 2, signal: null });
+    expect(refused.stderr).toMatch(
+      /^changefeed: Redis at 127\.0\.0\.1:\d+ has maxmemory-policy "volatile-lru" .*CONFIG SET maxmemory-policy noeviction.*redis\.conf.*allowEviction: true.*\[CF_REDIS_EVICTS\]\n$/,
+    );
+    const { code, stderr } = await folder.run(['sweep']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(refused.stderr);
+    expect(crm.asked).toEqual([]);
 
-      const tolerant = await folderOf(crm, redis, { options: { allowEviction: true } });
-      const service = await running(tolerant);
-      expect(alarms(service)).toEqual(['Redis may evict keys, which redis.allowEviction allows: state may be lost']);
-      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    },
-  );
+    const tolerant = await folderOf(crm, redis, { options: { allowEviction: true } });
+    const service = await running(tolerant);
+    expect(alarms(service)).toEqual(['Redis may evict keys, which redis.allowEviction allows: state may be lost']);
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
 
   it.skipIf(isGate)(
     'redis trouble: if INFO and CONFIG are forbidden, the policy is not checked, and a warning says so',
-    {
-      timeout: 150_000,
-    },
     async () => {
       const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const admin = await commandsTo(redis);
@@ -227,12 +196,8 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
 
   it.skipIf(isGate)(
     'redis trouble: when the policy begins to evict, polling stops with one error, and it continues when the policy is safe',
-    {
-      timeout: 150_000,
-    },
     async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
-      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
+      const { crm, admin, folder } = await spoilt();
       const service = await running(folder);
       await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
       await service.waitForLine(/Redis may evict keys/);
@@ -251,36 +216,29 @@ describe.skipIf(redisBinary === undefined)('redis trouble', () => {
     },
   );
 
-  it(
-    'redis trouble: a full Redis is logged once when it begins and once when it ends, and no event is lost',
-    { timeout: 240_000 },
-    async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
-      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis)]);
-      const service = await running(folder);
-      await admin.config('SET', 'maxmemory', '1mb');
-      edit(crm, 0, 'first');
-      await service.waitForLine(/Redis is out of memory/);
-      edit(crm, 1, 'second');
-      await threeChecks(admin);
-      await admin.config('SET', 'maxmemory', '0');
-      await service.waitForLine(/Redis has memory again/);
-      await eventually(() => expect(handled(service)).toBe(2));
-      expect(alarms(service)).toEqual([
-        'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
-      ]);
-      expect(logged(service, /^Redis has memory again/)).toHaveLength(1);
-      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    },
-  );
+  it('redis trouble: a full Redis is logged once when it begins and once when it ends, and no event is lost', async () => {
+    const { crm, admin, folder } = await spoilt();
+    const service = await running(folder);
+    await admin.config('SET', 'maxmemory', '1mb');
+    edit(crm, 0, 'first');
+    await service.waitForLine(/Redis is out of memory/);
+    edit(crm, 1, 'second');
+    await threeChecks(admin);
+    await admin.config('SET', 'maxmemory', '0');
+    await service.waitForLine(/Redis has memory again/);
+    await eventually(() => expect(handled(service)).toBe(2));
+    expect(alarms(service)).toEqual([
+      'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
+    ]);
+    expect(logged(service, /^Redis has memory again/)).toHaveLength(1);
+    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
 
   it.skipIf(isGate)(
     'redis trouble: while events wait, a full Redis gets some commands per second and not thousands',
-    { timeout: 240_000 },
     async () => {
-      const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
       const handle = `while (!existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20));`;
-      const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis, { handle })]);
+      const { crm, admin, folder } = await spoilt({ handle });
       const service = await running(folder);
       for (let index = 0; index < 10; index++) edit(crm, index, `name ${index}`);
       await eventually(async () => expect(await admin.xlen('changefeed:{acme}:log')).toBe(10));

@@ -17,8 +17,9 @@ function fullest(grants: ReadonlyMap<string, number>, ms: number): number {
 
 describe('the request budget', () => {
   const redis = useRedis();
-  const window = () => createBudgetWindow({ redis: redis.connect(), keys: redis.keys, workspace: 'acme' });
-  const budget = (limits: BudgetLimits) => createSharedBudget({ window: window(), limits, clock: systemClock });
+  const window = (workspace = 'acme') => createBudgetWindow({ redis: redis.connect(), keys: redis.keys, workspace });
+  const budget = (limits: BudgetLimits, own = window()) =>
+    createSharedBudget({ window: own, limits, clock: systemClock });
 
   /** Adds the requests in the window to the grants: workspace and number → time. */
   async function record(grants: Map<string, number>, workspace = 'acme'): Promise<void> {
@@ -53,8 +54,7 @@ describe('the request budget', () => {
     const grants = new Map<string, number>();
     const workspaces = ['one', 'other'];
     const takers = workspaces.flatMap((workspace) => {
-      const alone = createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace });
-      const own = createSharedBudget({ window: alone, limits, clock: systemClock });
+      const own = budget(limits, window(workspace));
       return Array.from({ length: 10 }, () => own.take(WALK));
     });
     await Promise.all(takers);
@@ -66,7 +66,7 @@ describe('the request budget', () => {
     const inner = window();
     const asks: WindowAsk[] = [];
     const counting = { ...inner, take: (ask: WindowAsk) => (asks.push(ask), inner.take(ask)) };
-    const own = createSharedBudget({ window: counting, limits: { requests: 20, perSeconds: 1 }, clock: systemClock });
+    const own = budget({ requests: 20, perSeconds: 1 }, counting);
     await Promise.all(Array.from({ length: 40 }, () => own.take(WALK)));
     // Two at once, then one by one, and a few more because timers are not exact. Each waiting for itself would ask 800 times.
     expect(asks.length).toBeLessThan(100);
@@ -94,9 +94,9 @@ describe('the request budget', () => {
   it('budget: a pause of one workspace does not pause another', async () => {
     const limits = { requests: 20, perSeconds: 1 };
     await budget(limits).pause(60_000);
-    const elsewhere = createBudgetWindow({ redis: redis.redis, keys: redis.keys, workspace: 'other' });
-    const own = createSharedBudget({ window: elsewhere, limits, clock: systemClock });
-    await expect(own.take({ ...WALK, signal: AbortSignal.timeout(5_000) })).resolves.toBeUndefined();
+    await expect(
+      budget(limits, window('other')).take({ ...WALK, signal: AbortSignal.timeout(5_000) }),
+    ).resolves.toBeUndefined();
   });
 
   it('budget: a failure of Redis is that of every waiting request, and the next ones ask again', async () => {
@@ -106,11 +106,7 @@ describe('the request budget', () => {
       const failure = failures.pop();
       return failure === undefined ? inner.take(ask) : Promise.reject(failure);
     };
-    const own = createSharedBudget({
-      window: { ...inner, take },
-      limits: { requests: 20, perSeconds: 1 },
-      clock: systemClock,
-    });
+    const own = budget({ requests: 20, perSeconds: 1 }, { ...inner, take });
     const results = await Promise.allSettled([own.take(WALK), own.take(WALK)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(own.take(WALK)).resolves.toBeUndefined();

@@ -78,26 +78,20 @@ describe('notices', () => {
     expect(other.lines).toEqual(['problem list:people']);
   });
 
-  it('notice: a missing role is reported when two checks in a row miss it', async () => {
-    const watcher = watching();
-    const role = { ...late('people'), kind: 'role.missing', subject: 'role:poll', list: null } as const;
-    await watcher.look(role);
-    await watcher.look();
-    await watcher.look(role);
-    expect(await events()).toEqual([]);
-    await watcher.look(role);
-    expect((await events()).map(({ type }) => type)).toEqual(['changefeed.role.missing']);
-  });
-
-  it('notice: a late list is reported when it is found late twice in a row, and not when it is swept in between', async () => {
-    const watcher = watching();
-    await watcher.look(late('people'));
-    await watcher.look();
-    await watcher.look(late('people'));
-    expect(await events()).toEqual([]);
-    await watcher.look(late('people'));
-    expect((await events()).map(({ subject }) => subject)).toEqual(['list:people']);
-  });
+  it.each([{ ...late('people'), kind: 'role.missing', subject: 'role:poll', list: null } as const, late('people')])(
+    'notice: $kind is reported when it is found twice in a row, and not when it is gone in between',
+    async (problem) => {
+      const watcher = watching();
+      await watcher.look(problem);
+      await watcher.look();
+      await watcher.look(problem);
+      expect(await events()).toEqual([]);
+      await watcher.look(problem);
+      expect((await events()).map(({ type, subject }) => [type, subject])).toEqual([
+        [`changefeed.${problem.kind}`, problem.subject],
+      ]);
+    },
+  );
 
   it('notice: a problem that returns is reported again with the next sequence of its subject', async () => {
     const watcher = watching();

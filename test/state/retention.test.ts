@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createOffsetStore } from '../../src/state/offsets.js';
 import { trimLog, type TrimOptions } from '../../src/state/retention.js';
 import { useRedis } from '../support/redis.js';
 
@@ -109,46 +108,35 @@ describe('the retention of the log', () => {
     }
     expect(await left()).toEqual(ids.slice(2));
   });
-});
 
-const test = useRedis();
-const idsOf = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => `${from + i}-0`);
+  /** Ten events; `slow` has read the second, `quick` the ninth; at most five are kept. */
+  async function readUnequally() {
+    const ids = await minutes(10);
+    await reads('slow', ids[1]!);
+    await reads('quick', ids[8]!);
+    const options = { retention: { ageMs: DAY, events: 5 }, readers: ['slow', 'quick'] };
+    return { ids, trimFor: (...disabled: string[]) => trim({ ...options, disabled }) };
+  }
 
-/** Ten events at 1 ms to 10 ms; `slow` has read the second, `quick` the ninth. */
-async function logged(): Promise<(disabled: readonly string[]) => ReturnType<typeof trimLog>> {
-  const log = test.keys.log('acme');
-  for (const id of idsOf(1, 10)) await test.redis.xadd(log, id, 'event', '{}');
-  const offsets = createOffsetStore(test.redis, test.keys);
-  await offsets.begin('acme', 'slow', '2-0');
-  await offsets.begin('acme', 'quick', '9-0');
-  const retention = { ageMs: 1_000, events: 5 };
-  return (disabled) =>
-    trimLog(test.redis, test.keys, { workspace: 'acme', retention, nowMs: 20, readers: ['slow', 'quick'], disabled });
-}
-
-const kept = async (): Promise<string[]> =>
-  (await test.redis.xrange(test.keys.log('acme'), '-', '+')).map(([id]) => id);
-
-describe('retention with a disabled subscription', () => {
   it('retention: unread events are kept beyond the limit', async () => {
-    const trim = await logged();
-    expect(await trim([])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
-    expect(await kept()).toEqual(idsOf(2, 10));
+    const { ids, trimFor } = await readUnequally();
+    expect(await trimFor()).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
+    expect(await left()).toEqual(ids.slice(1));
   });
 
   it('retention: unread events of a disabled subscription are removed, and it is reported as missing them', async () => {
-    const trim = await logged();
-    expect(await trim(['slow'])).toEqual({ droppedOffsets: [], dropped: 5, missedBy: ['slow'] });
-    expect(await kept()).toEqual(idsOf(6, 10));
+    const { ids, trimFor } = await readUnequally();
+    expect(await trimFor('slow')).toEqual({ droppedOffsets: [], dropped: 5, missedBy: ['slow'] });
+    expect(await left()).toEqual(ids.slice(5));
     // Reported once: nothing more is removed now.
-    expect(await trim(['slow'])).toEqual({ droppedOffsets: [], dropped: 0, missedBy: [] });
+    expect(await trimFor('slow')).toEqual({ droppedOffsets: [], dropped: 0, missedBy: [] });
   });
 
   it('retention: a disabled subscription misses nothing within the limits', async () => {
-    const trim = await logged();
-    expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
-    await createOffsetStore(test.redis, test.keys).advance('acme', 'slow', { from: '2-0', to: '10-0' });
-    expect(await trim(['quick'])).toEqual({ droppedOffsets: [], dropped: 4, missedBy: [] });
-    expect(await kept()).toEqual(idsOf(6, 10));
+    const { ids, trimFor } = await readUnequally();
+    expect(await trimFor('quick')).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
+    await reads('slow', ids[9]!);
+    expect(await trimFor('quick')).toEqual({ droppedOffsets: [], dropped: 4, missedBy: [] });
+    expect(await left()).toEqual(ids.slice(5));
   });
 });

@@ -44,99 +44,60 @@ const snapshots = ({ redis, keys }: TestRedis) =>
     clock: systemClock,
     list: () => ({ enabled: true, images: true, rules: compileRules('todo') }),
   });
-type Damage = [
-  what: string,
-  stored: (keys: TestRedis['keys']) => { key: string; field?: string; score?: number },
-  read: (test: TestRedis) => Promise<unknown>,
-];
+type Place = { key: string; field?: string; score?: number };
+type Damage = [what: string, stored: (keys: TestRedis['keys']) => Place, read: (test: TestRedis) => Promise<unknown>];
+
+/** A field of the sweep hash of the list `todo`. */
+const ofSweep =
+  (field: string) =>
+  (keys: TestRedis['keys']): Place => ({ key: keys.sweep('acme', 'todo'), field });
+const aRecord = (keys: TestRedis['keys']): Place => ({ key: keys.records('acme', 'todo'), field: 't1' });
+const anOffset = (keys: TestRedis['keys']): Place => ({ key: keys.offsets('acme'), field: 'ops' });
+const mirror = ({ redis, keys }: TestRedis) => createMirrorStore(redis, keys, 'acme');
+const schedule = ({ redis, keys }: TestRedis) => createScheduleStore(redis, keys, 'acme');
+const guard = ({ redis, keys }: TestRedis) => createStateGuard({ redis, keys, clock: systemClock, log: silentLog });
+const notices = ({ redis, keys }: TestRedis) => createNoticeStore(redis, keys);
+const listed = async ({ redis, keys }: TestRedis) => {
+  await redis.sadd(keys.processes(), 'one');
+  return await createProcessRegistry(redis, keys).list();
+};
+const trimmed = async (test: TestRedis) => {
+  await createOffsetStore(test.redis, test.keys).begin('acme', 'ops', '1-0');
+  return await trim(test);
+};
 
 /** Read as JSON: no JSON, JSON of another form, and JSON of another version all have to be refused. */
 const JSON_VALUES: Damage[] = [
-  [
-    'checkpoint',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'checkpoint' }),
-    (test) => sweeps(test).load('todo'),
-  ],
-  ['summary', (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }), (test) => sweeps(test).load('todo')],
-  [
-    'summary, for accept',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }),
-    (test) => sweeps(test).acceptHeld('todo'),
-  ],
-  [
-    'summary, for the mirror',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }),
-    ({ redis, keys }) => createMirrorStore(redis, keys, 'acme').status('todo'),
-  ],
-  [
-    'summary, for a snapshot',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'lastSweep' }),
-    (test) => snapshots(test).scan('acme', 'todo', null),
-  ],
-  [
-    'failure of a list',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'failure' }),
-    ({ redis, keys }) => createScheduleStore(redis, keys, 'acme').times('todo'),
-  ],
-  [
-    'failure of a list that is over',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'failure' }),
-    ({ redis, keys }) => createScheduleStore(redis, keys, 'acme').clearFailure('todo'),
-  ],
+  ['checkpoint', ofSweep('checkpoint'), (test) => sweeps(test).load('todo')],
+  ['summary', ofSweep('lastSweep'), (test) => sweeps(test).load('todo')],
+  ['summary, for accept', ofSweep('lastSweep'), (test) => sweeps(test).acceptHeld('todo')],
+  ['summary, for the mirror', ofSweep('lastSweep'), (test) => mirror(test).status('todo')],
+  ['summary, for a snapshot', ofSweep('lastSweep'), (test) => snapshots(test).scan('acme', 'todo', null)],
+  ['failure of a list', ofSweep('failure'), (test) => schedule(test).times('todo')],
+  ['failure of a list that is over', ofSweep('failure'), (test) => schedule(test).clearFailure('todo')],
   [
     'missing record',
     (keys) => ({ key: keys.missing('acme', 'todo'), field: 't1' }),
     (test) => sweeps(test).membership('todo'),
   ],
-  [
-    'way in which todos are watched',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'watchedAs' }),
-    (test) => todos(test).watchedAs(),
-  ],
+  ['way in which todos are watched', ofSweep('watchedAs'), (test) => todos(test).watchedAs()],
   [
     'task of a backfill',
     (keys) => ({ key: keys.backfills('ops'), field: 'replay 1 acme' }),
     ({ redis, keys }) => createBackfillStore(redis, keys).tasks('ops'),
   ],
   ['id of the state', (keys) => ({ key: keys.state('acme') }), ({ redis, keys }) => readState(redis, keys, 'acme')],
-  [
-    'id of the state, for a sweep',
-    (keys) => ({ key: keys.state('acme') }),
-    ({ redis, keys }) => createStateGuard({ redis, keys, clock: systemClock, log: silentLog }).check('acme'),
-  ],
-  [
-    'report of a process',
-    (keys) => ({ key: keys.process('one') }),
-    async ({ redis, keys }) => {
-      await redis.sadd(keys.processes(), 'one');
-      return await createProcessRegistry(redis, keys).list();
-    },
-  ],
+  ['id of the state, for a sweep', (keys) => ({ key: keys.state('acme') }), (test) => guard(test).check('acme')],
+  ['report of a process', (keys) => ({ key: keys.process('one') }), listed],
 ];
 
 const OTHER_VALUES: Damage[] = [
   ...JSON_VALUES,
-  [
-    'stored record',
-    (keys) => ({ key: keys.records('acme', 'todo'), field: 't1' }),
-    (test) => sweeps(test).records('todo', ['t1']),
-  ],
-  [
-    'stored record, for the mirror',
-    (keys) => ({ key: keys.records('acme', 'todo'), field: 't1' }),
-    ({ redis, keys }) => createMirrorStore(redis, keys, 'acme').images('todo', ['t1']),
-  ],
-  [
-    'stored record, for a snapshot',
-    (keys) => ({ key: keys.records('acme', 'todo'), field: 't1' }),
-    (test) => snapshots(test).scan('acme', 'todo', null),
-  ],
-  ['stored todo', (keys) => ({ key: keys.records('acme', 'todo'), field: 't1' }), (test) => todos(test).todos(['t1'])],
-  [
-    'stored todo, for the report',
-    (keys) => ({ key: keys.records('acme', 'todo'), field: 't1' }),
-    (test) => todos(test).everyTodo()[Symbol.asyncIterator]().next(),
-  ],
+  ['stored record', aRecord, (test) => sweeps(test).records('todo', ['t1'])],
+  ['stored record, for the mirror', aRecord, (test) => mirror(test).images('todo', ['t1'])],
+  ['stored record, for a snapshot', aRecord, (test) => snapshots(test).scan('acme', 'todo', null)],
+  ['stored todo', aRecord, (test) => todos(test).todos(['t1'])],
+  ['stored todo, for the report', aRecord, (test) => todos(test).everyTodo()[Symbol.asyncIterator]().next()],
   [
     'page of members',
     (keys) => ({ key: keys.members('acme', 'todo'), field: '1' }),
@@ -147,45 +108,18 @@ const OTHER_VALUES: Damage[] = [
     (keys) => ({ key: keys.walkMembers('acme', 'todo'), field: '1' }),
     (test) => sweeps(test).membership('todo'),
   ],
-  [
-    'time of the baseline',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'baselineAt' }),
-    (test) => sweeps(test).load('todo'),
-  ],
-  [
-    'time of an acceptance',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'acceptedAt' }),
-    (test) => sweeps(test).acceptedAt('todo'),
-  ],
-  [
-    'counter of the schema',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'schema rows' }),
-    (test) => sweeps(test).schema('todo'),
-  ],
-  [
-    'counter of schema events',
-    (keys) => ({ key: keys.sweep('acme', 'todo'), field: 'schemaEvents 이름' }),
-    (test) => sweeps(test).schemaSequences('todo', ['이름']),
-  ],
+  ['time of the baseline', ofSweep('baselineAt'), (test) => sweeps(test).load('todo')],
+  ['time of an acceptance', ofSweep('acceptedAt'), (test) => sweeps(test).acceptedAt('todo')],
+  ['counter of the schema', ofSweep('schema rows'), (test) => sweeps(test).schema('todo')],
+  ['counter of schema events', ofSweep('schemaEvents 이름'), (test) => sweeps(test).schemaSequences('todo', ['이름'])],
   [
     'timer of a todo',
     (keys) => ({ key: keys.due('acme'), score: 1 }),
     (test) => todos(test).due(2, { offset: 0, count: 1 }),
   ],
-  [
-    'offset',
-    (keys) => ({ key: keys.offsets('acme'), field: 'ops' }),
-    ({ redis, keys }) => createOffsetStore(redis, keys).get('acme', 'ops'),
-  ],
-  ['offset, for retention', (keys) => ({ key: keys.offsets('acme'), field: 'ops' }), trim],
-  [
-    'mark of an unconfigured subscription',
-    (keys) => ({ key: keys.unconfigured('acme'), field: 'ops' }),
-    async (test) => {
-      await createOffsetStore(test.redis, test.keys).begin('acme', 'ops', '1-0');
-      return await trim(test);
-    },
-  ],
+  ['offset', anOffset, ({ redis, keys }) => createOffsetStore(redis, keys).get('acme', 'ops')],
+  ['offset, for retention', anOffset, trim],
+  ['mark of an unconfigured subscription', (keys) => ({ key: keys.unconfigured('acme'), field: 'ops' }), trimmed],
   [
     'event that is stored with its ordering group',
     (keys) => ({ key: keys.payloads('ops'), field: 'evt_1' }),
@@ -199,7 +133,7 @@ const OTHER_VALUES: Damage[] = [
   [
     'notice',
     (keys) => ({ key: keys.notices('acme'), field: 'open list.late list:todo' }),
-    ({ redis, keys }) => createNoticeStore(redis, keys).endUnseen('acme', { sinceMs: 1, nowMs: 1 }),
+    (test) => notices(test).endUnseen('acme', { sinceMs: 1, nowMs: 1 }),
   ],
 ];
 

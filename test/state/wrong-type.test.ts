@@ -1,16 +1,16 @@
 /** Keys that hold a value of another Redis type. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnections } from '../../src/redis/connections.js';
+import { wrongType } from '../../src/redis/errors.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
-import { wrongType } from '../../src/state/wrong-type.js';
 import { useRedis } from '../support/redis.js';
 
 describe('wrong type', () => {
   const test = useRedis();
 
   const connection = () => {
-    const connections = openConnections({ url: test.url, onWrongType: wrongType });
+    const connections = openConnections({ url: test.url });
     onTestFinished(() => connections.cut());
     return connections.general();
   };

@@ -2,7 +2,7 @@
 import { createReadApi, type ReadApiOptions } from '../../src/api/client.js';
 import type { Budget } from '../../src/api/budget.js';
 import type { ReadApi } from '../../src/api/read-api.js';
-import type { ObservedTry } from '../../src/api/with-observer.js';
+import type { ObservedTry } from '../../src/api/one-try.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import type { Log } from '../../src/runtime/log.js';
 

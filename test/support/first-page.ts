@@ -1,9 +1,10 @@
 /** Fetches the first page of a list with a client under test, and describes the expected errors. */
+import { inspect } from 'node:util';
 import { expect } from 'vitest';
 import type { ClientUnderTest } from './api-client.js';
 import type { Reply } from './api-server.js';
 
-const FIRST = { cursor: null, page: 1 };
+export const FIRST = { cursor: null, page: 1 };
 export const PEOPLE: Reply = { body: { success: true, data: { peopleList: [{ id: 'a' }], nextCursor: 'next' } } };
 export const failing = (code: string, facts: object = {}) =>
   expect.objectContaining({
@@ -17,3 +18,8 @@ export const failing = (code: string, facts: object = {}) =>
   }) as Error;
 
 export const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
+
+/** Everything that inspection can show of a value. */
+export function shown(value: unknown): string {
+  return inspect(value, { depth: null, showHidden: true, maxStringLength: null, maxArrayLength: null });
+}

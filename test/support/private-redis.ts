@@ -78,8 +78,8 @@ export function homeOf(stateDir: string): { url: string } {
 /** Stops a private Redis that killed processes left running, as its last user. */
 export async function stopLeftRedis(stateDir: string): Promise<void> {
   if (!existsSync(join(stateDir, 'redis.json'))) return;
-  const { outcome } = await probeRedis(homeOf(stateDir).url, { mustKnowPassword: true });
-  if (outcome === 'ready') await (await openRedis({ stateDir, log: silentLog })).close();
+  const failure = await probeRedis(homeOf(stateDir).url, { mustKnowPassword: true });
+  if (failure === null) await (await openRedis({ stateDir, log: silentLog })).close();
 }
 
 /** The number of processes whose working directory is this folder; 0 where the system does not show it (only Linux does). */

@@ -15,7 +15,7 @@ import { requireOptionalPackage } from '../../runtime/optional-package.js';
 export interface RedisLauncher {
   readonly origin: 'private' | 'docker';
   /** Starts a Redis on the loopback address and waits until it answers. It has `users` open for reading until it has ended. */
-  launch(options: LaunchOptions & { users: string }): Promise<void>;
+  launch(options: LaunchOptions & { users: string }): Promise<unknown>;
 }
 
 export interface LaunchOptions {
@@ -30,15 +30,6 @@ export interface LaunchOptions {
   users?: string | undefined;
   /** A folder that is removed when the server has ended because its users have. */
   temporary?: string | undefined;
-}
-
-export function processLauncher(binary: string): RedisLauncher {
-  return {
-    origin: 'private',
-    async launch(options) {
-      await startRedisServer({ binary, ...options });
-    },
-  };
 }
 
 /** A server that answers. */

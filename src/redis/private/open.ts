@@ -39,7 +39,7 @@ import type { Log } from '../../runtime/log.js';
 import { runLoop } from '../../runtime/loop.js';
 import { checkRedis, probeRedis } from '../probe.js';
 import { withFileLock } from './file-lock.js';
-import { dockerLauncher, findRedisBinary, processLauncher, INSTALL_REDIS, type RedisLauncher } from './launch.js';
+import { dockerLauncher, findRedisBinary, startRedisServer, INSTALL_REDIS, type RedisLauncher } from './launch.js';
 import { freePort, isFree } from './port.js';
 
 export interface OpenRedisOptions {
@@ -78,10 +78,12 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis>
     return { url, origin: 'named', close: () => Promise.resolve() };
   }
   const binary = findRedisBinary(searchPath);
-  if (binary !== undefined)
-    return await openPrivateRedis({ stateDir, temporary, log, launcher: processLauncher(binary) });
-  return await openPrivateRedis({ stateDir, temporary, log, launcher: container }).catch((error: unknown) => {
-    throw error instanceof ChangefeedError ? error : missing(error);
+  const launcher: RedisLauncher =
+    binary === undefined
+      ? container
+      : { origin: 'private', launch: (started) => startRedisServer({ binary, ...started }) };
+  return await openPrivateRedis({ stateDir, temporary, log, launcher }).catch((error: unknown) => {
+    throw binary !== undefined || error instanceof ChangefeedError ? error : missing(error);
   });
 }
 
@@ -164,8 +166,7 @@ async function joinServer(stateDir: string, { url }: Home): Promise<number | und
   for (;;) {
     const user = openAsUser(stateDir);
     if (user === undefined) return undefined;
-    const { outcome } = await probeRedis(url, { timeoutMs: 2_000, mustKnowPassword: true });
-    if (outcome === 'ready') return user;
+    if ((await probeRedis(url, { timeoutMs: 2_000, mustKnowPassword: true })) === null) return user;
     closeSync(user);
     if (systemClock.now() >= deadline) throw stuck(stateDir);
     await systemClock.sleep(RETRY_MS);
@@ -262,47 +263,37 @@ async function untilDisconnected(url: string, signal: AbortSignal): Promise<void
 }
 
 function unsafe(stateDir: string, why: string): ChangefeedError {
-  return new ChangefeedError('CF_REDIS_MISSING', {
-    message: `The state directory ${stateDir} ${why}. Set CHANGEFEED_STATE_DIR to a folder of this user, such as ${join(stateDir, 'changefeed')}; it is created.`,
-  });
+  const message = `The state directory ${stateDir} ${why}. Set CHANGEFEED_STATE_DIR to a folder of this user, such as ${join(stateDir, 'changefeed')}; it is created.`;
+  return new ChangefeedError('CF_REDIS_MISSING', { message });
 }
 
 function stuck(stateDir: string): ChangefeedError {
-  return new ChangefeedError('CF_REDIS_UNREACHABLE', {
-    message:
-      `The private Redis of ${stateDir} is running, but it neither answers nor ends. No second one was started, because two ` +
-      `servers would destroy the data. Kill that redis-server, then start again.`,
-  });
+  const message =
+    `The private Redis of ${stateDir} is running, but it neither answers nor ends. No second one was started, because two ` +
+    `servers would destroy the data. Kill that redis-server, then start again.`;
+  return new ChangefeedError('CF_REDIS_UNREACHABLE', { message });
 }
 
 function moved(stateDir: string, url: string): ChangefeedError {
-  return new ChangefeedError('CF_REDIS_UNREACHABLE', {
-    message:
-      `The private Redis of ${stateDir} ended and was started again at another address, because another program now uses ` +
-      `its port ${new URL(url).port}. Start this process again.`,
-  });
+  const message =
+    `The private Redis of ${stateDir} ended and was started again at another address, because another program now uses ` +
+    `its port ${new URL(url).port}. Start this process again.`;
+  return new ChangefeedError('CF_REDIS_UNREACHABLE', { message });
 }
 
 function missing(cause: unknown): ChangefeedError {
-  return new ChangefeedError('CF_REDIS_MISSING', {
-    message:
-      `REDIS_URL is not set, neither redis-server nor valkey-server is on the PATH, and Docker could not start a Redis ` +
-      `(${messageOf(cause)}). Install Redis: ${INSTALL_REDIS}`,
-    cause,
-  });
+  const message =
+    `REDIS_URL is not set, neither redis-server nor valkey-server is on the PATH, and Docker could not start a Redis ` +
+    `(${messageOf(cause)}). Install Redis: ${INSTALL_REDIS}`;
+  return new ChangefeedError('CF_REDIS_MISSING', { message, cause });
 }
 
 function locked<T>(stateDir: string, run: () => Promise<T>): Promise<T> {
   return withFileLock(join(stateDir, 'redis.lock'), run);
 }
 
-function usersFile(stateDir: string): string {
-  return join(stateDir, 'redis.users');
-}
-
-function homeFile(stateDir: string): string {
-  return join(stateDir, 'redis.json');
-}
+const usersFile = (stateDir: string): string => join(stateDir, 'redis.users');
+const homeFile = (stateDir: string): string => join(stateDir, 'redis.json');
 
 /** @throws if the file exists and cannot be read: a second Redis must not be started on the same data */
 function readHome(stateDir: string): Home | undefined {

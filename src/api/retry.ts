@@ -1,20 +1,19 @@
 /**
- * The retry layer: which failures are tried again, how often, and after what wait.
+ * All tries of one page: which failures are tried again, how often, and after what wait.
  *
  * A 429 is tried again up to `attempts` times. The wait is what the server asks for, otherwise 10 s, doubled with each attempt, at
- * most 60 s (`wait.ts`). `with-budget.ts` makes all processes of the workspace wait for the same time. After it they use less of the
+ * most 60 s (`wait.ts`). All processes of the workspace wait for the same time (`one-try.ts`). After it they use less of the
  * budget for some minutes (`allowance.ts`). When all attempts are used, the sweep ends as incomplete and keeps its checkpoint.
  */
 import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import type { Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
 import type { Episode } from '../runtime/episode.js';
-import type { Layer, PageRequest } from './layers.js';
+import type { Log } from '../runtime/log.js';
+import type { FetchPage, PageRequest } from './request.js';
 import { failedTry, waitMs } from './wait.js';
 
 export interface RetryOptions {
-  /** Tries in all, the first included. */
   attempts: number;
   backoff: BackoffOptions;
   clock: Clock;
@@ -35,11 +34,12 @@ const MALFORMED_ATTEMPTS = 4;
 /** `success: false` under 200 and 408 might pass; asking again without end would hide what the server has to say. */
 const REFUSED_ATTEMPTS = 3;
 
-export function withRetry({ attempts, backoff, clock, log, random, outages }: RetryOptions): Layer {
-  return (next) => async (request) => {
+export function withRetry(oneTry: FetchPage, options: RetryOptions): FetchPage {
+  const { attempts, backoff, clock, log, random, outages } = options;
+  return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const page = await next({ ...request, attempt });
+        const page = await oneTry({ ...request, attempt });
         note(outages, null);
         return page;
       } catch (error) {
