@@ -143,7 +143,9 @@ export function meaningOf(value: unknown): string | null {
   return isAbsent(value) ? null : stringify(canonicalOf(value, true));
 }
 
+/** A number beyond the range of JavaScript (`1e400`) is read as infinite, and is null in the JSON of stored records and events. */
 function isAbsent(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) === Infinity;
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 

@@ -11,7 +11,7 @@ import { enqueue, leaveGroup, letterIdOf, replayOf, retriedId } from './deliveri
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
 import { compileSelection } from '../events/pattern.js';
 import type { JobData, NewEntry, RecordGate } from './ports.js';
-import type { Queues } from './queues.js';
+import { jobIdsIn, type Queues } from './queues.js';
 
 export interface DeadLetter {
   /** The event's id, followed by `.r…` when a replay sent it. One event can be a dead letter of several subscriptions. */
@@ -154,7 +154,8 @@ async function* deadJobs(
   const isOfType = types === undefined ? () => true : compileSelection({ on: types });
   const isWanted = ({ death: { event, failure } }: DeadJob['data']): boolean =>
     isOfType(event) && `${failure.code ?? ''} ${failure.message}`.toLowerCase().includes(reason.toLowerCase());
-  const failed = await queue.getRanges(['failed'], 0, -1, order === 'oldest first');
+  const newest = await jobIdsIn(queue, ['failed']);
+  const failed = order === 'oldest first' ? newest.reverse() : newest;
   // A person names a dead letter without the number of its retry.
   const named = ids === undefined ? failed : failed.filter((id) => ids.includes(letterIdOf(id)));
   for (let at = 0; at < named.length; at += CHUNK) {

@@ -13,7 +13,7 @@ import { ChangefeedError } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { JobData, TraceStore } from './ports.js';
-import { openQueues, type QueuesOptions } from './queues.js';
+import { jobIdsIn, openQueues, type QueuesOptions } from './queues.js';
 
 export interface Forgotten {
   workspace: string;
@@ -175,7 +175,7 @@ async function removeOnce(sum: Forgotten, deps: ForgetDeps): Promise<{ found: nu
 }
 
 async function jobsOf(queue: Queue<JobData>, workspace: string): Promise<string[]> {
-  const ids = await queue.getRanges(['waiting', 'active', 'delayed', 'prioritized', 'completed', 'failed'], 0, -1);
+  const ids = await jobIdsIn(queue, ['waiting', 'active', 'delayed', 'prioritized', 'completed', 'failed']);
   const jobs = await inChunks(ids, (id) => queue.getJob(id));
   return jobs.flatMap((job) => (job?.data.workspace === workspace ? (job.id ?? []) : []));
 }

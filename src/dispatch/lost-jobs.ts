@@ -13,7 +13,7 @@ import type { Log } from '../runtime/log.js';
 import { addJobs, leaveGroup, loggedAt, type HeadJob } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData, MustHaveJob, RecordGate } from './ports.js';
-import type { Queues } from './queues.js';
+import { jobIdsIn, type Queues } from './queues.js';
 
 export interface LostJobsOptions {
   workspaces: readonly string[];
@@ -83,7 +83,7 @@ const DROPPED =
   'held dead letters had no job in the queue, as when they are removed by hand: the events behind them go on';
 
 async function withoutJob(heads: readonly MustHaveJob[], queue: Queue<JobData>): Promise<MustHaveJob[]> {
-  const living = new Set(await queue.getRanges([...LIVING], 0, -1));
+  const living = new Set(await jobIdsIn(queue, LIVING));
   const candidates = heads.filter(({ entry }) => !living.has(entry.id));
   const missing: MustHaveJob[] = [];
   for (let at = 0; at < candidates.length; at += CHUNK) {

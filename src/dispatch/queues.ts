@@ -1,5 +1,5 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
-import { Queue, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
+import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -82,6 +82,23 @@ export function queueOptions(subscription: string, { keys, redis }: { keys: Queu
     // Without a cap, BullMQ's stream of notices takes more memory than the deliveries.
     streams: { events: { maxLen: EVENT_STREAM_LENGTH } },
   };
+}
+
+/** Of one command: one for a million ids would block Redis for a quarter of a second. */
+const IDS_AT_ONCE = 5_000;
+
+/** The ids of all jobs in these states, the newest first. Jobs that come or go meanwhile may be missing. */
+export async function jobIdsIn(queue: Queue<JobData>, states: readonly JobType[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const state of states) {
+    let last = IDS_AT_ONCE;
+    for (let from = 0; last === IDS_AT_ONCE; from += last) {
+      const ids = await queue.getRanges([state], from, from + IDS_AT_ONCE - 1);
+      for (const id of ids) found.add(id);
+      last = ids.length;
+    }
+  }
+  return [...found];
 }
 
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */

@@ -69,7 +69,8 @@ export function createLogReader({ redis, keys, connect }: LogReaderOptions): Eve
     },
     async readBefore(workspace, before, count) {
       const log = keys.log(workspace);
-      const entries = await redis.xrevrange(log, before === '+' ? '+' : `(${before}`, '-', 'COUNT', count);
+      const end = before === '+' ? '+' : `(${before}`;
+      const entries = await redis.xrevrange(log, end, '-', 'COUNT', Math.min(count, READ_AT_ONCE));
       return entries.map((entry) => parseEntry(log, entry));
     },
     async tail(workspace) {

@@ -169,10 +169,12 @@ async function readHeads(
 ): Promise<MustHaveJob[]> {
   const withoutGroup = new Map<string, MustHaveJob>();
   for (const workspace of workspaces) {
-    const scored = await redis.zrange(keys.pending(subscription, workspace), '0', '-1', 'WITHSCORES');
-    for (let at = 0; at < scored.length; at += 2) {
-      const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
-      withoutGroup.set(entry.id, { workspace, group: null, entry, held: false });
+    for await (const found of redis.zscanStream(keys.pending(subscription, workspace), { count: SCANNED })) {
+      const scored = found as string[];
+      for (let at = 0; at < scored.length; at += 2) {
+        const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
+        withoutGroup.set(entry.id, { workspace, group: null, entry, held: false });
+      }
     }
   }
   // Then nothing waits, also not behind a dead letter that is held.

@@ -71,8 +71,10 @@ export async function readPagesHolding(
 }
 
 async function readUnconfirmed({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[] | null> {
-  const ids = await redis.smembers(keys.unconfirmed(workspace, list));
-  return ids.length === 0 ? null : ids.sort();
+  const ids = new Set<string>();
+  for await (const found of redis.sscanStream(keys.unconfirmed(workspace, list), { count: CHUNK }))
+    for (const id of found as string[]) ids.add(id);
+  return ids.size === 0 ? null : [...ids].sort();
 }
 
 async function withUnconfirmed(
@@ -113,16 +115,17 @@ async function* pagesIn(
 
 async function readMissing({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Map<string, Missing>> {
   const hash = keys.missing(workspace, list);
-  const entries = Object.entries(await redis.hgetall(hash));
-  return new Map(
-    entries.map(([key, json]) => {
+  const missing = new Map<string, Missing>();
+  for await (const found of redis.hscanStream(hash, { count: CHUNK })) {
+    const flat = found as string[];
+    for (let at = 0; at < flat.length; at += 2) {
+      const [key = '', json = ''] = [flat[at], flat[at + 1]];
       const remedy = `HDEL ${hash} "${key}" removes it; the record then counts as not missing.`;
-      return [
-        key,
-        readJson(missingSchema, json, { key: hash, field: key, what: 'since when a record is missing', remedy }),
-      ];
-    }),
-  );
+      const stored = { key: hash, field: key, what: 'since when a record is missing', remedy };
+      missing.set(key, readJson(missingSchema, json, stored));
+    }
+  }
+  return missing;
 }
 
 function membersAt(key: string, page: number): StoredAt {

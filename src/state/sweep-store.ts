@@ -36,6 +36,8 @@ const promotePages = loadScript('promote-pages');
 
 /** Short enough to be readable in a sweep's id; it differs from the tokens of all other attempts, also after Redis lost writes. */
 const TOKEN_BYTES = 6;
+/** Ids of one call: a script blocks Redis. */
+const ABANDONED_AT_ONCE = 5_000;
 
 export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
   const scope = { redis, keys, workspace };
@@ -62,7 +64,12 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
       const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
       const touched = [keys.lease, keys.sweep, keys.unconfirmed, ...walk].map((key) => key(workspace, list));
       const ids = unconfirmedIds(await readMembership(scope, list));
-      return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, ...ids]));
+      for (; ids.length > ABANDONED_AT_ONCE; ids.splice(0, ABANDONED_AT_ONCE)) {
+        const some = ids.slice(0, ABANDONED_AT_ONCE);
+        const result = committed(abandonSweep, await abandonSweep.run(redis, touched, [token, 'keep', ...some]));
+        if (result.outcome !== 'committed') return result;
+      }
+      return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, 'drop', ...ids]));
     },
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);

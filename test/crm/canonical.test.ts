@@ -5,6 +5,8 @@ it.each<[string, unknown, unknown]>([
   ['null and an empty list', null, []],
   ['null and absent', null, undefined],
   ['a null inside and none', { id: '1', team: null }, { id: '1' }],
+  ['a number beyond the range of numbers and null', JSON.parse('1e400'), null],
+  ['such a number inside and none', { id: '1', sum: JSON.parse('-1e400') as unknown }, { id: '1' }],
   ['keys in another order', { a: 1, b: 2 }, { b: 2, a: 1 }],
   ['references in another order', [{ id: '1' }, { _id: '2' }], [{ _id: '2' }, { id: '1' }]],
 ])('equality: %s mean the same', (_what, one, other) => {

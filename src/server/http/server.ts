@@ -91,8 +91,8 @@ const WRONG_HOST: Refusal = {
   message: 'The page is not known by the name in "host". Name it in http.trustedProxy.hosts.',
 };
 
-/** Addresses whose answers cost work. A page may be the target of a link on another site. */
-const WORKING = /^\/(api|events|metrics)\b/;
+/** Routes whose answers cost work, however their address is spelt. A page may be the target of a link on another site. */
+const WORKING = /^\/(api|events|metrics|queues\/api)\b/;
 
 interface Judging {
   access: AccessOptions;
@@ -107,7 +107,7 @@ function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging
     if (!isOwnHost(headers.host)) return ONLY_LOCALHOST;
     if (isForwarded(headers)) return NO_PROXY;
   }
-  if (isCrossSite(headers) && WORKING.test(request.url))
+  if (isCrossSite(headers) && WORKING.test(routeOptions.url ?? request.url))
     return {
       status: 403,
       message: 'Another site may not ask this. Open the status page, or send the request from a program.',

@@ -201,6 +201,8 @@ describe('proxies', () => {
     expect(await ask('/api/work', 'cross-site')).toBe(403);
     expect(await ask('/events?from=beginning', 'cross-site')).toBe(403);
     expect(await ask('/metrics', 'cross-site')).toBe(403);
+    expect(await ask('/%61pi/work', 'cross-site')).toBe(403);
+    expect(await ask('/queues/api/queues', 'cross-site')).toBe(403);
     expect(await ask('/api/work', 'same-origin')).toBe(200);
     // A link on another site may lead to the page.
     expect(await ask('/public', 'cross-site')).toBe(200);

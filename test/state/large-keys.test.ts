@@ -1,0 +1,101 @@
+/** A command on a whole key of a million entries blocks Redis, and with it everyone, for a quarter of a second and more. */
+import { expect, it, onTestFinished } from 'vitest';
+import { jobIdsIn } from '../../src/dispatch/queues.js';
+import { createRecordGate } from '../../src/state/gate.js';
+import { packKeys } from '../../src/state/membership.js';
+import { createSweepStore } from '../../src/state/sweep-store.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+const MANY = 12_000;
+const ids = Array.from({ length: MANY }, (_, n) => `id-${n}`);
+
+/** All commands while `act` runs that name this key; also those that scripts call. */
+async function commandsOn(key: string, act: () => Promise<unknown>): Promise<string[][]> {
+  const seen: string[][] = [];
+  const monitor = await test.redis.monitor();
+  onTestFinished(() => monitor.disconnect());
+  monitor.on('monitor', (_time: string, args: string[]) => seen.push(args));
+  await act();
+  await test.redis.echo(`end of ${key}`);
+  await eventually(() => expect(seen.some(([, text]) => text === `end of ${key}`)).toBe(true));
+  return seen.filter(([, first]) => first === key);
+}
+
+const names = (commands: readonly string[][]): string[] => [
+  ...new Set(commands.map(([name = '']) => name.toLowerCase())),
+];
+
+it('large keys: dead letters are read in steps, and the oldest is found', async () => {
+  const { queues, append, dead } = await runFanOut(test, [
+    aSubscription('s', () => Promise.reject(new Error('no')), { retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } }),
+  ]);
+  await append(1);
+  const [letter] = await eventuallyDead(dead, 1);
+  const queue = queues.of('s');
+  const failed = queue.toKey('failed');
+  const later = Date.now() * 4_096 * 2;
+  await test.redis.zadd(failed, ...ids.flatMap((id, n) => [later + n, id]));
+
+  const commands = await commandsOn(failed, async () => {
+    expect(await dead.show(letter?.id ?? '')).toEqual([letter]);
+    expect(await jobIdsIn(queue, ['failed', 'completed'])).toHaveLength(MANY + 1);
+  });
+
+  const ranges = commands.filter(([name = '']) => /range/i.test(name)).map(([, , from, to]) => [from, to]);
+  expect(ranges.slice(0, 3)).toEqual([
+    ['0', '4999'],
+    ['5000', '9999'],
+    ['10000', '14999'],
+  ]);
+  expect(ranges).not.toContainEqual(['0', '-1']);
+});
+
+it('large keys: pending deliveries are read in steps', async () => {
+  const pending = test.keys.pending('s', WORKSPACE);
+  await test.redis.zadd(pending, ...ids.flatMap((id, n) => [n + 1, id]));
+
+  const commands = await commandsOn(pending, async () => {
+    expect(await createRecordGate(test.redis, test.keys).heads('s', [WORKSPACE])).toHaveLength(MANY);
+  });
+
+  expect(names(commands)).toEqual(['zscan']);
+});
+
+it('large keys: missing and unconfirmed records are read in steps', async () => {
+  const store = createSweepStore(test.redis, test.keys, WORKSPACE);
+  const [missing, unconfirmed] = [test.keys.missing(WORKSPACE, 'todo'), test.keys.unconfirmed(WORKSPACE, 'todo')];
+  const since = JSON.stringify({ sweeps: 1, since: '2026-03-01T00:00:00.000Z', sweep: 'todo-1' });
+  await test.redis.hset(missing, ...ids.flatMap((id) => [id, since]));
+  await test.redis.sadd(unconfirmed, ...ids);
+  const membership = async (): Promise<void> => {
+    const { before, missing: found } = await store.membership('todo');
+    expect([found.size, [...before.values()].flat().length]).toEqual([MANY, MANY]);
+  };
+
+  expect(names(await commandsOn(missing, membership))).toEqual(['hscan']);
+  expect(names(await commandsOn(unconfirmed, membership))).toEqual(['sscan']);
+});
+
+it('large keys: a sweep of many new ids is abandoned in steps, and all are unconfirmed then', async () => {
+  const store = createSweepStore(test.redis, test.keys, WORKSPACE);
+  const lease = await store.acquire('todo', 60_000);
+  const token = lease.outcome === 'acquired' ? lease.token : '';
+  const walk = test.keys.walkMembers(WORKSPACE, 'todo');
+  await test.redis.hset(walk, 1, packKeys(ids.slice(0, 7_000)), 2, packKeys(ids.slice(7_000)));
+  const sizes: number[] = [];
+  const call = test.redis.call.bind(test.redis);
+  test.redis.call = ((command: string, args: unknown[]) => {
+    sizes.push(args.length);
+    return call(command, args as string[]);
+  }) as typeof test.redis.call;
+
+  expect(await store.abandon('todo', token)).toMatchObject({ outcome: 'committed' });
+
+  expect(Math.max(...sizes)).toBeLessThan(5_100);
+  expect(await test.redis.scard(test.keys.unconfirmed(WORKSPACE, 'todo'))).toBe(MANY);
+  expect(await test.redis.exists(walk)).toBe(0);
+});
