@@ -11,7 +11,7 @@ import { DisableSubscriptionError, PermanentError } from '../../src/handlers/err
 import type { HandleBatch } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, wrapBackfills, wrapGate, wrapLog } from './fan-out.js';
+import { aSubscription, fanOutDeps, replacing } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -40,7 +40,7 @@ async function freezeAtCall(what: string): Promise<void> {
   if (freezeAt === `${what}-${count}`) await freeze();
 }
 
-const backfills = wrapBackfills(deps.backfills, {
+const backfills = replacing(deps.backfills, {
   async step(...args) {
     const [, , { staged }] = args;
     if (staged === undefined) await freezeAtCall('moving');
@@ -50,16 +50,15 @@ const backfills = wrapBackfills(deps.backfills, {
     return moved;
   },
 });
-const source: typeof deps.source = {
-  readiness: (...args) => deps.source.readiness(...args),
+const source = replacing(deps.source, {
   async scan(...args) {
     const scan = await deps.source.scan(...args);
     await freezeAtCall('scanned');
     return scan;
   },
-};
+});
 
-const gate = wrapGate(deps.gate, {
+const gate = replacing(deps.gate, {
   async enter(...args) {
     const entered = await deps.gate.enter(...args);
     const [, { source, workspace }] = args;
@@ -117,26 +116,17 @@ const subscription = aSubscription(
 );
 
 if (role === 'dispatch') {
-  const log = wrapLog(deps.log, {
+  const log = replacing(deps.log, {
     read: async (...args) => {
       const events = await deps.log.read(...args);
       return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
     },
   });
-  const offsets: typeof deps.offsets = {
-    get: (...args) => deps.offsets.get(...args),
-    begin: (...args) => deps.offsets.begin(...args),
+  const offsets = replacing(deps.offsets, {
     advance: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.advance(...args)),
-  };
-  await createDispatcher({
-    ...deps,
-    log,
-    offsets,
-    backfills,
-    source,
-    gate,
-    subscriptions: [subscription],
-  }).start();
+  });
+  const subscriptions = [subscription];
+  await createDispatcher({ ...deps, log, offsets, backfills, source, gate, subscriptions }).start();
 } else if (role === 'replay') {
   const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
@@ -144,17 +134,13 @@ if (role === 'dispatch') {
   const mostCrashes = Number(process.env['FAN_OUT_MOST_CRASHES'] ?? DEFAULT_TIMING.mostCrashes);
   const timing =
     process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200, mostCrashes } : DEFAULT_TIMING;
-  const health: typeof deps.health = {
-    read: (...args) => deps.health.read(...args),
-    failed: (...args) => deps.health.failed(...args),
-    enable: (...args) => deps.health.enable(...args),
-    missed: (...args) => deps.health.missed(...args),
+  const health = replacing(deps.health, {
     async disable(...args) {
       const switched = await deps.health.disable(...args);
       return freezeAt === 'marked' ? await freeze() : switched;
     },
-  };
-  const log = wrapLog(deps.log, {
+  });
+  const log = replacing(deps.log, {
     async event(...args) {
       const logged = await deps.log.event(...args);
       if (logged?.event.id === process.env['FAN_OUT_STOPS']) {
