@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { read, RefusedError } from './endpoint.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
-import type { EventViews } from './event-views.js';
+import type { EventViews } from './event-view.js';
 import { storedEvents, type LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import type { PageSource } from './source.js';
