@@ -7,7 +7,7 @@ import type { Handle, HandleBatch, Subscription } from '../../src/handlers/handl
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { createRecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent, replacing } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -39,7 +39,7 @@ async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobs
   const logger: Log = { ...silentLog, warn, child: () => logger };
   let checks = 0;
   const own = createRecordGate(test.redis, test.keys);
-  const gate: RecordGate = replacing(own, {
+  const gate: RecordGate = wrapGate(own, {
     heads: (...args) => {
       checks += 1;
       return own.heads(...args);

@@ -3,7 +3,7 @@ import { shareLog } from '../../src/dispatch/shared-log.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, appendEvents, changeEvent, replacing } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent, wrapLog } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
@@ -20,7 +20,7 @@ function follow() {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
   const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
   const reads = { count: 0, broken: false };
-  const log = replacing(reader, {
+  const log = wrapLog(reader, {
     read: (...args) => {
       reads.count += 1;
       return reads.broken ? Promise.reject(new Error('away')) : reader.read(...args);

@@ -8,7 +8,7 @@ import { compileRules } from '../../src/detect/rules.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, fanOutDeps, seeded, replacing } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { useProcesses } from '../support/process.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
@@ -108,7 +108,7 @@ describe('snapshot', { timeout: 240_000 }, () => {
   });
 
   it('control: without the offsets of the images, changes are sent twice', async () => {
-    const backfills = replacing(createBackfillStore(test.redis, test.keys), {
+    const backfills = wrapBackfills(createBackfillStore(test.redis, test.keys), {
       imagesReadAt: (_s, _w, records) => Promise.resolve(records.map(() => null)),
     });
     const { received, sequences } = await snapshotDuringChanges({ seed: 1, backfills });

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { skippingClock } from '../support/fast-clock.js';
-import { aSubscription, appendEvents, changeEvent, replacing } from '../support/fan-out.js';
+import { aSubscription, appendEvents, changeEvent, wrapLog } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
@@ -125,7 +125,7 @@ describe('stalled', () => {
   it('lag: all unread events are counted, also where the log returns few at a time', async () => {
     const connect = () => test.connect({ maxRetriesPerRequest: null });
     const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
-    const log = replacing(reader, {
+    const log = wrapLog(reader, {
       read: (workspace, after, count) => reader.read(workspace, after, Math.min(count, 3)),
     });
     const fanOut = await runFanOut(test, [aSubscription('ops', () => undefined)], { log });

@@ -11,7 +11,7 @@ import { DisableSubscriptionError, PermanentError } from '../../src/handlers/err
 import type { HandleBatch } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, replacing } from './fan-out.js';
+import { aSubscription, fanOutDeps, wrapBackfills, wrapGate, wrapLog } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -40,7 +40,7 @@ async function freezeAtCall(what: string): Promise<void> {
   if (freezeAt === `${what}-${count}`) await freeze();
 }
 
-const backfills = replacing(deps.backfills, {
+const backfills = wrapBackfills(deps.backfills, {
   async step(...args) {
     const [, , { staged }] = args;
     if (staged === undefined) await freezeAtCall('moving');
@@ -50,15 +50,16 @@ const backfills = replacing(deps.backfills, {
     return moved;
   },
 });
-const source = replacing(deps.source, {
+const source: typeof deps.source = {
+  readiness: (...args) => deps.source.readiness(...args),
   async scan(...args) {
     const scan = await deps.source.scan(...args);
     await freezeAtCall('scanned');
     return scan;
   },
-});
+};
 
-const gate = replacing(deps.gate, {
+const gate = wrapGate(deps.gate, {
   async enter(...args) {
     const entered = await deps.gate.enter(...args);
     const [, { source, workspace }] = args;
@@ -116,17 +117,26 @@ const subscription = aSubscription(
 );
 
 if (role === 'dispatch') {
-  const log = replacing(deps.log, {
+  const log = wrapLog(deps.log, {
     read: async (...args) => {
       const events = await deps.log.read(...args);
       return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
     },
   });
-  const offsets = replacing(deps.offsets, {
+  const offsets: typeof deps.offsets = {
+    get: (...args) => deps.offsets.get(...args),
+    begin: (...args) => deps.offsets.begin(...args),
     advance: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.advance(...args)),
-  });
-  const subscriptions = [subscription];
-  await createDispatcher({ ...deps, log, offsets, backfills, source, gate, subscriptions }).start();
+  };
+  await createDispatcher({
+    ...deps,
+    log,
+    offsets,
+    backfills,
+    source,
+    gate,
+    subscriptions: [subscription],
+  }).start();
 } else if (role === 'replay') {
   const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
@@ -134,13 +144,17 @@ if (role === 'dispatch') {
   const mostCrashes = Number(process.env['FAN_OUT_MOST_CRASHES'] ?? DEFAULT_TIMING.mostCrashes);
   const timing =
     process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200, mostCrashes } : DEFAULT_TIMING;
-  const health = replacing(deps.health, {
+  const health: typeof deps.health = {
+    read: (...args) => deps.health.read(...args),
+    failed: (...args) => deps.health.failed(...args),
+    enable: (...args) => deps.health.enable(...args),
+    missed: (...args) => deps.health.missed(...args),
     async disable(...args) {
       const switched = await deps.health.disable(...args);
       return freezeAt === 'marked' ? await freeze() : switched;
     },
-  });
-  const log = replacing(deps.log, {
+  };
+  const log = wrapLog(deps.log, {
     async event(...args) {
       const logged = await deps.log.event(...args);
       if (logged?.event.id === process.env['FAN_OUT_STOPS']) {

@@ -166,11 +166,45 @@ export const openGate: RecordGate = {
   heads: () => Promise.resolve([]),
 };
 
-/** A store or reader with some of its operations replaced. */
-export const replacing = <Store extends object>(store: Store, changes: Partial<Store>): Store => ({
-  ...store,
-  ...changes,
-});
+/** A backfill store with some of its operations replaced. */
+export function wrapBackfills(backfills: BackfillStore, changes: Partial<BackfillStore>): BackfillStore {
+  return {
+    tasks: (...args) => backfills.tasks(...args),
+    begin: (...args) => backfills.begin(...args),
+    step: (...args) => backfills.step(...args),
+    staged: (...args) => backfills.staged(...args),
+    imagesReadAt: (...args) => backfills.imagesReadAt(...args),
+    forgetImagesRead: (...args) => backfills.forgetImagesRead(...args),
+    ...changes,
+  };
+}
+
+/** A log reader with some of its operations replaced. */
+export function wrapLog(log: LogReader, changes: Partial<LogReader>): LogReader {
+  return {
+    read: (...args) => log.read(...args),
+    event: (...args) => log.event(...args),
+    tail: (...args) => log.tail(...args),
+    waitForMore: (...args) => log.waitForMore(...args),
+    close: () => log.close(),
+    ...changes,
+  };
+}
+
+/** A gate with some of its operations replaced. */
+export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
+  return {
+    enter: (...args) => gate.enter(...args),
+    standing: (...args) => gate.standing(...args),
+    advance: (...args) => gate.advance(...args),
+    hold: (...args) => gate.hold(...args),
+    merge: (...args) => gate.merge(...args),
+    stored: (...args) => gate.stored(...args),
+    pending: (...args) => gate.pending(...args),
+    heads: (...args) => gate.heads(...args),
+    ...changes,
+  };
+}
 
 /** Pseudo-random numbers in [0, 1): the same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
