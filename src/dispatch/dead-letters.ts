@@ -32,13 +32,13 @@ export interface DeadLetter {
 
 export interface DeadLetterFilter {
   /** @defaultValue all subscriptions */
-  subscription?: string;
+  subscription?: string | undefined;
   /** Event ids. @defaultValue all events */
-  ids?: readonly string[];
+  ids?: readonly string[] | undefined;
   /** Event types, selected as by `on` of a subscription. @defaultValue all */
   types?: readonly string[];
   /** A part of the message or the code of the last failure; upper and lower case are the same. @defaultValue any failure */
-  reason?: string;
+  reason?: string | undefined;
 }
 
 export interface ListOptions extends DeadLetterFilter {

@@ -25,7 +25,7 @@ describe('event catalogue', () => {
   }, 120_000);
 
   it('event catalogue: page and documents match the code', async () => {
-    await expect(eventsPage(examples)).toMatchFileSnapshot('../../docs/events.md');
+    await expect(await eventsPage(examples)).toMatchFileSnapshot('../../docs/events.md');
     await expect(schemaDocument()).toMatchFileSnapshot('../../docs/events.schema.json');
     await expect(asyncApiDocument(examples)).toMatchFileSnapshot('../../docs/asyncapi.json');
   });

@@ -38,7 +38,6 @@ export function inProcessApi({ sandbox, clock, faults, attempts, latencyMs, visi
       () =>
         sandbox.respond({
           method: 'GET',
-          path: '',
           list,
           id: null,
           parameters: cursor === null ? {} : { cursor },

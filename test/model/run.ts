@@ -15,6 +15,7 @@ import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { useShortcutsUntil } from '../../src/sweep/shortcuts/between-sweeps.js';
 import type { AimQueue } from '../../src/sweep/shortcuts/store.js';
 import type { RecordWrite, SerialisedRecord, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import { loggedEvents } from '../support/redis.js';
 import { ModelCrm } from './crm.js';
 import { CONNECTION_CLOSED, FaultSchedule, faultyRedis, type ProcessFault } from './fault-schedule.js';
 import { hintedIds } from './hints.js';
@@ -144,8 +145,8 @@ class Run {
 
   async record(): Promise<RunRecord> {
     const { list } = this.#scenario;
-    const [entries, membership, stored, schema, records] = await Promise.all([
-      this.#context.redis.xrange(this.#context.keys.log(this.#context.workspace), '-', '+'),
+    const [events, membership, stored, schema, records] = await Promise.all([
+      loggedEvents(this.#context, this.#context.workspace),
       this.#store.membership(list),
       this.#store.load(list),
       this.#store.schema(list),
@@ -154,7 +155,7 @@ class Run {
     return {
       scenario: this.#scenario,
       journal: this.#crm.sandbox.journal.lines(),
-      events: entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent),
+      events,
       intended: this.#intended,
       sweeps: this.#sweeps,
       baselines: this.#baselines,

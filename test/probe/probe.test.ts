@@ -1,5 +1,5 @@
 /** `changefeed probe` against a server whose answers to every question are known. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createReadApi } from '../../src/api/client.js';
 import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { seenFields, writtenFields } from '../../src/crm/known-fields.js';
@@ -11,11 +11,6 @@ import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { walkAll } from '../support/read-api.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
 
 interface Probed {
   report: ProbeReport;
@@ -30,18 +25,11 @@ async function probed(
   const sandbox = createSandbox({ people: 60, pageSize: 10, limit: null, ...options });
   const { url, token } = await sandbox.start();
   const pauses: number[] = [];
-  const budget = {
-    take: () => Promise.resolve(),
-    pause: (ms: number) => {
-      pauses.push(ms);
-      return Promise.resolve();
-    },
-  };
+  const budget = { take: () => Promise.resolve(), pause: (ms: number) => Promise.resolve(void pauses.push(ms)) };
   const api = createReadApi({ workspace: 'test', baseUrl: url, token, budget, attempts: 1 });
-  closing.push(
-    () => api.close(),
-    () => sandbox.stop(),
-  );
+  onTestFinished(async () => {
+    await Promise.all([api.close(), sandbox.stop()]);
+  });
   const report = await probeLists({ ask: askOnce(api), lists: lists.map(descriptorOf), requests });
   return { report, sandbox, pauses };
 }
@@ -173,10 +161,8 @@ describe('probe report', () => {
   });
 
   test('a list that cannot be read is reported with what the server says, the others are described', async () => {
-    const { report } = await probed(
-      { behaviour: { schedules: { forbidden: { times: 1 } } } },
-      { lists: ['people', 'memo'] },
-    );
+    const behaviour = { schedules: { forbidden: { times: 1 } } };
+    const { report } = await probed({ behaviour }, { lists: ['people', 'memo'] });
     expect(report.failed).toMatchObject([
       { list: 'people', status: 403, words: expect.stringContaining('IP') as string },
     ]);

@@ -1,15 +1,15 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import { describe, expect, it } from 'vitest';
+import type { Changefeed } from '../../src/app/changefeed.js';
 import { messageOf } from '../../src/errors.js';
 import { isoTime } from '../../src/runtime/clock.js';
 import { freePort } from '../../src/redis/private/port.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../support/chain.js';
-import { walk } from '../support/read-api.js';
+import { eventsOf, openFeed } from '../support/feed.js';
+import { walk, type Fields } from '../support/read-api.js';
 import { useRedis } from '../support/redis.js';
-import { readEverything, type Image } from '../support/api-state.js';
+import { readEverything } from '../support/api-state.js';
 
 const TOKEN = 'mirror-token-0123456789';
 const HINT_TOKEN = 'hint-token-0123456789';
@@ -38,8 +38,7 @@ describe('the mirror', () => {
       },
       redis: { prefix },
     };
-    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-    onTestFinished(() => feed.stop());
+    const feed = await openFeed(redis, raw);
     await feed.start(['serve']);
     const url = `http://127.0.0.1:${port}`;
     const get = (path: string, token = TOKEN): Promise<Response> =>
@@ -50,8 +49,8 @@ describe('the mirror', () => {
     const sweeps = await feed.sweep();
     expect(sweeps.map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
   };
-  const listed = async (answer: Response): Promise<{ records: Image[]; nextCursor: string | null }> => {
-    const { data } = (await answer.json()) as { data: { peopleList: Image[]; nextCursor: string | null } };
+  const listed = async (answer: Response): Promise<{ records: Fields[]; nextCursor: string | null }> => {
+    const { data } = (await answer.json()) as { data: { peopleList: Fields[]; nextCursor: string | null } };
     return { records: data.peopleList, nextCursor: data.nextCursor };
   };
 
@@ -182,7 +181,7 @@ describe('the mirror', () => {
     const { feed, get } = await open(upstream);
     await sweep(feed);
     const { records } = await listed(await get('/v2/people'));
-    const [one, other] = records as [Image, Image];
+    const [one, other] = records as [Fields, Fields];
     const since = isoTime(Date.now());
     const edited = upstream.sandbox.life.editPerson();
     await sweep(feed);
@@ -209,14 +208,10 @@ describe('the mirror', () => {
     await sweep(near.feed);
     await sweep(far.feed);
 
-    const seen = async ({ feed }: { feed: Changefeed }): Promise<unknown[]> => {
-      const events = [];
-      for await (const { event } of feed.tail({ from: '0', follow: false })) {
-        const { type, subject, data } = event;
-        events.push({ type, subject, before: data.before, after: data.after, changes: data.changes });
-      }
-      return events.sort((a, b) => (`${a.type} ${a.subject}` < `${b.type} ${b.subject}` ? -1 : 1));
-    };
+    const seen = async ({ feed }: { feed: Changefeed }): Promise<unknown[]> =>
+      (await eventsOf(feed))
+        .map(({ type, subject, data: { before, after, changes } }) => ({ type, subject, before, after, changes }))
+        .sort((a, b) => (`${a.type} ${a.subject}` < `${b.type} ${b.subject}` ? -1 : 1));
     const events = await seen(near);
     expect(events.length).toBeGreaterThanOrEqual(3);
     expect(await seen(far)).toEqual(events);

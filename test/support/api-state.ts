@@ -1,32 +1,14 @@
-/** Reads what the API shows with an independent client, so that no product code is involved in the expectation. */
-import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
+/** What the API shows, and what differs between two readings of it. */
+import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
+import { walkAll, type Fields, type Target } from './read-api.js';
 
-export type Image = Record<string, unknown> & { id: string };
-export type Shown = Record<BuiltInList, Map<string, Image>>;
+export type Shown = Record<BuiltInList, Map<string, Fields>>;
 
-export async function readEverything({ url, token }: { url: string; token: string }): Promise<Shown> {
-  const shown = await Promise.all(
-    LIST_NAMES.map(async (list) => [list, await readList({ url, token }, list)] as const),
-  );
-  return Object.fromEntries(shown) as Shown;
-}
-
-async function readList(
-  { url, token }: { url: string; token: string },
-  list: BuiltInList,
-): Promise<Map<string, Image>> {
-  const records = new Map<string, Image>();
-  let cursor: string | null = null;
-  do {
-    const query: string = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-    const answer: Response = await fetch(`${url}/${descriptorOf(list).path}${query}`, {
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    });
-    const { data } = (await answer.json()) as { data: Record<string, unknown> };
-    for (const record of Object.values(data).find(Array.isArray) as Image[]) records.set(record.id, record);
-    cursor = (data['nextCursor'] ?? null) as string | null;
-  } while (cursor !== null);
-  return records;
+export async function readEverything(target: Target): Promise<Shown> {
+  const lists = Object.entries(await walkAll(target));
+  return Object.fromEntries(
+    lists.map(([list, records]) => [list, new Map(records.map((record) => [record.id, record]))]),
+  ) as Shown;
 }
 
 const STAMPS = ['수정 날짜', 'updatedAt'];
@@ -34,8 +16,8 @@ const STAMPS = ['수정 날짜', 'updatedAt'];
 export interface Difference {
   list: BuiltInList;
   id: string;
-  before: Image | null;
-  after: Image | null;
+  before: Fields | null;
+  after: Fields | null;
   /** Names of the fields that differ, except timestamps. */
   fields: string[];
 }
@@ -55,7 +37,7 @@ export function differences(before: Shown, after: Shown): Difference[] {
   });
 }
 
-function differingFields(old: Image, now: Image): string[] {
+function differingFields(old: Fields, now: Fields): string[] {
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
   const differing = [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]));
   return differing.filter((name) => !STAMPS.includes(name)).sort();

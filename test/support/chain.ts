@@ -1,7 +1,7 @@
 /** Both ends of the product for a test: a sandbox, and a receiver that checks every signature with the official package. */
 import { Webhook } from 'standardwebhooks';
-import { afterEach } from 'vitest';
-import { descriptorOf } from '../../src/crm/lists/lists.js';
+import { onTestFinished } from 'vitest';
+import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
@@ -28,21 +28,10 @@ export function useChain(): (options?: {
   reply?: (request: Received) => Reply | 'silence';
 }) => Promise<Chain> {
   const receivers = useReceivers();
-  const opened: Sandbox[] = [];
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((sandbox) => sandbox.stop()));
-  });
   return async ({ sandbox: options = {}, reply } = {}) => {
-    const sandbox = createSandbox({
-      people: 60,
-      history: 60,
-      activity: 60,
-      limit: null,
-      seed: 7,
-      start: Date.UTC(2026, 0, 1),
-      ...options,
-    });
-    opened.push(sandbox);
+    const sizes = { people: 60, history: 60, activity: 60 };
+    const sandbox = createSandbox({ ...sizes, limit: null, seed: 7, start: Date.UTC(2026, 0, 1), ...options });
+    onTestFinished(() => sandbox.stop());
     const { url, token } = await sandbox.start();
     const receiver = await receivers(reply);
     return {
@@ -59,8 +48,7 @@ export function useChain(): (options?: {
 
 function chainConfig(given: { url: string; token: string; hook: string; interval: string; prefix: string }): object {
   const { url, token, hook, interval, prefix } = given;
-  const names = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
-  const lists = Object.fromEntries(names.map((name) => [name, { interval, removals: { after: '0s' } }]));
+  const lists = Object.fromEntries(LIST_NAMES.map((name) => [name, { interval, removals: { after: '0s' } }]));
   const budget = { requests: 10_000, perSeconds: 1 };
   const retry = { attempts: 20, delay: '50ms', maxDelay: '500ms' };
   return {

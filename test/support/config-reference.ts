@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { LOG_LEVELS } from '../../src/observability/log.js';
+import { table } from './markdown.js';
 import { optionDocs, type OptionDoc } from './option-docs.js';
 
 type Json = Record<string, unknown>;
@@ -230,12 +231,6 @@ export function isObject(allowed: string): boolean {
 /** Formats values as code, and leaves words as they are. */
 function code(text: string): string {
   return text.replace(/'[^']*'|\['[^']*'\]|\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b/g, (value) => `\`${value}\``);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 }
 
 function listsText(): string {

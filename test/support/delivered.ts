@@ -17,11 +17,17 @@ export function live(life: Life): void {
   life.editOrganization();
 }
 
+type Stories = readonly { subject: string; sequences: readonly number[] }[];
+
+/** Every changed record has arrived, with 1, 2, 3 … */
+export function expectNoGap(stories: Stories, truth: readonly Difference[]): void {
+  const without = stories.filter(({ sequences }) => sequences.some((sequence, index) => sequence !== index + 1));
+  expect(without).toEqual([]);
+  expect(stories).toHaveLength(truth.length);
+}
+
 /** Checks that the last event of every changed record has its current image. Returns each record's sequences in order of arrival. */
-export function deliveredSequences(
-  events: readonly ChangeEvent[],
-  truth: readonly Difference[],
-): { subject: string; sequences: number[] }[] {
+export function deliveredSequences(events: readonly ChangeEvent[], truth: readonly Difference[]): Stories {
   const last = new Map<string, ChangeEvent>();
   const first = new Map<string, ChangeEvent>();
   for (const event of events) {

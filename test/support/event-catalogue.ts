@@ -1,9 +1,11 @@
 /** docs/events.md, docs/events.schema.json and docs/asyncapi.json: made from the table of event types, their schemas and real events. */
+import { format } from 'prettier';
 import packageJson from '../../package.json' with { type: 'json' };
 import { builtInLists } from '../../src/crm/lists/lists.js';
 import { EVENT_TYPES, NOTICE_TYPES, typesOf } from '../../src/events/catalogue.js';
 import type { ChangeEvent, TodoVerb, Verb } from '../../src/events/types.js';
 import { jsonSchemas } from './event-schemas.js';
+import { table } from './markdown.js';
 import { noticeRows } from './notice-table.js';
 import { optionDocs } from './option-docs.js';
 
@@ -111,7 +113,7 @@ const SIGNED: Json = {
 };
 
 /** docs/events.md */
-export function eventsPage(examples: Examples): string {
+export async function eventsPage(examples: Examples): Promise<string> {
   const parts = [
     INTRODUCTION,
     '## All types',
@@ -130,7 +132,7 @@ export function eventsPage(examples: Examples): string {
     ),
     '## Examples',
     'Real events of a synthetic workspace, each whole.',
-    ...ALL_TYPES.map((type) => exampleOf(type, examples)),
+    ...(await Promise.all(ALL_TYPES.map((type) => exampleOf(type, examples)))),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -180,39 +182,14 @@ function tableOf(types: readonly string[]): string {
   );
 }
 
-function exampleOf(type: string, examples: Examples): string {
-  return [`### ${type}`, whenOf(type), `\`\`\`json\n${compact(examples.get(type))}\n\`\`\``].join('\n\n');
+async function exampleOf(type: string, examples: Examples): Promise<string> {
+  const json = await format(JSON.stringify(examples.get(type)), { parser: 'json', printWidth: 120 });
+  return [`### ${type}`, whenOf(type), `\`\`\`json\n${json}\`\`\``].join('\n\n');
 }
 
 /** As GitHub makes it from the heading. */
 function anchorOf(heading: string): string {
   return heading.replaceAll('.', '');
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
-}
-
-const LINE = 120;
-
-/** JSON in which an object or array that fits on a line is on one line. */
-function compact(value: unknown, indent = ''): string {
-  const line = oneLine(value);
-  if (typeof value !== 'object' || value === null || indent.length + line.length <= LINE) return line;
-  const deeper = `${indent}  `;
-  if (Array.isArray(value)) return `[\n${value.map((one) => deeper + compact(one, deeper)).join(',\n')}\n${indent}]`;
-  const entries = Object.entries(value).map(
-    ([key, inner]) => `${deeper}${JSON.stringify(key)}: ${compact(inner, deeper)}`,
-  );
-  return `{\n${entries.join(',\n')}\n${indent}}`;
-}
-
-function oneLine(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${oneLine(inner)}`);
-  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
 
 function written(document: object): string {

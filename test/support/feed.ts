@@ -1,13 +1,42 @@
-/** The product as a library, with one workspace on the independent server of other-crm.ts. */
-import { expect } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
+/** The product as a library, on the Redis of a test. */
+import { expect, onTestFinished } from 'vitest';
+import { openChangefeed, type Changefeed, type ChangefeedOptions } from '../../src/app/changefeed.js';
 import type { ListInput } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
+import { eventually, type EventuallyOptions } from './eventually.js';
 import type { OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';
+
+/** Opens it with this configuration, under the keys of the test unless it names others. It is stopped after the test. */
+export async function openFeed(
+  { url, keys }: Pick<TestRedis, 'url' | 'keys'>,
+  raw: object,
+  options: Omit<ChangefeedOptions, 'config'> = {},
+): Promise<Changefeed> {
+  const given = { redis: { prefix: keys.prefix }, ...raw };
+  const config = parseConfig(given, { source: 'the test', redisUrl: url });
+  const feed = await openChangefeed({ config, ...options });
+  onTestFinished(() => feed.stop());
+  return feed;
+}
+
+/** Waits until every enabled list was read completely once. */
+export async function baselined(feed: Changefeed, options?: EventuallyOptions): Promise<void> {
+  await eventually(async () => {
+    const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
+    expect(lists.filter(({ enabled, baselineAt }) => enabled && baselineAt === null)).toEqual([]);
+  }, options);
+}
+
+/** All events of the logs. */
+export async function eventsOf(feed: Changefeed): Promise<ChangeEvent[]> {
+  const events: ChangeEvent[] = [];
+  for await (const { event } of feed.tail({ from: '0', follow: false })) events.push(event);
+  return events;
+}
 
 export interface FeedOptions {
   redis: TestRedis;
@@ -28,9 +57,7 @@ export function sweepInNewLives({ redis, list = 'people', clock }: FeedOptions) 
     const removals = { ...(clock === undefined && { after: '0s' as const }), ...options.removals };
     const lists = { [list]: { ...options, removals } };
     const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists }];
-    const raw = { workspaces, redis: { prefix: redis.keys.prefix } };
-    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
-    const feed = await openChangefeed({ config, ...(clock !== undefined && { clock }) });
+    const feed = await openFeed(redis, { workspaces }, clock === undefined ? {} : { clock });
     const events: ChangeEvent[] = [];
     try {
       expect(await feed.sweep({ lists: [list] })).toMatchObject([{ outcome: 'complete' }]);

@@ -1,6 +1,7 @@
 /** docs/operations.md with the metric table that the code describes. */
 import { readFile } from 'node:fs/promises';
 import { METRICS, type MetricDefinition } from '../../src/observability/metric-table.js';
+import { table } from './markdown.js';
 
 const PAGE = new URL('../../docs/operations.md', import.meta.url);
 const [BEGIN, END] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->\n'];
@@ -15,7 +16,7 @@ export async function operationsPage(): Promise<string> {
 function metricTable(): string {
   const rows = Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, by, help }]) => {
     const shown = labels.length === 0 ? '' : `{${labels.join(', ')}}`;
-    return `| \`${name}${shown}\` | ${type} | ${by} | ${help.replaceAll('|', '\\|')} |`;
+    return [`\`${name}${shown}\``, type, by, help];
   });
-  return ['', '| metric | type | known by | meaning |', '|---|---|---|---|', ...rows, '', ''].join('\n');
+  return `\n${table(['metric', 'type', 'known by', 'meaning'], rows)}\n\n`;
 }

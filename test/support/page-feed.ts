@@ -1,11 +1,12 @@
 /** A feed with a status page, whose log and dead letters a test fills itself. */
-import { onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import type { Changefeed } from '../../src/app/changefeed.js';
 import type { ConfigInput } from '../../src/config/schema.js';
+import { defineHandler } from '../../src/handlers/define.js';
+import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { changeEvent } from './fan-out.js';
+import { baselined, openFeed } from './feed.js';
 import { startOtherCrm, type OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';
 
@@ -13,7 +14,6 @@ export interface PageFeed {
   feed: Changefeed;
   crm: OtherCrm;
   url: string;
-  prefix: string;
   get<Answer>(path: string, headers?: Record<string, string>): Promise<Answer>;
   act(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
 }
@@ -21,37 +21,27 @@ export interface PageFeed {
 export interface PageFeedOptions {
   subscriptions?: readonly Subscription[];
   http?: NonNullable<ConfigInput['http']>;
-  /** @defaultValue dispatch and handle: nothing is polled */
+  /** With `poll`, every list has been read once. @defaultValue dispatch and handle: nothing is polled */
   roles?: readonly ('poll' | 'dispatch' | 'handle')[];
-  /** Closes it; a test stops it by itself. @defaultValue after the test */
-  closed?: (stop: () => Promise<void>) => void;
   crm?: OtherCrm;
 }
 
 /** Call it inside a test. The workspace is `acme`. */
 export async function startPageFeed(
-  { url: redisUrl, prefix }: { url: string; prefix: string },
-  {
-    subscriptions = [],
-    http = {},
-    roles = ['dispatch', 'handle'],
-    closed = onTestFinished,
-    crm: given,
-  }: PageFeedOptions = {},
+  redis: TestRedis,
+  { subscriptions = [], http = {}, roles = ['dispatch', 'handle'], crm: given }: PageFeedOptions = {},
 ): Promise<PageFeed> {
   const crm = given ?? (await startOtherCrm());
   const budget = { requests: 10_000, perSeconds: 1 };
   const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget }];
-  const raw = { workspaces, subscriptions, http: { port: 0, ...http }, redis: { prefix } };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl }), http: true });
-  closed(() => feed.stop());
+  const feed = await openFeed(redis, { workspaces, subscriptions, http: { port: 0, ...http } }, { http: true });
   await feed.start(roles);
+  if (roles.includes('poll')) await baselined(feed);
   const url = feed.pageUrl ?? '';
   return {
     feed,
     crm,
     url,
-    prefix,
     async get(path, headers = {}) {
       const answer = await fetch(`${url}${path}`, { headers });
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
@@ -64,6 +54,23 @@ export async function startPageFeed(
         body: JSON.stringify(body),
       }),
   };
+}
+
+/** A handler that gives up an event where `reasonOf` has a reason, and else notes its subject. */
+export function handlerOf(
+  name: string,
+  reasonOf: (subject: string) => string | null = () => null,
+  handled: string[] = [],
+): Subscription {
+  return defineHandler({
+    name,
+    on: ['crm.*'],
+    handle({ subject }) {
+      const reason = reasonOf(subject);
+      if (reason !== null) throw new PermanentError(reason);
+      handled.push(subject);
+    },
+  });
 }
 
 /** Adds events to the log as they are, also such as no sweep would make. */

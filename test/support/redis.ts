@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis, type RedisOptions } from 'ioredis';
 import { beforeEach, inject, onTestFinished } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { Keys } from '../../src/state/keys.js';
 import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
 
@@ -67,6 +68,15 @@ export function useRedis(): TestRedis {
       return running().keys;
     },
   };
+}
+
+/** The events in the log of a workspace, in order. */
+export async function loggedEvents(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  workspace = 'acme',
+): Promise<ChangeEvent[]> {
+  const entries = await redis.xrange(keys.log(workspace), '-', '+');
+  return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {

@@ -8,7 +8,7 @@ import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList, type RunOptions } from '../../src/sweep/walk/run-sweep.js';
 import type { SweepStore, SweepSummary } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';
-import type { TestRedis } from './redis.js';
+import { loggedEvents, type TestRedis } from './redis.js';
 
 export interface SweptListOptions extends Partial<Omit<RunOptions, 'rules' | 'list'>> {
   rules?: FieldRules;
@@ -42,10 +42,7 @@ export function sweptList(
   let minutes = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };
   const ours = createSweepStore(redis.redis, redis.keys, workspace);
-  const events = async (): Promise<ChangeEvent[]> => {
-    const entries = await redis.redis.xrange(redis.keys.log(workspace), '-', '+');
-    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
-  };
+  const events = (): Promise<ChangeEvent[]> => loggedEvents(redis, workspace);
   return {
     store: ours,
     clock,

@@ -1,22 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import type { Changefeed } from '../../src/app/changefeed.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import type { MutationLine } from '../../src/sandbox/journal/lines.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { Keys } from '../../src/state/keys.js';
+import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { useProcesses } from '../support/process.js';
-import { program } from '../support/program.js';
-import { startPrivateRedis, useRedis } from '../support/redis.js';
+import { baselined, openFeed } from '../support/feed.js';
+import { loggedEvents, startPrivateRedis, useRedis } from '../support/redis.js';
 
 const HOUR_MS = 3_600_000;
-const main = program('src/cli/main');
 
 /** The verb that reports each mutation of the sandbox. */
 const VERB_OF: Readonly<Record<string, string>> = {
@@ -28,40 +22,26 @@ const VERB_OF: Readonly<Record<string, string>> = {
 
 describe('todo events: a running service', () => {
   const redis = useRedis();
-  const spawn = useProcesses();
+  const cli = useCli();
 
   const sandboxed = async (options: Parameters<typeof createSandbox>[0] = {}): Promise<Sandbox> => {
-    const sandbox = createSandbox({
-      people: 20,
-      todos: 40,
-      limit: null,
-      seed: 11,
-      start: Date.UTC(2026, 0, 1),
-      ...options,
-    });
+    const start = Date.UTC(2026, 0, 1);
+    const sandbox = createSandbox({ people: 20, todos: 40, limit: null, seed: 11, start, ...options });
     onTestFinished(() => sandbox.stop());
     await sandbox.start();
     return sandbox;
   };
-  const configured = async (sandbox: Sandbox, prefix: string, interval = '1h'): Promise<object> => {
+  const configured = async (sandbox: Sandbox, interval = '1h'): Promise<object> => {
     const { url, token } = await sandbox.start();
     const others = ['people', 'organization', 'memo', 'history', 'activity'];
     const lists = Object.fromEntries(others.map((list) => [list, { enabled: false }]));
     const budget = { requests: 10_000, perSeconds: 1 };
     const todos = { dueSoon: '1m' };
     const workspace = { name: 'acme', baseUrl: url, token, budget, todos, lists: { ...lists, todo: { interval } } };
-    return { workspaces: [workspace], redis: { prefix } };
+    return { workspaces: [workspace], redis: { prefix: redis.keys.prefix } };
   };
-  const opened = async (config: object, url: string, clock?: Clock): Promise<Changefeed> => {
-    const parsed = parseConfig(config, { source: 'the test', redisUrl: url });
-    const feed = await openChangefeed({ config: parsed, ...(clock === undefined ? {} : { clock }) });
-    onTestFinished(() => feed.stop());
-    return feed;
-  };
-  const logged = async (connection: Redis, prefix: string): Promise<ChangeEvent[]> => {
-    const entries = await connection.xrange(new Keys(prefix).log('acme'), '-', '+');
-    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
-  };
+  const opened = (config: object, url = redis.url, clock?: Clock): Promise<Changefeed> =>
+    openFeed({ url, keys: redis.keys }, config, clock === undefined ? {} : { clock });
   const overdue = (events: readonly ChangeEvent[]): ChangeEvent[] =>
     events.filter(({ type }) => type === 'crm.todo.overdue');
   const dueIn = (sandbox: Sandbox, ms: number, count: number): string[] => {
@@ -77,7 +57,7 @@ describe('todo events: a running service', () => {
       // An answer that may be old is in doubt until a lagging replica no longer explains it and a second sweep shows it.
       let aheadMs = 0;
       const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
-      const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url, clock);
+      const feed = await opened(await configured(sandbox), redis.url, clock);
       await feed.sweep();
       const acts = ['completeTodo', 'reopenTodo', 'rescheduleTodo', 'reassignTodo', 'editTodo', 'relinkTodo'] as const;
       for (let at = 0; at < 30; at++) {
@@ -86,7 +66,7 @@ describe('todo events: a running service', () => {
         await feed.sweep();
         await feed.sweep();
       }
-      const events = (await logged(redis.redis, redis.keys.prefix)).filter(({ data }) => data.detectedBy !== 'clock');
+      const events = (await loggedEvents(redis)).filter(({ data }) => data.detectedBy !== 'clock');
       const reported = events.flatMap(({ type, subject, data }) =>
         data.derivedFrom === undefined ? [] : [`${type.slice('crm.todo.'.length)} ${subject}`],
       );
@@ -106,14 +86,14 @@ describe('todo events: a running service', () => {
   it('todo events: overdue is emitted at the due time, not at the next sweep', async () => {
     const sandbox = await sandboxed();
     const ids = dueIn(sandbox, 8_000, 3);
-    const feed = await opened(await configured(sandbox, redis.keys.prefix), redis.url);
+    const feed = await opened(await configured(sandbox));
     await feed.start(['poll']);
-    await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull());
+    await baselined(feed);
     const [kept = '', done = '', moved = ''] = ids;
     sandbox.life.completeTodo(done);
     sandbox.life.rescheduleTodo(moved);
     const [event] = await eventually(async () => {
-      const found = overdue(await logged(redis.redis, redis.keys.prefix));
+      const found = overdue(await loggedEvents(redis));
       expect(found.map(({ subject }) => subject)).toEqual([kept]);
       return found;
     });
@@ -123,10 +103,10 @@ describe('todo events: a running service', () => {
 
   it('todo events: an overdue that was missed is emitted once, marked late, at the next start', async () => {
     const sandbox = await sandboxed();
-    const config = await configured(sandbox, redis.keys.prefix);
+    const config = await configured(sandbox);
     const ids = dueIn(sandbox, HOUR_MS, 3);
     const [first = '', second = '', third = ''] = ids;
-    const before = await opened(config, redis.url);
+    const before = await opened(config);
     await before.sweep();
     await before.stop();
     sandbox.life.completeTodo(third);
@@ -135,7 +115,7 @@ describe('todo events: a running service', () => {
       const feed = await opened(config, redis.url, later);
       await feed.start(['poll']);
       await eventually(async () => {
-        const found = overdue(await logged(redis.redis, redis.keys.prefix));
+        const found = overdue(await loggedEvents(redis));
         const reported = found.map(({ subject, data: { late } }) => [subject, late]);
         expect(reported.filter(([subject]) => ids.includes(String(subject)))).toEqual([
           [first, true],
@@ -152,27 +132,24 @@ describe('todo events: a running service', () => {
     async () => {
       const server = await startPrivateRedis();
       const sandbox = await sandboxed();
-      const cwd = await mkdtemp(join(tmpdir(), 'changefeed-todos-'));
-      onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-      const config = await configured(sandbox, redis.keys.prefix, '1s');
-      await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
+      const config = await configured(sandbox, '1s');
+      const folder = await cli({ 'changefeed.config.json': config });
       const feed = await opened(config, server.url);
-      const start = () =>
-        spawn(main, { args: ['start', '--only', 'poll'], cwd, env: { REDIS_URL: server.url, LOG_LEVEL: 'info' } });
+      const start = () => folder.start(['start', '--only', 'poll'], { REDIS_URL: server.url, LOG_LEVEL: 'info' });
       const connection = new Redis(server.url, { maxRetriesPerRequest: null });
       onTestFinished(() => connection.disconnect());
       connection.on('error', () => undefined);
 
       let pollers = [start(), start()];
       await Promise.all(pollers.map((one) => one.waitForLine(/changefeed is running/)));
-      await eventually(async () => expect((await feed.status()).workspaces[0]?.lists[3]?.baselineAt).not.toBeNull());
+      await baselined(feed);
       // Due one after the other, so that a process is killed after some events and before others.
       const ids = Array.from({ length: 24 }, (_, at) => dueIn(sandbox, 2_000 + at * 500, 1)).flat();
       await server.kill();
       await server.restart();
 
       const reported = async (): Promise<string[]> =>
-        overdue(await logged(connection, redis.keys.prefix)).map(({ subject }) => subject);
+        overdue(await loggedEvents({ redis: connection, keys: redis.keys })).map(({ subject }) => subject);
       for (let kills = 0; kills < 3; kills++) {
         const soFar = (await reported()).length;
         await eventually(async () => expect((await reported()).length).toBeGreaterThan(soFar), { intervalMs: 5 });

@@ -8,7 +8,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { Clock } from '../../runtime/clock.js';
 import { pageBody } from '../read-api/envelope.js';
 import { servedList } from '../read-api/lists.js';
-import type { PageQuery, Source, SourceAnswer, SourceFailure } from '../read-api/source.js';
+import type { PageQuery, Source, SourceFailure } from '../read-api/source.js';
 import type { MirroredList, MirrorStore } from './store.js';
 
 const PAGE = 50;
@@ -34,26 +34,37 @@ export interface MirrorDeps {
 
 /** The mirror of one workspace. */
 export function createMirror(deps: MirrorDeps): Source {
-  const sortedKeys = keyCache(deps.store);
+  const { store, clock } = deps;
+  const sortedKeys = keyCache(store);
+  /** A list that may be served now, or why it may not. */
+  const open = async (name: string) => {
+    const list = findList(deps, name);
+    if ('outcome' in list) return list;
+    const status = await store.status(name);
+    if (status.baselineAt === null) return incomplete(name, status);
+    return { list, key: servedList(list).key, version: status.version, headers: freshness(status, clock.now()) };
+  };
   return {
     async page({ list: name, parameters, cursor }) {
-      const list = findList(deps, name);
-      if ('outcome' in list) return list;
-      const status = await deps.store.status(name);
-      if (status.baselineAt === null) return incomplete(name, status);
+      const opened = await open(name);
+      if ('outcome' in opened) return opened;
       const filter = readFilter(parameters);
       if ('outcome' in filter) return filter;
-      const headers = freshness(status, deps.clock.now());
-      if (filter.ids !== null) return await pageOfIds(deps, list, { ids: filter.ids, headers });
-      const keys = await sortedKeys(name, status.version);
-      return await pageAfter(deps, list, { cursor, keys, since: filter.since, headers });
+      const { list, key, version, headers } = opened;
+      const { ids, since } = filter;
+      const { found, nextCursor } =
+        ids === null
+          ? await recordsAfter(deps, list, { cursor, keys: await sortedKeys(name, version), since })
+          : { found: (await store.images(name, ids)).filter(isThere), nextCursor: null };
+      return { outcome: 'page', body: pageBody(key, found, nextCursor), headers };
     },
     async record({ list: name, id }) {
-      const list = findList(deps, name);
-      if ('outcome' in list) return list;
-      const status = await deps.store.status(name);
-      if (status.baselineAt === null) return incomplete(name, status);
-      return await oneRecord(deps, list, { id, headers: freshness(status, deps.clock.now()) });
+      const opened = await open(name);
+      if ('outcome' in opened) return opened;
+      const { headers } = opened;
+      const [image = null] = await store.images(name, [id]);
+      if (image === null) return failure(404, 'Not Found', `There is no such record in the list "${name}".`, headers);
+      return { outcome: 'page', body: Buffer.from(`{"success":true,"data":${image}}`), headers };
     },
   };
 }
@@ -113,39 +124,26 @@ function readFilter({ ids, updated_since: since }: PageQuery['parameters']): Fil
   return { ids: wanted, since: sinceMs };
 }
 
-async function pageOfIds(
-  deps: MirrorDeps,
-  list: ListDescriptor,
-  { ids, headers }: { ids: readonly string[]; headers: Record<string, string> },
-): Promise<SourceAnswer> {
-  const images = await deps.store.images(list.name, ids);
-  return { outcome: 'page', body: pageBody(servedList(list).key, images.filter(isThere), null), headers };
-}
-
 interface Walk {
   cursor: string | null;
   keys: readonly string[];
   since: number | null;
-  headers: Record<string, string>;
 }
 
-async function pageAfter(deps: MirrorDeps, list: ListDescriptor, walk: Walk): Promise<SourceAnswer> {
-  const { keys, cursor, since, headers } = walk;
+/** The records of a page, and the cursor of the next one. */
+async function recordsAfter(deps: MirrorDeps, list: ListDescriptor, { keys, cursor, since }: Walk) {
   const start = cursor === null ? 0 : positionAfter(keys, cursor);
   const found: string[] = [];
   let at = start;
   while (at < keys.length && found.length < PAGE && at - start < MOST_READ) {
-    const chunk = keys.slice(at, at + PAGE);
-    const images = await deps.store.images(list.name, chunk);
+    const images = await deps.store.images(list.name, keys.slice(at, at + PAGE));
     for (const image of images) {
       at += 1;
       if (isThere(image) && isSince(deps, list, { image, since })) found.push(image);
       if (found.length === PAGE) break;
     }
   }
-  const last = keys[at - 1];
-  const nextCursor = at < keys.length && last !== undefined ? last : null;
-  return { outcome: 'page', body: pageBody(servedList(list).key, found, nextCursor), headers };
+  return { found, nextCursor: at < keys.length ? (keys[at - 1] ?? null) : null };
 }
 
 function isSince(
@@ -156,17 +154,6 @@ function isSince(
   if (since === null) return true;
   const modifiedAt = modifiedAtOf(JSON.parse(image) as Record<string, unknown>, list);
   return modifiedAt !== null && Date.parse(modifiedAt) >= since;
-}
-
-async function oneRecord(
-  { store }: MirrorDeps,
-  list: ListDescriptor,
-  { id, headers }: { id: string; headers: Record<string, string> },
-): Promise<SourceAnswer> {
-  const [image = null] = await store.images(list.name, [id]);
-  if (image === null) return failure(404, 'Not Found', `There is no such record in the list "${list.name}".`, headers);
-  const body = Buffer.from(`{"success":true,"data":${image}}`);
-  return { outcome: 'page', body, headers };
 }
 
 function isThere(image: string | null): image is string {

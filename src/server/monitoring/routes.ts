@@ -26,24 +26,21 @@ export interface Monitored {
 /** Each route says who may read it: see `access` of the server's routes. */
 export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
   return (app: FastifyInstance): void => {
+    app.addHook('onRequest', (_request, reply, done) => {
+      void reply.header('cache-control', 'no-store');
+      done();
+    });
     app.get('/healthz', { config: { access: 'public' } }, (request, reply) => {
       const { ok, reasons } = health(namingFor(request));
-      return reply
-        .code(ok ? 200 : 503)
-        .header('cache-control', 'no-store')
-        .send({ status: ok ? 'ok' : 'failing', reasons });
+      return reply.code(ok ? 200 : 503).send({ status: ok ? 'ok' : 'failing', reasons });
     });
     app.get('/readyz', { config: { access: 'public' } }, async (request, reply) => {
       const { ok, reasons, problems } = await readiness(namingFor(request));
-      const body = { status: ok ? 'ready' : 'not ready', reasons, problems };
-      return await reply
-        .code(ok ? 200 : 503)
-        .header('cache-control', 'no-store')
-        .send(body);
+      return await reply.code(ok ? 200 : 503).send({ status: ok ? 'ready' : 'not ready', reasons, problems });
     });
     app.get('/metrics', { config: { access: 'read' } }, async (_request, reply) => {
       const { contentType, text } = await metrics();
-      return await reply.header('cache-control', 'no-store').type(contentType).send(text);
+      return await reply.type(contentType).send(text);
     });
   };
 }

@@ -1,14 +1,13 @@
 /** The API of the status page. Each endpoint is one question to the feed, or one action of an operator. */
 import { z } from 'zod';
-import type { DeadLetter, DeadLetterFilter } from '../../dispatch/dead-letters.js';
+import type { DeadLetter } from '../../dispatch/dead-letters.js';
 import type { Status } from '../../observability/status.js';
 import type { Clock } from '../../runtime/clock.js';
 import { todosReport } from '../../todos/counts.js';
 import * as answers from './answers.js';
 import { endpoint, RefusedError, type Endpoint } from './endpoint.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
-import { readable } from './event-view.js';
-import type { EventViews } from './event-views.js';
+import { readableTexts, type EventViews } from './event-view.js';
 import { endsOf, eventsBefore } from './events-before.js';
 import { SAMPLE_MS, type History } from './history.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
@@ -181,8 +180,8 @@ function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
         limit: z.coerce.number().int().min(1).max(MOST_DEAD_LETTERS).default(50),
       }),
       answer: answers.deadLetters,
-      async handle({ query: { limit, ...query } }) {
-        const found = await source.feed.deadLetters.list({ limit, ...given(query) });
+      async handle({ query }) {
+        const found = await source.feed.deadLetters.list(query);
         return { deadLetters: await Promise.all(found.map((letter) => viewOfLetter(letter, views))) };
       },
     }),
@@ -191,14 +190,14 @@ function deadLetterEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       path: '/api/dead-letters/retry',
       summary: 'Hands dead letters to their handler again.',
       body: chosen,
-      handle: async ({ body }) => ({ count: await source.feed.deadLetters.retry(given(body)) }),
+      handle: async ({ body }) => ({ count: await source.feed.deadLetters.retry(body) }),
     }),
     endpoint({
       ...action,
       path: '/api/dead-letters/drop',
       summary: 'Deletes dead letters.',
       body: chosen,
-      handle: async ({ body }) => ({ count: await source.feed.deadLetters.drop(given(body)) }),
+      handle: async ({ body }) => ({ count: await source.feed.deadLetters.drop(body) }),
     }),
   ];
 }
@@ -222,30 +221,10 @@ function listEndpoints({ source, clock }: EndpointDeps): Endpoint[] {
       access: 'read',
       answer: answers.schema,
       async handle({ params: { workspace = '', list = '' } }) {
-        const { fields, ...schema } = await source.feed.lists.schema(list, workspace);
-        const shown = fields.map(({ field, forms, ...rest }) => ({
-          ...rest,
-          field: readable(field),
-          forms: forms.map(({ form, rows }) => ({ form: readable(form), rows })),
-        }));
-        return { ...schema, fields: shown };
+        return readableTexts(await source.feed.lists.schema(list, workspace));
       },
     }),
   ];
-}
-
-interface Chosen {
-  subscription?: string | undefined;
-  ids?: string[] | undefined;
-  reason?: string | undefined;
-}
-
-function given({ subscription, ids, reason }: Chosen): DeadLetterFilter {
-  return {
-    ...(subscription !== undefined && { subscription }),
-    ...(ids !== undefined && { ids }),
-    ...(reason !== undefined && { reason }),
-  };
 }
 
 async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews) {

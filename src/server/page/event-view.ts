@@ -1,8 +1,9 @@
-/** An event as the page shows it: short texts instead of values, so that a record of megabytes costs the page a line. Pure. */
+/** An event as the page shows it: short texts instead of values, so that a record of megabytes costs the page a line. */
+import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
-import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import type { FieldChange, LoggedEvent } from '../../events/types.js';
 import type { EventView, ValueView } from './answers.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
@@ -10,8 +11,35 @@ const MOST_CHANGES = 20;
 const MOST_CHARACTERS = 240;
 /** Of two long texts, this many equal characters around their difference are shown. */
 const CONTEXT = 24;
+/** People in charge are the users of a CRM. A workspace has few of them. */
+const MOST_NAMES = 5_000;
 
-export function viewOf({ logId, event }: { logId: string; event: ChangeEvent }): EventView {
+export type EventViews = (event: LoggedEvent) => Promise<EventView>;
+
+/**
+ * Views of events, with names that their records lack. A memo has only the id of the person in charge; other records have the
+ * name. An activity has only the id of the person it belongs to, who is looked up.
+ */
+export function createEventViews(find: FindRecord): EventViews {
+  const names = new Map<string, string>();
+  return async (event) => {
+    const view = viewOf(event);
+    const { workspace, person } = view;
+    const key = `${workspace} ${person?.id ?? ''}`;
+    const isNamed = person !== null && person.name !== person.id;
+    if (isNamed && names.size >= MOST_NAMES) names.clear();
+    if (isNamed) names.set(key, person.name);
+    // All events of a page come this far before the first of them goes on, so each knows the names of all.
+    const about = await nameItBelongsTo(event.event, find);
+    return {
+      ...view,
+      about: about === undefined ? null : readable(about),
+      person: person === null || isNamed ? person : { ...person, name: names.get(key) ?? person.id },
+    };
+  };
+}
+
+export function viewOf({ logId, event }: LoggedEvent): EventView {
   const { id, type, subject, time, data } = event;
   const workspace = workspaceOf(event);
   const record = data.after ?? data.before;
@@ -69,6 +97,12 @@ function valueView(part: string | null, whole: string | null): ValueView {
 
 function shortened(text: string): string {
   return readable(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
+}
+
+/** The same JSON with readable texts. */
+export function readableTexts<Value>(value: Value): Value {
+  const text = JSON.stringify(value);
+  return JSON.parse(text, (_name, one: unknown) => (typeof one === 'string' ? readable(one) : one)) as Value;
 }
 
 /**

@@ -1,19 +1,9 @@
 /** Pages through the log from its newest event back, a part at a time: a page costs what it reads, not what the log holds. */
-import type { ChangeEvent } from '../../events/types.js';
+import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import { BEFORE_ALL, timeOfLogId } from '../../events/log-id.js';
+import { isoTime } from '../../runtime/clock.js';
 import { formatPosition, type Position } from './position.js';
 import type { LogHistory } from './source.js';
-
-export interface EventsBefore {
-  /** Newest first. */
-  events: { logId: string; event: ChangeEvent }[];
-  /** Where the next page begins; null at the beginning of the log. */
-  next: string | null;
-  /** ISO time of the oldest event that was looked at, found or not; null when there was none. */
-  searchedBackTo: string | null;
-  /** Events that were looked at. */
-  searched: number;
-}
 
 export interface BeforeCall {
   workspaces: readonly string[];
@@ -26,38 +16,50 @@ const CHUNK = 200;
 /** Events that one page looks at, when few of them are wanted. The answer then says how far it has looked. */
 export const MOST_SEARCHED = 4_000;
 
-export async function eventsBefore(
-  log: LogHistory,
-  { workspaces, before, limit, wanted }: BeforeCall,
-): Promise<EventsBefore> {
-  const readers = workspaces.map((name) =>
-    readerOf(log, name, before.get(name) ?? '+', Math.min(CHUNK, Math.max(limit, 20))),
-  );
-  const events: EventsBefore['events'] = [];
-  let oldest: string | null = null;
-  let ended = false;
+/**
+ * @returns the events, newest first; `next`: where the next page begins, null at the beginning of the log; how many events were looked
+ * at, found or not, and the ISO time of the oldest of them
+ */
+export async function eventsBefore(log: LogHistory, { workspaces, before, limit, wanted }: BeforeCall) {
+  const events: LoggedEvent[] = [];
+  const offsets = new Map(workspaces.map((name) => [name, before.get(name) ?? '+']));
+  const chunk = Math.min(CHUNK, Math.max(limit, 20));
   let searched = 0;
-  for (; searched < MOST_SEARCHED && events.length < limit; searched += 1) {
-    const heads = await Promise.all(readers.map(async (reader) => ({ reader, head: await reader.peek() })));
-    const newest = heads.reduce<(typeof heads)[number] | null>((best, one) => {
-      if (one.head === null) return best;
-      return best?.head == null || timeOfLogId(one.head.logId) > timeOfLogId(best.head.logId) ? one : best;
-    }, null);
-    if (newest?.head == null) {
-      ended = true;
+  let oldest: string | null = null;
+  let ended = true;
+  for await (const { workspace, ...logged } of newestFirst(log, offsets, chunk)) {
+    if (searched === MOST_SEARCHED || events.length === limit) {
+      ended = false;
       break;
     }
-    newest.reader.take();
-    oldest = newest.head.logId;
-    if (wanted(newest.head.event)) events.push(newest.head);
+    searched += 1;
+    oldest = logged.logId;
+    offsets.set(workspace, oldest);
+    if (wanted(logged.event)) events.push(logged);
   }
-  const next = ended ? null : formatPosition(new Map(readers.map((reader) => [reader.workspace, reader.offset()])));
-  return {
-    events,
-    next,
-    searched,
-    searchedBackTo: oldest === null ? null : new Date(timeOfLogId(oldest)).toISOString(),
+  const searchedBackTo = oldest === null ? null : isoTime(timeOfLogId(oldest));
+  return { events, next: ended ? null : formatPosition(offsets), searched, searchedBackTo };
+}
+
+/** The events of all logs together, from these offsets back. */
+async function* newestFirst(log: LogHistory, offsets: Position, chunk: number) {
+  const read = async (workspace: string, before: string) => {
+    const events = await log.readBefore(workspace, before, chunk);
+    return { workspace, waiting: events.reverse() };
   };
+  let logs = await Promise.all([...offsets].map(([workspace, before]) => read(workspace, before)));
+  for (;;) {
+    logs = logs.filter(({ waiting }) => waiting.length > 0);
+    const [first, ...others] = logs;
+    if (first === undefined) return;
+    const timeOf = ({ waiting }: typeof first): number => timeOfLogId(waiting.at(-1)?.logId ?? BEFORE_ALL);
+    const newest = others.reduce((best, one) => (timeOf(one) > timeOf(best) ? one : best), first);
+    const { workspace, waiting } = newest;
+    const logged = waiting.pop();
+    if (logged === undefined) return;
+    yield { workspace, ...logged };
+    if (waiting.length === 0) newest.waiting = (await read(workspace, logged.logId)).waiting;
+  }
 }
 
 /** Of each workspace, where its log ends. */
@@ -70,35 +72,4 @@ export async function endsOf(
     return [name, newest?.logId ?? BEFORE_ALL];
   });
   return new Map(await Promise.all(ends));
-}
-
-interface Reader {
-  workspace: string;
-  /** The log id of the last event taken. */
-  offset(): string;
-  peek(): Promise<{ logId: string; event: ChangeEvent } | null>;
-  take(): void;
-}
-
-function readerOf(log: LogHistory, workspace: string, from: string, chunk: number): Reader {
-  let buffer: { logId: string; event: ChangeEvent }[] = [];
-  let at = 0;
-  let offset = from;
-  let ended = false;
-  return {
-    workspace,
-    offset: () => offset,
-    async peek() {
-      if (at >= buffer.length && !ended) {
-        buffer = await log.readBefore(workspace, offset, chunk);
-        at = 0;
-        ended = buffer.length === 0;
-      }
-      return buffer[at] ?? null;
-    },
-    take() {
-      offset = buffer[at]?.logId ?? offset;
-      at += 1;
-    },
-  };
 }

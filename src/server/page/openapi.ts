@@ -12,7 +12,13 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
     const path = one.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [one.method.toLowerCase()]: operationOf(one) };
   }
-  return {
+  // Each schema brings those that it refers to. In the document they have one place.
+  const schemas: Json = { Refusal: schemaOf(refusal, 'output') };
+  const text = JSON.stringify(paths, (name, value: Json) => {
+    if (name === '$defs') Object.assign(schemas, value);
+    return name === '$defs' ? undefined : value;
+  });
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'Changefeed: status page',
@@ -30,11 +36,12 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
           description: 'begins with POST /api/session',
         },
       },
-      schemas: { Refusal: schemaOf(refusal, 'output') },
+      schemas,
     },
     security: [{ token: [] }, { session: [] }, {}],
-    paths,
+    paths: JSON.parse(text) as Json,
   };
+  return JSON.parse(JSON.stringify(document).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
 }
 
 function operationOf({ method, path, summary, access, query, body, answer }: Endpoint): Json {
@@ -95,10 +102,6 @@ function json(schema: unknown): Json {
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const {
-    $schema: _,
-    id: _id,
-    ...rest
-  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' }) as Json;
+  const { $schema: _, id: _id, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
   return rest;
 }

@@ -8,7 +8,7 @@ import type { Log } from '../../runtime/log.js';
 import { assetRoutes } from './assets.js';
 import { registerEndpoint } from './endpoint.js';
 import { endpoints } from './endpoints.js';
-import { createEventViews } from './event-views.js';
+import { createEventViews } from './event-view.js';
 import { createHistory, SAMPLE_MS } from './history.js';
 import { createLiveEvents } from './live-events.js';
 import { openApiDocument } from './openapi.js';

@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { read, RefusedError } from './endpoint.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
-import type { EventViews } from './event-views.js';
+import type { EventViews } from './event-view.js';
 import { storedEvents, type LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import type { PageSource } from './source.js';
@@ -40,11 +40,8 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
   let streams = 0;
   app.get('/events', { config: { access: 'read' } }, async (request, reply) => {
     const query = read(streamQuery, request.query, 'the query');
-    const workspaces = workspacesFrom(query, deps.source);
-    const call = {
-      from: await startOf(request, query, workspaces, deps),
-      wanted: filterFrom(query, deps.source),
-    };
+    const from = await startOf(request, { ...deps, from: query.from, workspaces: workspacesFrom(query, deps.source) });
+    const wanted = filterFrom(query, deps.source);
     const server = request.headers.accept?.includes('text/event-stream') === true;
     if (streams >= MOST_STREAMS)
       throw new RefusedError(429, `This process has ${MOST_STREAMS} open streams, which is the limit. Close some.`);
@@ -55,7 +52,18 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
     const textOf = async (event: TailedEvent, position: string): Promise<string> =>
       toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
     if (server) void keepAlive(stream, deps.clock);
-    await send(stream, { ...call, textOf, follow: query.follow === 'true' || server }, deps);
+    const { signal } = stream;
+    const isEndless = query.follow === 'true' || server;
+    const events = isEndless ? deps.live.follow(from, signal) : storedEvents(deps.source.feed, from, signal);
+    const position = new Map(from);
+    try {
+      for await (const event of events) {
+        position.set(event.workspace, event.logId);
+        if (wanted(event.event)) await stream.write(await textOf(event, formatPosition(position)));
+      }
+    } finally {
+      stream.end();
+    }
   });
 }
 
@@ -91,31 +99,6 @@ export function openStream(reply: FastifyReply, type: string): Stream {
   };
 }
 
-interface Sending {
-  from: Position;
-  follow: boolean;
-  wanted: (event: TailedEvent['event']) => boolean;
-  textOf: (event: TailedEvent, position: string) => Promise<string>;
-}
-
-async function send(
-  stream: Stream,
-  { from, follow, wanted, textOf }: Sending,
-  { live, source }: StreamDeps,
-): Promise<void> {
-  const { signal } = stream;
-  const position = new Map(from);
-  const events = follow ? live.follow(from, signal) : storedEvents(source.feed, from, signal);
-  try {
-    for await (const event of events) {
-      position.set(event.workspace, event.logId);
-      if (wanted(event.event)) await stream.write(await textOf(event, formatPosition(position)));
-    }
-  } finally {
-    stream.end();
-  }
-}
-
 function sentEvent(line: string, position: string): string {
   return `id: ${position}\ndata: ${line}\n\n`;
 }
@@ -135,9 +118,7 @@ async function keepAlive(stream: Stream, clock: Clock): Promise<void> {
 
 async function startOf(
   { headers }: FastifyRequest,
-  { from }: { from?: string | undefined },
-  workspaces: readonly string[],
-  { source }: Pick<StreamDeps, 'source'>,
+  { from, source, workspaces }: { from: string | undefined; source: PageSource; workspaces: readonly string[] },
 ): Promise<Position> {
   const last = headers['last-event-id'];
   const text = typeof last === 'string' && last !== '' ? last : (from ?? 'now');

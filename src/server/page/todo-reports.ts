@@ -7,7 +7,7 @@ import { isoTime, type Clock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
 import { Turns } from '../../runtime/turns.js';
 import { RefusedError } from './endpoint.js';
-import { readable } from './event-view.js';
+import { readableTexts } from './event-view.js';
 import type { FeedOfPage } from './source.js';
 
 /** A report is shown for this long, also to others. */
@@ -23,30 +23,23 @@ export function createTodoReports(
 ): (since: string) => Promise<TodosReport> {
   const kept = new Map<string, { untilMs: number; report: Promise<TodosReport> }>();
   const turns = new Turns();
-  let atOnce = 0;
-  const make = async (since: string): Promise<TodosReport> => {
-    atOnce += 1;
-    try {
-      const report = withReadableNames(await turns.take('todos', () => feed.todos({ since })));
-      kept.set(since, { untilMs: clock.now() + KEPT_MS, report: Promise.resolve(report) });
-      return report;
-    } catch (error) {
-      kept.delete(since);
-      throw error;
-    } finally {
-      atOnce -= 1;
-    }
-  };
   return async (text) => {
     for (const [since, { untilMs }] of kept) if (untilMs < clock.now()) kept.delete(since);
     const since = rounded(text, clock.now());
     const known = kept.get(since);
     if (known !== undefined) return await known.report;
-    if (atOnce >= MOST_AT_ONCE)
+    if ([...kept.values()].filter(({ untilMs }) => untilMs === Infinity).length >= MOST_AT_ONCE)
       throw new RefusedError(429, 'Reports of todos for other periods are being made. Try again in some seconds.');
-    const report = make(since);
-    kept.set(since, { untilMs: Infinity, report });
-    return await report;
+    const making = { untilMs: Infinity, report: turns.take('todos', () => feed.todos({ since })).then(readableTexts) };
+    kept.set(since, making);
+    try {
+      return await making.report;
+    } catch (error) {
+      kept.delete(since);
+      throw error;
+    } finally {
+      making.untilMs = clock.now() + KEPT_MS;
+    }
   };
 }
 
@@ -56,16 +49,4 @@ function rounded(text: string, nowMs: number): string {
   const ms = duration === undefined ? Date.parse(text) : nowMs - duration;
   const isPast = ms >= 0 && ms <= nowMs && (duration !== undefined || /^\d{4}-\d{2}-\d{2}/.test(text));
   return isPast ? isoTime(Math.floor(ms / GRAIN_MS) * GRAIN_MS) : text;
-}
-
-function withReadableNames(report: TodosReport): TodosReport {
-  const named = <Group extends { name: string | null }>(groups: readonly Group[]): Group[] =>
-    groups.map((group) => ({ ...group, name: group.name === null ? null : readable(group.name) }));
-  const workspaces = report.workspaces.map((one) => ({
-    ...one,
-    people: named(one.people),
-    teams: named(one.teams),
-    days: one.days.map((day) => ({ ...day, people: named(day.people) })),
-  }));
-  return { ...report, workspaces };
 }

@@ -2,8 +2,6 @@
 
 export interface ReadRequest {
   readonly method: string;
-  /** Without the query. */
-  readonly path: string;
   /** The name of the list this path belongs to; null for any other path. */
   readonly list: string | null;
   /** The record id in the path (`/v2/<list>/<id>`); null for the list itself. */

@@ -50,7 +50,7 @@ export function openApiDocument(lists: readonly ServedList[] = Object.values(SIX
       schemas: {
         Ref: REF_SCHEMA,
         Failure: FAILURE_SCHEMA,
-        ...Object.fromEntries(lists.flatMap((list) => [recordSchema(list), pageSchema(list)])),
+        ...Object.fromEntries(lists.flatMap((list) => Object.entries(schemasOf(list)))),
       },
     },
   };
@@ -96,18 +96,9 @@ function answer(description: string, schema: JsonObject): JsonObject {
   return { description, content: { 'application/json': { schema } } };
 }
 
-function recordSchema(list: ServedList): readonly [string, JsonObject] {
+/** Of a record, and of a page. */
+function schemasOf(list: ServedList): JsonObject {
   const properties = Object.fromEntries(fieldsOf(list.name).map(({ name, type }) => [name, TYPE_SCHEMAS[type]]));
-  const schema: JsonObject = {
-    type: 'object',
-    required: ['id'],
-    properties: { ...properties, id: { type: 'string', minLength: 1 } },
-    additionalProperties: true,
-  };
-  return [schemaName(list), schema];
-}
-
-function pageSchema(list: ServedList): readonly [string, JsonObject] {
   const data: JsonObject = {
     type: 'object',
     required: [list.key],
@@ -116,12 +107,19 @@ function pageSchema(list: ServedList): readonly [string, JsonObject] {
       nextCursor: { type: ['string', 'null'] },
     },
   };
-  const schema: JsonObject = {
-    type: 'object',
-    required: ['success', 'data'],
-    properties: { success: { const: true }, data },
+  return {
+    [schemaName(list)]: {
+      type: 'object',
+      required: ['id'],
+      properties: { ...properties, id: { type: 'string', minLength: 1 } },
+      additionalProperties: true,
+    },
+    [`${schemaName(list)}Page`]: {
+      type: 'object',
+      required: ['success', 'data'],
+      properties: { success: { const: true }, data },
+    },
   };
-  return [`${schemaName(list)}Page`, schema];
 }
 
 /** `person_activity` → `PersonActivity`. */

@@ -83,11 +83,10 @@ function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Ans
 }
 
 function readRequestOf(request: FastifyRequest, list: string | null, signal: AbortSignal): ReadRequest {
-  const { headers, method, url, socket } = request;
+  const { headers, method, socket } = request;
   const id = (request.params as { id?: string } | undefined)?.id ?? null;
   return {
     method,
-    path: url.split('?', 1)[0] ?? url,
     list,
     id,
     parameters: parametersOf(request.query),

@@ -1,8 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../../src/app/changefeed.js';
-import { parseConfig } from '../../../src/config/parse.js';
+import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { expectedEvent, saidBy, useChain, type Chain } from '../../support/chain.js';
+import { openFeed } from '../../support/feed.js';
 import { useRedis } from '../../support/redis.js';
 import { differences, readEverything } from '../../support/api-state.js';
 
@@ -11,9 +10,7 @@ describe('nothing lost: from the read API to a signed webhook', () => {
   const chain = useChain();
 
   async function open(world: Chain) {
-    const raw = world.config('1h', redis.keys.prefix);
-    const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-    onTestFinished(() => feed.stop());
+    const feed = await openFeed(redis, world.config('1h', redis.keys.prefix));
     await feed.start(['dispatch', 'handle']);
     return async (): Promise<void> => {
       const sweeps = await feed.sweep();

@@ -1,13 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import { createSweepStore } from '../../../src/state/sweep-store.js';
 import { useChain, type Chain } from '../../support/chain.js';
-import { deliveredSequences, live } from '../../support/delivered.js';
+import { useCli } from '../../support/cli.js';
+import { deliveredSequences, expectNoGap, live } from '../../support/delivered.js';
 import { eventually } from '../../support/eventually.js';
-import { useProcesses } from '../../support/process.js';
-import { program } from '../../support/program.js';
 import { useRedis } from '../../support/redis.js';
 import { differences, readEverything } from '../../support/api-state.js';
 
@@ -17,25 +14,14 @@ const AFTER_A_KILL = { timeoutMs: 60_000 };
 describe('nothing lost: killed processes', () => {
   const redis = useRedis();
   const chain = useChain();
-  const spawn = useProcesses();
+  const cli = useCli();
 
   async function workers(world: Chain) {
-    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-killed-'));
-    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-    const config = JSON.stringify(world.config('1s', redis.keys.prefix));
-    await writeFile(join(cwd, 'changefeed.config.json'), config);
+    const folder = await cli({ 'changefeed.config.json': world.config('1s', redis.keys.prefix) });
     return (role: 'poll' | 'dispatch' | 'handle') =>
-      spawn(program('src/cli/main'), {
-        args: ['start', '--only', role],
-        cwd,
-        env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' },
-      });
+      folder.start(['start', '--only', role], { REDIS_URL: redis.url, LOG_LEVEL: 'info' });
   }
   const store = () => createSweepStore(redis.redis, redis.keys, 'acme');
-  const baselined = async (): Promise<void> => {
-    const { state } = await store().load('people');
-    expect(state.baselineAt).not.toBeNull();
-  };
 
   it(
     'nothing lost: events arrive in order and without a gap although poller, dispatcher and handlers are killed',
@@ -47,10 +33,9 @@ describe('nothing lost: killed processes', () => {
       const start = await workers(world);
       let [poller, dispatcher, handlers] = [start('poll'), start('dispatch'), start('handle')];
       const before = await readEverything(world);
-      for (const list of ['people', 'organization', 'memo', 'todo', 'history', 'activity'] as const) {
+      for (const list of LIST_NAMES) {
         await eventually(async () => expect((await store().load(list)).state.baselineAt).not.toBeNull(), AFTER_A_KILL);
       }
-      await baselined();
 
       // The poller, in the middle of a sweep that has found something.
       sandbox.behave({ latencyMs: 100 });
@@ -86,11 +71,7 @@ describe('nothing lost: killed processes', () => {
         timeoutMs: 90_000,
         intervalMs: 250,
       });
-      for (const { subject, sequences } of stories) {
-        const expected = Array.from({ length: sequences.length }, (_, index) => index + 1);
-        expect({ subject, sequences }).toEqual({ subject, sequences: expected });
-      }
-      expect(stories).toHaveLength(truth.length);
+      expectNoGap(stories, truth);
       await Promise.all([poller.kill(), dispatcher.kill(), handlers.kill()]);
     },
   );

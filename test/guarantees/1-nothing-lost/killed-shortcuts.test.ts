@@ -1,9 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../../src/app/changefeed.js';
-import { parseConfig } from '../../../src/config/parse.js';
+import { describe, expect, it } from 'vitest';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Life } from '../../../src/sandbox/life/life.js';
@@ -11,11 +6,11 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.js';
 import { scoreEvents, type Score } from '../../../src/sandbox/verify/score.js';
 import { createSweepStore } from '../../../src/state/sweep-store.js';
 import { useChain } from '../../support/chain.js';
+import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
+import { openFeed } from '../../support/feed.js';
 import { isGate } from '../../support/night.js';
-import { useProcesses } from '../../support/process.js';
-import { program } from '../../support/program.js';
-import { useRedis } from '../../support/redis.js';
+import { loggedEvents, useRedis } from '../../support/redis.js';
 
 const KILLS = isGate ? 2 : 4;
 
@@ -41,14 +36,9 @@ const NONE = { recall: 1, falseEvents: 0, orderViolations: 0, sequenceGaps: 0, r
 describe('nothing lost: processes killed while they use shortcuts', () => {
   const redis = useRedis();
   const chain = useChain();
-  const spawn = useProcesses();
+  const cli = useCli();
   const store = () => createSweepStore(redis.redis, redis.keys, 'acme');
   const logged = () => redis.redis.xlen(redis.keys.log('acme'));
-
-  async function events(): Promise<ChangeEvent[]> {
-    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
-    return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
-  }
 
   /** The lease of a killed process lasts 15 s. Nothing else holds a list here. */
   async function endLeases(): Promise<void> {
@@ -57,13 +47,9 @@ describe('nothing lost: processes killed while they use shortcuts', () => {
 
   /** Sweeps everything, so that every change that is not reported yet must be. */
   async function sweepAll(config: object): Promise<void> {
-    const feed = await openChangefeed({ config: parseConfig(config, { source: 'the test', redisUrl: redis.url }) });
-    try {
-      for (const { list, outcome } of [...(await feed.sweep()), ...(await feed.sweep())])
-        expect({ list, outcome }).toEqual({ list, outcome: 'complete' });
-    } finally {
-      await feed.stop();
-    }
+    const feed = await openFeed(redis, config);
+    for (const { list, outcome } of [...(await feed.sweep()), ...(await feed.sweep())])
+      expect({ list, outcome }).toEqual({ list, outcome: 'complete' });
   }
 
   const judge = (sandbox: Sandbox, reported: readonly ChangeEvent[]): Score =>
@@ -72,13 +58,11 @@ describe('nothing lost: processes killed while they use shortcuts', () => {
   it('nothing lost: every change is reported once and in order', { timeout: 240_000 }, async () => {
     const world = await chain({ sandbox: { people: 300, seed: 3 } });
     const { sandbox } = world;
-    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-killed-'));
-    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
     // After the first sweep of each list, only shortcuts read.
     const config = world.config('1h', redis.keys.prefix);
-    await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
+    const folder = await cli({ 'changefeed.config.json': config });
     const env = { REDIS_URL: redis.url, LOG_LEVEL: 'info' };
-    const poll = () => spawn(program('src/cli/main'), { args: ['start', '--only', 'poll'], cwd, env });
+    const poll = () => folder.start(['start', '--only', 'poll'], env);
     let poller = poll();
     await eventually(async () => {
       for (const list of LIST_NAMES) expect((await store().load(list)).state.baselineAt).not.toBeNull();
@@ -95,24 +79,18 @@ describe('nothing lost: processes killed while they use shortcuts', () => {
     await poller.kill();
     await endLeases();
 
-    const byShortcuts = await events();
+    const byShortcuts = await loggedEvents(redis);
     for (const list of LIST_NAMES) expect((await store().load(list)).state.lastSweep?.mode).toBe('baseline');
     expect(byShortcuts.length).toBeGreaterThanOrEqual(KILLS);
     await sweepAll(config);
-    const reported = await events();
+    const reported = await loggedEvents(redis);
     expect(flaws(judge(sandbox, reported))).toEqual(NONE);
 
     // Control: one event of a shortcut lost, and one found twice.
     const changes = byShortcuts.filter(({ type }) => /\.(created|updated)$/.test(type));
     const [first] = changes;
-    expect(
-      flaws(
-        judge(
-          sandbox,
-          reported.filter(({ id }) => id !== first?.id),
-        ),
-      ),
-    ).not.toEqual(NONE);
+    const without = reported.filter(({ id }) => id !== first?.id);
+    expect(flaws(judge(sandbox, without))).not.toEqual(NONE);
     expect(flaws(judge(sandbox, [...reported, { ...first!, id: 'again' }]))).not.toEqual(NONE);
   });
 });

@@ -1,17 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import { useChain, type Chain } from '../../support/chain.js';
+import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { quoted, useMirrors } from '../../support/mirror.js';
-import { useProcesses } from '../../support/process.js';
-import { program } from '../../support/program.js';
 import { useRedis } from '../../support/redis.js';
 import { readEverything } from '../../support/api-state.js';
 
-const main = program('src/cli/main');
 const { absent, admin, rows, schemaName, schema, url } = await useMirrors();
 
 /** A timestamp that moves alone is not a change. */
@@ -22,11 +17,9 @@ const withoutStamps = (record: object): object =>
 describe.skipIf(absent !== null)('nothing lost: the tables of a mirror', () => {
   const redis = useRedis();
   const chain = useChain();
-  const spawn = useProcesses();
+  const cli = useCli();
 
   async function starter(world: Chain) {
-    const cwd = await mkdtemp(join(tmpdir(), 'changefeed-mirrored-'));
-    onTestFinished(() => rm(cwd, { recursive: true, force: true }));
     const options = { interval: '1s', baseline: 'emit', removals: { after: '0s' } };
     const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, options]));
     const budget = { requests: 10_000, perSeconds: 1 };
@@ -36,8 +29,8 @@ describe.skipIf(absent !== null)('nothing lost: the tables of a mirror', () => {
       subscriptions: [{ handler: 'postgres', name: 'mirror', url, schema: schemaName(), start: 'beginning', retry }],
       redis: { prefix: redis.keys.prefix },
     };
-    await writeFile(join(cwd, 'changefeed.config.json'), JSON.stringify(config));
-    return () => spawn(main, { args: ['start'], cwd, env: { REDIS_URL: redis.url } });
+    const folder = await cli({ 'changefeed.config.json': config });
+    return () => folder.start(['start'], { REDIS_URL: redis.url });
   }
 
   async function mirrored(list: string): Promise<Map<string, object>> {

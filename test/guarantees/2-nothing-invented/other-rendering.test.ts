@@ -3,15 +3,14 @@
  * keys, truncated timestamps), and later returns to the old one. That is at most a schema change; real edits are still reported.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../../src/app/changefeed.js';
 import type { ListInput } from '../../../src/config/schema.js';
-import { parseConfig } from '../../../src/config/parse.js';
 import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { JournalLine, MutationLine } from '../../../src/sandbox/journal/lines.js';
 import { createSandbox } from '../../../src/sandbox/sandbox.js';
 import { contentText } from '../../../src/sandbox/verify/equality.js';
 import { fastClock } from '../../support/fast-clock.js';
+import { openFeed } from '../../support/feed.js';
 import { rowsOfGate } from '../../support/night.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -50,26 +49,14 @@ describe('nothing invented: records with another representation', () => {
 
   async function watched(rules: ListInput = {}) {
     const clock = fastClock(FACTOR);
-    const sandbox = createSandbox({
-      people: 30,
-      organizations: 20,
-      history: 30,
-      activity: 30,
-      seed: 11,
-      limit: null,
-      clock,
-    });
+    const sizes = { people: 30, organizations: 20, history: 30, activity: 30 };
+    const sandbox = createSandbox({ ...sizes, seed: 11, limit: null, clock });
     onTestFinished(() => sandbox.stop());
     const { url, token } = await sandbox.start();
     const budget = { requests: 100_000, perSeconds: 1 };
     const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, rules]));
     const workspaces = [{ name: 'acme', baseUrl: url, token, budget, lists }];
-    const config = parseConfig(
-      { workspaces, redis: { prefix: redis.keys.prefix } },
-      { source: 'the test', redisUrl: redis.url },
-    );
-    const feed = await openChangefeed({ config, clock });
-    onTestFinished(() => feed.stop());
+    const feed = await openFeed(redis, { workspaces }, { clock });
     let from = '0';
     /** Runs enough complete sweeps to resolve every doubt, and returns their events. */
     const sweepAndTail = async (): Promise<ChangeEvent[]> => {

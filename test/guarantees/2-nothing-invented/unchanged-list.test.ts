@@ -3,10 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/api/client.js';
 import { walkList } from '../../../src/api/visited-cursors.js';
-import { openChangefeed } from '../../../src/app/changefeed.js';
-import { parseConfig } from '../../../src/config/parse.js';
-import type { ChangeEvent } from '../../../src/events/types.js';
 import { createSandbox } from '../../../src/sandbox/sandbox.js';
+import { eventsOf, openFeed } from '../../support/feed.js';
 import { useRedis } from '../../support/redis.js';
 
 const SWEEPS = 4;
@@ -46,18 +44,12 @@ describe('nothing invented: a workspace in which nothing changes', () => {
   it('nothing invented: yields no events over several sweeps and restarts', async () => {
     const { url, token } = await restlessSandbox();
     const budget = { requests: 100_000, perSeconds: 1 };
-    const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, budget }], redis: { prefix: redis.keys.prefix } };
-    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
+    const workspaces = [{ name: 'acme', baseUrl: url, token, budget }];
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-      const feed = await openChangefeed({ config });
-      try {
-        expect((await feed.sweep()).map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
-        const events: ChangeEvent[] = [];
-        for await (const { event } of feed.tail({ from: '0', follow: false })) events.push(event);
-        expect(events).toEqual([]);
-      } finally {
-        await feed.stop();
-      }
+      const feed = await openFeed(redis, { workspaces });
+      expect((await feed.sweep()).map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
+      expect(await eventsOf(feed)).toEqual([]);
+      await feed.stop();
     }
   });
 

@@ -1,10 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Budget } from '../../../src/api/budget.js';
 import { createReadApi } from '../../../src/api/client.js';
-import type { ReadApi } from '../../../src/api/read-api.js';
 import { createSharedBudget } from '../../../src/api/shared-budget.js';
 import { isAborted, systemClock } from '../../../src/runtime/clock.js';
-import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../../src/sandbox/sandbox.js';
 import { createBudgetWindow } from '../../../src/state/budget.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
@@ -17,13 +16,6 @@ const FOREIGN_PER_SECOND = 50;
 
 describe('budget: another client of the API', () => {
   const redis = useRedis();
-  const open: { sandbox: Sandbox; api: ReadApi }[] = [];
-  afterEach(async () => {
-    for (const { sandbox, api } of open.splice(0)) {
-      await api.close();
-      await sandbox.stop();
-    }
-  });
 
   /** Asks for pages without end. Returns the status of every answer so far. */
   async function askWithoutEnd(budget: Budget) {
@@ -31,14 +23,12 @@ describe('budget: another client of the API', () => {
     sandbox.behave({ foreignPerSecond: FOREIGN_PER_SECOND });
     const { url, token } = await sandbox.start();
     const answers: number[] = [];
-    const api = createReadApi({
-      workspace: 'acme',
-      baseUrl: url,
-      token,
-      budget,
-      observe: ({ status }) => void answers.push(status ?? 0),
+    const observe = ({ status }: { status: number | null }) => void answers.push(status ?? 0);
+    const api = createReadApi({ workspace: 'acme', baseUrl: url, token, budget, observe });
+    onTestFinished(async () => {
+      await api.close();
+      await sandbox.stop();
     });
-    open.push({ sandbox, api });
     const stop = new AbortController();
     const askers = Array.from({ length: 8 }, async () => {
       while (!isAborted(stop.signal))

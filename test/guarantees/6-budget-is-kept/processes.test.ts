@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/api/client.js';
-import type { ReadApi } from '../../../src/api/read-api.js';
 import { createSharedBudget } from '../../../src/api/shared-budget.js';
 import { systemClock } from '../../../src/runtime/clock.js';
-import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../../src/sandbox/sandbox.js';
 import { createBudgetWindow } from '../../../src/state/budget.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
@@ -19,13 +18,6 @@ const PAGES_EACH = 4;
 
 describe('budget: many processes', () => {
   const redis = useRedis();
-  const open: { sandbox: Sandbox; apis: ReadApi[] }[] = [];
-  afterEach(async () => {
-    for (const { sandbox, apis } of open.splice(0)) {
-      await Promise.all(apis.map((api) => api.close()));
-      await sandbox.stop();
-    }
-  });
 
   /** Many processes at once, each requesting its first pages. */
   async function everybodyAsks(workspaceOf: (process: number) => string) {
@@ -47,7 +39,10 @@ describe('budget: many processes', () => {
         observe: ({ status }) => void answers.push(status ?? 0),
       }),
     );
-    open.push({ sandbox, apis });
+    onTestFinished(async () => {
+      await Promise.all(apis.map((api) => api.close()));
+      await sandbox.stop();
+    });
     const asking = apis.map(async (api, nth) => {
       for (let page = 0; page < PAGES_EACH; page += 1)
         await api.fetchPage('people', { cursor: null, page: 1, signal: stopping[nth]!.signal });

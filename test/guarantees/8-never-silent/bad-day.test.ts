@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Status } from '../../../src/observability/status.js';
 import { promisedShape, shapeOf } from '../../support/cli-page.js';
@@ -14,7 +15,6 @@ import type { PrivateRedis } from '../../support/private-redis.js';
 import type { TestProcess } from '../../support/process.js';
 import { startPrivateRedis } from '../../support/redis.js';
 
-const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 /** What is promised; ms. */
 const WITHIN_A_MINUTE = 60_000;
 
@@ -22,18 +22,10 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   const cli = useCli();
 
   const configOf = (crm: OtherCrm): object => {
-    const lists = Object.fromEntries(LISTS.map((list) => [list, { interval: '1s' }]));
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { interval: '1s' }]));
+    const budget = { requests: 10_000, perSeconds: 1 };
     return {
-      workspaces: [
-        {
-          name: 'acme',
-          baseUrl: crm.url,
-          token: crm.token,
-          budget: { requests: 10_000, perSeconds: 1 },
-          lists,
-          todos: { watch: false },
-        },
-      ],
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget, lists, todos: { watch: false } }],
       subscriptions: [
         { handler: 'ndjson', name: 'records', path: 'records.ndjson', on: ['crm.*'] },
         { handler: 'ndjson', name: 'feed', path: 'feed.ndjson', on: ['changefeed.*'] },
@@ -63,7 +55,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   const baselined = async (service: TestProcess, times = 1): Promise<void> => {
     const ofList = (list: string): string[] =>
       linesOf(service, new RegExp(`"list":"${list}".*"mode":"baseline".*"sweep complete"`));
-    const missing = (): string[] => LISTS.filter((list) => ofList(list).length < times);
+    const missing = (): string[] => LIST_NAMES.filter((list) => ofList(list).length < times);
     await eventually(() => expect(missing()).toEqual([]));
   };
   const rename = (crm: OtherCrm, name: string): void => {

@@ -1,12 +1,12 @@
 /** Guarantee 8: what the feed reports about itself reaches the same subscriptions and handlers as the events of the CRM. */
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../../src/app/changefeed.js';
-import { parseConfig } from '../../../src/config/parse.js';
+import { describe, expect, it } from 'vitest';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { defineHandler } from '../../../src/handlers/define.js';
 import { message } from '../../../src/handlers/message/message.js';
 import { problemsOf } from '../../support/event-schemas.js';
 import { eventually } from '../../support/eventually.js';
+import { baselined, openFeed } from '../../support/feed.js';
 import { useReceivers } from '../../support/handler-fixtures.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';
@@ -24,14 +24,13 @@ describe('never silent: problems reach handlers', () => {
       const [crm, chat] = [await startOtherCrm(), await startReceiver()];
       const events: ChangeEvent[] = [];
       const lists = Object.fromEntries(
-        ['people', 'organization', 'memo', 'todo', 'history', 'activity'].map((list) => [
+        LIST_NAMES.map((list) => [
           list,
           { interval: '1s', removals: { maxShare: 0.2, maxCount: 3 }, creations: { maxShare: 0.2, maxCount: 3 } },
         ]),
       );
       const raw = {
         workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } }],
-        redis: { prefix: redis.keys.prefix },
         subscriptions: [
           message({
             name: 'on-call',
@@ -45,12 +44,9 @@ describe('never silent: problems reach handlers', () => {
           defineHandler({ name: 'ops', on: ['crm.*'], handle: () => undefined }),
         ],
       };
-      const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-      onTestFinished(() => feed.stop());
+      const feed = await openFeed(redis, raw);
       await feed.start();
-      const baselines = async (): Promise<(string | null)[]> =>
-        (await feed.status()).workspaces.flatMap((one) => one.lists.map(({ baselineAt }) => baselineAt));
-      await eventually(async () => expect(await baselines()).not.toContain(null), WAIT);
+      await baselined(feed, WAIT);
 
       await feed.disable('ops', 'The receiver moved.');
       crm.lists.memo.length = 0;

@@ -1,8 +1,8 @@
 /** Guarantee 8: a feed that cannot poll reports it by an event of its own. */
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../../src/app/changefeed.js';
-import { parseConfig } from '../../../src/config/parse.js';
+import { describe, expect, it } from 'vitest';
+import type { Changefeed } from '../../../src/app/changefeed.js';
 import { eventually } from '../../support/eventually.js';
+import { eventsOf, openFeed } from '../../support/feed.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -13,18 +13,11 @@ describe('never silent: a refused token', () => {
   async function refused(name: string, options: { reportsProblems: boolean }): Promise<Changefeed> {
     const crm = await startOtherCrm();
     const workspaces = [{ name, baseUrl: crm.url, token: 'another-token', lists: { people: { interval: '1s' } } }];
-    const raw = { workspaces, redis: { prefix: redis.keys.prefix } };
-    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
-    const feed = await openChangefeed({ config, ...options });
-    onTestFinished(() => feed.stop());
+    const feed = await openFeed(redis, { workspaces }, options);
     await feed.start(['poll']);
     return feed;
   }
-  async function eventTypes(feed: Changefeed): Promise<string[]> {
-    const types: string[] = [];
-    for await (const { event } of feed.tail({ from: '0', follow: false })) types.push(event.type);
-    return types;
-  }
+  const eventTypes = async (feed: Changefeed): Promise<string[]> => (await eventsOf(feed)).map(({ type }) => type);
   const problems = async (feed: Changefeed): Promise<string[]> =>
     (await feed.status()).problems.map(({ kind }) => kind);
 

@@ -1,7 +1,7 @@
 /** Guarantee 8: events that wait for no reason, and a loop whose turns fail, are reported wherever a person or a program looks. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../../src/app/changefeed.js';
-import { parseConfig } from '../../../src/config/parse.js';
+import type { Changefeed } from '../../../src/app/changefeed.js';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import { STALLED_MS } from '../../../src/dispatch/statistics.js';
 import { openQueues } from '../../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
@@ -10,10 +10,9 @@ import { systemClock } from '../../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../../src/runtime/log.js';
 import { eventually } from '../../support/eventually.js';
 import { skippingClock } from '../../support/fast-clock.js';
+import { baselined, openFeed } from '../../support/feed.js';
 import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';
-
-const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 
 interface Running {
   feed: Changefeed;
@@ -34,22 +33,18 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     };
     const log: Log = { ...silentLog, error: note, warn: note, child: () => log };
     const clock = skippingClock(systemClock);
-    const lists = Object.fromEntries(LISTS.map((list) => [list, { enabled: list === 'people', interval: '1s' }]));
+    const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { enabled: list === 'people', interval: '1s' }]));
     const raw = {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } }],
-      redis: { prefix: redis.keys.prefix },
       http: { port: 0 },
       subscriptions: [
         defineHandler({ name: 'ops', on: ['crm.*'], handle: () => undefined }),
         defineHandler({ name: 'on-call', on: ['changefeed.*'], handle: (event) => void reported.push(event) }),
       ],
     };
-    const config = parseConfig(raw, { source: 'the test', redisUrl: redis.url });
-    const feed = await openChangefeed({ config, http: true, clock, log });
-    onTestFinished(() => feed.stop().catch(() => undefined));
+    const feed = await openFeed(redis, raw, { http: true, clock, log });
     await feed.start();
-    const baseline = async (): Promise<unknown> => (await feed.status()).workspaces[0]?.lists[0]?.baselineAt;
-    await eventually(async () => expect(await baseline()).not.toBeNull());
+    await baselined(feed);
     return { feed, clock, logged, reported };
   }
   const rename = (crm: OtherCrm): void => {

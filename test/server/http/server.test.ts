@@ -21,23 +21,18 @@ const routes: Routes = (app) => {
 };
 
 interface Given extends Partial<AccessOptions> {
+  /** @defaultValue `usualPort`, if it is free */
   port?: number | undefined;
   usualPort?: number;
   nowMs?: number;
+  more?: readonly Routes[];
 }
 
-function open({ tokens = {}, trustedProxy, port = 0, usualPort = 0, nowMs }: Given = {}): HttpServer {
+function open({ tokens = {}, trustedProxy, port, usualPort = 0, nowMs, more = [] }: Given = {}): HttpServer {
   const clock = nowMs === undefined ? systemClock : { ...systemClock, now: () => nowMs };
   const access = { tokens, trustedProxy };
-  const server = createHttpServer({
-    routes: [routes],
-    access,
-    host: '127.0.0.1',
-    port,
-    usualPort,
-    clock,
-    log: silentLog,
-  });
+  const where = { host: '127.0.0.1', port, usualPort };
+  const server = createHttpServer({ routes: [routes, ...more], access, ...where, clock, log: silentLog });
   onTestFinished(() => server.stop());
   return server;
 }
@@ -229,7 +224,7 @@ describe('http server', () => {
   it('http server: takes a free port when another process has the usual one, but never instead of a configured one', async () => {
     const first = await open().start();
     const taken = Number(new URL(first).port);
-    const second = await createHttpServerAt({ usualPort: taken }).start();
+    const second = await open({ usualPort: taken }).start();
     expect(new URL(second).port).not.toBe(String(taken));
     await expect(open({ port: taken }).start()).rejects.toThrow(/EADDRINUSE/);
   });
@@ -245,7 +240,7 @@ describe('http server', () => {
   });
 
   it('http server: closes connections whose request never arrives, and never a stream', async () => {
-    const server = createHttpServerAt({ usualPort: 0, more: [endless] });
+    const server = open({ more: [endless] });
     const { server: node } = server.app;
     expect(node).toMatchObject({ requestTimeout: 30_000, timeout: 120_000, maxConnections: 1_000 });
     // The same limits, in less time.
@@ -286,17 +281,3 @@ describe('http server', () => {
 const endless: Routes = (app) => {
   app.get('/endless', (_request, reply) => void openStream(reply, 'text/plain').write('begun'));
 };
-
-function createHttpServerAt({ usualPort, more = [] }: { usualPort: number; more?: Routes[] }): HttpServer {
-  const server = createHttpServer({
-    routes: [routes, ...more],
-    access: { tokens: {} },
-    host: '127.0.0.1',
-    port: undefined,
-    usualPort,
-    clock: systemClock,
-    log: silentLog,
-  });
-  onTestFinished(() => server.stop());
-  return server;
-}

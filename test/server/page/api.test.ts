@@ -1,16 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import { defineHandler } from '../../../src/handlers/define.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { PermanentError } from '../../../src/handlers/errors.js';
 import * as answers from '../../../src/server/page/answers.js';
 import { todosReport } from '../../../src/todos/counts.js';
 import { eventually } from '../../support/eventually.js';
 import { startOtherCrm } from '../../support/other-crm.js';
-import { appendRaw, personEvent, startPageFeed, type PageFeed, type PageFeedOptions } from '../../support/page-feed.js';
+import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+const BROKEN = 'the receiver is broken';
 const readBearer = { authorization: `Bearer ${TOKENS.read}` };
 
 interface Page {
@@ -21,17 +20,16 @@ interface Page {
 
 describe('status page API', () => {
   const redis = useRedis();
-  const open = (options?: PageFeedOptions): Promise<PageFeed> =>
-    startPageFeed({ url: redis.url, prefix: redis.keys.prefix }, options);
+  const open = (options?: PageFeedOptions) => startPageFeed(redis, options);
   const subjects = ({ events }: Page) => events.map(({ subject }) => subject);
   const eventOf = (record: string, fields: object = {}, field = '이름') =>
     personEvent(record, 1, { fields, changes: [{ field, before: 'old', after: 'new' }] });
 
   it('status page API: every answer has the form that its document promises', async () => {
-    const page = await open({ roles: ['poll', 'dispatch', 'handle'], subscriptions: [broken()] });
-    await eventually(async () =>
-      expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
-    );
+    const page = await open({
+      roles: ['poll', 'dispatch', 'handle'],
+      subscriptions: [handlerOf('broken', () => BROKEN)],
+    });
     const [logId] = await appendRaw(redis, [eventOf('p1')]);
     await eventually(async () => expect(await page.feed.deadLetters.count()).toBe(1));
     const forms: [string, z.ZodType][] = [
@@ -47,17 +45,17 @@ describe('status page API', () => {
     ];
     for (const [path, schema] of forms)
       expect({ path, ...schema.safeParse(await page.get(path)) }).toMatchObject({ path, success: true });
-    const document = await page.get<{ paths: Record<string, object> }>('/api/openapi.json');
+    const document = await page.get<{ paths: object; components: { schemas: object } }>('/api/openapi.json');
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining(['/events', '/api/status', '/api/dead-letters/retry']),
     );
+    const references = new Set(JSON.stringify(document).match(/(?<="\$ref":"#\/)[^"]+/g));
+    const schemas = Object.keys(document.components.schemas).map((name) => `components/schemas/${name}`);
+    expect([...references].sort()).toEqual(schemas.sort());
   });
 
   it('status page API: names the person that a record only has the id of, and the person in charge', async () => {
     const page = await open({ roles: ['poll'] });
-    await eventually(async () =>
-      expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
-    );
     const person = page.crm.lists.people[0];
     const nameless = (subject: string, fields: object): ChangeEvent => {
       const event = personEvent(subject, 1);
@@ -82,9 +80,6 @@ describe('status page API', () => {
     Object.assign(crm.lists.todo[0]!, { 담당자: { id: 'u1', name: hostile }, 팀: [{ id: 't1', name: hostile }] });
     Object.assign(crm.lists.people[0]!, { [hostile]: { [hostile]: 1 } });
     const page = await open({ roles: ['poll'], crm });
-    await eventually(async () =>
-      expect((await page.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
-    );
     const todos = await page.get<z.infer<typeof todosReport>>('/api/todos');
     const schema = await page.get<z.infer<typeof answers.schema>>('/api/lists/acme/people/schema');
     expect(todos.workspaces[0]?.people.map(({ name }) => name)).toContain('Kim␛[2Jgnp.exe␡');
@@ -182,7 +177,7 @@ describe('status page API', () => {
   });
 
   it('actions: an operator pauses and resumes a subscription, who only reads does not', async () => {
-    const page = await open({ http: { tokens: TOKENS }, subscriptions: [broken()] });
+    const page = await open({ http: { tokens: TOKENS }, subscriptions: [handlerOf('broken', () => BROKEN)] });
     const operate = { authorization: `Bearer ${TOKENS.operate}` };
     expect((await page.act('/api/subscriptions/broken/pause', {}, readBearer)).status).toBe(403);
     expect(await (await page.act('/api/subscriptions/broken/pause', { reason: 'deploy' }, operate)).json()).toEqual({
@@ -195,27 +190,29 @@ describe('status page API', () => {
     expect((await page.act('/api/subscriptions/unknown/pause', {}, operate)).status).toBe(409);
   });
 
-  it('actions: an operator retries and drops dead letters', async () => {
+  it('actions: an operator retries and drops dead letters, and an empty choice drops none', async () => {
     let isBroken = true;
     const handled: string[] = [];
-    const page = await open({ subscriptions: [broken(() => isBroken, handled)] });
-    await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
-    const letters = async () =>
-      (await page.get<{ deadLetters: { id: string; event: { subject: string } }[] }>('/api/dead-letters')).deadLetters;
-    await eventually(async () => expect(await letters()).toHaveLength(2));
+    const page = await open({
+      subscriptions: [handlerOf('broken', (subject) => (isBroken ? `broken because of ${subject}` : null), handled)],
+    });
+    await appendRaw(redis, [eventOf('p1'), eventOf('p2'), eventOf('p3')]);
+    const letters = async (query = '') =>
+      (await page.get<z.infer<typeof answers.deadLetters>>(`/api/dead-letters${query}`)).deadLetters;
+    await eventually(async () => expect(await letters()).toHaveLength(3));
+    expect((await letters('?reason=of%20p2')).map(({ event }) => event.subject)).toEqual(['p2']);
     isBroken = false;
-    const [p1, p2] = ['p1', 'p2'].map(
-      (subject) => async () => (await letters()).find(({ event }) => event.subject === subject)?.id ?? '',
-    );
-    await page.act('/api/dead-letters/retry', { subscription: 'broken', ids: [await p1!()] });
+    const [p1] = (await letters()).filter(({ event }) => event.subject === 'p1');
+    await page.act('/api/dead-letters/retry', { subscription: 'broken', ids: [p1?.id] });
     await eventually(() => expect(handled).toEqual(['p1']));
-    expect(
-      await (await page.act('/api/dead-letters/drop', { subscription: 'broken', ids: [await p2!()] })).json(),
-    ).toEqual({ count: 1 });
+    const dropped = async (chosen: object) => await page.act('/api/dead-letters/drop', chosen);
+    expect((await dropped({})).status).toBe(400);
+    expect(await (await dropped({ subscription: 'broken', reason: 'of p2' })).json()).toEqual({ count: 1 });
+    expect(await (await dropped({ all: true })).json()).toEqual({ count: 1 });
     await eventually(async () => expect(await letters()).toEqual([]));
   });
 
-  it('sign in: a token becomes a session, ten wrong ones do not', async () => {
+  it('sign in: a token becomes a session', async () => {
     const page = await open({ http: { tokens: TOKENS } });
     const right = await page.act('/api/session', { token: TOKENS.read });
     const cookie = right.headers.get('set-cookie') ?? '';
@@ -225,10 +222,6 @@ describe('status page API', () => {
     expect(await page.get('/api/session', { cookie: cookie.split(';')[0] ?? '' })).toMatchObject({
       caller: { role: 'read' },
     });
-    for (let count = 0; count < 10; count += 1)
-      expect((await page.act('/api/session', { token: `wrong-${count}` })).status).toBe(401);
-    expect((await page.act('/api/session', { token: 'wrong again' })).status).toBe(429);
-    expect((await page.act('/api/session', { token: TOKENS.read })).status).toBe(200);
   });
 
   it('bull-board: is for operators', async () => {
@@ -238,17 +231,6 @@ describe('status page API', () => {
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<html')]);
   });
 });
-
-function broken(isBroken: () => boolean = () => true, handled: string[] = []) {
-  return defineHandler({
-    name: 'broken',
-    on: ['crm.*'],
-    handle(event) {
-      if (isBroken()) throw new PermanentError('the receiver is broken');
-      handled.push(event.subject);
-    },
-  });
-}
 
 /** Reads server-sent events until the test ends. */
 async function follow(url: string, headers: Record<string, string>): Promise<{ subjects: () => string[] }> {

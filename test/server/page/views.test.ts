@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
 import { PROBLEM_KINDS } from '../../../src/events/types.js';
-import { defineHandler } from '../../../src/handlers/define.js';
-import { PermanentError } from '../../../src/handlers/errors.js';
 import type { Advice } from '../../../src/observability/status.js';
 import { CHROMIUM, NARROW, useBrowser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
-import { appendRaw, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
+import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
 const ADVICE: readonly Advice[] = [
@@ -22,23 +20,16 @@ const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', sin
 describe.skipIf(CHROMIUM === null)('status page: views', () => {
   const redis = useRedis();
   const browse = useBrowser();
-  const open = (options?: PageFeedOptions) => startPageFeed({ url: redis.url, prefix: redis.keys.prefix }, options);
+  const open = (options?: PageFeedOptions) => startPageFeed(redis, options);
   const renamed = (record: string, field = '이름') =>
     personEvent(record, 1, { fields: { 이름: record }, changes: [{ field, before: 'old', after: record }] });
-  const polled = async () => {
-    const opened = await open({ roles: ['poll', 'dispatch', 'handle'] });
-    await eventually(async () =>
-      expect((await opened.feed.status()).workspaces[0]?.lists.every((one) => one.baselineAt)).toBe(true),
-    );
-    return opened;
-  };
 
   beforeAll(() => buildPage());
 
   it.each(['en-GB', 'ko-KR'] as const)(
     'page (%s): on a phone, every section and its number of open matters is on the screen, and words stay whole',
     async (locale) => {
-      const { url } = await open({ subscriptions: [failing(() => 'the receiver is broken')] });
+      const { url } = await open({ subscriptions: [handlerOf('orders', () => 'the receiver is broken')] });
       await appendRaw(redis, [renamed('p1')]);
       const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale });
       await page.locator('nav .badge').first().waitFor();
@@ -52,7 +43,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
   );
 
   it('page: in Korean, problems, errors, roles and advice have Korean texts', async () => {
-    const { url } = await polled();
+    const { url } = await open({ roles: ['poll', 'dispatch', 'handle'] });
     const { page } = await browse(`${url}/#/problems`, { locale: 'ko-KR' });
     await page.route('**/api/status', async (route) => {
       const status = (await (await route.fetch()).json()) as StatusAnswer;
@@ -79,7 +70,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
   });
 
   it('page: the todos name one time zone for their age and their days', async () => {
-    const { url } = await polled();
+    const { url } = await open({ roles: ['poll', 'dispatch', 'handle'] });
     const { page } = await browse(`${url}/#/todos`);
     await page.getByText(/State of .* \(Asia\/Seoul\)/).waitFor();
     const shown = (await page.getByText(/State of/).textContent()) ?? '';
@@ -150,22 +141,12 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
       .waitFor();
   });
 
-  it('page: the token of the sign-in can be typed at once', async () => {
-    const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
-    const { url } = await open({ http: { tokens } });
-    const { page } = await browse(url);
-    await page.getByLabel('Token').waitFor();
-    await page.keyboard.type(tokens.read);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'What changed just now' }).waitFor();
-  });
-
   it('page: dead letters are grouped by reason, and all are retried or dropped without choosing a subscription', async () => {
     let isBroken = true;
     const reasonOf = (subject: string) =>
       isBroken ? (subject.startsWith('a') ? 'a deadlock' : 'a wrong address') : null;
     const { url, feed } = await open({
-      subscriptions: [failing(reasonOf, 'one'), failing(reasonOf, 'two')],
+      subscriptions: [handlerOf('one', reasonOf), handlerOf('two', reasonOf)],
     });
     await appendRaw(
       redis,
@@ -190,17 +171,6 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     await page.getByText('No dead letters.').waitFor();
     await eventually(async () => expect(await feed.deadLetters.count()).toBe(0));
   });
-
-  it('status page API: dead letters are chosen by reason, and an empty choice drops none', async () => {
-    const { feed, ...page } = await open({ subscriptions: [failing((subject) => `broken by ${subject}`)] });
-    await appendRaw(redis, [renamed('p1'), renamed('p2')]);
-    await eventually(async () => expect(await feed.deadLetters.count()).toBe(2));
-    const found = await page.get<{ deadLetters: { reason: string }[] }>('/api/dead-letters?reason=by%20p2');
-    expect(found.deadLetters.map(({ reason }) => reason)).toEqual(['broken by p2']);
-    expect((await page.act('/api/dead-letters/drop', {})).status).toBe(400);
-    expect(await (await page.act('/api/dead-letters/drop', { reason: 'by p2' })).json()).toEqual({ count: 1 });
-    expect(await (await page.act('/api/dead-letters/drop', { all: true })).json()).toEqual({ count: 1 });
-  });
 });
 
 interface Boxed {
@@ -210,16 +180,4 @@ interface Boxed {
 interface StatusAnswer {
   problems: object[];
   workspaces: { advice: readonly object[]; lists: { failure: object | null }[] }[];
-}
-
-/** Fails for good where `reasonOf` gives a reason. */
-function failing(reasonOf: (subject: string) => string | null, name = 'orders') {
-  return defineHandler({
-    name,
-    on: ['crm.*'],
-    handle({ subject }) {
-      const reason = reasonOf(subject);
-      if (reason !== null) throw new PermanentError(reason);
-    },
-  });
 }
