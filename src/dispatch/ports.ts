@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { BackfillTask } from './backfill-task.js';
+import type { BackfillTask, SnapshotTask } from './backfill-task.js';
 import type { FailedAttempt } from './failure.js';
 
 /**
@@ -62,6 +62,13 @@ export interface StoredEvent {
   earlierAttempts?: readonly FailedAttempt[];
 }
 
+/** An event on its way to the handler. */
+export interface Delivery extends StoredEvent {
+  id: string;
+  workspace: string;
+  logId: string;
+}
+
 export interface NewEntry extends GroupEntry {
   /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
   group: string | null;
@@ -87,13 +94,6 @@ export interface SourceBatch {
   entries: readonly NewEntry[];
 }
 
-export interface Entered {
-  /** For each entry, whether it is the head of its group, so that its job must be added. Empty when nothing was entered because of `readAt`. */
-  heads: readonly boolean[];
-  /** Pending deliveries of the subscription and workspace. */
-  pending: number;
-}
-
 /** One run of a delivery. */
 export interface Claim {
   workspace: string;
@@ -104,30 +104,21 @@ export interface Claim {
 }
 
 /** `left`: the delivery has left its group; `next` is the head now. */
-export type HasLeft = { outcome: 'left'; next: GroupEntry | null };
+type HasLeft = { outcome: 'left'; next: GroupEntry | null };
 /** `head`: it is pending, and its turn has come. Without an order there are no entries. */
 export type Standing = { outcome: 'head'; entries: readonly GroupEntry[] } | HasLeft;
 export type AdvanceOutcome = HasLeft | { outcome: 'taken-over' };
 export type HoldOutcome = { outcome: 'held' } | AdvanceOutcome;
-export type MergeOutcome = { outcome: 'head' } | AdvanceOutcome;
 
-export interface Pending {
-  /** Deliveries entered and neither handled nor dead. */
-  events: number;
-  /** The log id of the oldest of them, or just before it. */
-  oldest: string | null;
-  /** When the oldest was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
-  oldestMs: number | null;
-  /** The id of the oldest delivery. */
-  oldestId: string | null;
-}
-
-/** A delivery that must have a job: the head of an ordering group, or one without an order. */
-export interface MustHaveJob {
+/** The head of an ordering group, or an event without an order. */
+export interface HeadJob {
   workspace: string;
   group: string | null;
-  /** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
   entry: GroupEntry;
+}
+
+/** A delivery that must have a job. Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
+export interface MustHaveJob extends HeadJob {
   /** It is a dead letter, which keeps its failed job. */
   held: boolean;
 }
@@ -137,8 +128,11 @@ export interface MustHaveJob {
  * the head alone has a job. Every operation can be repeated after a crash without further effect.
  */
 export interface RecordGate {
-  /** Appends deliveries to their groups, in the order given. */
-  enter(subscription: string, batch: SourceBatch): Promise<Entered>;
+  /**
+   * Appends deliveries to their groups, in the order given. `heads`: for each entry, whether it is the head of its group, so that its job must
+   * be added; empty when nothing was entered because of `readAt`.
+   */
+  enter(subscription: string, batch: SourceBatch): Promise<{ heads: readonly boolean[]; pending: number }>;
   /** The first entries of the group, at most `most`, if this delivery is its head. */
   standing(subscription: string, claim: Claim, most?: number): Promise<Standing>;
   /** The head and the entries behind it are handled or dead: `count` of them leave in one step. */
@@ -150,10 +144,17 @@ export interface RecordGate {
     subscription: string,
     claim: Claim,
     merge: { count: number; head: GroupEntry; stored: StoredEvent },
-  ): Promise<MergeOutcome>;
+  ): Promise<{ outcome: 'head' } | AdvanceOutcome>;
   /** What is stored with a delivery; null when nothing is. */
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
-  pending(subscription: string, workspace: string): Promise<Pending>;
+  /**
+   * Deliveries entered and neither handled nor dead. `oldest` is the log id of the oldest, or just before it; `oldestMs` is when it was logged,
+   * and of a snapshot from before the log when it was entered.
+   */
+  pending(
+    subscription: string,
+    workspace: string,
+  ): Promise<{ events: number; oldest: string | null; oldestMs: number | null; oldestId: string | null }>;
   /**
    * Every delivery of these workspaces that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without an
    * order, may still be returned. Searches all keys of Redis.
@@ -202,24 +203,14 @@ export interface BackfillStore {
 export interface TaskStep {
   to: BackfillTask | null;
   /**
-   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`.
-   * `discarded`: all that an earlier snapshot has staged or read is deleted.
+   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot; `event` is null where nothing is to be sent), or
+   * is deleted because it was `sent`. `discarded`: all that an earlier snapshot has staged or read is deleted.
    */
-  staged?: StagedChunk | 'sent' | 'discarded';
+  staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
 }
 
-export interface StagedChunk {
-  /** The end of the log when the images were read. */
-  tail: string;
-  /** `event` is null where nothing is to be sent. */
-  records: readonly { record: string; event: ChangeEvent | null }[];
-}
-
-/** How far a list's images have been read. Valid until the Redis server restarts: its cursors are lost then. */
-export interface ScanPosition {
-  cursor: string;
-  server: string;
-}
+/** How far a list's images have been read. */
+export type ScanPosition = NonNullable<NonNullable<SnapshotTask['reading']>['from']>;
 
 /** Some records of a list and the end of the log, read at the same moment. */
 export interface Scan {
@@ -312,20 +303,18 @@ export interface Health {
   disabled: Disabled | null;
 }
 
-export interface FailureNote {
+/** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
+export type DisableOutcome = 'disabling' | 'disabled';
+
+interface FailureNote {
   nowMs: number;
   /** When an attempt last succeeded; 0: no success is known. */
   succeededAtMs: number;
   /** How long failures may go on before the subscription is disabled; 0: without limit. */
   disableAfterMs: number;
-  /** Stored when it is disabled. */
   reason: string;
-  /** What failed; for the status. */
   error: LastError;
 }
-
-/** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
-export type DisableOutcome = 'disabling' | 'disabled';
 
 /** The health of each subscription, over all processes. */
 export interface HealthStore {
@@ -340,24 +329,9 @@ export interface HealthStore {
 }
 
 /** The data of a BullMQ job in a subscription's queue. */
-export interface JobData {
-  workspace: string;
-  logId: string;
-  /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
-  group: string | null;
-  kind: GroupEntry['kind'];
+export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
   /** Written when an attempt begins as the only suspect: BullMQ's count of lost processes at that time, and how many of them were lost during such attempts. */
   alone?: { attempt: number; lostBefore: number; crashes: number };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
-}
-
-/** An event on its way to the handler. */
-export interface Delivery {
-  id: string;
-  workspace: string;
-  logId: string;
-  event: ChangeEvent;
-  traceparent?: string | undefined;
-  earlierAttempts?: readonly FailedAttempt[];
 }

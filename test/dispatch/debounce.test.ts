@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../src/detect/rules.js';
 import { replay } from '../../src/dispatch/replay.js';
 import type { ChangeEvent, EventType, FieldChange } from '../../src/events/types.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps, type EventSpec } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -252,7 +253,10 @@ describe('debounce and other features', () => {
     await running.queues.of('s').pause();
     const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
     const subscription = debouncing(() => undefined);
-    await replay({ subscription: 's', from: 'beginning' }, { ...deps, queue: running.queues.of('s'), subscription });
+    await replay(
+      { subscription: 's', from: 'beginning' },
+      { ...deps, clock: systemClock, queue: running.queues.of('s'), subscription },
+    );
     await put(running, changes(4));
 
     await eventually(() => expect(seen).toHaveLength(3));

@@ -65,14 +65,9 @@ export function exec(options: ExecOptions): Subscription {
 
 export const execKind = defineKind('exec', execSchema, (options) => createExec(options));
 
-export interface ExecWorld {
-  clock: Clock;
-  env: NodeJS.ProcessEnv;
-}
-
 export function createExec(
   settings: ExecSettings,
-  { clock = systemClock, env = process.env }: Partial<ExecWorld> = {},
+  { clock = systemClock, env = process.env }: Partial<Omit<Runner, 'settings'>> = {},
 ): Subscription {
   const turns = new Turns();
   const stopping = new AbortController();
@@ -115,16 +110,11 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name)));
   if (context.signal.aborted) throw stopped(settings);
   try {
-    return await runCommand(
-      {
-        command,
-        args,
-        cwd,
-        env: environmentOf(event, context, { ...inherited, ...settings.env }),
-        input: `${JSON.stringify(event)}\n`,
-      },
-      { signal: context.signal, killAfterMs: settings.killAfter, clock },
-    );
+    return await runCommand({
+      ...{ command, args, cwd, signal: context.signal, killAfterMs: settings.killAfter, clock },
+      env: environmentOf(event, context, { ...inherited, ...settings.env }),
+      input: `${JSON.stringify(event)}\n`,
+    });
   } catch (error) {
     throw unstartable(error as NodeJS.ErrnoException, { settings, clock, env });
   }

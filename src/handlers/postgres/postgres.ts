@@ -12,16 +12,7 @@ import { openDatabase, type Database } from './database.js';
 import { connectionProblem, databaseError, isTableGone } from './failure.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
 import { rowOf, type Row } from './row.js';
-import {
-  PRESENT_SQL,
-  creationSql,
-  missingOwn,
-  presentValues,
-  qualified,
-  upsertSql,
-  type Present,
-  type Table,
-} from './table.js';
+import { creationSql, missingOwn, presentQuery, qualified, upsertSql, type Present, type Table } from './table.js';
 
 /**
  * A subscription that mirrors each list in a PostgreSQL table, which it creates itself: `workspace`, `id`, the record as
@@ -49,12 +40,10 @@ function createPostgres(settings: PostgresSettings): Subscription {
   });
 }
 
-async function reach(subscription: string, database: Database): Promise<Reached> {
-  const { place } = database;
-  const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
+async function reach(subscription: string, { place, query }: Database): Promise<Reached> {
+  const failed = await query('SELECT 1').then(() => null, connectionProblem);
   if (failed === null) return { place, problem: null };
-  const { problem, remedy } = failed;
-  return { place, problem: `Postgres "${subscription}": ${place}: ${problem}.`, remedy };
+  return { place, problem: `Postgres "${subscription}": ${place}: ${failed.problem}.`, remedy: failed.remedy };
 }
 
 interface Mirror {
@@ -81,11 +70,8 @@ async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror):
 
 /** One transaction. If PostgreSQL rejects a row permanently, each row is written by itself to find which. */
 async function writeAll(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
-  const writings = events
-    .map((event) => writingOf(event, writeContextOf(context, event), mirror))
-    .filter((one) => one !== null);
+  const writings = events.flatMap((event) => writingOf(event, writeContextOf(context, event), mirror) ?? []);
   if (writings.length === 0) return;
-  context.signal.throwIfAborted();
   // All processes lock rows in the same order; otherwise two transactions could deadlock.
   const sorted = writings.toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1));
   const statements = sorted.map(({ sql, row }) => ({ sql, values: row.values }));
@@ -100,15 +86,12 @@ async function writeAll(events: readonly ChangeEvent[], context: BatchContext, m
 async function writeOneByOne(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
   const failures: [string, unknown][] = [];
   for (const event of events) {
-    await write(event, writeContextOf(context, event), mirror).catch((error: unknown) =>
-      failures.push([event.id, error]),
-    );
+    const note = (error: unknown): unknown => failures.push([event.id, error]);
+    await write(event, writeContextOf(context, event), mirror).catch(note);
   }
-  const { name: subscription } = mirror.settings;
-  if (failures.length > 0) {
-    const message = `Postgres "${subscription}": ${failures.length} of ${events.length} records were rejected.`;
-    throw new BatchError(message, failures);
-  }
+  if (failures.length === 0) return;
+  const rejected = `${failures.length} of ${events.length} records were rejected`;
+  throw new BatchError(`Postgres "${mirror.settings.name}": ${rejected}.`, failures);
 }
 
 interface Writing {
@@ -174,10 +157,7 @@ function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void>
 }
 
 async function makeTable(table: Table, { settings: { name: subscription }, database }: Mirror): Promise<void> {
-  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(
-    PRESENT_SQL,
-    presentValues(table),
-  );
+  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(...presentQuery(table));
   const missing = missingOwn(present);
   if (missing.length > 0) {
     throw new ChangefeedError('CF_DATABASE_FAILED', {
