@@ -17,7 +17,6 @@ const REASONS = {
   lost: 'The event was taken over by another process.',
 };
 
-/** Aborts a handler's signal and records why. */
 export class Interrupt {
   /** The first reason; null while nothing interrupts. */
   cause: keyof typeof REASONS | null = null;

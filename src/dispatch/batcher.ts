@@ -17,7 +17,6 @@ export interface BatchHead extends Member {
   lockedUntil: number;
   /** Extends the lock. Returns until when it lasts. @throws when another process has the job */
   extendLock(): Promise<number>;
-  /** The entries directly behind it. */
   followers(most: number): Promise<readonly GroupEntry[]>;
   load(entries: readonly GroupEntry[]): Promise<readonly Delivery[]>;
 }
@@ -25,7 +24,6 @@ export interface BatchHead extends Member {
 export interface BatchResult {
   /** The events that joined the batch behind the head, in order. */
   followers: readonly Delivery[];
-  /** The outcome of the head and then its followers. */
   outcome: GroupOutcome;
 }
 

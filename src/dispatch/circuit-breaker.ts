@@ -81,7 +81,6 @@ interface CommandContext {
   clock: Clock;
   logger: Log;
 }
-/** @returns how it was disabled; null when it was not */
 export async function enable(subscription: string, { queues, health }: CommandContext): Promise<Disabled | null> {
   const queue = queues.of(subscription);
   const was = await health.enable(subscription);

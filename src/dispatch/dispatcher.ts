@@ -82,9 +82,7 @@ export function createDispatcher(given: DispatcherOptions) {
   return {
     /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
     start: (): Promise<void> => (starting ??= start()),
-    /** Stops reading. */
     stop: (): Promise<void> => (stopping ??= stop()),
-    /** Stops reading and closes the queues. */
     async close(): Promise<void> {
       await (stopping ??= stop());
       await queues?.close();

@@ -28,7 +28,6 @@ const failedAttempt = z.object({
   attempt: z.number(),
   /** ISO 8601: when it failed. */
   at: z.string(),
-  /** The name of the error. */
   error: z.string(),
   code: z.string().optional(),
   message: z.string(),
@@ -36,7 +35,6 @@ const failedAttempt = z.object({
   frames: z.array(z.string()).readonly(),
 });
 
-/** One failed attempt, as it is stored in a dead letter. */
 export type FailedAttempt = z.infer<typeof failedAttempt>;
 
 const LONGEST_MESSAGE = 500;

@@ -40,7 +40,6 @@ export interface ForgottenSubscription extends StoredSubscription {
 
 interface ForgetSubscriptionCall {
   subscription: string;
-  /** The subscriptions of the configuration. */
   configured: readonly string[];
   /** Only says what is stored. @defaultValue false */
   dryRun?: boolean | undefined;
@@ -62,7 +61,6 @@ interface ForgetDeps extends TracesDeps {
 const BETWEEN_PASSES_MS = 250;
 const CHUNK = 100;
 
-/** @throws ChangefeedError CF_WORKSPACE_BUSY */
 export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Promise<Forgotten> {
   const { clock, patienceMs = 60_000 } = deps;
   const deadline = clock.now() + patienceMs;
@@ -94,7 +92,6 @@ export async function isWorkspaceStored(workspace: string, deps: TracesDeps): Pr
   return stored.includes(true);
 }
 
-/** Every subscription for which anything is stored, by name. */
 export function storedSubscriptions(deps: TracesDeps): Promise<StoredSubscription[]> {
   return inEachQueue(deps, async (queue) => {
     const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized');
@@ -104,7 +101,6 @@ export function storedSubscriptions(deps: TracesDeps): Promise<StoredSubscriptio
   });
 }
 
-/** @throws ChangefeedError CF_USAGE */
 export async function forgetSubscription(
   { subscription, configured, dryRun = false }: ForgetSubscriptionCall,
   deps: TracesDeps,

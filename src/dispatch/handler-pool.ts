@@ -63,7 +63,6 @@ export interface HandlerPoolOptions extends DeliveryStores {
   watch?: RedisUse | undefined;
   /** Shows workers that end again and again. */
   loops?: LoopBoard | undefined;
-  /** Lists the events that are being handled. */
   unfinished?: Unfinished | undefined;
   /** In [0, 1); spreads retries. */
   random?: () => number;
@@ -72,9 +71,7 @@ export interface HandlerPoolOptions extends DeliveryStores {
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
-  /** @defaultValue nothing is traced */
   tracing?: Tracing;
-  /** BullMQ's own telemetry. @defaultValue none */
   queueTelemetry?: WorkerOptions['telemetry'];
   /**
    * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
@@ -206,7 +203,7 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
       await worker.close();
       await working;
     },
-    interrupt: runs.interrupt,
+    interrupt: () => runs.interrupt(),
     /** Closes the connections. Other processes take over the running jobs. */
     abandon: () => worker.disconnect(),
   };

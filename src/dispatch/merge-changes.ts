@@ -14,7 +14,6 @@ import type { ChangeEvent, FieldChange } from '../events/types.js';
 interface MergedChanges {
   /** How many of the events belong to the merge, from the first on. */
   taken: number;
-  /** Null when the changes cancel out: every field has its first value again. */
   event: ChangeEvent | null;
 }
 

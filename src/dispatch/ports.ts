@@ -17,9 +17,7 @@ export interface LogReader {
    * the log.
    */
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
-  /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
-  /** The event with this log id; null when the log no longer contains it. */
   event(workspace: string, logId: string): Promise<LoggedEvent | null>;
   /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
@@ -27,7 +25,6 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-/** The offset of each subscription in each workspace's log. */
 export interface OffsetStore {
   get(workspace: string, subscription: string): Promise<string | null>;
   /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
@@ -36,24 +33,19 @@ export interface OffsetStore {
   begin(workspace: string, subscription: string, logId: string): Promise<string>;
 }
 
-/** A delivery that waits for its turn, as its ordering group contains it. */
 export interface GroupEntry {
   /** The id of the delivery and of its job: see deliveries.ts. */
   id: string;
-  /** Where its event is in the log. */
   logId: string;
-  /** When it was entered, ms. */
   atMs: number;
   /**
    * `logged`: its event is in the log. `stored`: its event is stored with the group. `decided`: stored, and no longer merged with others
    * (debounce).
    */
   kind: 'logged' | 'stored' | 'decided';
-  /** The type of its event, for the name of its job. */
   type: string;
 }
 
-/** What is stored with the group. */
 export interface StoredEvent {
   event: ChangeEvent;
   /** The W3C trace context of the commit that logged it; of the first one, if events were merged. */
@@ -62,7 +54,6 @@ export interface StoredEvent {
   earlierAttempts?: readonly FailedAttempt[];
 }
 
-/** An event on its way to the handler. */
 export interface Delivery extends StoredEvent {
   id: string;
   workspace: string;
@@ -74,7 +65,6 @@ export interface NewEntry extends GroupEntry {
   group: string | null;
   /** Its number within its source, in the form of a log id. */
   serial: string;
-  /** Required for an entry that is not `logged`. */
   stored?: StoredEvent;
   /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
   replaces?: string;
@@ -145,7 +135,6 @@ export interface RecordGate {
     claim: Claim,
     merge: { count: number; head: GroupEntry; stored: StoredEvent },
   ): Promise<{ outcome: 'head' } | AdvanceOutcome>;
-  /** What is stored with a delivery; null when nothing is. */
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
   /**
    * Deliveries entered and neither handled nor dead. `oldest` is the log id of the oldest, or just before it; `oldestMs` is when it was logged,
@@ -162,7 +151,6 @@ export interface RecordGate {
   heads(subscription: string, workspaces: readonly string[]): Promise<readonly MustHaveJob[]>;
 }
 
-/** One side effect of one event's handling. */
 export interface OnceMark {
   subscription: string;
   workspace: string;
@@ -170,7 +158,6 @@ export interface OnceMark {
   key: string;
 }
 
-/** Stores which side effects have started and which are done. */
 export interface OnceStore {
   /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
@@ -192,11 +179,9 @@ export interface BackfillStore {
   begin(subscription: string, task: BackfillTask): Promise<void>;
   /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
   step(subscription: string, from: StoredTask, step: TaskStep): Promise<boolean>;
-  /** The events of the staged chunk. */
   staged(subscription: string, workspace: string): Promise<ChangeEvent[]>;
   /** For each record, the end of the log when a snapshot read its image; null when none did. */
   imagesReadAt(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
-  /** Deletes what `imagesReadAt` returns. */
   forgetImagesRead(subscription: string, workspace: string): Promise<void>;
 }
 
@@ -209,12 +194,10 @@ export interface TaskStep {
   staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
 }
 
-/** How far a list's images have been read. */
 export type ScanPosition = NonNullable<NonNullable<SnapshotTask['reading']>['from']>;
 
 /** Some records of a list and the end of the log, read at the same moment. */
 export interface Scan {
-  /** Null when these were the last. */
   next: ScanPosition | null;
   tail: string;
   /** `event` is null where the record is deleted. Records without an image are only counted. */
@@ -228,7 +211,6 @@ export interface Scan {
  */
 export type ListReadiness = 'ready' | 'waiting' | 'off' | 'imageless';
 
-/** The stored records, for snapshots. */
 export interface SnapshotSource {
   readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
   /** One step through the records of a list. Over all steps, each record comes at least once. */
@@ -247,7 +229,6 @@ export interface TraceStore {
   /** Lists that are being swept: a process holds their lease. */
   sweeping(workspace: string): Promise<string[]>;
   sizes(workspace: string): Promise<{ events: number; records: number }>;
-  /** Every subscription for which anything is stored, by name. */
   subscriptions(): Promise<string[]>;
   /** The workspace's own keys, and the marks of `once`. */
   ofWorkspace(workspace: string): Promise<Trace[]>;
@@ -277,11 +258,9 @@ export interface DeliveryStores {
   health: HealthStore;
 }
 
-/** Why nothing is delivered to a subscription. */
 export interface Disabled {
   /** ISO 8601. */
   at: string;
-  /** A text for people. */
   reason: string;
   /** The retention of the log dropped events that it had not read yet. */
   missing: boolean;
@@ -299,7 +278,6 @@ export interface Health {
   /** Failed attempts since then, and the message of the last one. */
   failures: number;
   lastError: LastError | null;
-  /** Null: it is enabled. */
   disabled: Disabled | null;
 }
 
@@ -316,7 +294,6 @@ interface FailureNote {
   error: LastError;
 }
 
-/** The health of each subscription, over all processes. */
 export interface HealthStore {
   read(subscription: string): Promise<Health>;
   /** Notes a failed attempt. Disables the subscription when it has failed for long enough. */

@@ -59,7 +59,6 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
         message: `There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`,
       });
     },
-    /** Replaces the set of subscriptions. */
     apply(now: readonly Pick<Subscription, 'name'>[]): void {
       names = now.map(({ name }) => name);
     },

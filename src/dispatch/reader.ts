@@ -79,7 +79,6 @@ export function startReaders({ workspaces, ...options }: ReadersOptions) {
   return {
     /** As `apply` of `keepParts`: new subscriptions have their offsets then. */
     apply: parts.apply,
-    /** Resolves when all readers have ended. */
     async ended(): Promise<void> {
       await Promise.all([...following, ...parts.end().map((part) => part.stop())]);
     },

@@ -84,7 +84,6 @@ function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
   return stored.task.kind === 'replay';
 }
 
-/** One task per workspace. */
 async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall, deps: ReplayDeps) {
   const { subscription, offsets } = deps;
   const after = parseBeginning(from);
@@ -106,11 +105,14 @@ async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall
 
 async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
   let task = first;
-  for (let isLast = false; !isLast && signal?.aborted !== true;) ({ next: task, isLast } = await nextBatch(task, deps));
+  while (signal?.aborted !== true) {
+    const { next, isLast } = await nextBatch(task, deps);
+    task = next;
+    if (isLast) break;
+  }
   return task;
 }
 
-/** Returns how far it has come. */
 async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
   const { subscription, backfills, gate, clock, highWater = HIGH_WATER } = deps;
   let furthest = first;

@@ -29,16 +29,24 @@ import { attemptDelivery, attemptSpan, Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
-import { addJobs, idsOf, type HeadJob } from './deliveries.js';
+import { addJobs, idsOf } from './deliveries.js';
 import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { AdvanceOutcome, Claim, Delivery, DeliveryStores, GroupEntry, HoldOutcome, JobData } from './ports.js';
+import type {
+  AdvanceOutcome,
+  Claim,
+  Delivery,
+  DeliveryStores,
+  GroupEntry,
+  HeadJob,
+  HoldOutcome,
+  JobData,
+} from './ports.js';
 import type { QueueHandle } from './queues.js';
 
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
 
-/** What the deliveries of a subscription are run with. */
 export interface RunOptions extends DeliveryStores {
   subscription: Subscription;
   logger: Log;
@@ -46,7 +54,6 @@ export interface RunOptions extends DeliveryStores {
   tracing: Tracing;
   unfinished: Unfinished;
   random: () => number;
-  /** How debounce compares records. */
   comparisonOf?: ComparisonOf | undefined;
   /** The suspects of all subscriptions of the process. */
   suspects: { isOneRunning: boolean };
@@ -102,6 +109,7 @@ export function createRuns(options: RunOptions) {
     },
   };
 }
+
 interface GivenRun {
   job: Job<JobData>;
   token: string;
@@ -114,7 +122,6 @@ interface Run extends GivenRun {
   delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
-  /** The clock's time. */
   beganMs: number;
 }
 
@@ -351,7 +358,6 @@ async function leave(claim: Claim, context: RunContext, count = 1): Promise<void
   await follow(await context.gate.advance(context.subscription.name, claim, count), claim, context);
 }
 
-/** Adds the job of the next head. */
 async function follow(answer: AdvanceOutcome | HoldOutcome, claim: Claim, context: RunContext): Promise<void> {
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
   if (answer.outcome === 'held' || answer.next === null) return;

@@ -55,7 +55,6 @@ export function shareLog({ workspace, log, logger, clock = systemClock, watch, l
       if ((end !== undefined && compareLogIds(end, after) > 0) || signal.aborted) return;
       await clock.sleep(LONGEST_SLEEP_MS, AbortSignal.any([signal, grown.signal])).catch(() => undefined);
     },
-    /** Follows the log until the signal aborts. */
     run: (signal: AbortSignal): Promise<void> =>
       runLoop({
         name: `follow ${workspace}`,

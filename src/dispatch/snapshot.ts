@@ -48,7 +48,6 @@ export class Snapshot {
     this.#selects = compileSelection({ on: ['*'], ...(where && { where }) });
   }
 
-  /** The task of a snapshot that is stored; undefined when there is none. */
   async stored(): Promise<StoredSnapshot | undefined> {
     const { backfills, subscription, workspace } = this.#options;
     return snapshotIn(await backfills.tasks(subscription.name), workspace);

@@ -133,7 +133,6 @@ async function readStatistics(
   };
 }
 
-/** The oldest unhandled event of a workspace. */
 interface Oldest {
   /** When it was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
   atMs: number | null;
@@ -187,9 +186,7 @@ interface StalledOptions {
   queue: Queue<JobData>;
   backfills: BackfillStore;
   nowMs: number;
-  /** When an attempt last succeeded, ms; 0 when none did. */
   succeededMs: number;
-  /** Of the subscription's jobs. */
   paused: boolean;
   dead: number;
   /** Those that run or wait for their time. */

@@ -10,11 +10,7 @@ const nothing = readAllowHosts([]);
 describe('webhook address', () => {
   it.each([
     ['10.0.0.1', 'in the range "private"'],
-    ['172.16.0.1', 'in the range "private"'],
-    ['172.31.255.255', 'in the range "private"'],
-    ['192.168.1.1', 'in the range "private"'],
     ['127.0.0.1', 'in the range "loopback"'],
-    ['127.255.255.254', 'in the range "loopback"'],
     ['169.254.1.1', 'in the range "linkLocal"'],
     ['169.254.169.254', 'the metadata address of a cloud machine'],
     ['169.254.170.2', 'the metadata address of a cloud machine'],
@@ -22,44 +18,24 @@ describe('webhook address', () => {
     ['168.63.129.16', 'the metadata address of a cloud machine'],
     ['100.64.0.1', 'in the range "carrierGradeNat"'],
     ['0.0.0.0', 'in the range "unspecified"'],
-    ['0.1.2.3', 'in the range "unspecified"'],
-    ['224.0.0.1', 'in the range "multicast"'],
-    ['255.255.255.255', 'in the range "broadcast"'],
-    ['192.0.2.1', 'in the range "reserved"'],
-    ['198.18.0.1', 'in the range "reserved"'],
     ['240.0.0.1', 'in the range "reserved"'],
     ['::', 'in the range "unspecified"'],
     ['::1', 'in the range "loopback"'],
     ['fe80::1', 'in the range "linkLocal"'],
-    ['fe80::1%eth0', 'in the range "linkLocal"'],
-    ['fc00::1', 'in the range "uniqueLocal"'],
     ['fd12:3456::1', 'in the range "uniqueLocal"'],
     ['fd00:ec2::254', 'the metadata address of a cloud machine'],
-    ['fec0::1', 'in the range "deprecatedSiteLocal"'],
     ['ff02::1', 'in the range "multicast"'],
     ['::ffff:127.0.0.1', 'in the range "ipv4Mapped"'],
-    ['::ffff:7f00:1', 'in the range "ipv4Mapped"'],
-    ['::ffff:8.8.8.8', 'in the range "ipv4Mapped"'],
     ['::ffff:169.254.169.254', 'the metadata address of a cloud machine'],
     ['::7f00:1', 'in the range "reserved"'],
-    ['::127.0.0.1', 'in the range "ipv4Mapped"'],
-    ['::a00:1', 'in the range "reserved"'],
     ['64:ff9b::a00:1', 'in the range "rfc6052"'],
-    ['64:ff9b:1::a00:1', 'in the range "rfc6052"'],
     ['2002:7f00:1::', 'in the range "6to4"'],
-    ['64:ff9b::a9fe:a9fe', 'in the range "rfc6052"'],
     ['::ffff:0:127.0.0.1', 'in the range "rfc6145"'],
-    ['2002:a9fe:a9fe::', 'in the range "6to4"'],
     ['2001::7f00:1', 'in the range "teredo"'],
     ['2606:4700:4700::1111%eth0', 'an address within one network (it has a zone)'],
     ['fd20:ce::254', 'the metadata address of a cloud machine'],
     ['192.0.0.192', 'the metadata address of a cloud machine'],
-    ['100.127.255.255', 'in the range "carrierGradeNat"'],
-    ['192.88.99.1', 'in the range "reserved"'],
     ['3fff::1', 'in the range "reserved"'],
-    ['5f00::1', 'in the range "segmentRouting"'],
-    ['100::1', 'in the range "discard"'],
-    ['2001:db8::1', 'in the range "reserved"'],
     ['4000::1', 'in the range "reserved"'],
     ['', 'not an address'],
     ['0x7f.1', 'not an address'],
@@ -127,27 +103,17 @@ describe('webhook URL', () => {
     ['https://169.254.169.254/latest/meta-data', host('the metadata address of a cloud machine', '169.254.169.254')],
     ['https://[fd00:ec2::254]/', host('the metadata address of a cloud machine', 'fd00:ec2::254')],
     ['https://localhost/x', host('this machine', 'localhost')],
-    ['https://LOCALHOST./x', host('this machine', 'localhost.')],
     ['https://api.localhost/x', host('this machine', 'api.localhost')],
-    ['https://127.0.0.1./', plain],
     ['https://127。0。0。1/', plain],
     ['https://ⓛocalhost/', host('this machine', 'localhost')],
-    ['https://[64:ff9b::7f00:1]/', host('in the range "rfc6052"', '64:ff9b::7f00:1')],
-    ['https://[::ffff:169.254.169.254]/', host('the metadata address of a cloud machine', '::ffff:a9fe:a9fe')],
     ['https://[fe80::1%25eth0]/', 'a URL that begins with https://'],
-    ['https://100.64.0.1/', host('in the range "carrierGradeNat"', '100.64.0.1')],
-    ['https://255.255.255.255/', host('in the range "broadcast"', '255.255.255.255')],
     [
       'https:hooks.example@127.0.0.1/',
       'a URL without user name and password (the receiver checks the signature instead)',
     ],
     ['https://2130706433/', plain],
-    ['https://0x7f000001/', plain],
-    ['https://017700000001/', plain],
     ['https://0177.0.0.1/', plain],
-    ['https://127.1/', plain],
     ['https://0x08.8.8.8/', plain],
-    ['https://134744072/', plain],
     ['https://①②⑦.⓪.⓪.①/', plain],
     ['http://hooks.example/x', 'https (http is not encrypted), unless allowHosts names "hooks.example"'],
     ['http://8.8.8.8/x', 'https (http is not encrypted), unless allowHosts names "8.8.8.8"'],
@@ -207,18 +173,6 @@ describe('a connection', () => {
     expect(status).toBe(204);
   });
 
-  it.each([['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['0.0.0.0']])(
-    'does not go to a name that resolves to %s',
-    async (address) => {
-      const receiver = await startReceiver(undefined, '0.0.0.0');
-      await expect(get(`http://hooks.example:${receiver.port}/`, [], answering([address]))).rejects.toMatchObject({
-        code: 'CF_ADDRESS_REFUSED',
-        facts: { hostname: 'hooks.example', address },
-      });
-      expect(receiver.connections()).toBe(0);
-    },
-  );
-
   it.each(['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.1'])(
     'does not go to the literal address %s, about which sockets ask no resolver',
     async (host) => {
@@ -233,35 +187,11 @@ describe('a connection', () => {
     },
   );
 
-  it('webhook connection: fails when a name changes its answer to a forbidden address', async () => {
-    const receiver = await startReceiver(() => ({ headers: { connection: 'close' } }), '0.0.0.0');
-    const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
-    const agent = guardedAgent({ allowances: readAllowHosts(['127.0.0.2']), resolve, timeoutMs: 5_000 });
-    const send = () => request(`http://rebind.example:${receiver.port}/`, { dispatcher: agent });
-    expect((await send()).statusCode).toBe(204);
-    await expect(send()).rejects.toMatchObject({ code: 'CF_ADDRESS_REFUSED' });
-    await agent.destroy();
-    expect(receiver.connections()).toBe(1);
-  });
-
   it('webhook connection: resolves once and connects to that answer', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
     const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
     expect(await get(`http://rebind.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
     expect(resolve.asked()).toBe(1);
-  });
-
-  it('webhook connection: uses only the allowed ones of several addresses', async () => {
-    const receiver = await startReceiver(undefined, '0.0.0.0');
-    const resolve = answering(['10.0.0.1', '::1', '127.0.0.2']);
-    expect(await get(`http://mixed.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
-  });
-
-  it('webhook connection: reaches any address of a name in allowHosts', async () => {
-    const receiver = await startReceiver();
-    expect(await get(`http://hooks.internal:${receiver.port}/`, ['hooks.internal'], answering(['127.0.0.1']))).toBe(
-      204,
-    );
   });
 
   it('webhook connection: closes before the first byte when the socket has a forbidden address (0.0.0.0 reaches loopback)', async () => {

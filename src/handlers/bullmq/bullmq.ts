@@ -106,7 +106,6 @@ function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
 interface Destination {
   settings: BullmqSettings;
   producer: Producer;
-  /** Host and port. */
   place: string;
 }
 
@@ -138,7 +137,6 @@ type Producer = ReturnType<typeof createProducer>;
  */
 function createProducer(options: { url: string; queue: string; prefix: string; timeoutMs: number }) {
   let opening: ReturnType<typeof open> | undefined;
-  /** The connection's last error. */
   let failure: Error | undefined;
 
   async function open() {

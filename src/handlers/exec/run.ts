@@ -10,7 +10,6 @@ export interface RunOptions {
   args: readonly string[];
   cwd: string | undefined;
   env: NodeJS.ProcessEnv;
-  /** Written to standard input, which is then closed. */
   input: string;
   /** Stops the program and its children. */
   signal: AbortSignal;
@@ -93,7 +92,6 @@ async function endGroup(pid: number, { killAfterMs, clock }: StopOptions): Promi
   signalGroup(pid, 'SIGKILL');
 }
 
-/** False if the group has ended. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     // Windows has no process groups: only the program itself gets the signal.
@@ -121,16 +119,13 @@ class Tail {
     this.#kept = Buffer.from(all.subarray(-KEPT_BYTES));
   }
 
+  /** One line, without control characters, at most 300 characters. */
   text(): string {
     // A cut in the middle of a character leaves up to three bytes of it.
-    return tailOf(this.#kept.toString('utf8').replace(/^\ufffd+/, ''), this.#isCut);
+    const text = this.#kept.toString('utf8').replace(/^\ufffd+/, '');
+    const line = printable(text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trim();
+    const characters = Array.from(line);
+    if (characters.length <= SHOWN_LENGTH && !this.#isCut) return line;
+    return `…${characters.slice(-(SHOWN_LENGTH - 1)).join('')}`;
   }
-}
-
-/** One line, without control characters, at most 300 characters. */
-export function tailOf(text: string, isCut = false): string {
-  const line = printable(text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trim();
-  const characters = Array.from(line);
-  if (characters.length <= SHOWN_LENGTH && !isCut) return line;
-  return `…${characters.slice(-(SHOWN_LENGTH - 1)).join('')}`;
 }

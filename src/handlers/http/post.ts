@@ -42,7 +42,6 @@ interface Endpoint {
   timeout: number;
   /** Secrets that a receiver might echo and that no message may show. */
   hidden: readonly string[];
-  /** What to do, by status. */
   hints: Readonly<Record<number, string>>;
 }
 
@@ -54,7 +53,6 @@ interface Answer {
 
 export type Post = ReturnType<typeof createPost>;
 
-/** Encodes a message at the time it is sent. */
 type Encode = (now: number) => Message;
 
 export function createPost(
@@ -146,8 +144,9 @@ function keepLastTraceparent(): void {
     const { headers } = (message as { request: { headers: unknown } }).request;
     if (!Array.isArray(headers)) return;
     // Names alternate with values.
-    const places = headers.flatMap((name, at) => (at % 2 === 0 && name === 'traceparent' ? [at] : []));
-    for (const at of places.slice(0, -1).reverse()) headers.splice(at, 2);
+    const both: unknown[] = headers;
+    const places = both.flatMap((name, at) => (at % 2 === 0 && name === 'traceparent' ? [at] : []));
+    for (const at of places.slice(0, -1).reverse()) both.splice(at, 2);
   });
 }
 
@@ -175,7 +174,6 @@ async function readAnswer(
   return { status, retryAfter: headers['retry-after'], excerpt: await readExcerpt(body, hidden) };
 }
 
-/** The error to throw for an answer that does not accept the event. */
 function refusalError(
   { status, retryAfter, excerpt }: Answer,
   { who, subscription, place, hints }: Endpoint,

@@ -21,7 +21,6 @@ const LONGEST_SIDE = 100;
 /** In characters: longer values would hide the rest of the message. */
 const LONGEST_VALUE = 500;
 
-/** What is known of an event besides its content. */
 interface EventFacts {
   /** Null for the feed's own events. */
   list: ListName | null;

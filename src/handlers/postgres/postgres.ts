@@ -1,15 +1,15 @@
 /** `postgres`: mirrors every list in a table. */
-import { ChangefeedError } from '../../errors.js';
+import { ChangefeedError, messageOf } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { requireOptionalPackage } from '../../runtime/optional-package.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import type { BatchContext, HandlerContext, Reached, Subscription } from '../handler.js';
-import { BatchError, isPermanent } from '../errors.js';
+import { BatchError, PermanentError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { openDatabase, type Database } from './database.js';
-import { connectionProblem, databaseError, isTableGone } from './failure.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
 import { rowOf, type Row } from './row.js';
 import { creationSql, missingOwn, presentQuery, qualified, upsertSql, type Present, type Table } from './table.js';
@@ -40,8 +40,9 @@ function createPostgres(settings: PostgresSettings): Subscription {
   });
 }
 
-async function reach(subscription: string, { place, query }: Database): Promise<Reached> {
-  const failed = await query('SELECT 1').then(() => null, connectionProblem);
+async function reach(subscription: string, database: Database): Promise<Reached> {
+  const { place } = database;
+  const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
   if (failed === null) return { place, problem: null };
   return { place, problem: `Postgres "${subscription}": ${place}: ${failed.problem}.`, remedy: failed.remedy };
 }
@@ -167,4 +168,61 @@ async function makeTable(table: Table, { settings: { name: subscription }, datab
   }
   const sql = creationSql(table, present);
   if (sql !== '') await database.query(sql);
+}
+
+interface FailureContext {
+  subscription: string;
+  place: string;
+  table: string;
+}
+/** Tables that were dropped while the process runs are created again at the next attempt. */
+function isTableGone(error: unknown): boolean {
+  return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
+}
+
+/** What a failed statement means for the event, without record contents. `table` is qualified and quoted. */
+function databaseError(
+  error: unknown,
+  { subscription, place, table }: { subscription: string; place: string; table: string },
+): Error {
+  const start = `Postgres "${subscription}": ${place}`;
+  const state = sqlStateOf(error);
+  const failed = (message: string, cause?: unknown): ChangefeedError =>
+    new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
+  if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
+  if (/^2[23]/.test(state)) {
+    // The database's message quotes the value and its details the whole row: neither may be shown or kept as cause.
+    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
+    return new PermanentError(message, { cause: failed(message) });
+  }
+  const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
+  return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
+}
+
+function unreachable(error: unknown): string {
+  return `could not be reached (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`;
+}
+
+function saying(error: unknown, state: string): string {
+  return `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`;
+}
+
+/** What is wrong when nothing can be asked, and what to do. */
+function connectionProblem(error: unknown): { problem: string; remedy: string } {
+  const state = sqlStateOf(error);
+  if (state === undefined)
+    return { problem: unreachable(error), remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.' };
+  return { problem: saying(error, state), remedy: remedyOf(state) ?? 'Look into the log of PostgreSQL.' };
+}
+
+function remedyOf(state: string): string | undefined {
+  if (state.startsWith('28')) return 'Check user and password.';
+  if (state === '3D000') return 'Create the database first.';
+  if (state === '42501') return 'Give this user the right to it, or have another create schema and tables.';
+  return state === '42804' ? 'The column has another type; change it, or the subscription.' : undefined;
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }

@@ -11,7 +11,6 @@ import type { Column, ColumnType } from './table.js';
 export interface Row {
   /** `kept`: the image in the table stays. */
   image: 'replaced' | 'kept';
-  /** In the order of the statement. */
   values: (string | null)[];
   /** Columns whose value does not have the column's type. */
   misfits: Column[];

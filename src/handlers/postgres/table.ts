@@ -61,15 +61,12 @@ export function isReserved(column: string): boolean {
   return [...OWN_COLUMNS, ...SYSTEM_COLUMNS].includes(column);
 }
 
-/** The qualified, quoted name of the table. */
 export function qualified({ schema, name }: Table): string {
   return `${quote(schema)}.${quote(name)}`;
 }
 
-/** What exists of a table already. */
 export interface Present {
   hasSchema: boolean;
-  /** Null if the table does not exist. */
   columns: readonly string[] | null;
 }
 

@@ -92,7 +92,6 @@ function traced({ headers, body }: Message, traceparent: string | undefined): Me
   return { headers: { ...headers, ...(traceparent !== undefined && { traceparent }) }, body };
 }
 
-/** A message before it is signed. */
 interface Unsigned extends Message {
   id: string;
 }
