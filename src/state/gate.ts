@@ -59,12 +59,13 @@ export function createRecordGate(redis: Redis, keys: Keys): RecordGate {
     subscription: string,
     question: Question,
     expected?: Word,
-  ): Promise<AdvanceOutcome | { outcome: Word; entries: GroupEntry[] }> => {
+  ): Promise<AdvanceOutcome | { outcome: Word }> => {
     const [word, ...texts] = await askEach(subscription, question);
     const entries = texts.map((text) => entryIn(text, keys.group(subscription, question.claim.group ?? '')));
     if (word === 'taken-over') return { outcome: word };
     if (word === 'left') return { outcome: word, next: entries[0] ?? null };
-    if (expected !== undefined && word === (expected as string)) return { outcome: expected, entries };
+    if (expected !== undefined && word === (expected as string))
+      return { outcome: expected, ...(question.verb === 'standing' && { entries }) };
     throw unexpectedAnswer(advanceScript, describe(word));
   };
   return {

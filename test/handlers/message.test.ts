@@ -119,7 +119,7 @@ describe('a template', () => {
       'crm.person.updated person updated acme people edited 2',
     ],
     ['a } b { c }} d', 'a } b { c }} d'],
-    ['{{after.constructor}}{{after.__proto__.x}}{{after.이름.length}}', ''],
+    ['{{after.constructor}}{{after.__proto__.x}}{{after.이름.length}}.', '.'],
   ])('%j says %j', (source, text) => {
     expect(render(source, event)).toBe(text);
   });
