@@ -1,44 +1,40 @@
-/** One attempt: a call of a handler, bounded in time even when the handler ignores its signal. */
+/** One attempt: a call of a handler, bounded in time even when the handler ignores its signal; and its spans. */
 import { ChangefeedError, describe } from '../errors.js';
 import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
+import type { SpanOptions } from '../runtime/tracing.js';
 import type { Once, Subscription } from '../handlers/handler.js';
 import { idsOf, replayOf } from './deliveries.js';
 import { isErrorLike } from './failure.js';
 import type { Delivery, OnceStore } from './ports.js';
 
-export type Interruption = 'late' | 'stopping' | 'lost';
-
-const REASONS: Readonly<Record<Interruption, string>> = {
+const REASONS = {
   late: 'The handler took longer than its timeout.',
   stopping: 'Changefeed is stopping.',
   lost: 'The event was taken over by another process.',
 };
 
-/**
- * Aborts a handler's signal and records why. The controller is made when the handler asks for its signal: making one costs
- * more time than many handlers take.
- */
 export class Interrupt {
   /** The first reason; null while nothing interrupts. */
-  cause: Interruption | null = null;
-  #reason: Error | undefined;
-  #controller: AbortController | undefined;
+  cause: keyof typeof REASONS | null = null;
+  // Its signal is made when it is first read, which costs more time than many handlers take.
+  readonly #controller = new AbortController();
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.cause !== null) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
-  abort(cause: Interruption, reason: Error = new Error(REASONS[cause])): void {
-    if (this.cause !== null) return;
-    this.cause = cause;
-    this.#reason = reason;
-    this.#controller?.abort(reason);
+  /** Whether the attempt does not count as failed. */
+  get isOurs(): boolean {
+    return this.cause === 'stopping' || this.cause === 'lost';
+  }
+
+  abort(cause: keyof typeof REASONS, reason = new Error(REASONS[cause])): void {
+    this.cause ??= cause;
+    this.#controller.abort(reason);
   }
 }
 
@@ -47,7 +43,6 @@ export interface AttemptOptions {
   delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
-  /** Aborted by the worker when the process stops or the job is lost, and here when the handler takes too long. */
   interrupt: Interrupt;
   logger: Log;
   clock: Clock;
@@ -57,7 +52,6 @@ export interface AttemptOptions {
 }
 
 /**
- * What the handler returns is ignored.
  * @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
  * when what it threw is not an error
  */
@@ -71,7 +65,7 @@ export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
   }, options);
 }
 
-export type Bounds = Pick<AttemptOptions, 'subscription' | 'interrupt' | 'clock'> & { attempt?: number };
+type Bounds = Pick<AttemptOptions, 'subscription' | 'interrupt' | 'clock'> & { attempt?: number };
 
 /** Runs the user's code within the timeout. A thrown value that is not an error becomes one. */
 export async function runBounded(run: () => unknown, bounds: Bounds): Promise<unknown> {
@@ -80,7 +74,9 @@ export async function runBounded(run: () => unknown, bounds: Bounds): Promise<un
     // A synchronous handler is done by now. The timer is most of the cost of an attempt.
     return isThenable(result) ? await withinTimeout(result, bounds) : result;
   } catch (error) {
-    throw isErrorLike(error) ? (error as Error) : notAnError(bounds, error);
+    if (isErrorLike(error)) throw error as Error;
+    const problem = `threw ${describe(error)}, which is not an error. Throw an Error, so that the reason is recorded.`;
+    throw handlerError('CF_HANDLER_FAILED', `The handler of "${bounds.subscription.name}" ${problem}`, bounds);
   }
 }
 
@@ -88,9 +84,8 @@ type ShapeOptions = Pick<AttemptOptions, 'subscription' | 'delivery' | 'attempt'
 
 /** Applies `where` and `transform` before the handler. Null: `where` does not select the event. */
 export function shape(options: ShapeOptions): ChangeEvent | null | Promise<ChangeEvent> {
-  const { subscription, delivery } = options;
-  const { event } = delivery;
-  const { where, transform } = subscription;
+  const { event } = options.delivery;
+  const { where, transform } = options.subscription;
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
   if (where !== undefined && !where(event)) return null;
   if (transform === undefined) return event;
@@ -101,32 +96,27 @@ export function shape(options: ShapeOptions): ChangeEvent | null | Promise<Chang
 }
 
 /** A transformed event keeps its id, because receivers use it as idempotency key. */
-function withIdentity(transformed: unknown, { subscription, delivery: { event }, attempt }: ShapeOptions): ChangeEvent {
-  if (typeof transformed === 'object' && transformed !== null) {
-    return { ...(transformed as ChangeEvent), id: event.id };
-  }
-  throw new ChangefeedError('CF_HANDLER_FAILED', {
-    subscription: subscription.name,
-    attempt,
-    message: `The transform of "${subscription.name}" returned ${describe(transformed)}. It must return an event.`,
-  });
+function withIdentity(transformed: unknown, options: ShapeOptions): ChangeEvent {
+  if (typeof transformed === 'object' && transformed !== null)
+    return { ...(transformed as ChangeEvent), id: options.delivery.event.id };
+  const message = `The transform of "${options.subscription.name}" returned ${describe(transformed)}. It must return an event.`;
+  throw handlerError('CF_HANDLER_FAILED', message, options);
 }
 
 function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   const { subscription, delivery, attempt, interrupt, logger, traceparent } = options;
+  const { workspace } = delivery;
   let log: Log | undefined;
-  let once: Once | undefined;
   return subscription.handle(event, {
     // Created on first use: most handlers never log.
     get log() {
-      const { workspace } = delivery;
       return (log ??= logger.child({ workspace, subscription: subscription.name, ...idsOf(delivery), attempt }));
+    },
+    get once() {
+      return onceFor(options, delivery, () => this.log);
     },
     get signal() {
       return interrupt.signal;
-    },
-    get once() {
-      return (once ??= onceFor(options, delivery, () => this.log));
     },
     subscription: subscription.name,
     traceparent,
@@ -141,15 +131,13 @@ export function factsOf({ subscription, delivery, attempt }: ShapeOptions) {
   return { attempt, workspace, list, replay: replayOf(id) !== undefined };
 }
 
-interface OnceParts {
-  subscription: Subscription;
-  once: OnceStore;
-}
-
 /** `context.once`: runs a side effect at most once per event and subscription. Its limits are described in docs/fan-out.md. */
-export function onceFor({ subscription, once: store }: OnceParts, delivery: Delivery, log: () => Log): Once {
+export function onceFor(
+  { subscription, once: store }: Pick<AttemptOptions, 'subscription' | 'once'>,
+  { workspace, event }: Delivery,
+  log: () => Log,
+): Once {
   return async (key, effect) => {
-    const { workspace, event } = delivery;
     const mark = { subscription: subscription.name, workspace, eventId: event.id, key };
     const found = await store.begin(mark);
     if (found === 'done') return 'before';
@@ -174,9 +162,11 @@ const ENDED = new Error('The handler has ended.');
 
 async function withinTimeout(result: PromiseLike<unknown>, bounds: Bounds): Promise<unknown> {
   const { subscription, clock, interrupt } = bounds;
+  const { name, timeoutMs } = subscription;
   const ended = new AbortController();
-  const timeout = clock.sleep(subscription.timeoutMs, ended.signal).then(() => {
-    const error = timedOut(bounds);
+  const timeout = clock.sleep(timeoutMs, ended.signal).then(() => {
+    const problem = `did not finish within ${formatDuration(timeoutMs)}. Make it faster, have it listen to its signal, or raise the subscription's timeout.`;
+    const error = handlerError('CF_HANDLER_TIMEOUT', `The handler of "${name}" ${problem}`, bounds);
     interrupt.abort('late', error);
     throw error;
   });
@@ -191,19 +181,60 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-function timedOut({ subscription, attempt }: Bounds): ChangefeedError {
-  const within = formatDuration(subscription.timeoutMs);
-  return new ChangefeedError('CF_HANDLER_TIMEOUT', {
-    subscription: subscription.name,
-    attempt,
-    message: `The handler of "${subscription.name}" did not finish within ${within}. Make it faster, have it listen to its signal, or raise the subscription's timeout.`,
-  });
+function handlerError(
+  code: 'CF_HANDLER_FAILED' | 'CF_HANDLER_TIMEOUT',
+  message: string,
+  { subscription, attempt }: { subscription: Subscription; attempt?: number },
+): ChangefeedError {
+  return new ChangefeedError(code, { subscription: subscription.name, attempt, message });
 }
 
-function notAnError({ subscription, attempt }: Bounds, thrown: unknown): ChangefeedError {
-  return new ChangefeedError('CF_HANDLER_FAILED', {
-    subscription: subscription.name,
-    attempt,
-    message: `The handler of "${subscription.name}" threw ${describe(thrown)}, which is not an error. Throw an Error, so that the reason is recorded.`,
-  });
+/**
+ * By the conventions of OpenTelemetry for messages. The span of an attempt is a child of the span that put its event into the log, so that
+ * one trace leads from the request to the handler. What is sent again, and a snapshot, happen at another time, for another reason: they link to it.
+ */
+export function attemptSpan({ subscription, delivery, attempt, interrupt }: AttemptOptions): SpanOptions {
+  const { id, workspace, event, traceparent = null } = delivery;
+  const isApart = replayOf(id) !== undefined || event.type.endsWith('.snapshot');
+  const span = processSpan(subscription);
+  return {
+    ...span,
+    ...(isApart ? { parent: null, links: [traceparent ?? undefined] } : { parent: traceparent }),
+    interrupted: () => interrupt.isOurs,
+    attributes: {
+      ...span.attributes,
+      'messaging.message.id': event.id,
+      'cloudevents.event_type': event.type,
+      'changefeed.workspace': workspace,
+      'changefeed.list': listOf(event, subscription.catalogue),
+      'changefeed.delivery.id': idsOf(delivery).deliveryId,
+      'changefeed.attempt': attempt,
+    },
+  };
+}
+
+/** A batch has events of many traces, and links to them. */
+export function batchSpan(deliveries: readonly Delivery[], subscription: Subscription): SpanOptions {
+  const span = processSpan(subscription);
+  return {
+    ...span,
+    parent: null,
+    links: [...new Set(deliveries.map(({ traceparent }) => traceparent))],
+    attributes: { ...span.attributes, 'messaging.batch.message_count': deliveries.length },
+  };
+}
+
+function processSpan({ name, handler }: Subscription): SpanOptions {
+  return {
+    name: `process ${name}`,
+    kind: 'consumer',
+    attributes: {
+      'messaging.system': 'changefeed',
+      'messaging.operation.type': 'process',
+      'messaging.operation.name': 'process',
+      'messaging.destination.name': name,
+      'changefeed.subscription': name,
+      'changefeed.handler': handler,
+    },
+  };
 }

@@ -3,18 +3,10 @@ import { ChangefeedError } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import { batchFailuresOf } from '../handlers/errors.js';
 import type { BatchContext, Batching, Subscription } from '../handlers/handler.js';
-import type { Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
 import type { Tracing } from '../runtime/tracing.js';
-import { factsOf, onceFor, runBounded, shape, type Interrupt } from './attempt.js';
-import { batchSpan, isInterrupted } from './delivery-span.js';
-import type { Delivery, OnceStore } from './ports.js';
+import { batchSpan, factsOf, onceFor, runBounded, shape, type AttemptOptions } from './attempt.js';
 
-export interface Member {
-  delivery: Delivery;
-  /** 1 for the first attempt. */
-  attempt: number;
-}
+export type Member = Pick<AttemptOptions, 'delivery' | 'attempt'>;
 
 /** The members of one ordering group, in order. */
 export type Group = readonly Member[];
@@ -22,34 +14,28 @@ export type Group = readonly Member[];
 /** A group is handled from the front: the events behind a failed one are handled again with it. */
 export type GroupOutcome = { outcome: 'done' } | { outcome: 'failed'; done: number; error: unknown };
 
-export interface BatchOptions {
-  subscription: Subscription;
+export interface BatchOptions extends Omit<AttemptOptions, keyof Member> {
   batch: Batching;
-  interrupt: Interrupt;
-  logger: Log;
-  clock: Clock;
   tracing: Tracing;
-  once: OnceStore;
 }
 
 /** Never throws: an error of the handler is the failure of every group. */
 export function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
-  const { subscription, tracing } = options;
-  const deliveriesOf = () => groups.flat().map(({ delivery }) => delivery);
-  return tracing.span(
-    () => batchSpan(deliveriesOf(), subscription),
-    async (span) => {
-      const outcomes = await attemptGroups(groups, { ...options, traceparent: span.traceparent });
-      const failed = outcomes.find((one) => one.outcome === 'failed');
-      if (failed !== undefined && !isInterrupted(options.interrupt)) span.fail(failed.error);
-      return outcomes;
-    },
-  );
+  const { subscription, tracing, interrupt } = options;
+  const describe = () =>
+    batchSpan(
+      groups.flat().map(({ delivery }) => delivery),
+      subscription,
+    );
+  return tracing.span(describe, async (span) => {
+    const outcomes = await attemptGroups(groups, { ...options, traceparent: span.traceparent });
+    const failed = outcomes.find((one) => one.outcome === 'failed');
+    if (failed !== undefined && !interrupt.isOurs) span.fail(failed.error);
+    return outcomes;
+  });
 }
 
-type TracedOptions = BatchOptions & { traceparent: string | undefined };
-
-async function attemptGroups(groups: readonly Group[], options: TracedOptions): Promise<GroupOutcome[]> {
+async function attemptGroups(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
   let shaped: ShapedGroup[] = [];
   let failureOf = (_event: ChangeEvent): unknown => undefined;
   try {
@@ -93,7 +79,7 @@ function outcomeOf({ events, error }: ShapedGroup, failureOf: (event: ChangeEven
 
 async function callHandler(
   shaped: readonly ShapedGroup[],
-  options: TracedOptions,
+  options: BatchOptions,
 ): Promise<(event: ChangeEvent) => unknown> {
   const events = shaped.flatMap((group) => group.events).filter((event) => event !== null);
   if (events.length === 0) return () => undefined;
@@ -111,7 +97,7 @@ async function callHandler(
   }
 }
 
-function contextOf(shaped: readonly ShapedGroup[], options: TracedOptions): BatchContext {
+function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): BatchContext {
   const { subscription, interrupt, traceparent } = options;
   const members = new Map(shaped.flatMap((group) => group.members).map((one) => [one.delivery.event.id, one]));
   const log = options.logger.child({ subscription: subscription.name, events: members.size });
@@ -119,9 +105,7 @@ function contextOf(shaped: readonly ShapedGroup[], options: TracedOptions): Batc
     log,
     subscription: subscription.name,
     traceparent,
-    get signal() {
-      return interrupt.signal;
-    },
+    signal: interrupt.signal,
     about: ({ id }) => {
       const member = members.get(id);
       if (member === undefined) throw unknownEvent(subscription, id);

@@ -17,7 +17,6 @@ export interface BatchHead extends Member {
   lockedUntil: number;
   /** Extends the lock. Returns until when it lasts. @throws when another process has the job */
   extendLock(): Promise<number>;
-  /** The entries directly behind it. */
   followers(most: number): Promise<readonly GroupEntry[]>;
   load(entries: readonly GroupEntry[]): Promise<readonly Delivery[]>;
 }
@@ -25,18 +24,10 @@ export interface BatchHead extends Member {
 export interface BatchResult {
   /** The events that joined the batch behind the head, in order. */
   followers: readonly Delivery[];
-  /** The outcome of the head and then its followers. */
   outcome: GroupOutcome;
 }
 
-export interface Batcher {
-  /** @throws the errors of Redis; an error when the process stops before the batch is flushed */
-  join(head: BatchHead): Promise<BatchResult>;
-  /** From now on batches do not wait to fill. */
-  flush(): void;
-  /** Aborts the running batches and rejects the waiting events. */
-  interrupt(): void;
-}
+export type Batcher = ReturnType<typeof createBatcher>;
 
 interface Waiting {
   head: BatchHead;
@@ -44,10 +35,10 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-export function createBatcher(options: Omit<BatchOptions, 'interrupt'>): Batcher {
+export function createBatcher(options: Omit<BatchOptions, 'interrupt'>) {
   const { batch, subscription, clock } = options;
   const running = new Set<Interrupt>();
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let linger: AbortController | undefined;
   let due = false;
   let flushing = false;
@@ -86,21 +77,22 @@ export function createBatcher(options: Omit<BatchOptions, 'interrupt'>): Batcher
   };
 
   return {
-    join: (head) =>
-      new Promise((resolve, reject) => {
+    /** @throws the errors of Redis; an error when the process stops before the batch is flushed */
+    join: (head: BatchHead) =>
+      new Promise<BatchResult>((resolve, reject) => {
         if (head.alone) start([{ head, resolve, reject }]);
         else waiting.push({ head, resolve, reject });
         flushReady();
       }),
-    flush() {
+    /** From now on batches do not wait to fill. */
+    flush(): void {
       flushing = true;
       flushReady();
     },
-    interrupt() {
-      const rejected = waiting;
-      waiting = [];
+    /** Aborts the running batches and rejects the waiting events. */
+    interrupt(): void {
       stopLingering();
-      for (const { reject } of rejected) reject(new Error('Changefeed is stopping.'));
+      for (const { reject } of waiting.splice(0)) reject(new Error('Changefeed is stopping.'));
       for (const one of running) one.abort('stopping');
     },
   };
@@ -117,10 +109,8 @@ async function runBatch(waiting: readonly Waiting[], options: BatchOptions): Pro
       ...followers.map((delivery): Member => ({ delivery, attempt: 1 })),
     ]);
     const outcomes = await attemptBatch(groups, options);
-    members.forEach(({ resolve, followers }, index) => {
-      const outcome = outcomes[index];
-      if (outcome !== undefined) resolve({ followers, outcome });
-    });
+    for (const [index, outcome] of outcomes.entries())
+      members[index]?.resolve({ followers: members[index].followers, outcome });
   } catch (error) {
     for (const { reject } of waiting) reject(error);
   }

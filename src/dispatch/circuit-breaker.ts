@@ -13,7 +13,7 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Disabled, DisableOutcome, HealthStore, LastError } from './ports.js';
+import type { Disabled, HealthStore } from './ports.js';
 import type { QueueHandle, Queues } from './queues.js';
 
 export interface BreakerContext {
@@ -24,44 +24,29 @@ export interface BreakerContext {
   clock: Clock;
 }
 
-/** Logged by the process whose attempt has disabled it. */
 const SUBSCRIPTION_DISABLED =
   'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
+/** The message of an error may come from anywhere. */
+const LONGEST_REASON = 500;
 
 /** Notes a failed attempt. `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
 export async function noteFailure(
   error: unknown,
   workspace: string,
-  context: BreakerContext,
+  { subscription, health, queue, logger, clock }: BreakerContext,
 ): Promise<'failing' | 'disabled'> {
-  const { subscription, logger } = context;
-  const message = messageOf(error).slice(0, LONGEST_REASON);
-  const reason = isDisabling(error) ? message : reasonOf(message, subscription);
-  const outcome = await disableIfDue(error, { reason, last: { workspace, message } }, context);
-  if (outcome === 'failing') return 'failing';
-  await followReason(subscription.name, context);
-  if (outcome === 'disabling') {
-    logger.error({ subscription: subscription.name, reason }, SUBSCRIPTION_DISABLED);
-  }
-  return 'disabled';
-}
-
-/** The message may come from anywhere, so its length is bounded. */
-const LONGEST_REASON = 500;
-
-function reasonOf(message: string, { disableAfterMs = 0 }: Subscription): string {
-  return `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
-}
-
-async function disableIfDue(
-  error: unknown,
-  { reason, last }: { reason: string; last: LastError },
-  { subscription: { name, disableAfterMs = 0 }, health, queue, clock }: BreakerContext,
-): Promise<'failing' | DisableOutcome> {
+  const { name, disableAfterMs = 0 } = subscription;
   const nowMs = clock.now();
-  if (isDisabling(error)) return await health.disable(name, { atMs: nowMs, reason });
-  const succeededAtMs = await lastSuccessMs(queue);
-  return await health.failed(name, { nowMs, succeededAtMs, disableAfterMs, reason, error: last });
+  const message = messageOf(error).slice(0, LONGEST_REASON);
+  const lasting = `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
+  const [isAtOnce, succeededAtMs] = [isDisabling(error), await lastSuccessMs(queue)];
+  const reason = isAtOnce ? message : lasting;
+  const note = { nowMs, succeededAtMs, disableAfterMs, reason, error: { workspace, message } };
+  const outcome = isAtOnce ? await health.disable(name, { atMs: nowMs, reason }) : await health.failed(name, note);
+  if (outcome === 'failing') return outcome;
+  await followReason(name, { health, queue });
+  if (outcome === 'disabling') logger.error({ subscription: name, reason }, SUBSCRIPTION_DISABLED);
+  return 'disabled';
 }
 
 /** When an attempt last succeeded; 0 when none did. Read from the queue's completed jobs, so that successes need no writes. */
@@ -72,11 +57,10 @@ export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
   return job?.finishedOn ?? 0;
 }
 
+type Parts = Pick<BreakerContext, 'health' | 'queue'>;
+
 /** Pauses the queue of a disabled subscription and resumes that of an enabled one. Returns how the subscription is disabled. */
-async function followReason(
-  name: string,
-  { health, queue }: Pick<BreakerContext, 'health' | 'queue'>,
-): Promise<Disabled | null> {
+async function followReason(name: string, { health, queue }: Parts): Promise<Disabled | null> {
   for (;;) {
     const { disabled } = await health.read(name);
     await queue.getBackend().pause(disabled !== null);
@@ -87,17 +71,16 @@ async function followReason(
 }
 
 /** Called before a worker takes jobs: its queue may not be paused yet. */
-export async function keepDisabled(name: string, parts: Pick<BreakerContext, 'health' | 'queue'>): Promise<void> {
+export async function keepDisabled(name: string, parts: Parts): Promise<void> {
   if ((await parts.health.read(name)).disabled !== null) await followReason(name, parts);
 }
 
-export interface CommandContext {
+interface CommandContext {
   queues: Queues;
   health: HealthStore;
   clock: Clock;
+  logger: Log;
 }
-
-/** @returns how it was disabled; null when it was not */
 export async function enable(subscription: string, { queues, health }: CommandContext): Promise<Disabled | null> {
   const queue = queues.of(subscription);
   const was = await health.enable(subscription);
@@ -121,11 +104,7 @@ export async function disable(
  * Lets the queues follow the stored reasons where a process was killed between the two steps, or a person removed one or paused a queue by hand.
  * Returns the names of all disabled subscriptions.
  */
-export async function enforceDisabled({
-  queues,
-  health,
-  logger,
-}: Omit<CommandContext, 'clock'> & { logger: Log }): Promise<string[]> {
+export async function enforceDisabled({ queues, health, logger }: CommandContext): Promise<string[]> {
   const checks = [...queues.all].map(async ([name, queue]) => {
     const isPaused = await queue.isPaused();
     const { disabled } = await health.read(name);
@@ -141,7 +120,7 @@ const RESUMED = 'the queue was paused although the subscription is not disabled:
 
 export async function noteMissing(
   subscriptions: readonly string[],
-  { health, logger }: { health: HealthStore; logger: Log },
+  { health, logger }: Pick<CommandContext, 'health' | 'logger'>,
 ): Promise<void> {
   for (const subscription of subscriptions) {
     if (!(await health.missed(subscription))) continue;

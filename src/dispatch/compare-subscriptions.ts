@@ -1,19 +1,11 @@
-/** Compares two sets of subscriptions: which are added, changed and removed. Pure. */
+/**
+ * Compares two sets of subscriptions: which are added, changed and removed. Unchanged subscriptions of the new set are the old objects, so that they
+ * are not restarted. Pure.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Subscription } from '../handlers/handler.js';
 
-export interface SubscriptionChanges {
-  /** The new set. Unchanged subscriptions are the old objects, so that they are not restarted. */
-  subscriptions: readonly Subscription[];
-  added: readonly string[];
-  changed: readonly string[];
-  removed: readonly string[];
-}
-
-export function compareSubscriptions(
-  before: readonly Subscription[],
-  after: readonly Subscription[],
-): SubscriptionChanges {
+export function compareSubscriptions(before: readonly Subscription[], after: readonly Subscription[]) {
   const earlier = new Map(before.map((one) => [one.name, one]));
   const subscriptions = after.map((one) => {
     const old = earlier.get(one.name);

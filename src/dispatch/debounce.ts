@@ -28,7 +28,6 @@ export interface DebounceOptions {
 }
 
 export type DebounceResult =
-  /** What the handler gets. */
   | { outcome: 'go'; delivery: Delivery }
   /** The record has not been quiet for long enough. */
   | { outcome: 'wait'; untilMs: number }

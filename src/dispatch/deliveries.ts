@@ -17,7 +17,7 @@ import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
-import type { Claim, GroupEntry, JobData, NewEntry, RecordGate, SourceBatch } from './ports.js';
+import type { Claim, HeadJob, JobData, NewEntry, RecordGate, SourceBatch } from './ports.js';
 
 const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?\.(\d+-\d+)(\.t\d+)?$/;
 
@@ -83,7 +83,6 @@ export interface Source {
   clock: Clock;
 }
 
-/** Enqueues selected events of the log, of a replay or of a snapshot. */
 export function enqueueEvents(events: readonly Sent[], from: Source, target: Target): Promise<number | undefined> {
   const { workspace, origin, readAt, subscription, clock } = from;
   const source = origin === undefined ? workspace : `${origin}:${workspace}`;
@@ -114,17 +113,9 @@ export async function enqueue(batch: SourceBatch, { queue, gate }: Target): Prom
   const { entries, workspace } = batch;
   if (entries.length === 0) return undefined;
   const { heads, pending } = await gate.enter(queue.name, batch);
-  const added = entries.filter((_, index) => heads[index]);
-  await addJobs(
-    queue,
-    added.map(({ group, ...entry }: NewEntry) => ({ workspace, group, entry })),
-  );
+  const added = entries.filter((_, index) => heads[index]).map((entry) => ({ workspace, group: entry.group, entry }));
+  await addJobs(queue, added);
   return pending;
-}
-
-/** The head of an ordering group, or an event without an order. */
-export interface HeadJob extends Pick<JobData, 'workspace' | 'group'> {
-  entry: GroupEntry;
 }
 
 const JOB_OPTIONS: JobsOptions = {

@@ -12,10 +12,10 @@ import { disable, enable, enforceDisabled, noteMissing } from './circuit-breaker
 import { DeadLetters } from './dead-letters.js';
 import { createLostJobs } from './lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { Connect, Disabled, DispatchStores } from './ports.js';
+import type { Connect, DispatchStores } from './ports.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './reader.js';
-import { replay, type ReplayCall, type Replayed } from './replay.js';
+import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
 import { isSnapshotRunning } from './snapshot.js';
 import { describeSubscription, type SubscriptionStatistics } from './statistics.js';
 
@@ -41,8 +41,7 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-/** A subscription that is not done with a workspace. */
-export interface Unhandled {
+interface Unhandled {
   subscription: string;
   workspace: string;
   /** `reading`: it has not read the log up to the log id. `handling`: some events are neither handled nor dead. */
@@ -51,43 +50,13 @@ export interface Unhandled {
 
 export type WaitResult = { outcome: 'handled' } | { outcome: 'timeout'; unhandled: readonly Unhandled[] };
 
-export interface Dispatcher {
-  /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
-  start(): Promise<void>;
-  /** Stops reading. */
-  stop(): Promise<void>;
-  /** Stops reading and closes the queues. */
-  close(): Promise<void>;
-  /** Replaces the set of subscriptions. Resolves when removed ones have stopped reading and new ones have started. */
-  apply(subscriptions: readonly Subscription[]): Promise<void>;
-  /**
-   * Resolves when every event that is in the logs now, and those that are derived from them, have been handled or become dead letters, for every
-   * subscription that is not disabled.
-   * @throws the signal's reason when aborted
-   */
-  readonly waitUntilHandled: (options: WaitOptions) => Promise<WaitResult>;
-  statistics(): Promise<SubscriptionStatistics[]>;
-  readonly deadLetters: DeadLetters;
-  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription or offset */
-  replay(call: ReplayCall): Promise<Replayed>;
-  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
-  enable(subscription: string): Promise<Disabled | null>;
-  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
-  disable(subscription: string, reason: string): Promise<boolean>;
-  /** Pauses the queues of disabled subscriptions, and resumes those of enabled ones, where they are not. Returns the names of all disabled ones. */
-  enforceDisabled(): Promise<string[]>;
-  /** Logs, once per subscription, that events were dropped from the log which it has not read. */
-  noteMissing(subscriptions: readonly string[]): Promise<void>;
-  /** BullMQ's export of each queue, in the text format of Prometheus. */
-  exportQueues(): Promise<string[]>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 const CHECK_INTERVAL_MS = 50;
-const HIGH_WATER = 5_000;
 /** Longer than a lock: a run whose job is gone notices it within that time; until then its record must not get another job. */
 const LOST_JOBS_MS = 60_000;
 
-export function createDispatcher(given: DispatcherOptions): Dispatcher {
+export function createDispatcher(given: DispatcherOptions) {
   const options = { ...given, clock: given.clock ?? systemClock };
   const abort = new AbortController();
   let current = options.subscriptions;
@@ -97,12 +66,13 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const opened = (): Queues => (queues ??= openQueues({ ...options, subscriptions: current }));
-  const now = (): CurrentOptions => ({ ...options, subscriptions: current });
+  const now = () => ({ ...options, subscriptions: current });
+  const withQueues = () => ({ ...now(), queues: opened() });
 
   const start = async (): Promise<void> => {
-    readers = startReaders({ highWater: HIGH_WATER, ...options, queues: opened(), signal: abort.signal });
+    readers = startReaders({ highWater: HIGH_WATER, ...withQueues(), signal: abort.signal });
     await readers.apply(current);
-    searching = searchLostJobs({ ...options, queues: opened() }, () => current, abort.signal);
+    searching = searchLostJobs(withQueues(), () => current, abort.signal);
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
@@ -110,34 +80,44 @@ export function createDispatcher(given: DispatcherOptions): Dispatcher {
     await Promise.all([readers?.ended(), searching]);
   };
   return {
-    start: () => (starting ??= start()),
-    stop: () => (stopping ??= stop()),
-    async close() {
+    /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
+    start: (): Promise<void> => (starting ??= start()),
+    stop: (): Promise<void> => (stopping ??= stop()),
+    async close(): Promise<void> {
       await (stopping ??= stop());
       await queues?.close();
     },
-    async apply(subscriptions) {
+    /** Replaces the set of subscriptions. Resolves when removed ones have stopped reading and new ones have started. */
+    async apply(subscriptions: readonly Subscription[]): Promise<void> {
       current = subscriptions;
       queues?.apply(subscriptions);
       await starting;
       await readers?.apply(subscriptions);
     },
-    waitUntilHandled: (wait) => waitUntilHandled(wait, now()),
+    /**
+     * Resolves when every event that is in the logs now, and those that are derived from them, have been handled or become dead letters, for
+     * every subscription that is not disabled.
+     * @throws the signal's reason when aborted
+     */
+    waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, now()),
     statistics: () => Promise.all(current.map((one) => describeSubscription(one, opened().of(one.name), now()))),
     get deadLetters() {
       return new DeadLetters(opened(), options.gate);
     },
-    async replay(call) {
+    // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
+    async replay(call: ReplayCall): Promise<Replayed> {
       const queue = opened().of(call.subscription);
       const subscription = current.find(({ name }) => name === call.subscription);
       // Not reached: `of` throws for an unknown subscription.
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
     },
-    enable: async (subscription) => await enable(subscription, { ...options, queues: opened() }),
-    disable: async (subscription, reason) => await disable(subscription, reason, { ...options, queues: opened() }),
-    enforceDisabled: async () => await enforceDisabled({ ...options, queues: opened() }),
-    noteMissing: (subscriptions) => noteMissing(subscriptions, options),
+    enable: async (subscription: string) => await enable(subscription, withQueues()),
+    disable: async (subscription: string, reason: string) => await disable(subscription, reason, withQueues()),
+    enforceDisabled: () => enforceDisabled(withQueues()),
+    /** Logs, once per subscription, that events were dropped from the log which it has not read. */
+    noteMissing: (subscriptions: readonly string[]) => noteMissing(subscriptions, options),
+    /** BullMQ's export of each queue, in the text format of Prometheus. */
     exportQueues: () => Promise.all([...opened().all.values()].map((queue) => queue.exportPrometheusMetrics())),
   };
 }
@@ -201,11 +181,9 @@ async function findUnhandled(
       const subscription = one.name;
       // The offset first, then the pending events: events read in between are then seen as pending.
       const offset = await offsets.get(workspace, subscription);
-      if (offset === null || compareLogIds(offset, logId) < 0) return [{ subscription, workspace, stage: 'reading' }];
-      const tasks = await backfills.tasks(subscription);
-      if (tasks.length > 0 && (await isSnapshotRunning(tasks, workspace, options))) {
+      const isBehind = offset === null || compareLogIds(offset, logId) < 0;
+      if (isBehind || (await isSnapshotRunning(await backfills.tasks(subscription), workspace, options)))
         return [{ subscription, workspace, stage: 'reading' }];
-      }
       const { oldest } = await gate.pending(subscription, workspace);
       if (oldest === null || compareLogIds(oldest, logId) > 0) return [];
       return [{ subscription, workspace, stage: 'handling' }];

@@ -14,15 +14,11 @@ import { isoTime } from '../runtime/clock.js';
 export type RetryDecision =
   { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
 
-export interface RetryOptions {
-  /** The number of the failed attempt; 1 for the first. */
-  attempt: number;
-  retry: RetryPolicy;
-  /** In [0, 1). */
-  random: number;
-}
-
-export function decideRetry(thrown: unknown, { attempt, retry, random }: RetryOptions): RetryDecision {
+/** @param options `attempt`: 1 for the first; `random` in [0, 1) */
+export function decideRetry(
+  thrown: unknown,
+  { attempt, retry, random }: { attempt: number; retry: RetryPolicy; random: number },
+): RetryDecision {
   if (isPermanent(thrown)) return { outcome: 'dead', because: 'permanent' };
   if (attempt >= retry.attempts) return { outcome: 'dead', because: 'exhausted' };
   return { outcome: 'retry', waitMs: retryAfterMsOf(thrown) ?? backoffMs(attempt, retry, random) };
@@ -32,7 +28,6 @@ const failedAttempt = z.object({
   attempt: z.number(),
   /** ISO 8601: when it failed. */
   at: z.string(),
-  /** The name of the error. */
   error: z.string(),
   code: z.string().optional(),
   message: z.string(),
@@ -40,7 +35,6 @@ const failedAttempt = z.object({
   frames: z.array(z.string()).readonly(),
 });
 
-/** One failed attempt, as it is stored in a dead letter. */
 export type FailedAttempt = z.infer<typeof failedAttempt>;
 
 const LONGEST_MESSAGE = 500;
@@ -51,7 +45,7 @@ export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: nu
   return {
     attempt,
     at: isoTime(nowMs),
-    error: nameOf(thrown),
+    error: isErrorLike(thrown) ? shorten(String(thrown.name)) : typeof thrown,
     ...(code === undefined ? {} : { code }),
     message: shorten(isErrorLike(thrown) ? String(thrown.message) : messageOf(thrown)),
     frames: framesOf(thrown),
@@ -87,10 +81,6 @@ export function deadLetterError(failure: FailedAttempt): Error {
   const error = new UnrecoverableError(failure.code ?? failure.error);
   error.stack = JSON.stringify(failure);
   return error;
-}
-
-function nameOf(thrown: unknown): string {
-  return isErrorLike(thrown) ? shorten(String(thrown.name)) : typeof thrown;
 }
 
 /** Accepts errors of another realm too, which are not instances of our `Error`. */

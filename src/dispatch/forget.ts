@@ -1,12 +1,9 @@
 /**
- * Removes everything stored for a workspace, or for a subscription that is no longer configured.
+ * Removes everything stored for a workspace, or for a subscription that is no longer configured. Not while a process works on it, which would
+ * write removed data again; events that are being handled are waited for.
  *
  * A workspace is removed in passes: first its own keys (without its log, no process can queue more events), then the jobs of its events in every
- * queue, then their ordering state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing. Events
- * of other workspaces in the same queues are not touched.
- *
- * A process that works on the workspace or subscription would write removed data again, so nothing is removed while one does. Events that are being
- * handled are waited for.
+ * queue, then their ordering state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -41,19 +38,18 @@ export interface ForgottenSubscription extends StoredSubscription {
   keys: number;
 }
 
-export interface ForgetSubscriptionCall {
+interface ForgetSubscriptionCall {
   subscription: string;
-  /** The subscriptions of the configuration. */
   configured: readonly string[];
   /** Only says what is stored. @defaultValue false */
   dryRun?: boolean | undefined;
 }
 
-export interface TracesDeps extends Omit<QueuesOptions, 'subscriptions'> {
+interface TracesDeps extends Omit<QueuesOptions, 'subscriptions'> {
   traces: TraceStore;
 }
 
-export interface ForgetDeps extends TracesDeps {
+interface ForgetDeps extends TracesDeps {
   clock: Clock;
   /** The number of processes that sweep the workspace on a schedule. */
   pollers: (workspace: string) => Promise<number>;
@@ -61,21 +57,26 @@ export interface ForgetDeps extends TracesDeps {
   patienceMs?: number;
 }
 
-const PATIENCE_MS = 60_000;
 /** Between two passes: by then a batch that another process was writing is stored, and the next pass finds it. */
 const BETWEEN_PASSES_MS = 250;
 const CHUNK = 100;
 
-/** @throws ChangefeedError CF_WORKSPACE_BUSY */
 export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Promise<Forgotten> {
-  const { clock, patienceMs = PATIENCE_MS } = deps;
+  const { clock, patienceMs = 60_000 } = deps;
   const deadline = clock.now() + patienceMs;
   const sum: Forgotten = { workspace, records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
   for (;;) {
     await refuseWhileSwept(workspace, deps);
     const { found, running } = await removeOnce(sum, deps);
     if (found === 0 && running === 0) return sum;
-    if (running > 0 && clock.now() >= deadline) throw stillRunning(workspace, running, patienceMs);
+    if (running > 0 && clock.now() >= deadline) {
+      const what = `${running} of its events ${running === 1 ? 'is' : 'are'} still being handled after ${formatDuration(patienceMs)}`;
+      throw new ChangefeedError('CF_WORKSPACE_BUSY', {
+        workspace,
+        running,
+        message: `Workspace "${workspace}" is only partly forgotten: ${what}. Wait for the handlers, or stop them; then repeat the command.`,
+      });
+    }
     await clock.sleep(BETWEEN_PASSES_MS);
   }
 }
@@ -91,7 +92,6 @@ export async function isWorkspaceStored(workspace: string, deps: TracesDeps): Pr
   return stored.includes(true);
 }
 
-/** Every subscription for which anything is stored, by name. */
 export function storedSubscriptions(deps: TracesDeps): Promise<StoredSubscription[]> {
   return inEachQueue(deps, async (queue) => {
     const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized');
@@ -101,7 +101,6 @@ export function storedSubscriptions(deps: TracesDeps): Promise<StoredSubscriptio
   });
 }
 
-/** @throws ChangefeedError CF_USAGE */
 export async function forgetSubscription(
   { subscription, configured, dryRun = false }: ForgetSubscriptionCall,
   deps: TracesDeps,
@@ -192,15 +191,6 @@ async function removeJob(queue: Queue<JobData>, jobId: string): Promise<keyof Fo
   // BullMQ refuses while a worker holds the job's lock. A job whose worker was lost has no lock and is removed.
   if ((await queue.remove(jobId)) === 0) return 'running';
   return state === 'failed' ? 'dead' : state === 'completed' ? 'handled' : 'waiting';
-}
-
-function stillRunning(workspace: string, running: number, patienceMs: number): ChangefeedError {
-  const what = `${running} of its events ${running === 1 ? 'is' : 'are'} still being handled after ${formatDuration(patienceMs)}`;
-  return new ChangefeedError('CF_WORKSPACE_BUSY', {
-    workspace,
-    running,
-    message: `Workspace "${workspace}" is only partly forgotten: ${what}. Wait for the handlers, or stop them; then repeat the command.`,
-  });
 }
 
 function refused(why: string): ChangefeedError {

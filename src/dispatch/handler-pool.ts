@@ -20,8 +20,8 @@ import { AttemptFailedError } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { Connect, DeliveryStores, JobData } from './ports.js';
 import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queues.js';
-import { createRuns, HANDLER_FAILED, type DeliveryParts } from './run-delivery.js';
-import { keepParts, type SubscriptionPart } from './subscription-parts.js';
+import { createRuns, HANDLER_FAILED, type RunOptions } from './run-delivery.js';
+import { keepParts } from './subscription-parts.js';
 
 export interface WorkerTiming {
   /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
@@ -63,7 +63,6 @@ export interface HandlerPoolOptions extends DeliveryStores {
   watch?: RedisUse | undefined;
   /** Shows workers that end again and again. */
   loops?: LoopBoard | undefined;
-  /** Lists the events that are being handled. */
   unfinished?: Unfinished | undefined;
   /** In [0, 1); spreads retries. */
   random?: () => number;
@@ -72,9 +71,7 @@ export interface HandlerPoolOptions extends DeliveryStores {
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
-  /** @defaultValue nothing is traced */
   tracing?: Tracing;
-  /** BullMQ's own telemetry. @defaultValue none */
   queueTelemetry?: WorkerOptions['telemetry'];
   /**
    * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
@@ -83,21 +80,9 @@ export interface HandlerPoolOptions extends DeliveryStores {
   stopGraceMs?: number;
 }
 
-export interface HandlerPool {
-  start(): Promise<void>;
-  /**
-   * Replaces the set of subscriptions. One that is the same object as before is not restarted. Resolves when the handlers of
-   * removed ones have finished and the workers of new ones have started.
-   */
-  apply(subscriptions: readonly Subscription[]): Promise<void>;
-  /**
-   * Takes no more events, lets handlers finish, then interrupts them (an interrupted attempt does not count).
-   * @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end
-   */
-  stop(): Promise<void>;
-}
+export type HandlerPool = ReturnType<typeof createHandlerPool>;
 
-export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
+export function createHandlerPool(options: HandlerPoolOptions) {
   const { connect, timing, clock = systemClock, random = Math.random, logger } = options;
   const { unfinished = createUnfinished(), tracing = untraced } = options;
   const suspects = { isOneRunning: false };
@@ -106,18 +91,16 @@ export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
   let redis: Redis | undefined;
   let current = options.subscriptions;
   let isStopping = false;
+  const stopOne = async (worker: SubscriptionWorker): Promise<void> => {
+    await worker.close();
+    if (!isStopping) await closeHandler(worker.subscription, logger);
+  };
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const workers = keepParts((subscription): SubscriptionWorker & SubscriptionPart => {
+  const workers = keepParts((subscription) => {
     redis ??= connect();
     const worker = createSubscriptionWorker({ ...common, redis, subscription });
-    return {
-      ...worker,
-      async stop() {
-        await worker.close();
-        if (!isStopping) await closeHandler(subscription, logger);
-      },
-    };
+    return { ...worker, stop: () => stopOne(worker) };
   });
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
@@ -125,9 +108,14 @@ export function createHandlerPool(options: HandlerPoolOptions): HandlerPool {
     await closeAll(workers.end(), { ...options, disconnect: () => redis?.disconnect() });
   };
   return {
-    start: () => (starting ??= workers.apply(current)),
-    stop: () => (stopping ??= stop()),
-    async apply(subscriptions) {
+    start: (): Promise<void> => (starting ??= workers.apply(current)),
+    /**
+     * Takes no more events, lets handlers finish, then interrupts them (an interrupted attempt does not count).
+     * @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end
+     */
+    stop: (): Promise<void> => (stopping ??= stop()),
+    /** As `apply` of `keepParts`. */
+    async apply(subscriptions: readonly Subscription[]): Promise<void> {
       current = subscriptions;
       if (starting === undefined) return;
       await starting;
@@ -167,87 +155,74 @@ async function closeAll(
   await withinTime(abandoning, stopGraceMs, { clock });
   for (const { subscription } of workers) await closeHandler(subscription, options.logger);
   options.disconnect();
-  if (late.length > 0) throw didNotEnd(late, 2 * stopGraceMs);
-}
-
-function didNotEnd(late: readonly string[], waitedMs: number): ChangefeedError {
-  return new ChangefeedError('CF_STOP_TIMEOUT', {
+  if (late.length === 0) return;
+  throw new ChangefeedError('CF_STOP_TIMEOUT', {
     subscriptions: late,
-    message: `The handlers of ${late.map((name) => `"${name}"`).join(', ')} did not end within ${formatDuration(waitedMs)}, although their signal was aborted.`,
+    message: `The handlers of ${late.map((name) => `"${name}"`).join(', ')} did not end within ${formatDuration(2 * stopGraceMs)}, although their signal was aborted.`,
   });
 }
 
-interface SubscriptionWorkerOptions
-  extends
-    DeliveryParts,
-    WorkerTiming,
-    Pick<HandlerPoolOptions, 'keys' | 'watch' | 'loops' | 'deadLetters' | 'queueTelemetry'> {
-  redis: Redis;
-}
+type SubscriptionWorkerOptions = Omit<RunOptions, 'queue' | 'failing' | 'batcher'> &
+  WorkerTiming &
+  Pick<HandlerPoolOptions, 'keys' | 'watch' | 'loops' | 'deadLetters' | 'queueTelemetry'> & { redis: Redis };
 
-interface SubscriptionWorker {
-  readonly subscription: Subscription;
-  start(): Promise<void>;
-  /** Takes no more jobs. Resolves when the running ones have ended. */
-  close(): Promise<void>;
-  /** Aborts the signals of the running handlers. Their attempts do not count. */
-  interrupt(): void;
-  /** Closes the connections. Other processes take over the running jobs. */
-  abandon(): Promise<void>;
-}
+type SubscriptionWorker = ReturnType<typeof createSubscriptionWorker>;
 
-function createSubscriptionWorker(options: SubscriptionWorkerOptions): SubscriptionWorker {
+function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const { subscription } = options;
   const { batch } = subscription;
   const closing = new AbortController();
+  const { logger, clock } = options;
+  const facts = { subscription: subscription.name };
+  // While an endpoint is away every attempt fails: only the first failure is logged, and the end.
+  const episode = { begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts } as const;
+  const failing = new Episode({ ...episode, log: logger, clock });
   let working: Promise<void> | undefined;
   const batcher = batch && createBatcher({ ...options, batch });
-  const runs = createRuns({ ...options, failing: handlerEpisode(options), batcher, queue: () => worker });
+  const runs = createRuns({ ...options, failing, batcher, queue: () => worker });
   const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
   worker.on('lockRenewalFailed', (ids) => runs.lost(ids));
-  logErrors(worker, options);
+  worker.on('stalled', (deliveryId) => {
+    logger.warn({ ...facts, deliveryId }, 'process lost while handling an event, the event will be handled again');
+  });
+  worker.on('error', (error) => {
+    logger.warn({ ...facts, error: messageOf(error) }, 'worker error, the worker continues');
+  });
   pauseWhileUnwritable(worker, options.watch);
   return {
     subscription,
-    async start() {
+    async start(): Promise<void> {
       await worker.waitUntilReady();
       await keepDisabled(subscription.name, { health: options.health, queue: worker });
       working = keepRunning(worker, closing.signal, options);
     },
-    async close() {
+    /** Takes no more jobs. Resolves when the running ones have ended. */
+    async close(): Promise<void> {
       batcher?.flush();
       closing.abort();
       await worker.close();
       await working;
     },
     interrupt: () => runs.interrupt(),
+    /** Closes the connections. Other processes take over the running jobs. */
     abandon: () => worker.disconnect(),
   };
 }
 
 /** The worker takes jobs until it is closed. If it ends by itself, it is started again, and the log says so. */
 function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionWorkerOptions): Promise<void> {
-  const { subscription, logger, clock, loops } = options;
+  const { subscription, logger: log, clock, loops } = options;
   const run = async (): Promise<number> => {
     if (!worker.isRunning()) await worker.run();
     return CHECK_INTERVAL_MS;
   };
+  const name = `handle ${subscription.name}`;
   // One turn lasts as long as the worker runs.
-  const shared = { signal, log: logger, clock, ...(loops && { loops }) };
-  return runLoop({ name: `handle ${subscription.name}`, run, stallMs: null, ...shared });
+  return runLoop({ name, run, stallMs: null, signal, log, clock, ...(loops && { loops }) });
 }
 
 /** After a pause, BullMQ resumes the worker itself. Then each turn only checks that it runs. */
 const CHECK_INTERVAL_MS = 1_000;
-
-function logErrors(worker: Worker, { subscription: { name: subscription }, logger }: SubscriptionWorkerOptions): void {
-  worker.on('stalled', (deliveryId) => {
-    logger.warn({ subscription, deliveryId }, 'process lost while handling an event, the event will be handled again');
-  });
-  worker.on('error', (error) => {
-    logger.warn({ subscription, error: messageOf(error) }, 'worker error, the worker continues');
-  });
-}
 
 function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
   const { subscription, lockMs, stalledCheckMs, deadLetters, queueTelemetry } = options;
@@ -289,9 +264,3 @@ function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
 
 /** The wait after a failure outside the handler, such as a lost connection to Redis. Short, because the event is not the cause. */
 const DEFAULT_RETRY_MS = 1_000;
-
-/** While an endpoint is away every attempt fails: only the first failure is logged, and the end. */
-function handlerEpisode({ subscription, logger: log, clock }: SubscriptionWorkerOptions): Episode {
-  const facts = { subscription: subscription.name };
-  return new Episode({ begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts, log, clock });
-}

@@ -1,6 +1,9 @@
 /**
  * Compares the heads of the ordering groups with the jobs of the queues, and adds the jobs of those heads again that BullMQ will not run: a
  * person emptied the queue or removed jobs by hand, or Redis went back to an earlier state. Without its job a head never runs, and every
+/**
+ * Compares the heads of the ordering groups with the jobs of the queues, and adds the jobs of those heads again that BullMQ will not run: a
+ * person emptied the queue or removed jobs by hand, or Redis went back to an earlier state. Without its job a head never runs, and every
  * later event of its record waits behind it.
  *
  * A head has no job for a moment while it is being added, and a run whose job is gone may continue until it notices that its lock is lost.
@@ -10,26 +13,24 @@
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
-import { addJobs, leaveGroup, loggedAt, type HeadJob } from './deliveries.js';
+import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { JobData, MustHaveJob, RecordGate } from './ports.js';
+import type { GroupEntry, JobData, MustHaveJob, RecordGate } from './ports.js';
 import { jobIdsIn, type Queues } from './queues.js';
 
-export interface LostJobsOptions {
+interface LostJobsOptions {
   workspaces: readonly string[];
   queues: Queues;
   gate: RecordGate;
   logger: Log;
 }
 
-/** @param alive called after each subscription */
-export type FindLostJobs = (subscriptions: readonly Subscription[], alive: () => void) => Promise<void>;
-
 /** The states in which BullMQ will run a job or runs it. The jobs of a paused queue are among them. */
 const LIVING = ['waiting', 'active', 'delayed', 'prioritized'] as const;
 const CHUNK = 100;
 
-export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOptions): FindLostJobs {
+/** Returns one comparison. It calls `alive` after each subscription. */
+export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOptions) {
   /** By subscription, what the last comparison found without a job. */
   let missing = new Map<string, ReadonlySet<string>>();
 
@@ -38,18 +39,16 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
     if (held) return await leaveGroup({ workspace, group, id: entry.id }, { queue, gate });
     // The rest of the old job would keep BullMQ from taking the new one. A locked one has a run that has not ended.
     if ((await queue.remove(entry.id)) === 0) return false;
-    await addJobs(queue, [
-      group === null ? await unordered({ workspace, group, entry, held }, queue) : { workspace, group, entry },
-    ]);
+    const whole = group === null ? await unordered(entry, queue) : entry;
+    await addJobs(queue, [{ workspace, group, entry: whole }]);
     return true;
   };
   /** No list contains the entry of a delivery without an order. An event that is no longer in the log is reported by its run. */
-  const unordered = async ({ workspace, group, entry }: MustHaveJob, { name }: Queue): Promise<HeadJob> => {
-    const stored = await gate.stored(name, entry.id);
-    const kind = stored === null ? 'logged' : 'stored';
-    return { workspace, group, entry: { ...entry, kind, logId: loggedAt(entry.id) ?? entry.logId } };
+  const unordered = async (entry: GroupEntry, { name }: Queue): Promise<GroupEntry> => {
+    const kind = (await gate.stored(name, entry.id)) === null ? 'logged' : 'stored';
+    return { ...entry, kind, logId: loggedAt(entry.id) ?? entry.logId };
   };
-  return async (subscriptions, alive) => {
+  return async (subscriptions: readonly Subscription[], alive: () => void): Promise<void> => {
     const before = missing;
     // If this comparison fails, the next one comes sooner than usual, and must not count as the second.
     missing = new Map();
@@ -86,12 +85,12 @@ async function withoutJob(heads: readonly MustHaveJob[], queue: Queue<JobData>):
   const living = new Set(await jobIdsIn(queue, LIVING));
   const candidates = heads.filter(({ entry }) => !living.has(entry.id));
   const missing: MustHaveJob[] = [];
+  const hasJob = (state: string, held: boolean): boolean =>
+    LIVING.some((living) => living === state) || (held && state === 'failed');
   for (let at = 0; at < candidates.length; at += CHUNK) {
     const chunk = candidates.slice(at, at + CHUNK);
     const states = await Promise.all(chunk.map(({ entry }) => queue.getJobState(entry.id)));
     // A held dead letter keeps its failed job.
-    const hasJob = (state: string, held: boolean): boolean =>
-      LIVING.some((living) => living === state) || (held && state === 'failed');
     missing.push(...chunk.filter(({ held }, index) => !hasJob(states[index] ?? 'unknown', held)));
   }
   return missing;

@@ -9,12 +9,11 @@
 import { diffRecords, readFields, type Comparison } from '../crm/canonical.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
-import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
+import type { ChangeEvent, FieldChange } from '../events/types.js';
 
-export interface MergedChanges {
+interface MergedChanges {
   /** How many of the events belong to the merge, from the first on. */
   taken: number;
-  /** Null when the changes cancel out: every field has its first value again. */
   event: ChangeEvent | null;
 }
 
@@ -53,29 +52,27 @@ function belongsTo(event: ChangeEvent, ahead: ChangeEvent): boolean {
 function fold(members: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: ComparisonOf): ChangeEvent | null {
   const [first] = members;
   const last = members.at(-1) ?? first;
+  const isDeleted = verbOf(last) === 'deleted';
   const isUpdate = verbOf(first) === 'updated' && verbOf(last) === 'updated';
   const changes = isUpdate ? foldChanges(members, comparisonOf) : [];
   if (isUpdate && changes.length === 0 && members.every(({ data }) => data.changes.length > 0)) return null;
   const ids = members.map(({ id }) => id);
+  const [way, ...others] = new Set(members.map(({ data }) => data.detectedBy));
   return {
     ...last,
     id: mergedEventId(ids),
-    type: verbOf(last) === 'deleted' ? last.type : first.type,
+    type: isDeleted ? last.type : first.type,
     data: {
       ...last.data,
-      ...(first.data.reappeared && verbOf(last) !== 'deleted' && { reappeared: true }),
-      before: beforeOf(first, last),
+      ...(first.data.reappeared && !isDeleted && { reappeared: true }),
+      // A deletion shows the state before all changes. If the record was created in the same merge, it shows the last image.
+      before: isDeleted ? (first.data.before ?? last.data.before) : first.data.before,
       changes,
       class: members.some(({ data }) => data.class === 'edited') ? 'edited' : 'refreshed',
-      detectedBy: detectedBy(members),
+      detectedBy: way !== undefined && others.length === 0 ? way : 'both',
       merged: { ids, firstSequence: first.data.sequence, firstObservedAt: first.data.observedAt },
     },
   };
-}
-
-/** A deletion shows the state before all changes. If the record was created in the same merge, it shows the last image. */
-function beforeOf(first: ChangeEvent, last: ChangeEvent): ChangeData['before'] {
-  return verbOf(last) === 'deleted' ? (first.data.before ?? last.data.before) : first.data.before;
 }
 
 function foldChanges(
@@ -123,12 +120,6 @@ function namedFields(members: readonly ChangeEvent[], rules: Comparison): Readon
     });
   });
   return new Set(named);
-}
-
-function detectedBy(members: readonly ChangeEvent[]): ChangeData['detectedBy'] {
-  const ways = new Set(members.map(({ data }) => data.detectedBy));
-  const [only] = ways;
-  return only !== undefined && ways.size === 1 ? only : 'both';
 }
 
 function verbOf({ type }: ChangeEvent): string {

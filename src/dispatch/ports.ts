@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { BackfillTask } from './backfill-task.js';
+import type { BackfillTask, SnapshotTask } from './backfill-task.js';
 import type { FailedAttempt } from './failure.js';
 
 /**
@@ -17,9 +17,7 @@ export interface LogReader {
    * the log.
    */
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
-  /** The id of the newest event; '0' when the log is empty. */
   tail(workspace: string): Promise<string>;
-  /** The event with this log id; null when the log no longer contains it. */
   event(workspace: string, logId: string): Promise<LoggedEvent | null>;
   /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
@@ -27,7 +25,6 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-/** The offset of each subscription in each workspace's log. */
 export interface OffsetStore {
   get(workspace: string, subscription: string): Promise<string | null>;
   /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
@@ -36,24 +33,19 @@ export interface OffsetStore {
   begin(workspace: string, subscription: string, logId: string): Promise<string>;
 }
 
-/** A delivery that waits for its turn, as its ordering group contains it. */
 export interface GroupEntry {
   /** The id of the delivery and of its job: see deliveries.ts. */
   id: string;
-  /** Where its event is in the log. */
   logId: string;
-  /** When it was entered, ms. */
   atMs: number;
   /**
    * `logged`: its event is in the log. `stored`: its event is stored with the group. `decided`: stored, and no longer merged with others
    * (debounce).
    */
   kind: 'logged' | 'stored' | 'decided';
-  /** The type of its event, for the name of its job. */
   type: string;
 }
 
-/** What is stored with the group. */
 export interface StoredEvent {
   event: ChangeEvent;
   /** The W3C trace context of the commit that logged it; of the first one, if events were merged. */
@@ -62,12 +54,17 @@ export interface StoredEvent {
   earlierAttempts?: readonly FailedAttempt[];
 }
 
+export interface Delivery extends StoredEvent {
+  id: string;
+  workspace: string;
+  logId: string;
+}
+
 export interface NewEntry extends GroupEntry {
   /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
   group: string | null;
   /** Its number within its source, in the form of a log id. */
   serial: string;
-  /** Required for an entry that is not `logged`. */
   stored?: StoredEvent;
   /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
   replaces?: string;
@@ -87,13 +84,6 @@ export interface SourceBatch {
   entries: readonly NewEntry[];
 }
 
-export interface Entered {
-  /** For each entry, whether it is the head of its group, so that its job must be added. Empty when nothing was entered because of `readAt`. */
-  heads: readonly boolean[];
-  /** Pending deliveries of the subscription and workspace. */
-  pending: number;
-}
-
 /** One run of a delivery. */
 export interface Claim {
   workspace: string;
@@ -104,30 +94,21 @@ export interface Claim {
 }
 
 /** `left`: the delivery has left its group; `next` is the head now. */
-export type HasLeft = { outcome: 'left'; next: GroupEntry | null };
+type HasLeft = { outcome: 'left'; next: GroupEntry | null };
 /** `head`: it is pending, and its turn has come. Without an order there are no entries. */
 export type Standing = { outcome: 'head'; entries: readonly GroupEntry[] } | HasLeft;
 export type AdvanceOutcome = HasLeft | { outcome: 'taken-over' };
 export type HoldOutcome = { outcome: 'held' } | AdvanceOutcome;
-export type MergeOutcome = { outcome: 'head' } | AdvanceOutcome;
 
-export interface Pending {
-  /** Deliveries entered and neither handled nor dead. */
-  events: number;
-  /** The log id of the oldest of them, or just before it. */
-  oldest: string | null;
-  /** When the oldest was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
-  oldestMs: number | null;
-  /** The id of the oldest delivery. */
-  oldestId: string | null;
-}
-
-/** A delivery that must have a job: the head of an ordering group, or one without an order. */
-export interface MustHaveJob {
+/** The head of an ordering group, or an event without an order. */
+export interface HeadJob {
   workspace: string;
   group: string | null;
-  /** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
   entry: GroupEntry;
+}
+
+/** A delivery that must have a job. Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
+export interface MustHaveJob extends HeadJob {
   /** It is a dead letter, which keeps its failed job. */
   held: boolean;
 }
@@ -137,8 +118,11 @@ export interface MustHaveJob {
  * the head alone has a job. Every operation can be repeated after a crash without further effect.
  */
 export interface RecordGate {
-  /** Appends deliveries to their groups, in the order given. */
-  enter(subscription: string, batch: SourceBatch): Promise<Entered>;
+  /**
+   * Appends deliveries to their groups, in the order given. `heads`: for each entry, whether it is the head of its group, so that its job must
+   * be added; empty when nothing was entered because of `readAt`.
+   */
+  enter(subscription: string, batch: SourceBatch): Promise<{ heads: readonly boolean[]; pending: number }>;
   /** The first entries of the group, at most `most`, if this delivery is its head. */
   standing(subscription: string, claim: Claim, most?: number): Promise<Standing>;
   /** The head and the entries behind it are handled or dead: `count` of them leave in one step. */
@@ -150,10 +134,16 @@ export interface RecordGate {
     subscription: string,
     claim: Claim,
     merge: { count: number; head: GroupEntry; stored: StoredEvent },
-  ): Promise<MergeOutcome>;
-  /** What is stored with a delivery; null when nothing is. */
+  ): Promise<{ outcome: 'head' } | AdvanceOutcome>;
   stored(subscription: string, id: string): Promise<StoredEvent | null>;
-  pending(subscription: string, workspace: string): Promise<Pending>;
+  /**
+   * Deliveries entered and neither handled nor dead. `oldest` is the log id of the oldest, or just before it; `oldestMs` is when it was logged,
+   * and of a snapshot from before the log when it was entered.
+   */
+  pending(
+    subscription: string,
+    workspace: string,
+  ): Promise<{ events: number; oldest: string | null; oldestMs: number | null; oldestId: string | null }>;
   /**
    * Every delivery of these workspaces that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without an
    * order, may still be returned. Searches all keys of Redis.
@@ -161,7 +151,6 @@ export interface RecordGate {
   heads(subscription: string, workspaces: readonly string[]): Promise<readonly MustHaveJob[]>;
 }
 
-/** One side effect of one event's handling. */
 export interface OnceMark {
   subscription: string;
   workspace: string;
@@ -169,7 +158,6 @@ export interface OnceMark {
   key: string;
 }
 
-/** Stores which side effects have started and which are done. */
 export interface OnceStore {
   /** `begun`: this call has started it. `started`: an earlier call did, and its end is unknown. */
   begin(mark: OnceMark): Promise<'begun' | 'started' | 'done'>;
@@ -191,39 +179,25 @@ export interface BackfillStore {
   begin(subscription: string, task: BackfillTask): Promise<void>;
   /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
   step(subscription: string, from: StoredTask, step: TaskStep): Promise<boolean>;
-  /** The events of the staged chunk. */
   staged(subscription: string, workspace: string): Promise<ChangeEvent[]>;
   /** For each record, the end of the log when a snapshot read its image; null when none did. */
   imagesReadAt(subscription: string, workspace: string, records: readonly string[]): Promise<(string | null)[]>;
-  /** Deletes what `imagesReadAt` returns. */
   forgetImagesRead(subscription: string, workspace: string): Promise<void>;
 }
 
 export interface TaskStep {
   to: BackfillTask | null;
   /**
-   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot), or is deleted because it was `sent`.
-   * `discarded`: all that an earlier snapshot has staged or read is deleted.
+   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot; `event` is null where nothing is to be sent), or
+   * is deleted because it was `sent`. `discarded`: all that an earlier snapshot has staged or read is deleted.
    */
-  staged?: StagedChunk | 'sent' | 'discarded';
+  staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
 }
 
-export interface StagedChunk {
-  /** The end of the log when the images were read. */
-  tail: string;
-  /** `event` is null where nothing is to be sent. */
-  records: readonly { record: string; event: ChangeEvent | null }[];
-}
-
-/** How far a list's images have been read. Valid until the Redis server restarts: its cursors are lost then. */
-export interface ScanPosition {
-  cursor: string;
-  server: string;
-}
+export type ScanPosition = NonNullable<NonNullable<SnapshotTask['reading']>['from']>;
 
 /** Some records of a list and the end of the log, read at the same moment. */
 export interface Scan {
-  /** Null when these were the last. */
   next: ScanPosition | null;
   tail: string;
   /** `event` is null where the record is deleted. Records without an image are only counted. */
@@ -237,7 +211,6 @@ export interface Scan {
  */
 export type ListReadiness = 'ready' | 'waiting' | 'off' | 'imageless';
 
-/** The stored records, for snapshots. */
 export interface SnapshotSource {
   readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
   /** One step through the records of a list. Over all steps, each record comes at least once. */
@@ -256,7 +229,6 @@ export interface TraceStore {
   /** Lists that are being swept: a process holds their lease. */
   sweeping(workspace: string): Promise<string[]>;
   sizes(workspace: string): Promise<{ events: number; records: number }>;
-  /** Every subscription for which anything is stored, by name. */
   subscriptions(): Promise<string[]>;
   /** The workspace's own keys, and the marks of `once`. */
   ofWorkspace(workspace: string): Promise<Trace[]>;
@@ -286,11 +258,9 @@ export interface DeliveryStores {
   health: HealthStore;
 }
 
-/** Why nothing is delivered to a subscription. */
 export interface Disabled {
   /** ISO 8601. */
   at: string;
-  /** A text for people. */
   reason: string;
   /** The retention of the log dropped events that it had not read yet. */
   missing: boolean;
@@ -308,26 +278,22 @@ export interface Health {
   /** Failed attempts since then, and the message of the last one. */
   failures: number;
   lastError: LastError | null;
-  /** Null: it is enabled. */
   disabled: Disabled | null;
-}
-
-export interface FailureNote {
-  nowMs: number;
-  /** When an attempt last succeeded; 0: no success is known. */
-  succeededAtMs: number;
-  /** How long failures may go on before the subscription is disabled; 0: without limit. */
-  disableAfterMs: number;
-  /** Stored when it is disabled. */
-  reason: string;
-  /** What failed; for the status. */
-  error: LastError;
 }
 
 /** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
 export type DisableOutcome = 'disabling' | 'disabled';
 
-/** The health of each subscription, over all processes. */
+interface FailureNote {
+  nowMs: number;
+  /** When an attempt last succeeded; 0: no success is known. */
+  succeededAtMs: number;
+  /** How long failures may go on before the subscription is disabled; 0: without limit. */
+  disableAfterMs: number;
+  reason: string;
+  error: LastError;
+}
+
 export interface HealthStore {
   read(subscription: string): Promise<Health>;
   /** Notes a failed attempt. Disables the subscription when it has failed for long enough. */
@@ -340,24 +306,9 @@ export interface HealthStore {
 }
 
 /** The data of a BullMQ job in a subscription's queue. */
-export interface JobData {
-  workspace: string;
-  logId: string;
-  /** The ordering group when the event was entered: a changed `order` applies to events read after the change. */
-  group: string | null;
-  kind: GroupEntry['kind'];
+export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
   /** Written when an attempt begins as the only suspect: BullMQ's count of lost processes at that time, and how many of them were lost during such attempts. */
   alone?: { attempt: number; lostBefore: number; crashes: number };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
-}
-
-/** An event on its way to the handler. */
-export interface Delivery {
-  id: string;
-  workspace: string;
-  logId: string;
-  event: ChangeEvent;
-  traceparent?: string | undefined;
-  earlierAttempts?: readonly FailedAttempt[];
 }

@@ -25,14 +25,7 @@ export interface DeadLetterRetention {
 const KEPT_COMPLETED = 2_000;
 const EVENT_STREAM_LENGTH = 1_000;
 
-export interface Queues {
-  /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
-  of(subscription: string): Queue<JobData>;
-  readonly all: ReadonlyMap<string, Queue<JobData>>;
-  /** Replaces the set of subscriptions. */
-  apply(subscriptions: readonly Pick<Subscription, 'name'>[]): void;
-  close(): Promise<void>;
-}
+export type Queues = ReturnType<typeof openQueues>;
 
 export interface QueuesOptions {
   connect: Connect;
@@ -42,7 +35,7 @@ export interface QueuesOptions {
 }
 
 /** All queues share one connection. Each is opened on first use. */
-export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptions): Queues {
+export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptions) {
   const redis = connect();
   const opened = new Map<string, Queue<JobData>>();
   let names = subscriptions.map(({ name }) => name);
@@ -55,20 +48,21 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
     return queue;
   };
   return {
-    get all() {
+    get all(): ReadonlyMap<string, Queue<JobData>> {
       return new Map(names.map((name) => [name, open(name)]));
     },
-    of(subscription) {
+    /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
+    of(subscription: string): Queue<JobData> {
       if (names.includes(subscription)) return open(subscription);
       const configured = names.map((name) => `"${name}"`).join(', ');
       throw new ChangefeedError('CF_USAGE', {
         message: `There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`,
       });
     },
-    apply(now) {
+    apply(now: readonly Pick<Subscription, 'name'>[]): void {
       names = now.map(({ name }) => name);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...opened.values()].map((queue) => queue.close()));
       redis.disconnect();
     },

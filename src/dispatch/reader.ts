@@ -15,14 +15,12 @@ import { enqueueEvents } from './deliveries.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchStores, StoredTask } from './ports.js';
 import type { Queues } from './queues.js';
-import { stepReplay } from './replay.js';
+import { FULL_WAIT_MS, stepReplay } from './replay.js';
 import { shareLog, type SharedLog } from './shared-log.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
-import { keepParts, type SubscriptionPart, type SubscriptionParts } from './subscription-parts.js';
+import { keepParts } from './subscription-parts.js';
 
 const BATCH = 250;
-/** How soon a subscription with too many pending events checks again. */
-const FULL_WAIT_MS = 100;
 /** How often it looks for replays, unless it has found one. */
 const TASKS_INTERVAL_MS = 2_000;
 
@@ -38,36 +36,29 @@ export interface ReadersOptions extends DispatchStores {
   signal: AbortSignal;
 }
 
-export interface Readers {
-  /** As `SubscriptionParts.apply`: new subscriptions have their offsets then. */
-  apply: SubscriptionParts<SubscriptionPart>['apply'];
-  /** Resolves when all readers have ended. */
-  ended(): Promise<void>;
-}
+export type Readers = ReturnType<typeof startReaders>;
 
-export function startReaders({ workspaces, ...options }: ReadersOptions): Readers {
-  const { signal, watch, loops } = options;
+export function startReaders({ workspaces, ...options }: ReadersOptions) {
+  const { signal, watch, loops, logger: log, clock } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
   const following = logs.map(({ shared }) => shared.run(signal));
 
-  const create = (subscription: Subscription): SubscriptionPart => {
+  const parts = keepParts((subscription) => {
     const removed = new AbortController();
     const either = AbortSignal.any([signal, removed.signal]);
     const selects = compileSelection(subscription);
     const queue = options.queues.of(subscription.name);
     const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
-      .map((log) => new SubscriptionReader({ ...options, ...log, subscription, selects, queue }));
+      .map((one) => new SubscriptionReader({ ...options, ...one, subscription, selects, queue }));
+    const shared = { signal: either, log, clock, ...(loops && { loops }) };
     const run = (reader: SubscriptionReader): Promise<void> =>
       runLoop({
         name: reader.name,
         // The signal of the turn, which also ends a turn that has stalled.
         run: (turn) => reader.turn(turn),
         ...(watch && { ready: (within) => watch.untilUsable(within) }),
-        signal: either,
-        log: options.logger,
-        clock: options.clock,
-        ...(loops && { loops }),
+        ...shared,
       });
     let starting: Promise<void> | undefined;
     let running: readonly Promise<void>[] = [];
@@ -84,11 +75,11 @@ export function startReaders({ workspaces, ...options }: ReadersOptions): Reader
         await Promise.all(running);
       },
     };
-  };
-  const parts = keepParts(create);
+  });
   return {
+    /** As `apply` of `keepParts`: new subscriptions have their offsets then. */
     apply: parts.apply,
-    async ended() {
+    async ended(): Promise<void> {
       await Promise.all([...following, ...parts.end().map((part) => part.stop())]);
     },
   };
@@ -102,6 +93,7 @@ interface ReaderOptions extends SnapshotOptions {
 }
 
 class SubscriptionReader {
+  readonly name: string;
   readonly #options: ReaderOptions;
   readonly #snapshot: Snapshot;
   #hasBegun = false;
@@ -110,13 +102,10 @@ class SubscriptionReader {
   #pending: number;
 
   constructor(options: ReaderOptions) {
+    this.name = `dispatch ${options.workspace} to ${options.subscription.name}`;
     this.#options = options;
     this.#snapshot = new Snapshot(options);
     this.#pending = options.highWater;
-  }
-
-  get name(): string {
-    return `dispatch ${this.#options.workspace} to ${this.#options.subscription.name}`;
   }
 
   /** A new subscription gets its first offset in the log. */
@@ -132,7 +121,7 @@ class SubscriptionReader {
     const tasks = await this.#readTasks();
     const after = await this.#readOffset();
     if (await this.#isFull()) return FULL_WAIT_MS;
-    const replayed = await stepReplay(tasks, workspace, { ...this.#options, workspaces: [workspace] });
+    const replayed = await stepReplay(tasks, workspace, this.#options);
     if (await this.#snapshot.step(tasks, after)) return 0;
 
     const batch = await shared.read(after, BATCH);

@@ -10,9 +10,8 @@ import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
 import { compareLogIds, parseBeginning } from '../events/log-id.js';
-import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
+import type { Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents } from './deliveries.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
@@ -43,18 +42,21 @@ export interface Replayed {
   interrupted: boolean;
 }
 
-export interface ReplayDeps extends DispatchStores {
+interface StepDeps extends DispatchStores {
   queue: Queue<JobData>;
   subscription: Subscription;
+  clock: Clock;
+}
+
+export interface ReplayDeps extends StepDeps {
   workspaces: readonly string[];
-  clock?: Clock;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
 }
 
 const BATCH = 250;
-const FULL_WAIT_MS = 100;
-const HIGH_WATER = 5_000;
+export const FULL_WAIT_MS = 100;
+export const HIGH_WATER = 5_000;
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
@@ -72,20 +74,17 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
 }
 
 /** Sends one batch of a replay. False: there is none. */
-export async function stepReplay(tasks: readonly StoredTask[], workspace: string, deps: ReplayDeps): Promise<boolean> {
+export async function stepReplay(tasks: readonly StoredTask[], workspace: string, deps: StepDeps): Promise<boolean> {
   const stored = tasks.filter(isReplay).find(({ task }) => task.workspace === workspace);
-  if (stored === undefined) return false;
-  await step(stored, deps);
-  return true;
+  if (stored !== undefined) await step(stored, deps);
+  return stored !== undefined;
 }
 
 function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
   return stored.task.kind === 'replay';
 }
 
-/** One task per workspace. */
-async function tasksOf(call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask[]> {
-  const { from, to, signal, record } = call;
+async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall, deps: ReplayDeps) {
   const { subscription, offsets } = deps;
   const after = parseBeginning(from);
   if (after === undefined) throw invalidOffset('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
@@ -93,14 +92,13 @@ async function tasksOf(call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask[]
   const tasks: ReplayTask[] = [];
   if (signal?.aborted === true) return tasks;
   const id = `r${randomBytes(5).toString('hex')}`;
-  const wanted = deps.workspaces.filter((name) => call.workspace === undefined || name === call.workspace);
-  for (const workspace of wanted.filter((name) => readsWorkspace(subscription, name))) {
+  for (const workspace of deps.workspaces) {
+    if ((only !== undefined && only !== workspace) || !readsWorkspace(subscription, workspace)) continue;
     const offset = await offsets.get(workspace, subscription.name);
     // Without an offset the subscription has not started; its option `start` decides where it will.
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
-    const range = { workspace, after, last, ...(record !== undefined && { record }) };
-    tasks.push({ kind: 'replay', id, ...range, sent: 0 });
+    tasks.push({ kind: 'replay', id, workspace, after, last, ...(record !== undefined && { record }), sent: 0 });
   }
   return tasks;
 }
@@ -115,44 +113,37 @@ async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayD
   return task;
 }
 
-/** Returns how far it has come. */
 async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
-  const { subscription, backfills, gate, clock = systemClock, highWater = HIGH_WATER } = deps;
-  const { id, workspace } = first;
+  const { subscription, backfills, gate, clock, highWater = HIGH_WATER } = deps;
   let furthest = first;
   for (;;) {
     const tasks = (await backfills.tasks(subscription.name)).filter(isReplay);
-    const stored = tasks.find(({ task }) => task.id === id && task.workspace === workspace);
+    const stored = tasks.find(({ task }) => task.id === first.id && task.workspace === first.workspace);
     // Another process may have sent the rest.
     if (stored === undefined) return await countAll(furthest, call, deps);
     if (call.signal?.aborted === true) return stored.task;
-    const { events: pending } = await gate.pending(subscription.name, workspace);
+    const { events: pending } = await gate.pending(subscription.name, first.workspace);
     if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
     else furthest = await step(stored, deps);
   }
 }
 
-async function step(stored: StoredTask<ReplayTask>, deps: ReplayDeps): Promise<ReplayTask> {
-  const { subscription, backfills, clock = systemClock } = deps;
+async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<ReplayTask> {
   const { id, workspace } = stored.task;
   const { selected, next, isLast } = await nextBatch(stored.task, deps);
-  await enqueueEvents(selected, { subscription, clock, workspace, origin: id, readAt: stored }, deps);
-  await backfills.step(subscription.name, stored, { to: isLast ? null : next });
+  await enqueueEvents(selected, { ...deps, workspace, origin: id, readAt: stored }, deps);
+  await deps.backfills.step(deps.subscription.name, stored, { to: isLast ? null : next });
   return next;
 }
 
 /** The events to send next, and the task when they are sent. A batch is the last when nothing follows it: the log may return fewer events than asked for. */
-async function nextBatch(
-  task: ReplayTask,
-  { log, subscription }: ReplayDeps,
-): Promise<{ selected: LoggedEvent[]; next: ReplayTask; isLast: boolean }> {
+async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
   const selects = compileSelection(subscription);
-  const isWanted = ({ subject }: ChangeEvent): boolean => task.record === undefined || subject === task.record;
-  const selected = wanted.filter(({ event }) => isWanted(event) && selects(event));
+  const selected = wanted.filter(({ event }) => (task.record ?? event.subject) === event.subject && selects(event));
   const after = wanted.at(-1)?.logId ?? task.after;
-  const isLast = batch.length === 0 || compareLogIds(batch.at(-1)?.logId ?? after, task.last) >= 0;
+  const isLast = compareLogIds(batch.at(-1)?.logId ?? task.last, task.last) >= 0;
   return { selected, next: { ...task, after, sent: task.sent + selected.length }, isLast };
 }
 

@@ -25,44 +25,42 @@ import type { Episode } from '../runtime/episode.js';
 import { gather } from '../runtime/gather.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { placeIn } from '../runtime/user-frame.js';
-import { attemptDelivery, Interrupt } from './attempt.js';
+import { attemptDelivery, attemptSpan, Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
-import { addJobs, idsOf, type HeadJob } from './deliveries.js';
-import { attemptSpan } from './delivery-span.js';
+import { addJobs, idsOf } from './deliveries.js';
 import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { AdvanceOutcome, Claim, Delivery, DeliveryStores, GroupEntry, HoldOutcome, JobData } from './ports.js';
+import type {
+  AdvanceOutcome,
+  Claim,
+  Delivery,
+  DeliveryStores,
+  GroupEntry,
+  HeadJob,
+  HoldOutcome,
+  JobData,
+} from './ports.js';
 import type { QueueHandle } from './queues.js';
 
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
 
-/** The suspects of a process. */
-export interface Suspects {
-  isOneRunning: boolean;
-}
-
-/** What the deliveries of a subscription are run with. */
-export interface DeliveryParts extends DeliveryStores {
+export interface RunOptions extends DeliveryStores {
   subscription: Subscription;
   logger: Log;
   clock: Clock;
   tracing: Tracing;
   unfinished: Unfinished;
   random: () => number;
-  /** How debounce compares records. */
   comparisonOf?: ComparisonOf | undefined;
-  /** Shared by all subscriptions of the process. */
-  suspects: Suspects;
+  /** The suspects of all subscriptions of the process. */
+  suspects: { isOneRunning: boolean };
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
   /** After so many processes that were lost while they handled it, an event becomes a dead letter. */
   mostCrashes: number;
-}
-
-interface RunOptions extends DeliveryParts {
   queue: () => QueueHandle;
   /** Its failures in this process since the last success. */
   failing: Episode;
@@ -71,20 +69,11 @@ interface RunOptions extends DeliveryParts {
 }
 
 interface RunContext extends RunOptions {
-  /** Adds the job of a head. */
   addJob: (head: HeadJob) => Promise<void>;
 }
 
 /** The runs of a subscription in this process. */
-export interface Runs {
-  readonly run: (job: Job<JobData>, token?: string) => Promise<void>;
-  /** Another process has these jobs. */
-  lost(ids: readonly string[]): void;
-  /** Aborts the signals of the handlers. Their attempts do not count. */
-  interrupt(): void;
-}
-
-export function createRuns(options: RunOptions): Runs {
+export function createRuns(options: RunOptions) {
   const { subscription, unfinished, batcher, queue } = options;
   const running = new Map<string, Interrupt>();
   let isStopping = false;
@@ -95,7 +84,7 @@ export function createRuns(options: RunOptions): Runs {
   });
   const context = { ...options, addJob };
   return {
-    async run(job, token = '') {
+    async run(this: void, job: Job<JobData>, token = ''): Promise<void> {
       const interrupt = new Interrupt();
       if (isStopping) interrupt.abort('stopping');
       const id = job.id ?? '';
@@ -108,10 +97,12 @@ export function createRuns(options: RunOptions): Runs {
         if (running.get(id) === interrupt) running.delete(id);
       }
     },
-    lost(ids) {
+    /** Another process has these jobs. */
+    lost(ids: readonly string[]): void {
       for (const id of ids) running.get(id)?.abort('lost');
     },
-    interrupt() {
+    /** Aborts the signals of the handlers. Their attempts do not count. */
+    interrupt(): void {
       isStopping = true;
       for (const one of running.values()) one.abort('stopping');
       batcher?.interrupt();
@@ -131,7 +122,6 @@ interface Run extends GivenRun {
   delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
-  /** The clock's time. */
   beganMs: number;
 }
 
@@ -155,7 +145,11 @@ async function runDelivery(given: GivenRun, context: RunContext): Promise<void> 
   // A merge was stored since the job was added.
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
-  if (delivery === null) return skip(claim, context);
+  if (delivery === null) {
+    const facts = { workspace, subscription: context.subscription.name, deliveryId: id };
+    context.logger.error(facts, 'event is no longer in the log, it is not handled');
+    return leave(claim, context);
+  }
   const attempt = job.attemptsMade + 1;
   const run: Run = { job, token, interrupt, claim, delivery, attempt, beganMs: context.clock.now() };
   return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
@@ -176,13 +170,6 @@ async function loadAll(entries: readonly GroupEntry[], claim: Claim, context: Ru
   const all = await Promise.all(entries.map((entry) => load(entry, claim, context)));
   const end = all.indexOf(null);
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
-}
-
-async function skip(claim: Claim, context: RunContext): Promise<void> {
-  const { workspace, id: deliveryId } = claim;
-  const facts = { workspace, subscription: context.subscription.name, deliveryId };
-  context.logger.error(facts, 'event is no longer in the log, it is not handled');
-  await leave(claim, context);
 }
 
 async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
@@ -212,9 +199,12 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   if (death !== undefined) return bury(run, context, death.failure);
   const crashes = crashesOf(run);
   if (crashes >= context.mostCrashes) {
-    const failure = crashesAsFailure(crashes, run, clock.now());
-    const facts = { workspace: run.claim.workspace, subscription: context.subscription.name, ...idsOf(run.delivery) };
-    logger.error({ ...facts, error: failure.message }, 'event became a dead letter');
+    const message = `The process was lost, or did not respond, ${crashes} times while it handled this event, the last ${crashes - 1} times with no other suspect. Find out whether the event makes it crash, then retry it.`;
+    const failure = recordFailure(new ChangefeedError('CF_HANDLER_FAILED', { message }), {
+      attempt: run.attempt,
+      nowMs: clock.now(),
+    });
+    logger.error({ ...factsOf(run, context), error: message }, 'event became a dead letter');
     return bury(run, context, failure);
   }
   if (!isSuspect(run)) return attemptNow(run, context);
@@ -327,14 +317,11 @@ async function afterFailure(error: unknown, run: Run, context: RunContext): Prom
 
 async function fail(thrown: unknown, run: Run, context: RunContext): Promise<never> {
   const { subscription, logger, failing, clock, random } = context;
-  const { attempt, beganMs, delivery } = run;
-  const { retry, name } = subscription;
+  const { attempt, beganMs } = run;
   const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
   const { message: error, code, frames } = failure;
-  const at = placeIn(frames.join('\n'));
-  const { workspace } = run.claim;
-  const facts = { workspace, subscription: name, ...idsOf(delivery), attempt, error, at, code };
-  const decision = decideRetry(thrown, { attempt, retry, random: random() });
+  const facts = { ...factsOf(run, context), attempt, error, at: placeIn(frames.join('\n')), code };
+  const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: random() });
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
     return bury(run, context, failure);
@@ -371,7 +358,6 @@ async function leave(claim: Claim, context: RunContext, count = 1): Promise<void
   await follow(await context.gate.advance(context.subscription.name, claim, count), claim, context);
 }
 
-/** Adds the job of the next head. */
 async function follow(answer: AdvanceOutcome | HoldOutcome, claim: Claim, context: RunContext): Promise<void> {
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
   if (answer.outcome === 'held' || answer.next === null) return;
@@ -386,8 +372,6 @@ function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
   });
 }
 
-function crashesAsFailure(crashes: number, { attempt }: Run, nowMs: number): FailedAttempt {
-  const message = `The process was lost, or did not respond, ${crashes} times while it handled this event, the last ${crashes - 1} times with no other suspect. Find out whether the event makes it crash, then retry it.`;
-  const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
-  return recordFailure(error, { attempt, nowMs });
+function factsOf({ claim: { workspace }, delivery }: Run, { subscription }: RunContext): object {
+  return { workspace, subscription: subscription.name, ...idsOf(delivery) };
 }

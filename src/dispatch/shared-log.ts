@@ -13,16 +13,9 @@ import type { LogReader } from './ports.js';
 /** The longest a reader sleeps. It then looks for replays, and whether its offset was lost. */
 const LONGEST_SLEEP_MS = 5_000;
 
-export interface SharedLog {
-  /** As `LogReader.read`. */
-  read(after: string, count: number): Promise<readonly LoggedEvent[]>;
-  /** Resolves when there are events after `after`, after a few seconds, or when aborted. */
-  waitAfter(after: string, signal: AbortSignal): Promise<void>;
-  /** Follows the log until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
-}
+export type SharedLog = ReturnType<typeof shareLog>;
 
-export interface SharedLogOptions {
+interface SharedLogOptions {
   workspace: string;
   log: LogReader;
   logger: Log;
@@ -31,7 +24,7 @@ export interface SharedLogOptions {
   loops?: LoopBoard | undefined;
 }
 
-export function shareLog({ workspace, log, logger, clock = systemClock, watch, loops }: SharedLogOptions): SharedLog {
+export function shareLog({ workspace, log, logger, clock = systemClock, watch, loops }: SharedLogOptions) {
   /** The end of the log; undefined until it is known. */
   let end: string | undefined;
   let grown = new AbortController();
@@ -47,7 +40,8 @@ export function shareLog({ workspace, log, logger, clock = systemClock, watch, l
     return 0;
   };
   return {
-    async read(after, count) {
+    /** As `LogReader.read`. */
+    async read(after: string, count: number): Promise<readonly LoggedEvent[]> {
       const key = `${after} ${count}`;
       const shared = reads.get(key);
       if (shared !== undefined) return await shared;
@@ -56,11 +50,12 @@ export function shareLog({ workspace, log, logger, clock = systemClock, watch, l
       // Kept only while it is read: a later reader may find more at the end of the log.
       return await own.finally(() => reads.delete(key));
     },
-    async waitAfter(after, signal) {
+    /** Resolves when there are events after `after`, after a few seconds, or when aborted. */
+    async waitAfter(after: string, signal: AbortSignal): Promise<void> {
       if ((end !== undefined && compareLogIds(end, after) > 0) || signal.aborted) return;
       await clock.sleep(LONGEST_SLEEP_MS, AbortSignal.any([signal, grown.signal])).catch(() => undefined);
     },
-    run: (signal) =>
+    run: (signal: AbortSignal): Promise<void> =>
       runLoop({
         name: `follow ${workspace}`,
         run: follow,

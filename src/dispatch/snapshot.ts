@@ -48,7 +48,6 @@ export class Snapshot {
     this.#selects = compileSelection({ on: ['*'], ...(where && { where }) });
   }
 
-  /** The task of a snapshot that is stored; undefined when there is none. */
   async stored(): Promise<StoredSnapshot | undefined> {
     const { backfills, subscription, workspace } = this.#options;
     return snapshotIn(await backfills.tasks(subscription.name), workspace);
@@ -60,21 +59,12 @@ export class Snapshot {
    */
   async begin(outdated: StoredSnapshot | undefined): Promise<void> {
     const { subscription, workspace, backfills } = this.#options;
-    const task: SnapshotTask = {
-      kind: 'snapshot',
-      id: `s${randomBytes(5).toString('hex')}`,
-      workspace,
-      unread: listsCovered(subscription),
-      reading: null,
-      staged: false,
-      sent: 0,
-      until: BEFORE_ALL,
-      withoutImage: 0,
-    };
+    const [id, unread] = [`s${randomBytes(5).toString('hex')}`, listsCovered(subscription)];
+    const progress = { reading: null, staged: false, sent: 0, until: BEFORE_ALL, withoutImage: 0 };
+    const task: SnapshotTask = { kind: 'snapshot', id, workspace, unread, ...progress };
     if (outdated === undefined) await backfills.begin(subscription.name, task);
     else await backfills.step(subscription.name, outdated, { to: task, staged: 'discarded' });
   }
-
   /**
    * Takes one step if there is one. False: the log may be read.
    * @param offset the subscription's offset in the log
@@ -122,7 +112,7 @@ export class Snapshot {
   }
 
   async #scan(stored: StoredSnapshot, { list, from }: NonNullable<SnapshotTask['reading']>): Promise<void> {
-    const { workspace, subscription, source, backfills } = this.#options;
+    const { workspace, subscription, source, backfills, logger } = this.#options;
     const { task } = stored;
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
     const scan = imageless
@@ -141,16 +131,13 @@ export class Snapshot {
       event: event !== null && this.#selects(event) ? event : null,
     }));
     const moved = await backfills.step(subscription.name, stored, { to, staged: { tail: scan.tail, records } });
-    if (moved && scan.next === null) this.#logListRead(list, { imageless, withoutImage: to.withoutImage });
-  }
-
-  #logListRead(list: ListName, { imageless, withoutImage }: { imageless: boolean; withoutImage: number }): void {
-    const { subscription, workspace, logger } = this.#options;
+    if (!moved || scan.next !== null) return;
     const facts = { subscription: subscription.name, workspace, list };
     if (imageless) {
       logger.warn(facts, 'list stores no images (images: false): it has no snapshot, only its changes are delivered');
-    } else if (withoutImage > 0) {
-      logger.warn({ ...facts, withoutImage }, 'records without a stored image are missing in the snapshot');
+    } else if (to.withoutImage > 0) {
+      const missing = { ...facts, withoutImage: to.withoutImage };
+      logger.warn(missing, 'records without a stored image are missing in the snapshot');
     } else {
       logger.info(facts, 'snapshot of a list read');
     }
@@ -192,9 +179,7 @@ export async function isSnapshotRunning(
   const stored = snapshotIn(tasks, workspace);
   if (stored === undefined) return false;
   const { staged, reading, unread } = stored.task;
-  if (staged || reading !== null) return true;
-  const readiness = await source.readiness(workspace, unread);
-  return [...readiness.values()].includes('ready');
+  return staged || reading !== null || [...(await source.readiness(workspace, unread)).values()].includes('ready');
 }
 
 function snapshotIn(tasks: readonly StoredTask[], workspace: string): StoredSnapshot | undefined {

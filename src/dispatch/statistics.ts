@@ -1,10 +1,9 @@
 /**
  * What `status` shows of a subscription: its jobs, its health, its lag, and whether its events stand still.
  *
- * Events stand still when they wait although nothing keeps them back. Whatever the cause, the feed is silent about these events, so they are a
- * problem. Only the oldest unhandled event of each workspace is asked about: that is one question, and an event behind it becomes the oldest in
- * time. It is not counted while it is handled or waits for its own time (a retry, `settle`), and not for as long as the subscription has handled
- * another event within the limit and will come to it: a long queue is lag.
+ * Events stand still when they wait although nothing keeps them back. Only the oldest unhandled event of each workspace is asked about: that is one
+ * question, and an event behind it becomes the oldest in time. It is not counted while it is handled or waits for its own time (a retry, `settle`),
+ * and not for as long as the subscription has handled another event within the limit and will come to it: a long queue is lag.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -59,7 +58,7 @@ export interface SubscriptionStatistics {
   unreadable: string | null;
 }
 
-export interface StatisticsOptions extends DispatchStores {
+interface StatisticsOptions extends DispatchStores {
   workspaces: readonly string[];
   clock: Clock;
 }
@@ -74,14 +73,11 @@ export async function describeSubscription(
     return await readStatistics(subscription, queue, options);
   } catch (error) {
     if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
-    return unreadableSubscription(subscription, error.message);
+    const { name, handler, on } = subscription;
+    const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
+    const well = { paused: false, manyDead: false, disabled: null, failingSince: null, lastError: null, stalled: null };
+    return { name, handler, on, ...nothing, ...well, unreadable: error.message };
   }
-}
-
-function unreadableSubscription({ name, handler, on }: Subscription, unreadable: string): SubscriptionStatistics {
-  const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
-  const well = { paused: false, manyDead: false, disabled: null, failingSince: null, lastError: null, stalled: null };
-  return { name, handler, on, ...nothing, ...well, unreadable };
 }
 
 /** A few events that cannot be handled need a person some time. So many in so short a time mean that deliveries are lost until one acts. */
@@ -102,10 +98,10 @@ async function readStatistics(
 ): Promise<SubscriptionStatistics> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
-  const [counts, paused, lag, health, succeededMs, manyDead] = await Promise.all([
+  const [counts, paused, lags, health, succeededMs, manyDead] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     queue.isPaused(),
-    measureLag(subscription, options),
+    lagsOf(subscription, options),
     options.health.read(name),
     lastSuccessMs(queue),
     hasManyDead(queue, nowMs),
@@ -113,6 +109,8 @@ async function readStatistics(
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
   const { failingSinceMs, failures, lastError, disabled } = health;
   const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
+  const oldest = lags.flatMap((lag) => lag.oldest ?? []);
+  const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));
   const jobs = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, paused, dead };
   return {
     name,
@@ -128,14 +126,13 @@ async function readStatistics(
     failures: isFailing ? failures : 0,
     lastError: isFailing || manyDead ? lastError : null,
     manyDead,
-    stalled: disabled === null ? await findStalled(lag.oldest, { ...jobs, planned: active + delayed }) : null,
-    lagEvents: lag.events,
-    lagSeconds: lag.seconds,
+    stalled: disabled === null ? await findStalled(oldest, { ...jobs, planned: active + delayed }) : null,
+    lagEvents: lags.reduce((sum, { events }) => sum + events, 0),
+    lagSeconds: Math.round((nowMs - oldestMs) / 1_000),
     unreadable: null,
   };
 }
 
-/** The oldest unhandled event of a workspace. */
 interface Oldest {
   /** When it was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
   atMs: number | null;
@@ -151,33 +148,22 @@ interface Lag {
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
 const COUNTED = 1_000;
 
-async function measureLag(
-  subscription: Subscription,
-  options: StatisticsOptions,
-): Promise<{ events: number; seconds: number; oldest: readonly Oldest[] }> {
-  const workspaces = options.workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
-  const lags = await Promise.all(workspaces.map((workspace) => lagOf(subscription.name, workspace, options)));
-  const oldest = lags.flatMap((lag) => lag.oldest ?? []);
-  const oldestMs = oldest.flatMap(({ atMs }) => atMs ?? []);
-  const ageMs = oldestMs.length === 0 ? 0 : options.clock.now() - Math.min(...oldestMs);
-  return {
-    events: lags.reduce((sum, { events }) => sum + events, 0),
-    seconds: Math.max(0, Math.round(ageMs / 1_000)),
-    oldest,
+async function lagsOf(subscription: Subscription, { workspaces, log, offsets, gate }: StatisticsOptions) {
+  const read = workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
+  const { name } = subscription;
+  const lagOf = async (workspace: string): Promise<Lag> => {
+    const [offset, tail, { events, oldestId: id, oldestMs: atMs }] = await Promise.all([
+      offsets.get(workspace, name),
+      log.tail(workspace),
+      gate.pending(name, workspace),
+    ]);
+    const pending = id === null ? null : { atMs, id };
+    // Without an offset it has not started, and its lag is not known.
+    if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return { events, oldest: pending };
+    const unread = await countUnread(log, workspace, offset);
+    return { events: events + unread.events, oldest: pending ?? unread.oldest };
   };
-}
-
-async function lagOf(subscription: string, workspace: string, { log, offsets, gate }: StatisticsOptions): Promise<Lag> {
-  const [offset, tail, { events, oldestId: id, oldestMs: atMs }] = await Promise.all([
-    offsets.get(workspace, subscription),
-    log.tail(workspace),
-    gate.pending(subscription, workspace),
-  ]);
-  const pending = id === null ? null : { atMs, id };
-  // Without an offset it has not started, and its lag is not known.
-  if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return { events, oldest: pending };
-  const unread = await countUnread(log, workspace, offset);
-  return { events: events + unread.events, oldest: pending ?? unread.oldest };
+  return await Promise.all(read.map(lagOf));
 }
 
 /** A read may return fewer events than asked for, and none only at the end of the log. */
@@ -200,9 +186,7 @@ interface StalledOptions {
   queue: Queue<JobData>;
   backfills: BackfillStore;
   nowMs: number;
-  /** When an attempt last succeeded, ms; 0 when none did. */
   succeededMs: number;
-  /** Of the subscription's jobs. */
   paused: boolean;
   dead: number;
   /** Those that run or wait for their time. */
@@ -211,33 +195,34 @@ interface StalledOptions {
 
 /** The event that has waited for longest among the oldest of each workspace; null when none is stalled. */
 async function findStalled(oldest: readonly Oldest[], options: StalledOptions): Promise<Stalled | null> {
-  const found = await Promise.all(oldest.map((one) => stalledOne(one, options)));
-  const [first = null] = found.filter((one) => one !== null).sort((one, other) => one.since.localeCompare(other.since));
-  return first;
+  const found = (await Promise.all(oldest.map((one) => stalledOne(one, options)))).filter((one) => one !== null);
+  const [first] = found.toSorted((one, other) => one.sinceMs - other.sinceMs);
+  if (first === undefined) return null;
+  // An event of a snapshot has no time of its own.
+  const sinceMs = first.sinceMs > 0 ? first.sinceMs : options.nowMs - STALLED_MS;
+  return { since: isoTime(sinceMs), where: first.where };
 }
 
-async function stalledOne({ id, atMs }: Oldest, options: StalledOptions): Promise<Stalled | null> {
+async function stalledOne(
+  { id, atMs }: Oldest,
+  options: StalledOptions,
+): Promise<{ sinceMs: number; where: Stalled['where'] } | null> {
   const { subscription, queue, backfills, nowMs, succeededMs, paused, dead, planned } = options;
   const isLong = (sinceMs: number): boolean => nowMs - sinceMs >= STALLED_MS;
   const loggedMs = atMs ?? 0;
   if (!isLong(loggedMs)) return null;
   // The log waits while a snapshot is read.
   if (id === null)
-    return (await backfills.tasks(subscription.name)).length > 0 ? null : stalled(loggedMs, 'log', nowMs);
+    return (await backfills.tasks(subscription.name)).length > 0 ? null : { sinceMs: loggedMs, where: 'log' };
   const state = await queue.getJobState(id);
   if (state === 'active' || state === 'delayed') return null;
   if (state === 'waiting' || state === 'prioritized') {
     const job = await queue.getJob(id);
     const sinceMs = Math.max(job?.timestamp ?? 0, job?.processedOn ?? 0, succeededMs);
-    return isLong(sinceMs) ? stalled(sinceMs, paused ? 'paused' : 'queue', nowMs) : null;
+    return isLong(sinceMs) ? { sinceMs, where: paused ? 'paused' : 'queue' } : null;
   }
   // It is behind a dead letter that is held on purpose, or behind a younger event of its record, which may wait for its own time.
   if (subscription.whenDead === 'hold' && dead > 0) return null;
   if (isSentAgain(id) && planned > 0) return null;
-  return stalled(loggedMs, 'jobless', nowMs);
-}
-
-/** An event of a snapshot has no time of its own. */
-function stalled(sinceMs: number, where: Stalled['where'], nowMs: number): Stalled {
-  return { since: isoTime(sinceMs > 0 ? sinceMs : nowMs - STALLED_MS), where };
+  return { sinceMs: loggedMs, where: 'jobless' };
 }

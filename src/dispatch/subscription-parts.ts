@@ -1,26 +1,14 @@
 /** Keeps one running part per subscription, such as its readers or its worker, while the set of subscriptions changes. */
 import type { Subscription } from '../handlers/handler.js';
 
-export interface SubscriptionPart {
+interface SubscriptionPart {
   readonly subscription: Subscription;
   start(): Promise<void>;
   /** Resolves when it has ended, however long that takes. */
   stop(): Promise<void>;
 }
 
-export interface SubscriptionParts<Part extends SubscriptionPart> {
-  /**
-   * Replaces the set of subscriptions. One that is the same object as before is not restarted, and none waits for another. Resolves when the
-   * parts of removed ones have stopped and those of new ones have started.
-   */
-  readonly apply: (subscriptions: readonly Subscription[]) => Promise<void>;
-  /** From now on, none is started. Returns those that run or are being stopped. */
-  end(): readonly Part[];
-}
-
-export function keepParts<Part extends SubscriptionPart>(
-  create: (subscription: Subscription) => Part,
-): SubscriptionParts<Part> {
+export function keepParts<Part extends SubscriptionPart>(create: (subscription: Subscription) => Part) {
   const parts = new Map<string, Part>();
   let hasEnded = false;
   let changing: Promise<unknown> = Promise.resolve();
@@ -36,7 +24,11 @@ export function keepParts<Part extends SubscriptionPart>(
     await created.start();
   };
   return {
-    async apply(subscriptions) {
+    /**
+     * Replaces the set of subscriptions. One that is the same object as before is not restarted, and none waits for another. Resolves when the
+     * parts of removed ones have stopped and those of new ones have started.
+     */
+    async apply(this: void, subscriptions: readonly Subscription[]): Promise<void> {
       changing = changing
         .catch(() => undefined)
         .then(async () => {
@@ -46,7 +38,8 @@ export function keepParts<Part extends SubscriptionPart>(
         });
       await changing;
     },
-    end() {
+    /** From now on, none is started. Returns those that run or are being stopped. */
+    end(): readonly Part[] {
       hasEnded = true;
       return [...parts.values()];
     },

@@ -116,7 +116,6 @@ export function isDerivation(value: unknown): value is Derivation {
   );
 }
 
-/** The subscription that runs a derive function. */
 export function derivingSubscription(derivation: Derivation, append: AppendDerived): Subscription {
   const { derive, emits: _, ...subscription } = derivation;
   return {

@@ -3,7 +3,6 @@
  * existing name wins. Only a value's own fields are read.
  */
 
-/** The value at `path`; undefined if there is none. */
 export function valueAtPath(value: unknown, path: string): unknown {
   // A Korean name typed on one system may use another Unicode composition than the one the API sends.
   return follow(value, path.normalize('NFC'));

@@ -9,30 +9,25 @@ import { collectProblems, optionsError, problemsIn } from '../schema-kit/problem
 import { showable } from '../schema-kit/secret.js';
 import type { Subscription } from './handler.js';
 
-export interface Kind {
-  /** The value of `"handler"` in JSON. */
-  readonly handler: string;
-  /** Its options as data, without `handler`. */
-  readonly schema: z.ZodType;
-  /**
-   * Checks the options and builds the subscription.
-   * @throws ChangefeedError `CF_CONFIG_INVALID`
-   */
-  build(options: unknown): Subscription;
-  /** The same for a call in code. While a configuration is loaded, a call with problems returns what `isRefused` recognises. */
-  inCode(options: unknown): Subscription;
-}
+export type Kind = ReturnType<typeof defineKind>;
 
+/**
+ * @param handler the value of `"handler"` in JSON
+ * @param schema of its options as data, without `handler`
+ */
 export function defineKind<Schema extends z.ZodType>(
   handler: string,
   schema: Schema,
   create: (options: z.output<Schema>) => Subscription,
-): Kind {
-  const build: Kind['build'] = (options) => {
+) {
+  /** @throws ChangefeedError `CF_CONFIG_INVALID` */
+  const build = (options: unknown): Subscription => {
     const settings = parseOptions(schema, options, handler);
     return { ...create(settings), settings: () => settings };
   };
-  return { handler, schema, build, inCode: (options) => orRefuse(() => build(options)) };
+  /** For a call in code. While a configuration is loaded, a call with problems returns what `isRefused` recognises. */
+  const inCode = (options: unknown): Subscription => orRefuse(() => build(options));
+  return { handler, schema, build, inCode };
 }
 
 const REFUSED = { refused: true } as const;

@@ -18,11 +18,11 @@ import { gatherEach } from '../runtime/gather.js';
 import type {
   AdvanceOutcome,
   Claim,
-  Entered,
   GroupEntry,
   MustHaveJob,
   RecordGate,
   SourceBatch,
+  Standing,
   StoredEvent,
 } from '../dispatch/ports.js';
 import { eventSchema } from './event-log.js';
@@ -38,15 +38,13 @@ const SERIAL_KEPT_MS = 7 * 86_400_000;
 /** Keys looked at by one step of a search. */
 const SCANNED = 1_000;
 
-interface ScriptQuestion {
+interface Question {
   claim: Claim;
   verb: 'standing' | 'done' | 'hold' | 'merge';
   count: number;
   entry?: string;
   stored?: string;
 }
-
-type ScriptAnswer = [word: string, ...entries: string[]];
 
 interface Scope {
   redis: Redis;
@@ -56,41 +54,32 @@ interface Scope {
 export function createRecordGate(redis: Redis, keys: Keys): RecordGate {
   const scope = { redis, keys };
   /** Questions of the same turn of the event loop become one call of the script. */
-  const ask = gatherEach((subscription, questions: readonly ScriptQuestion[]) =>
-    askAll(scope, subscription, questions),
-  );
-  const readStored = gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids));
-
-  const change = async <Word extends string>(
+  const askEach = gatherEach((subscription, questions: readonly Question[]) => askAll(scope, subscription, questions));
+  const ask = async <Word extends string>(
     subscription: string,
-    question: ScriptQuestion,
+    question: Question,
     expected?: Word,
   ): Promise<AdvanceOutcome | { outcome: Word }> => {
-    const [word, text] = await ask(subscription, question);
+    const [word, ...texts] = await askEach(subscription, question);
+    const entries = texts.map((text) => entryIn(text, keys.group(subscription, question.claim.group ?? '')));
     if (word === 'taken-over') return { outcome: word };
-    if (word === 'left') {
-      const next = text === undefined ? null : entryIn(text, keys.group(subscription, question.claim.group ?? ''));
-      return { outcome: word, next };
-    }
-    if (expected !== undefined && word === (expected as string)) return { outcome: expected };
+    if (word === 'left') return { outcome: word, next: entries[0] ?? null };
+    if (expected !== undefined && word === (expected as string))
+      return { outcome: expected, ...(question.verb === 'standing' && { entries }) };
     throw unexpectedAnswer(advanceScript, describe(word));
   };
   return {
     enter: (subscription, batch) => enter(scope, subscription, batch),
-    async standing(subscription, claim, most = 1) {
-      const [word, ...texts] = await ask(subscription, { claim, verb: 'standing', count: most });
-      const entries = texts.map((text) => entryIn(text, keys.group(subscription, claim.group ?? '')));
-      if (word === 'head') return { outcome: 'head', entries };
-      if (word === 'left') return { outcome: 'left', next: entries[0] ?? null };
-      throw unexpectedAnswer(advanceScript, describe(word));
-    },
-    advance: (subscription, claim, count = 1) => change<never>(subscription, { claim, verb: 'done', count }),
-    hold: (subscription, claim) => change(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
+    // The script refuses everything else.
+    standing: (subscription, claim, count = 1) =>
+      ask(subscription, { claim, verb: 'standing', count }, 'head') as Promise<Standing>,
+    advance: (subscription, claim, count = 1) => ask<never>(subscription, { claim, verb: 'done', count }),
+    hold: (subscription, claim) => ask(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
     merge(subscription, claim, { count, head, stored }) {
       const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
-      return change(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
+      return ask(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
     },
-    stored: readStored,
+    stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
     async pending(subscription, workspace) {
       const key = keys.pending(subscription, workspace);
       const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
@@ -105,25 +94,28 @@ async function enter(
   { redis, keys }: Scope,
   subscription: string,
   { workspace, source, readAt, entries }: SourceBatch,
-): Promise<Entered> {
+): ReturnType<RecordGate['enter']> {
   const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
-  const indexes = new Map(groups.map((group, index) => [group, index + 1]));
+  const isBackfill = readAt !== null && 'task' in readAt;
   const touched = [
     keys.entered(subscription, source),
     keys.pending(subscription, workspace),
     keys.payloads(subscription),
-    readAt !== null && 'task' in readAt ? keys.backfills(subscription) : keys.offsets(workspace),
+    isBackfill ? keys.backfills(subscription) : keys.offsets(workspace),
     ...groups.map((group) => keys.group(subscription, group)),
   ];
+  const indexes = new Map(groups.map((group, index) => [group, index + 1]));
   const args = entries.flatMap((entry) => [
-    entry.group === null ? 0 : (indexes.get(entry.group) ?? 0),
+    indexes.get(entry.group ?? '') ?? 0,
     entry.serial,
     packEntry(entry),
     entry.replaces ?? '',
     entry.stored === undefined ? '' : JSON.stringify(entry.stored),
   ]);
   const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
-  const answer = await enterScript.run(redis, touched, [ttl, ...positionOf(readAt, subscription), ...args]);
+  // The field that says where the batch was read, and its value then.
+  const position = isBackfill ? [readAt.name, readAt.text] : readAt === null ? ['', ''] : [subscription, readAt.offset];
+  const answer = await enterScript.run(redis, touched, [ttl, ...position, ...args]);
   if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
   if (!Array.isArray(answer) || answer.length !== entries.length + 1)
     throw unexpectedAnswer(enterScript, describe(answer));
@@ -131,11 +123,7 @@ async function enter(
   return { pending, heads: standings.map((standing) => standing === 'head') };
 }
 
-async function askAll(
-  { redis, keys }: Scope,
-  subscription: string,
-  questions: readonly ScriptQuestion[],
-): Promise<ScriptAnswer[]> {
+async function askAll({ redis, keys }: Scope, subscription: string, questions: readonly Question[]) {
   const touched = questions.flatMap(({ claim: { workspace, group, id } }) => {
     const pending = keys.pending(subscription, workspace);
     return [group === null ? pending : keys.group(subscription, group), pending, keys.jobLock(subscription, id)];
@@ -144,15 +132,12 @@ async function askAll(
     return [verb, id, token, count, entry, stored];
   });
   const answer = await advanceScript.run(redis, [keys.payloads(subscription), ...touched], args);
-  if (Array.isArray(answer) && answer.length === questions.length) return answer as ScriptAnswer[];
+  if (Array.isArray(answer) && answer.length === questions.length)
+    return answer as [word: string, ...entries: string[]][];
   throw unexpectedAnswer(advanceScript, describe(answer));
 }
 
-async function readAllStored(
-  { redis, keys }: Scope,
-  subscription: string,
-  ids: readonly string[],
-): Promise<(StoredEvent | null)[]> {
+async function readAllStored({ redis, keys }: Scope, subscription: string, ids: readonly string[]) {
   const key = keys.payloads(subscription);
   const texts = await redis.hmget(key, ...ids);
   return texts.map((text, index) => {
@@ -172,8 +157,9 @@ async function readHeads(
     for await (const found of redis.zscanStream(keys.pending(subscription, workspace), { count: SCANNED })) {
       const scored = found as string[];
       for (let at = 0; at < scored.length; at += 2) {
-        const entry = unordered(scored[at] ?? '', scored[at + 1] ?? '');
-        withoutGroup.set(entry.id, { workspace, group: null, entry, held: false });
+        const [id = '', score = ''] = scored.slice(at, at + 2);
+        const entry = { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' } as const;
+        withoutGroup.set(id, { workspace, group: null, entry, held: false });
       }
     }
   }
@@ -191,7 +177,7 @@ async function readHeads(
       const group = key.slice(start);
       const entry = entryIn(head, key);
       ordered.set(group, { workspace: workspaceOf(group), group, entry, held: !withoutGroup.delete(entry.id) });
-      for (const text of behind) withoutGroup.delete(idOf(text));
+      for (const text of behind) withoutGroup.delete(text.split(SEPARATOR, 1)[0] ?? '');
     }
   }
   return [...ordered.values(), ...withoutGroup.values()];
@@ -203,12 +189,6 @@ const storedSchema: z.ZodType<StoredEvent> = z.object({
   earlierAttempts: z.array(z.unknown()).optional(),
 }) as never;
 
-/** The field that says where a batch was read, and its value then. */
-function positionOf(readAt: SourceBatch['readAt'], subscription: string): [field: string, value: string] {
-  if (readAt === null) return ['', ''];
-  return 'task' in readAt ? [readAt.name, readAt.text] : [subscription, readAt.offset];
-}
-
 const LOG_ID = /^\d+-\d+$/;
 const SEPARATOR = '\x1f';
 
@@ -219,22 +199,10 @@ function packEntry({ id, logId, atMs, kind, type }: GroupEntry): string {
 
 function entryIn(text: string, key: string): GroupEntry {
   const [id = '', logId = '', at = '', kind = '', type = ''] = text.split(SEPARATOR);
-  if (isKind(kind) && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
+  const isKind = kind === 'logged' || kind === 'stored' || kind === 'decided';
+  if (isKind && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
   const remedy = `LPOP removes the first entry; LRANGE ${key} 0 -1 shows all.`;
   throw unreadable({ key, what: 'entries of an ordering group', remedy }, `${describe(text)} as an entry`);
-}
-
-function isKind(text: string): text is GroupEntry['kind'] {
-  return text === 'logged' || text === 'stored' || text === 'decided';
-}
-
-function idOf(entry: string): string {
-  return entry.split(SEPARATOR, 1)[0] ?? '';
-}
-
-/** What is known of a delivery without an order. */
-function unordered(id: string, score: string): GroupEntry {
-  return { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' };
 }
 
 /** The name of a workspace contains no slash. */

@@ -3,65 +3,15 @@ import type { DeadLetters } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
-import { useProcesses, type TestProcess } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { eventually } from '../support/eventually.js';
 
 const test = useRedis();
-const start = useProcesses();
-const child = new URL('../support/fan-out-child.ts', import.meta.url);
+const { launch, launchFrozen, sequencesOf } = useFanOutProcesses(test);
 const SEQUENCES = [1, 2, 3, 4, 5, 6];
 const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => changeEvent({ record, sequence })));
-
-function launch(
-  role: 'dispatch' | 'handle',
-  env: {
-    freeze?: string;
-    dies?: string;
-    gone?: string;
-    holds?: string;
-    stops?: string;
-    crashes?: string;
-    blocks?: string;
-    batch?: string;
-    mostCrashes?: string;
-  } = {},
-): TestProcess {
-  return start(child, {
-    env: {
-      FAN_OUT_URL: test.url,
-      FAN_OUT_PREFIX: test.keys.prefix,
-      FAN_OUT_ROLE: role,
-      FAN_OUT_FREEZE: env.freeze,
-      FAN_OUT_DIES: env.dies,
-      FAN_OUT_GONE: env.gone,
-      FAN_OUT_HOLDS: env.holds,
-      FAN_OUT_STOPS: env.stops,
-      FAN_OUT_CRASHES: env.crashes,
-      FAN_OUT_BLOCKS: env.blocks,
-      FAN_OUT_BATCH: env.batch,
-      FAN_OUT_MOST_CRASHES: env.mostCrashes,
-    },
-  });
-}
-
-async function launchFrozen(
-  role: 'dispatch' | 'handle',
-  env: { freeze: string; dies?: string; gone?: string },
-): Promise<void> {
-  const process = launch(role, env);
-  await process.waitForLine(/^frozen/);
-  await process.kill('SIGKILL');
-}
-
-/** The sequences of a record that were begun or done, in order. */
-async function sequencesOf(list: 'seen' | 'done', record: string): Promise<number[]> {
-  const lines = await test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
-  return lines
-    .map((line) => line.split(' '))
-    .flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
-}
 
 const eventuallyDone = (record: string, expected: readonly number[]): Promise<void> =>
   eventually(async () => expect(await sequencesOf('done', record)).toEqual(expected));
@@ -189,7 +139,7 @@ describe('crash: an event that kills its process', () => {
     await appendEvents(test.redis, test.keys, [changeEvent({ record: 'poison', sequence: 1 })]);
 
     for (const crash of [1, 2, 3, 4]) {
-      launch('handle', { crashes: 'poison', mostCrashes: '1000' });
+      launch('handle', { crashes: 'poison', most_crashes: '1000' });
       await eventually(async () => expect(await sequencesOf('seen', 'poison')).toHaveLength(crash));
     }
 

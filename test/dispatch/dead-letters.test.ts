@@ -51,25 +51,6 @@ describe('dead letters', () => {
     expect(seen.slice(sequences.length)).toEqual(sequences);
   });
 
-  it('they can die again and be retried one by one', async () => {
-    const [fail, seen] = [{ now: true }, [] as number[]];
-    const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)]);
-    await append(1, 2);
-    await settled();
-    const letters = await eventuallyDead(dead, 2);
-    const { id } = letters.find(({ event }) => event.data.sequence === 1)!;
-
-    await dead.retry({ ids: [id] });
-    await eventually(() => expect(seen).toEqual([1, 2, 1]));
-    await eventuallyDead(dead, 2);
-
-    const [again] = await dead.show(id);
-    expect(again?.attempts.map(({ attempt }) => attempt)).toEqual([1, 1]);
-    fail.now = false;
-    expect(await dead.retry({ ids: [id] })).toBe(1);
-    await eventually(() => expect(seen).toEqual([1, 2, 1, 1]));
-  });
-
   it('dropped ones are deleted', async () => {
     const { append, settled, dead } = await runFanOut(test, [failing({ now: true }, [])]);
     await append(1, 2, 3);
@@ -80,14 +61,6 @@ describe('dead letters', () => {
 
     expect(await dead.list()).toEqual([]);
     expect(await dead.drop()).toBe(0);
-  });
-
-  it('an unknown subscription is an error that names the known ones', async () => {
-    const { dead } = await runFanOut(test, [failing({ now: true }, [])]);
-    await expect(dead.list({ subscription: 'x' })).rejects.toMatchObject({
-      code: 'CF_USAGE',
-      message: 'There is no subscription "x". Known: "s".',
-    });
   });
 });
 

@@ -3,29 +3,15 @@ import { mergedEventId } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { eventually } from '../support/eventually.js';
 import { appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { rowsOfGate } from '../support/night.js';
-import { useProcesses, type TestProcess } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
-const startProcess = useProcesses();
-const child = new URL('../support/fan-out-child.ts', import.meta.url);
+const { launch, launchFrozen, linesOf, sequencesOf } = useFanOutProcesses(test);
 const of = (record: string, ...sequences: number[]): ChangeEvent[] =>
   sequences.map((sequence) => changeEvent({ record, sequence }));
 const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
-
-function launch(role: 'dispatch' | 'handle', env: Record<string, string>, freeze?: string): TestProcess {
-  const where = { FAN_OUT_URL: test.url, FAN_OUT_PREFIX: test.keys.prefix, FAN_OUT_ROLE: role };
-  return startProcess(child, { env: { ...where, ...env, FAN_OUT_FREEZE: freeze } });
-}
-
-async function killAt(freeze: string, env: Record<string, string>): Promise<void> {
-  const process = launch('handle', env, freeze);
-  await process.waitForLine(/^frozen/);
-  await process.kill('SIGKILL');
-}
-
-const linesOf = (list: 'seen' | 'done'): Promise<string[]> => test.redis.lrange(`${test.keys.prefix}:${list}`, 0, -1);
 
 const gateOf = () => fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).gate;
 
@@ -44,7 +30,7 @@ async function eventuallyIdle(): Promise<void> {
 }
 
 describe('debounce: a process killed', () => {
-  const env = { FAN_OUT_SETTLES: '1' };
+  const env = { settles: '1' };
   const [early, late] = [of('a', 1, 2, 3), of('a', 4, 5)];
   const line = (events: readonly ChangeEvent[], id = idOf(events)): string => {
     const last = events.at(-1)!;
@@ -63,7 +49,7 @@ describe('debounce: a process killed', () => {
     async (_when, freeze, seen, done) => {
       launch('dispatch', env);
       await queue(early);
-      await killAt(freeze, env);
+      await launchFrozen('handle', { ...env, freeze });
       await queue(late);
 
       launch('handle', env);
@@ -76,12 +62,8 @@ describe('debounce: a process killed', () => {
 });
 
 describe('batch: a process killed', () => {
-  const env = { FAN_OUT_BATCH: '1' };
+  const env = { batch: '1' };
   const all = [...of('a', 1, 2, 3), ...of('b', 1, 2)];
-  const ofRecord = async (record: string): Promise<number[]> =>
-    (await linesOf('seen'))
-      .map((line) => line.split(' '))
-      .flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
 
   it.each(
     rowsOfGate(1, [
@@ -91,25 +73,25 @@ describe('batch: a process killed', () => {
   )('%s causes the whole batch to be handled again, each record from its first event', async (_when, freeze) => {
     launch('dispatch', env);
     await queue(all);
-    await killAt(freeze, env);
+    await launchFrozen('handle', { ...env, freeze });
 
     launch('handle', env);
 
     await eventuallyIdle();
-    expect(await ofRecord('a')).toEqual([1, 2, 3, 1, 2, 3]);
-    expect(await ofRecord('b')).toEqual([1, 2, 1, 2]);
+    expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 1, 2, 3]);
+    expect(await sequencesOf('seen', 'b')).toEqual([1, 2, 1, 2]);
   });
 
   it('after the events have left causes none of them to be handled again', async () => {
     launch('dispatch', env);
     await queue(of('a', 1, 2, 3));
-    await killAt('left-together', env);
+    await launchFrozen('handle', { ...env, freeze: 'left-together' });
     await queue(of('a', 4));
 
     launch('handle', env);
 
-    await eventually(async () => expect(await ofRecord('a')).toEqual([1, 2, 3, 4]));
+    await eventually(async () => expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 4]));
     await eventuallyIdle();
-    expect(await ofRecord('a')).toEqual([1, 2, 3, 4]);
+    expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 4]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordGate } from '../../src/dispatch/ports.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, fanOutDeps, wrapGate } from '../support/fan-out.js';
+import { WORKSPACE, fanOutDeps } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
 import { changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
@@ -34,7 +35,7 @@ describe('debounce: a failed merge', () => {
   it('control: if the merge is not stored, the next attempt is of another merge', async () => {
     const seen: string[] = [];
     const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
-    const forgetful = wrapGate(gate, { merge: () => Promise.resolve({ outcome: 'head' }) });
+    const forgetful: RecordGate = { ...gate, merge: () => Promise.resolve({ outcome: 'head' }) };
     const running = await start(
       test,
       debouncing(({ id }, { attempt }) => {

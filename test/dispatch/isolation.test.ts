@@ -46,22 +46,6 @@ describe('isolation of subscriptions', () => {
     expect(seen.toSorted()).toEqual(['r1', 'r2', '\ud83d']);
   });
 
-  it('each begins at its own `start`', async () => {
-    const seen: string[] = [];
-    const note: Subscription['handle'] = ({ data }, { subscription }) =>
-      void seen.push(`${subscription} ${data.sequence}`);
-    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
-    const { append, settled } = await runFanOut(test, [
-      aSubscription('new', note, { start: 'now' }),
-      aSubscription('all', note, { start: 'beginning' }),
-    ]);
-
-    await append(2);
-    await settled();
-
-    expect(seen.toSorted()).toEqual(['all 1', 'all 2', 'new 2']);
-  });
-
   it('without an order, events of one record do not wait for each other', async () => {
     const seen: number[] = [];
     const { append } = await runFanOut(

@@ -124,12 +124,6 @@ describe('merge: changes of one record', () => {
     ]);
   });
 
-  it('there is no event when every field has its first value again', () => {
-    const there = change('updated', 1, { from: { 이름: 'a' }, to: { 이름: 'b' } });
-    const back = change('updated', 2, { from: { 이름: 'b' }, to: { 이름: 'a' } });
-    expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
-  });
-
   it('without images every named field stays, because its first value is not known', () => {
     const nameless = { changes: [{ field: '이름', before: null, after: null }], to: {} };
     const { event } = mergeChanges([change('updated', 1, nameless), change('updated', 2, nameless)]);

@@ -5,8 +5,8 @@ import { offsetBefore } from '../../src/events/log-id.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
 import { eventually } from '../support/eventually.js';
+import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { rowsOfGate } from '../support/night.js';
-import { useProcesses } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -126,8 +126,7 @@ describe('replay', () => {
 });
 
 describe('replay: its process is killed', () => {
-  const start = useProcesses();
-  const child = new URL('../support/fan-out-child.ts', import.meta.url);
+  const { launchFrozen } = useFanOutProcesses(test);
   const LONG = Array.from({ length: 600 }, (_, n) =>
     changeEvent({ record: `r${n % 20}`, sequence: Math.floor(n / 20) + 1 }),
   );
@@ -143,10 +142,7 @@ describe('replay: its process is killed', () => {
       await appendEvents(test.redis, test.keys, LONG);
       await first.settled();
       await first.dispatcher.stop();
-      const env = { FAN_OUT_URL: test.url, FAN_OUT_PREFIX: test.keys.prefix, FAN_OUT_ROLE: 'replay' };
-      const doomed = start(child, { env: { ...env, FAN_OUT_FREEZE: freeze } });
-      await doomed.waitForLine(/^frozen/);
-      await doomed.kill('SIGKILL');
+      await launchFrozen('replay', { freeze });
 
       await runFanOut(test, [subscription]);
 

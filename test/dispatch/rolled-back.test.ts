@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createRecordGate } from '../../src/state/gate.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent, wrapGate } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -52,12 +52,13 @@ it('rollback: a batch that was read before it is not entered after it, so nothin
   const seen = new Set<number>();
   const own = createRecordGate(test.redis, test.keys);
   let beforeEnter = (): Promise<void> => Promise.resolve();
-  const gate = wrapGate(own, {
+  const gate: typeof own = {
+    ...own,
     async enter(...args) {
       await beforeEnter();
       return await own.enter(...args);
     },
-  });
+  };
   const { queues } = await runFanOut(test, [aSubscription('s', ({ data }) => void seen.add(data.sequence))], { gate });
   await queues.of('s').pause();
   const rollBack = await rememberDispatching();

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
+import type { BackfillStore } from '../../src/dispatch/ports.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -8,16 +9,15 @@ import { compileRules } from '../../src/detect/rules.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, fanOutDeps, seeded, wrapBackfills } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, fanOutDeps, seeded } from '../support/fan-out.js';
+import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
-import { useProcesses } from '../support/process.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type FanOutExtras } from '../support/running-fan-out.js';
 
 const test = useRedis();
-const start = useProcesses();
-const child = new URL('../support/fan-out-child.ts', import.meta.url);
+const { launch, linesOf } = useFanOutProcesses(test);
 
 type Received = Map<string, string[]>;
 
@@ -108,9 +108,10 @@ describe('snapshot', { timeout: 240_000 }, () => {
   });
 
   it('control: without the offsets of the images, changes are sent twice', async () => {
-    const backfills = wrapBackfills(createBackfillStore(test.redis, test.keys), {
+    const backfills: BackfillStore = {
+      ...createBackfillStore(test.redis, test.keys),
       imagesReadAt: (_s, _w, records) => Promise.resolve(records.map(() => null)),
-    });
+    };
     const { received, sequences } = await snapshotDuringChanges({ seed: 1, backfills });
     expect(wrongRecords(received, sequences).length).toBeGreaterThan(0);
   });
@@ -198,19 +199,13 @@ describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
   /** The handled events in order, as lines of the child process: `subject sequence`. */
   async function handled(): Promise<Map<string, number[]>> {
     const byRecord = new Map<string, number[]>();
-    for (const line of await test.redis.lrange(`${test.keys.prefix}:done`, 0, -1)) {
+    for (const line of await linesOf('done')) {
       const [record = '', sequence] = line.split(' ');
       byRecord.set(record, [...(byRecord.get(record) ?? []), Number(sequence)]);
     }
     return byRecord;
   }
-  const launch = (role: 'dispatch' | 'handle', freeze?: string) =>
-    start(child, {
-      env: {
-        ...{ FAN_OUT_URL: test.url, FAN_OUT_PREFIX: test.keys.prefix, FAN_OUT_ROLE: role },
-        ...{ FAN_OUT_START: 'snapshot', FAN_OUT_FREEZE: freeze },
-      },
-    });
+  const start = 'snapshot';
 
   it.each(rowsOfGate(1, ['staged-2', 'scanned-2', 'entered-backfill-2', 'unstaging-2']))(
     'no record is left out and none is sent twice (%s)',
@@ -219,12 +214,12 @@ describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
       const list = new StoredList(test);
       await list.baseline(records);
       await list.change(...records.slice(0, 100));
-      launch('handle');
-      const doomed = launch('dispatch', freeze);
+      launch('handle', { start });
+      const doomed = launch('dispatch', { start, freeze });
       await doomed.waitForLine(/^frozen/);
       await list.change(...records.slice(50, 650));
       await doomed.kill('SIGKILL');
-      launch('dispatch');
+      launch('dispatch', { start });
       await list.change(...records.slice(600));
 
       const received = await eventually(

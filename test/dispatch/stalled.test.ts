@@ -1,5 +1,6 @@
 /** Events that wait although nothing keeps them back, with a real queue, on a clock that is put forward. */
 import { describe, expect, it } from 'vitest';
+import type { LogReader } from '../../src/dispatch/ports.js';
 import { STALLED_MS, type SubscriptionStatistics } from '../../src/dispatch/statistics.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -7,7 +8,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { skippingClock } from '../support/fast-clock.js';
-import { aSubscription, appendEvents, changeEvent, wrapLog } from '../support/fan-out.js';
+import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
@@ -125,9 +126,10 @@ describe('stalled', () => {
   it('lag: all unread events are counted, also where the log returns few at a time', async () => {
     const connect = () => test.connect({ maxRetriesPerRequest: null });
     const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
-    const log = wrapLog(reader, {
+    const log: LogReader = {
+      ...reader,
       read: (workspace, after, count) => reader.read(workspace, after, Math.min(count, 3)),
-    });
+    };
     const fanOut = await runFanOut(test, [aSubscription('ops', () => undefined)], { log });
     await fanOut.dispatcher.stop();
     await fanOut.append(...Array.from({ length: 10 }, (_, index) => index + 1));

@@ -1,12 +1,11 @@
 import { Queue, Worker, type Job, type QueueOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ChangefeedError } from '../../src/errors.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { bullmq, bullmqSchema, createBullmq, type BullmqOptions } from '../../src/handlers/bullmq/bullmq.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
+import { failureOf, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 
 const server = useRedis();
@@ -43,14 +42,6 @@ function work(handle: (job: Job<ChangeEvent>) => void): void {
 
 const send = async (subscription: Subscription, event = sampleEvent()): Promise<void> =>
   subscription.handle(event, handlerContext());
-
-async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
-  const error: unknown = await delivery.then(
-    () => new Error('expected the delivery to fail'),
-    (reason: unknown) => reason,
-  );
-  return error as ChangefeedError;
-}
 
 describe('bullmq handler', () => {
   it('bullmq handler: adds each event as a job with id, type and the whole event', async () => {

@@ -64,16 +64,6 @@ describe('defineHandler', () => {
       { name: 'greet', handle: 'x' },
       'handle of defineHandler "greet": found "x"; allowed: a function.',
     ],
-    [
-      'close as a flag',
-      { name: 'greet', handle: () => undefined, close: true },
-      'close of defineHandler "greet": found the boolean true; allowed: a function.',
-    ],
-    [
-      'a bad option',
-      { name: 'greet', handle: () => undefined, retry: { attempts: 'many' } },
-      'retry.attempts of defineHandler "greet": found "many"; allowed: a whole number from 1 to 100.',
-    ],
   ])('defineHandler: refuses %s in one sentence', (_what, options, sentence) => {
     const call = (): unknown => defineHandler(options as HandlerOptions<readonly ['crm.*']>);
     expect(call).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));

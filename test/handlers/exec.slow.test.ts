@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isPermanent } from '../../src/handlers/errors.js';
 import { createExec, exec, execSchema, type ExecOptions } from '../../src/handlers/exec/exec.js';
-import { tailOf } from '../../src/handlers/exec/run.js';
 import type { HandlerContext } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
+import { failureOf, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 
 const node = process.execPath;
 let folder = '';
@@ -23,14 +22,6 @@ const said = (error: unknown): string => (error as Error).message.replace(JSON.s
 async function deliver(options: Omit<ExecOptions, 'name'>, context: Partial<HandlerContext> = {}): Promise<void> {
   const subscription = exec({ name: 'sync', ...options });
   await subscription.handle(sampleEvent(), handlerContext(context));
-}
-
-async function failureOf(delivery: Promise<void>): Promise<Error> {
-  const error: unknown = await delivery.then(
-    () => new Error('expected the delivery to fail'),
-    (reason: unknown) => reason,
-  );
-  return error as Error;
 }
 
 function isAlive(pid: number): boolean {
@@ -154,11 +145,6 @@ describe('exec: a failing program', () => {
       { command: 'true', cwd: '/no/such/folder' },
       'Exec "sync": could not start "true": there is no folder "/no/such/folder"; create it, or change cwd; then retry the dead letters.',
     ],
-    [
-      'would run in a file',
-      { command: 'true', cwd: '/etc/hosts' },
-      'Exec "sync": could not start "true": there is no folder "/etc/hosts"; create it, or change cwd; then retry the dead letters.',
-    ],
   ])('exec: a program that %s makes a dead letter that says what to do', async (_what, options, sentence) => {
     const error = await failureOf(deliver(options));
     expect([error.message, isPermanent(error)]).toEqual([sentence, true]);
@@ -254,17 +240,6 @@ describe('exec: a program that takes too long', () => {
   it('exec: a program is not started after its signal has aborted', async () => {
     const error = await failureOf(deliver({ command: 'no-such-program' }, { signal: AbortSignal.abort() }));
     expect(error.message).toContain('was stopped before it had finished');
-  });
-});
-
-describe('exec: the end of the output', () => {
-  it.each([
-    ['', ''],
-    [' a\r\n\tb\u0000c ', 'a bc'],
-    ['\u001b[1;31mred\u001b[0m', 'red'],
-    ['가'.repeat(301), `…${'가'.repeat(299)}`],
-  ])('of %j is %j', (text, tail) => {
-    expect(tailOf(text)).toBe(tail);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
+import { isPermanent } from '../../src/handlers/errors.js';
 import { message, type MessageOptions } from '../../src/handlers/message/message.js';
 import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
-import { handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
+import { failureOf, handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
 
 const startReceiver = useReceivers();
 const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
@@ -15,14 +15,6 @@ async function deliver(options: Partial<MessageOptions> & { url: string }, event
   } finally {
     await subscription.close?.();
   }
-}
-
-async function failureOf(delivery: Promise<void>): Promise<Error> {
-  const error: unknown = await delivery.then(
-    () => new Error('expected the delivery to fail'),
-    (reason: unknown) => reason,
-  );
-  return error as Error;
 }
 
 function eventWith(data: Partial<ChangeEvent['data']>, type = 'crm.person.updated'): ChangeEvent {
@@ -82,26 +74,6 @@ describe('a message', () => {
     });
   });
 
-  it('message: is not sent to a private address that is not allowed', () => {
-    expect(() => message({ name: 'chat', url: 'https://169.254.169.254/hook' })).toThrow(
-      expect.objectContaining({
-        code: 'CF_CONFIG_INVALID',
-        message:
-          'url of message "chat": found a string of 28 characters; allowed: a public host (this is the metadata address of a cloud machine), unless allowHosts names "169.254.169.254".',
-      }),
-    );
-  });
-
-  it('message: waits for Retry-After', async () => {
-    const receiver = await startReceiver(() => ({
-      status: 429,
-      headers: { 'retry-after': '30' },
-      body: 'rate_limited',
-    }));
-    const error = await failureOf(deliver({ url: receiver.url }));
-    expect(retryAfterMsOf(error)).toBe(30_000);
-  });
-
   it('message: the error does not contain the path of the URL, even if the answer repeats it', async () => {
     const receiver = await startReceiver(({ path }) => ({ status: 404, body: `no_service ${path}` }));
     const error = await failureOf(deliver({ url: `${receiver.url}/services/T0AAAA/B0BBBB/sesame` }));
@@ -109,11 +81,6 @@ describe('a message', () => {
       `Message "chat": 127.0.0.1:${receiver.port} answered 404: the URL does not accept messages, or no longer does; create a new one and configure it. It said: no_service /[hidden]`,
     );
     expect(isPermanent(error)).toBe(false);
-  });
-
-  it('message: a 410 disables the subscription', async () => {
-    const receiver = await startReceiver(() => ({ status: 410, body: 'channel_is_archived' }));
-    expect(isDisabling(await failureOf(deliver({ url: receiver.url })))).toBe(true);
   });
 
   it('message: one at a time and one per second, so that the chat has the order of the events', () => {
@@ -152,7 +119,7 @@ describe('a template', () => {
       'crm.person.updated person updated acme people edited 2',
     ],
     ['a } b { c }} d', 'a } b { c }} d'],
-    ['{{after.constructor}}{{after.__proto__.x}}{{after.이름.length}}', ''],
+    ['{{after.constructor}}{{after.__proto__.x}}{{after.이름.length}}.', '.'],
   ])('%j says %j', (source, text) => {
     expect(render(source, event)).toBe(text);
   });

@@ -7,18 +7,10 @@ import type { PostgresOptions } from '../../src/handlers/postgres/options.js';
 import { postgres } from '../../src/handlers/postgres/postgres.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { eventually } from '../support/eventually.js';
-import { handlerContext } from '../support/handler-fixtures.js';
+import { failureOf, handlerContext } from '../support/handler-fixtures.js';
 import { quoted, send, step, useMirrors } from '../support/mirror.js';
 
 const { absent, admin, mirror, rows, schema, table, url } = await useMirrors();
-
-async function failureOf(delivery: Promise<void>): Promise<Error> {
-  const error: unknown = await delivery.then(
-    () => new Error('expected the delivery to fail'),
-    (reason: unknown) => reason,
-  );
-  return error as Error;
-}
 
 describe.skipIf(absent !== null)('postgres columns', () => {
   it('postgres columns: are filled from fields of any name, in their type', async () => {

@@ -56,8 +56,4 @@ describe('subscriptions entry', () => {
       expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
     );
   });
-
-  it('subscriptions entry: finds every handler by its name', () => {
-    expect(KINDS.map((kind) => kind.handler)).toEqual(['bullmq', 'exec', 'message', 'ndjson', 'postgres', 'webhook']);
-  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptOf } from '../../src/handlers/http/answer.js';
+import { excerptOf } from '../../src/handlers/http/post.js';
 
 describe('an excerpt', () => {
   it.each([

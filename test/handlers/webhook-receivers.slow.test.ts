@@ -4,8 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createSigner, encodeEvent } from '../../src/handlers/webhook/message.js';
-import { webhook } from '../../src/handlers/webhook/webhook.js';
+import { createSigner, encodeEvent, webhook } from '../../src/handlers/webhook/webhook.js';
 import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 import { useProcesses, type TestProcess } from '../support/process.js';
 

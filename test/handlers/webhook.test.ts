@@ -1,11 +1,10 @@
 import { HTTP, type CloudEvent } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import type { ChangefeedError } from '../../src/errors.js';
 import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { createWebhook, webhook, webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
-import { handlerContext, sampleEvent, useReceivers, type Received } from '../support/handler-fixtures.js';
+import { failureOf, handlerContext, sampleEvent, useReceivers, type Received } from '../support/handler-fixtures.js';
 
 const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const secret = secretOf(7);
@@ -18,14 +17,6 @@ async function deliver(options: Partial<WebhookOptions> & { url: string }, event
   } finally {
     await subscription.close?.();
   }
-}
-
-async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
-  const error: unknown = await delivery.then(
-    () => new Error('expected the delivery to fail'),
-    (reason: unknown) => reason,
-  );
-  return error as ChangefeedError;
 }
 
 /** What the one request held; fails when there was none or more than one. */
@@ -81,14 +72,6 @@ describe('webhook: a delivery', () => {
     expect(() => verify({ ...one, body: one.body.replace('edited', 'edibed') })).toThrow();
     expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-id': 'evt_other' } })).toThrow();
     expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-timestamp': later } })).toThrow();
-  });
-
-  it('webhook: the message id stays the same across attempts', async () => {
-    const receiver = await startReceiver();
-    await deliver({ url: receiver.url });
-    await deliver({ url: receiver.url });
-    const [first, second] = receiver.received.map((one) => one.headers['webhook-id']);
-    expect(first).toBe(second);
   });
 
   it.each([200, 201, 202, 204, 299])('webhook: %i is success', async (status) => {
@@ -230,13 +213,6 @@ describe('webhook options', () => {
     expect(() => webhook({ name: 'ops', ...options } as WebhookOptions)).toThrow(
       expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
     );
-  });
-
-  it('webhook options: retry over hours by default', () => {
-    const retryOf = (options: Partial<WebhookOptions>): Subscription['retry'] =>
-      webhook({ name: 'ops', url, secret, ...options }).retry;
-    expect(retryOf({})).toEqual({ attempts: 15, delayMs: 5_000, maxDelayMs: 14_400_000 });
-    expect(retryOf({ retry: { attempts: 3 } })).toEqual({ attempts: 3, delayMs: 5_000, maxDelayMs: 14_400_000 });
   });
 
   it('webhook options: rate and disableAfter are passed to the subscription', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Claim, Entered, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
+import type { Claim, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
 import { createRecordGate } from '../../src/state/gate.js';
 import { changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -14,7 +14,7 @@ const entry = (group: string | null, n: number, more: Partial<NewEntry> = {}): N
   return { id: `evt_${n}`, group, logId, serial: logId, atMs: n, kind: 'logged', type: 'crm.person.updated', ...more };
 };
 const gateOf = (): RecordGate => createRecordGate(test.redis, test.keys);
-const enter = (gate: RecordGate, entries: readonly NewEntry[], source = WS): Promise<Entered> =>
+const enter = (gate: RecordGate, entries: readonly NewEntry[], source = WS): ReturnType<RecordGate['enter']> =>
   gate.enter(SUB, { workspace: WS, source, readAt: null, entries });
 /** A run that holds the lock of its job, as BullMQ gives it. */
 async function run({ group, id }: NewEntry, token = TOKEN): Promise<Claim> {
@@ -26,7 +26,7 @@ const left = (n: number | null) => ({
   outcome: 'left',
   next: n === null ? null : (expect.objectContaining({ id: `evt_${n}` }) as object),
 });
-const entered = (heads: readonly boolean[], pending: number): Entered => ({
+const entered = (heads: readonly boolean[], pending: number) => ({
   heads,
   pending,
 });

@@ -13,7 +13,7 @@ import { isoTime, systemClock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, openGate, wrapGate, wrapLog } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps, openGate } from '../support/fan-out.js';
 import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
 import { appendEntry, type Outcome, type StormEvent } from './journal.js';
 
@@ -58,12 +58,13 @@ async function withPoints<T>(act: () => Promise<T>): Promise<T> {
 }
 
 function gateWithPoints(gate: RecordGate): RecordGate {
-  return wrapGate(gate, {
+  return {
+    ...gate,
     enter: (...args) => withPoints(() => gate.enter(...args)),
     standing: (...args) => withPoints(() => gate.standing(...args)),
     advance: (...args) => withPoints(() => gate.advance(...args)),
     hold: (...args) => withPoints(() => gate.hold(...args)),
-  });
+  };
 }
 
 let runs = 0;
@@ -143,7 +144,7 @@ const options = {
   stopGraceMs: 300,
   timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
-const log = wrapLog(deps.log, { event: (...args) => withPoints(() => deps.log.event(...args)) });
+const log: typeof deps.log = { ...deps.log, event: (...args) => withPoints(() => deps.log.event(...args)) };
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });
 void watchStarvation();
 process.once('SIGTERM', () => {

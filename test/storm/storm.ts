@@ -213,6 +213,7 @@ class Storm {
       { subscription, from: 'beginning', to: log.at(-1)!.logId },
       {
         ...this.#deps,
+        clock: systemClock,
         queue: this.#queues.of(subscription),
         subscription: aSubscription(subscription, () => undefined, { order, whenDead }),
       },

@@ -11,7 +11,7 @@ import { DisableSubscriptionError, PermanentError } from '../../src/handlers/err
 import type { HandleBatch } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
-import { aSubscription, fanOutDeps, wrapBackfills, wrapGate, wrapLog } from './fan-out.js';
+import { aSubscription, fanOutDeps } from './fan-out.js';
 
 const {
   FAN_OUT_URL: url = '',
@@ -40,7 +40,8 @@ async function freezeAtCall(what: string): Promise<void> {
   if (freezeAt === `${what}-${count}`) await freeze();
 }
 
-const backfills = wrapBackfills(deps.backfills, {
+const backfills: typeof deps.backfills = {
+  ...deps.backfills,
   async step(...args) {
     const [, , { staged }] = args;
     if (staged === undefined) await freezeAtCall('moving');
@@ -49,7 +50,7 @@ const backfills = wrapBackfills(deps.backfills, {
     if (typeof staged === 'object') await freezeAtCall('staged');
     return moved;
   },
-});
+};
 const source: typeof deps.source = {
   readiness: (...args) => deps.source.readiness(...args),
   async scan(...args) {
@@ -59,7 +60,8 @@ const source: typeof deps.source = {
   },
 };
 
-const gate = wrapGate(deps.gate, {
+const gate: typeof deps.gate = {
+  ...deps.gate,
   async enter(...args) {
     const entered = await deps.gate.enter(...args);
     const [, { source, workspace }] = args;
@@ -77,7 +79,7 @@ const gate = wrapGate(deps.gate, {
     const merged = await deps.gate.merge(...args);
     return freezeAt === 'merged' ? await freeze() : merged;
   },
-});
+};
 
 /** One line per event: record, sequence, id. */
 const lineOf = ({ subject, id, data }: ChangeEvent): string => `${subject} ${data.sequence} ${id}`;
@@ -117,12 +119,13 @@ const subscription = aSubscription(
 );
 
 if (role === 'dispatch') {
-  const log = wrapLog(deps.log, {
+  const log: typeof deps.log = {
+    ...deps.log,
     read: async (...args) => {
       const events = await deps.log.read(...args);
       return freezeAt === 'read' && events.length > 0 ? await freeze() : events;
     },
-  });
+  };
   const offsets: typeof deps.offsets = {
     get: (...args) => deps.offsets.get(...args),
     begin: (...args) => deps.offsets.begin(...args),
@@ -154,7 +157,8 @@ if (role === 'dispatch') {
       return freezeAt === 'marked' ? await freeze() : switched;
     },
   };
-  const log = wrapLog(deps.log, {
+  const log: typeof deps.log = {
+    ...deps.log,
     async event(...args) {
       const logged = await deps.log.event(...args);
       if (logged?.event.id === process.env['FAN_OUT_STOPS']) {
@@ -163,7 +167,7 @@ if (role === 'dispatch') {
       }
       return logged;
     },
-  });
+  };
   await createHandlerPool({ ...deps, log, gate, health, timing, subscriptions: [subscription] }).start();
 }
 say('running');

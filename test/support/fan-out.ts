@@ -1,8 +1,8 @@
-/** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers, and gates with replaced operations. */
+/** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers. */
 import type { Redis } from 'ioredis';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { BackfillStore, LogReader, RecordGate } from '../../src/dispatch/ports.js';
+import type { RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
@@ -165,46 +165,6 @@ export const openGate: RecordGate = {
   pending: () => Promise.resolve({ events: 0, oldest: null, oldestMs: null, oldestId: null }),
   heads: () => Promise.resolve([]),
 };
-
-/** A backfill store with some of its operations replaced. */
-export function wrapBackfills(backfills: BackfillStore, changes: Partial<BackfillStore>): BackfillStore {
-  return {
-    tasks: (...args) => backfills.tasks(...args),
-    begin: (...args) => backfills.begin(...args),
-    step: (...args) => backfills.step(...args),
-    staged: (...args) => backfills.staged(...args),
-    imagesReadAt: (...args) => backfills.imagesReadAt(...args),
-    forgetImagesRead: (...args) => backfills.forgetImagesRead(...args),
-    ...changes,
-  };
-}
-
-/** A log reader with some of its operations replaced. */
-export function wrapLog(log: LogReader, changes: Partial<LogReader>): LogReader {
-  return {
-    read: (...args) => log.read(...args),
-    event: (...args) => log.event(...args),
-    tail: (...args) => log.tail(...args),
-    waitForMore: (...args) => log.waitForMore(...args),
-    close: () => log.close(),
-    ...changes,
-  };
-}
-
-/** A gate with some of its operations replaced. */
-export function wrapGate(gate: RecordGate, changes: Partial<RecordGate>): RecordGate {
-  return {
-    enter: (...args) => gate.enter(...args),
-    standing: (...args) => gate.standing(...args),
-    advance: (...args) => gate.advance(...args),
-    hold: (...args) => gate.hold(...args),
-    merge: (...args) => gate.merge(...args),
-    stored: (...args) => gate.stored(...args),
-    pending: (...args) => gate.pending(...args),
-    heads: (...args) => gate.heads(...args),
-    ...changes,
-  };
-}
 
 /** Pseudo-random numbers in [0, 1): the same seed gives the same numbers. */
 export function seeded(seed: number): () => number {

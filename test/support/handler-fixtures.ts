@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
+import type { ChangefeedError } from '../../src/errors.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { BatchContext, HandlerContext } from '../../src/handlers/handler.js';
@@ -49,6 +50,15 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
 export function batchContext(overrides: Partial<HandlerContext> = {}): BatchContext {
   const context = handlerContext(overrides);
   return { log: context.log, signal: context.signal, subscription: context.subscription, about: () => context };
+}
+
+/** What a delivery fails with. */
+export async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
+  const error: unknown = await delivery.then(
+    () => new Error('expected the delivery to fail'),
+    (reason: unknown) => reason,
+  );
+  return error as ChangefeedError;
 }
 
 export interface Received {

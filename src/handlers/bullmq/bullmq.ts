@@ -1,5 +1,6 @@
 /** `bullmq`: every event as a job in your own queue, for workers in any language that BullMQ supports. */
-import type { JobsOptions } from 'bullmq';
+import { Queue, type JobsOptions } from 'bullmq';
+import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -10,7 +11,6 @@ import { optionsError } from '../../schema-kit/problem.js';
 import type { Reached, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
-import { createProducer, type Producer } from './producer.js';
 
 const MOST = 2 ** 31 - 1;
 const DAY_SECONDS = 86_400;
@@ -106,7 +106,6 @@ function urlFrom(env: NodeJS.ProcessEnv, name: string): string {
 interface Destination {
   settings: BullmqSettings;
   producer: Producer;
-  /** Host and port. */
   place: string;
 }
 
@@ -126,4 +125,70 @@ async function add(event: ChangeEvent, { settings, producer, place }: Destinatio
 function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return shorten(printable(code ?? messageOf(error)), 200).replace(/\.$/, '');
+}
+
+const LONGEST_PAUSE_MS = 2_000;
+
+type Producer = ReturnType<typeof createProducer>;
+
+/**
+ * Adds jobs through a connection of its own. It connects at the first job, so that a command that only reads the configuration opens no connection.
+ * @param options `timeoutMs` is for connecting and for each command
+ */
+function createProducer(options: { url: string; queue: string; prefix: string; timeoutMs: number }) {
+  let opening: ReturnType<typeof open> | undefined;
+  let failure: Error | undefined;
+
+  async function open() {
+    const redis = new Redis(options.url, {
+      lazyConnect: true,
+      connectTimeout: options.timeoutMs,
+      commandTimeout: options.timeoutMs,
+      // While Redis is away an attempt fails and the subscription waits. Queued commands would outlive their attempts.
+      maxRetriesPerRequest: 1,
+      retryStrategy: (times) => Math.min(times * 100, LONGEST_PAUSE_MS),
+    });
+    redis.on('error', (error: Error) => (failure = error)).on('ready', () => (failure = undefined));
+    try {
+      await redis.connect();
+    } catch (error) {
+      redis.disconnect();
+      throw error;
+    }
+    // The queue belongs to the user: its settings stay unchanged.
+    const queue = new Queue(options.queue, { connection: redis, prefix: options.prefix, skipMetasUpdate: true });
+    queue.on('error', () => undefined);
+    return { redis, queue };
+  }
+
+  /** @throws the connection's error, or Redis's own */
+  async function use<Result>(act: (opened: Awaited<ReturnType<typeof open>>) => Promise<Result>): Promise<Result> {
+    try {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return await act(await opening);
+    } catch (error) {
+      // The client only reports that it gave up. The connection's last error has the reason.
+      throw isGivingUp(error) ? (failure ?? error) : error;
+    }
+  }
+
+  return {
+    add: (name: string, data: unknown, job: JobsOptions) => use(({ queue }) => queue.add(name, data, job)),
+    ping: () => use(({ redis }) => redis.ping()),
+    async close(): Promise<void> {
+      const closing = opening;
+      opening = undefined;
+      const open = await closing?.catch(() => undefined);
+      await open?.queue.close();
+      open?.redis.disconnect();
+    },
+  };
+}
+
+function isGivingUp(error: unknown): boolean {
+  const { name, message } = error as Error;
+  return name === 'MaxRetriesPerRequestError' || /connection is closed/i.test(message);
 }

@@ -1,4 +1,6 @@
 /** `exec`: runs a program for every event. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -8,10 +10,9 @@ import { Turns } from '../../runtime/turns.js';
 import { duration, matching, strictOptions } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
 import { PermanentError } from '../errors.js';
-import type { HandlerContext, Subscription } from '../handler.js';
+import type { HandlerContext, Obstacle, Subscription } from '../handler.js';
 import { defineKind } from '../kind.js';
 import { LONGEST_WAIT, subscriptionShape, toSubscription } from '../options.js';
-import { programObstacle } from './program.js';
 import { runCommand, type Ending } from './run.js';
 
 // The operating system ends a text at its first NUL and would silently drop what follows.
@@ -65,14 +66,9 @@ export function exec(options: ExecOptions): Subscription {
 
 export const execKind = defineKind('exec', execSchema, (options) => createExec(options));
 
-export interface ExecWorld {
-  clock: Clock;
-  env: NodeJS.ProcessEnv;
-}
-
 export function createExec(
   settings: ExecSettings,
-  { clock = systemClock, env = process.env }: Partial<ExecWorld> = {},
+  { clock = systemClock, env = process.env }: Partial<Omit<Runner, 'settings'>> = {},
 ): Subscription {
   const turns = new Turns();
   const stopping = new AbortController();
@@ -115,16 +111,11 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name)));
   if (context.signal.aborted) throw stopped(settings);
   try {
-    return await runCommand(
-      {
-        command,
-        args,
-        cwd,
-        env: environmentOf(event, context, { ...inherited, ...settings.env }),
-        input: `${JSON.stringify(event)}\n`,
-      },
-      { signal: context.signal, killAfterMs: settings.killAfter, clock },
-    );
+    return await runCommand({
+      ...{ command, args, cwd, signal: context.signal, killAfterMs: settings.killAfter, clock },
+      env: environmentOf(event, context, { ...inherited, ...settings.env }),
+      input: `${JSON.stringify(event)}\n`,
+    });
   } catch (error) {
     throw unstartable(error as NodeJS.ErrnoException, { settings, clock, env });
   }
@@ -150,32 +141,67 @@ function environmentOf(
   };
 }
 
-function unstartable(error: NodeJS.ErrnoException, { settings, env }: Runner): Error {
-  const { name: subscription, command } = settings;
-  const start = `Exec "${subscription}": could not start ${JSON.stringify(command)}`;
-  const failed = (message: string): ChangefeedError =>
-    new ChangefeedError('CF_COMMAND_FAILED', { message, subscription, cause: error });
+function unstartable(cause: NodeJS.ErrnoException, { settings, env }: Runner): Error {
+  const start = `could not start ${JSON.stringify(settings.command)}`;
   // A retry cannot succeed while there is an obstacle.
   const obstacle = programObstacle(settings, env);
-  if (obstacle === null) return failed(`${start} (${error.code ?? messageOf(error)}). The event is tried again.`);
-  const message = `${start}: ${obstacle.reason}; ${obstacle.remedy}; then retry the dead letters.`;
-  return new PermanentError(message, { cause: failed(message) });
+  if (obstacle === null) return failed(settings, `${start} (${cause.code ?? messageOf(cause)}). ${RETRIED}`, { cause });
+  const { reason, remedy } = obstacle;
+  return permanent(failed(settings, `${start}: ${reason}; ${remedy}; then retry the dead letters.`, { cause }));
 }
 
-function failure({ code, killedBy, stderr }: Ending, { name, command }: ExecSettings): Error {
-  const how = code === null ? `was ended by ${killedBy ?? 'a signal'}` : `exited with ${code}`;
-  const start = `Exec "${name}": ${JSON.stringify(command)} ${how}`;
+function failure({ code: exitCode, killedBy, stderr }: Ending, settings: ExecSettings): Error {
+  const how = exitCode === null ? `was ended by ${killedBy ?? 'a signal'}` : `exited with ${exitCode}`;
+  const start = `${JSON.stringify(settings.command)} ${how}`;
   const said = stderr === '' ? '' : ` It said: ${stderr}`;
-  const failed = (message: string): ChangefeedError =>
-    new ChangefeedError('CF_COMMAND_FAILED', { message, subscription: name, exitCode: code, killedBy });
-  if (code !== NEVER) return failed(`${start}. The event is tried again.${said}`);
-  const message = `${start}: it rejected the event permanently.${said}`;
-  return new PermanentError(message, { cause: failed(message) });
+  if (exitCode !== NEVER) return failed(settings, `${start}. ${RETRIED}${said}`, { exitCode, killedBy });
+  return permanent(failed(settings, `${start}: it rejected the event permanently.${said}`, { exitCode, killedBy }));
 }
 
-function stopped({ name, command, timeout }: ExecSettings): ChangefeedError {
-  return new ChangefeedError('CF_COMMAND_FAILED', {
-    message: `Exec "${name}": ${JSON.stringify(command)} was stopped before it had finished, by its timeout (${formatDuration(timeout)}) or because this process stops. The event is tried again.`,
-    subscription: name,
-  });
+function stopped(settings: ExecSettings): ChangefeedError {
+  const why = `by its timeout (${formatDuration(settings.timeout)}) or because this process stops`;
+  return failed(settings, `${JSON.stringify(settings.command)} was stopped before it had finished, ${why}. ${RETRIED}`);
+}
+
+const RETRIED = 'The event is tried again.';
+
+function failed({ name: subscription }: ExecSettings, problem: string, facts: object = {}): ChangefeedError {
+  const message = `Exec "${subscription}": ${problem}`;
+  return new ChangefeedError('CF_COMMAND_FAILED', { message, subscription, ...facts });
+}
+
+function permanent(error: ChangefeedError): PermanentError {
+  return new PermanentError(error.message, { cause: error });
+}
+
+/** The same search as the system's: a name is looked for on `PATH`, a path begins at `cwd`. Null: it can be started. */
+function programObstacle({ command, cwd = '.', env: added }: ExecSettings, env: NodeJS.ProcessEnv): Obstacle | null {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return { reason: `there is no folder ${JSON.stringify(cwd)}`, remedy: 'create it, or change cwd' };
+  // Windows finds programs by further rules.
+  if (process.platform === 'win32') return null;
+  const name = JSON.stringify(command);
+  const path = { ...env, ...added }['PATH'] ?? '';
+  const candidates = command.includes('/')
+    ? [resolve(cwd, command)]
+    : path.split(delimiter).map((folder) => join(resolve(cwd, folder), command));
+  const found = candidates.filter(isFile);
+  if (found.some(isExecutable)) return null;
+  if (found.length > 0)
+    return { reason: `the program ${name} is not executable`, remedy: `make it executable: chmod +x ${found[0]}` };
+  const where = command.includes('/') ? '' : ' on PATH';
+  return { reason: `there is no program ${name}${where}`, remedy: 'install it, or set command to its full path' };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,19 +1,16 @@
 /** Runs one program: input in, exit code and the end of its output out. Does not know events. */
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Clock } from '../../runtime/clock.js';
+import { withinTime, type Clock } from '../../runtime/clock.js';
+import { onAbort } from '../../runtime/on-abort.js';
 import { printable } from '../../runtime/printable.js';
 
-export interface Command {
+export interface RunOptions {
   command: string;
   args: readonly string[];
   cwd: string | undefined;
   env: NodeJS.ProcessEnv;
-  /** Written to standard input, which is then closed. */
   input: string;
-}
-
-export interface RunOptions {
   /** Stops the program and its children. */
   signal: AbortSignal;
   /** Between SIGTERM and SIGKILL, in ms. */
@@ -21,13 +18,8 @@ export interface RunOptions {
   clock: Clock;
 }
 
-export interface Ending {
-  /** Null if a signal ended it. */
-  code: number | null;
-  killedBy: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
+/** `code` is null if a signal ended it. */
+export type Ending = Awaited<ReturnType<typeof runCommand>>;
 
 // A child that the program left running may keep the output open. The program's own output arrives long before this time.
 const DRAIN_MS = 250;
@@ -35,33 +27,28 @@ const DRAIN_MS = 250;
 const POLL_MS = 25;
 
 /** @throws the system's error if the program could not be started */
-export async function runCommand(command: Command, options: RunOptions): Promise<Ending> {
-  const child = spawn(command.command, command.args, {
-    cwd: command.cwd,
-    env: command.env,
-    stdio: 'pipe',
-    // A process group of its own: it can be stopped as a whole, and Ctrl-C on our terminal does not reach it directly.
-    detached: true,
-    windowsHide: true,
-  });
+export async function runCommand({ command, args, cwd, env, input, ...options }: RunOptions) {
+  // A process group of its own (`detached`): it can be stopped as a whole, and Ctrl-C on our terminal does not reach it directly.
+  const child = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true, windowsHide: true });
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  const closed = once(child, 'close');
-  // A rejection that is not awaited below must not end this process.
-  closed.catch(() => undefined);
+  // A rejection that is not awaited must not end this process.
+  const closed = once(child, 'close').catch(() => undefined);
   const output = { stdout: new Tail(), stderr: new Tail() };
   child.stdout.on('data', (part: Buffer) => output.stdout.add(part));
   child.stderr.on('data', (part: Buffer) => output.stderr.add(part));
   // A program may succeed without reading its input: its exit code decides.
   child.stdin.on('error', () => undefined);
-  child.stdin.end(command.input);
+  child.stdin.end(input);
+  // Without one it did not start: `exited` rejects with the reason.
   const { pid } = child;
-  if (pid !== undefined) endWithThisProcess(pid);
-  const [code, killedBy] = await untilExit(child, exited, options).finally(() => running.delete(pid ?? 0));
-  await drained(closed, options.clock);
+  const [code, killedBy] = await (pid === undefined ? exited : untilExit(pid, exited, options));
+  await withinTime(closed, DRAIN_MS, { clock: options.clock });
   child.stdout.destroy();
   child.stderr.destroy();
   return { code, killedBy, stdout: output.stdout.text(), stderr: output.stderr.text() };
 }
+
+type StopOptions = Pick<RunOptions, 'signal' | 'killAfterMs' | 'clock'>;
 
 /** The process groups of the programs that run now. */
 const running = new Set<number>();
@@ -77,38 +64,25 @@ function endWithThisProcess(pid: number): void {
   isWatched = true;
 }
 
-async function untilExit<Exit>(
-  child: ChildProcessWithoutNullStreams,
-  exited: Promise<Exit>,
-  options: RunOptions,
-): Promise<Exit> {
-  const { pid } = child;
+async function untilExit<Exit>(pid: number, exited: Promise<Exit>, options: StopOptions): Promise<Exit> {
   const { signal } = options;
-  // It did not start: `exited` rejects with the reason.
-  if (pid === undefined) return exited;
+  endWithThisProcess(pid);
   let ending: Promise<void> | undefined;
-  const end = (): void => {
-    ending ??= endGroup(pid, options);
-  };
+  const end = (): void => void (ending ??= endGroup(pid, options));
   if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
+  const forget = onAbort(signal, end);
   try {
     return await exited;
   } finally {
-    signal.removeEventListener('abort', end);
+    forget();
     // The program has ended; its children may need the rest of the grace period.
     await ending;
+    running.delete(pid);
   }
 }
 
-async function drained(closed: Promise<unknown>, clock: Clock): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([closed.catch(() => undefined), clock.sleep(DRAIN_MS, done.signal).catch(() => undefined)]);
-  done.abort();
-}
-
 /** Stops a program together with its children, the group that `detached` creates: SIGTERM, and SIGKILL for what has not stopped within the grace period. */
-async function endGroup(pid: number, { killAfterMs, clock }: RunOptions): Promise<void> {
+async function endGroup(pid: number, { killAfterMs, clock }: StopOptions): Promise<void> {
   signalGroup(pid, 'SIGTERM');
   const deadline = clock.now() + killAfterMs;
   while (clock.now() < deadline) {
@@ -118,7 +92,6 @@ async function endGroup(pid: number, { killAfterMs, clock }: RunOptions): Promis
   signalGroup(pid, 'SIGKILL');
 }
 
-/** False if the group has ended. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     // Windows has no process groups: only the program itself gets the signal.
@@ -146,16 +119,13 @@ class Tail {
     this.#kept = Buffer.from(all.subarray(-KEPT_BYTES));
   }
 
+  /** One line, without control characters, at most 300 characters. */
   text(): string {
     // A cut in the middle of a character leaves up to three bytes of it.
-    return tailOf(this.#kept.toString('utf8').replace(/^\ufffd+/, ''), this.#isCut);
+    const text = this.#kept.toString('utf8').replace(/^\ufffd+/, '');
+    const line = printable(text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trim();
+    const characters = Array.from(line);
+    if (characters.length <= SHOWN_LENGTH && !this.#isCut) return line;
+    return `…${characters.slice(-(SHOWN_LENGTH - 1)).join('')}`;
   }
-}
-
-/** One line, without control characters, at most 300 characters. */
-export function tailOf(text: string, isCut = false): string {
-  const line = printable(text.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trim();
-  const characters = Array.from(line);
-  if (characters.length <= SHOWN_LENGTH && !isCut) return line;
-  return `…${characters.slice(-(SHOWN_LENGTH - 1)).join('')}`;
 }

@@ -78,15 +78,12 @@ function allowedInstead(text: string, url: URL, allowances: Allowances): string 
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isDisguised(text, host)) return 'the address in its plain form, such as 203.0.113.7';
   if (isNamed(host, allowances)) return null;
-  const refusal = isIP(host) === 0 ? refusalOfName(host) : refusalOf(host, allowances);
+  // Other names are checked by the addresses they resolve to, at connect time.
+  const refusalOfName = /(^|\.)localhost\.?$/.test(host) ? 'this machine' : null;
+  const refusal = isIP(host) === 0 ? refusalOfName : refusalOf(host, allowances);
   const unless = `, unless allowHosts names "${host}"`;
   if (refusal !== null) return `a public host (this is ${refusal})${unless}`;
   return url.protocol === 'https:' ? null : `https (http is not encrypted)${unless}`;
-}
-
-/** Other names are checked by the addresses they resolve to, at connect time. */
-function refusalOfName(host: string): string | null {
-  return /(^|\.)localhost\.?$/.test(host) ? 'this machine' : null;
 }
 
 /** `https://2130706433/`, `https://0x7f.1/` and similar forms hide an address and are refused. */

@@ -17,7 +17,6 @@ import { ChangefeedError } from '../../errors.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** `allowHosts`, parsed. */
 export interface Allowances {
   names: ReadonlySet<string>;
   ranges: readonly [Address, number][];
@@ -48,7 +47,6 @@ export function readAllowHosts(entries: readonly string[]): Allowances {
   };
 }
 
-/** A host name, an address or a CIDR range: no scheme, no port, no path. */
 export function isAllowHost(entry: string): boolean {
   return readEntry(entry) !== undefined;
 }
@@ -108,7 +106,6 @@ function unmapped(address: Address): Address {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export const systemResolve: Resolve = (hostname) => resolveByDns(hostname, { all: true, verbatim: true });
@@ -163,7 +160,6 @@ function guardedConnector({ allowances, resolve, timeoutMs }: GuardOptions): bui
   };
 }
 
-/** A `lookup` for sockets that returns only allowed addresses. */
 function guardedLookup(allowances: Allowances, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     allowedAddresses(hostname, allowances, resolve).then(

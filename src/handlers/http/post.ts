@@ -1,39 +1,59 @@
-/** Posts to one endpoint through the guard, and turns the answer into success or the right error. */
-import { addAbortSignal } from 'node:stream';
+/** Posts to one endpoint through the guard. The answer decides: success, retry (and when), or disable the subscription. */
+import { subscribe } from 'node:diagnostics_channel';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf } from '../../errors.js';
+import { retryAfterMs } from '../../runtime/backoff.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
-import type { HandlerContext, Pinged, Reached } from '../handler.js';
-import { readAnswer, refusalError, type EndpointAnswer, type Receiver } from './answer.js';
+import { printable, shorten } from '../../runtime/printable.js';
+import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
+import type { HandlerContext, Reached } from '../handler.js';
 import { connectTo, guardedAgent, systemResolve, type Allowances, type Resolve } from './guard.js';
-import { keepLastTraceparent } from './traceparent.js';
-import type { Message } from '../webhook/message.js';
 
 /** The status says what happened. A body that takes longer is cut, with its connection: some servers send two bytes per second. */
 const BODY_WITHIN_MS = 1_000;
+/** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
+const LONGEST_WAIT_MS = 86_400_000;
+/** In characters. */
+const EXCERPT_LENGTH = 200;
+/** Enough for the excerpt and for a secret that begins within it. A receiver cannot make us read more. */
+const READ_BYTES = 4_096;
 
 export interface EndpointWorld {
   clock: Clock;
   resolve: Resolve;
 }
 
-export interface Endpoint extends Receiver {
+export interface Message {
+  headers: Record<string, string>;
+  body: string;
+}
+
+interface Endpoint {
+  /** Start of every message: `Webhook "ops"`. */
+  who: string;
+  subscription: string;
+  /** The URL's name in messages and logs. */
+  place: string;
   url: URL;
   allowances: Allowances;
   /** In ms. */
   timeout: number;
   /** Secrets that a receiver might echo and that no message may show. */
   hidden: readonly string[];
+  hints: Readonly<Record<number, string>>;
+}
+
+interface Answer {
+  status: number;
+  retryAfter: string | string[] | undefined;
+  excerpt: string;
 }
 
 export type Post = ReturnType<typeof createPost>;
 
-/** Encodes a message at the time it is sent. */
 type Encode = (now: number) => Message;
-
-/** The outcome of one test message. */
-export type Probed = Pick<Pinged, 'outcome' | 'status' | 'ms' | 'body' | 'problem'>;
 
 export function createPost(
   endpoint: Endpoint,
@@ -42,7 +62,7 @@ export function createPost(
   const { place, url, allowances, timeout: timeoutMs, hidden } = endpoint;
   const guard = { allowances, resolve, timeoutMs };
   const agent = guardedAgent(guard);
-  const refusalOf = (answer: EndpointAnswer): Error => refusalError(answer, endpoint, clock.now());
+  const refusalOf = (answer: Answer): Error => refusalError(answer, endpoint, clock.now());
 
   return {
     async send(encode: Encode, { log, signal }: Pick<HandlerContext, 'log' | 'signal'>): Promise<void> {
@@ -55,8 +75,8 @@ export function createPost(
       body.dump().catch(() => undefined);
     },
 
-    /** Sends a message in the same way, and returns the outcome instead of throwing. */
-    async probe(encode: Encode, given: AbortSignal): Promise<Probed> {
+    /** Sends a test message in the same way, and returns the outcome instead of throwing. */
+    async probe(encode: Encode, given: AbortSignal) {
       const startedAt = clock.now();
       // A delivery is bounded by the subscription's timeout; a test message needs its own.
       const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)]);
@@ -65,21 +85,18 @@ export function createPost(
         const ms = clock.now() - startedAt;
         const answer = await readAnswer(response, hidden);
         const about = { status: answer.status, ms, body: answer.excerpt };
-        if (isAccepted(answer.status)) return { ...about, outcome: 'accepted', problem: null };
-        return { ...about, outcome: 'refused', problem: refusalOf({ ...answer, excerpt: '' }).message };
+        if (isAccepted(answer.status)) return { ...about, outcome: 'accepted', problem: null } as const;
+        return { ...about, outcome: 'refused', problem: refusalOf({ ...answer, excerpt: '' }).message } as const;
       } catch (error) {
         const ms = clock.now() - startedAt;
-        return { outcome: 'unreachable', status: null, ms, body: '', problem: messageOf(error) };
+        return { outcome: 'unreachable', status: null, ms, body: '', problem: messageOf(error) } as const;
       }
     },
 
     /** Connects, TLS included, and sends nothing. */
     async reach(): Promise<Reached> {
-      const problem = await connectTo(url, guard).then(
-        () => null,
-        (error: unknown) => messageOf(unreachable(error, endpoint)),
-      );
-      return { place, problem };
+      const failed = (error: unknown): string => unreachable(error, endpoint).message;
+      return { place, problem: await connectTo(url, guard).then(() => null, failed) };
     },
 
     close: () => agent.destroy(),
@@ -113,6 +130,26 @@ async function post(
   }
 }
 
+let keepsLastTraceparent = false;
+
+/**
+ * Where undici is instrumented, each request gets a span and the `traceparent` of that span, appended to the one that we send. A receiver must
+ * ignore a header that comes twice (W3C Trace Context, 3.2). The appended one is kept: its span is a child of ours. Subscribes at the
+ * first call only, and so after the instrumentation of the process.
+ */
+function keepLastTraceparent(): void {
+  if (keepsLastTraceparent) return;
+  keepsLastTraceparent = true;
+  subscribe('undici:request:create', (message) => {
+    const { headers } = (message as { request: { headers: unknown } }).request;
+    if (!Array.isArray(headers)) return;
+    // Names alternate with values.
+    const both: unknown[] = headers;
+    const places = both.flatMap((name, at) => (at % 2 === 0 && name === 'traceparent' ? [at] : []));
+    for (const at of places.slice(0, -1).reverse()) both.splice(at, 2);
+  });
+}
+
 function unreachable(error: unknown, { who, subscription, place, timeout }: Endpoint): ChangefeedError {
   const start = `${who}: ${place}`;
   if (error instanceof ChangefeedError) {
@@ -128,4 +165,63 @@ function failureOf({ code, name }: NodeJS.ErrnoException, timeoutMs: number): st
     return `did not answer within ${formatDuration(timeoutMs)}`;
   if (name === 'AbortError') return 'was cancelled before it answered';
   return `could not be reached (${code ?? name})`;
+}
+
+async function readAnswer(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  hidden: readonly string[],
+): Promise<Answer> {
+  return { status, retryAfter: headers['retry-after'], excerpt: await readExcerpt(body, hidden) };
+}
+
+function refusalError(
+  { status, retryAfter, excerpt }: Answer,
+  { who, subscription, place, hints }: Endpoint,
+  now: number,
+): Error {
+  const start = `${who}: ${place} answered ${status}`;
+  const said = excerpt === '' ? '' : ` It said: ${excerpt}`;
+  const refused = (message: string): ChangefeedError =>
+    new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, status });
+  if (status === 410) {
+    const message = `${start} (Gone): the endpoint no longer exists.${said}`;
+    return new DisableSubscriptionError(message, { cause: refused(message) });
+  }
+  const asked = retryAfterMs(typeof retryAfter === 'string' ? retryAfter : undefined, now);
+  if (asked !== null) {
+    const waitMs = Math.min(asked, LONGEST_WAIT_MS);
+    const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.${said}`;
+    return new RetryAfterError(message, { retryAfter: waitMs, cause: refused(message) });
+  }
+  return refused(`${start}${hintOf(status, hints)}.${said}`);
+}
+
+function hintOf(status: number, hints: Readonly<Record<number, string>>): string {
+  const hint = hints[status];
+  if (hint !== undefined) return `: ${hint}`;
+  if (status >= 300 && status < 400) return ': redirects are not followed; put the final URL into the subscription';
+  return status === 413 ? ': the event is too large for the receiver' : '';
+}
+
+/** The start of a body, in one short line. Reads no more than needed; if the body breaks off, what arrived. */
+async function readExcerpt(body: Readable, hidden: readonly string[]): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part);
+      size += part.length;
+      if (size >= READ_BYTES) break;
+    }
+  } catch {
+    // The status is enough.
+  }
+  return excerptOf(Buffer.concat(parts).toString('utf8', 0, READ_BYTES), hidden);
+}
+
+export function excerptOf(text: string, hidden: readonly string[]): string {
+  const clean = hidden
+    .filter((secret) => secret.length >= 4)
+    .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), printable(text).trim());
+  return shorten(clean, EXCERPT_LENGTH);
 }

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import type { ChangeEvent } from '../../events/types.js';
 import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
-import type { Subscription } from '../handler.js';
+import type { HandlerContext, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
-import { createPost, type EndpointWorld } from '../http/post.js';
+import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
-import { escapeText, plainWord, type EventFacts } from './facts.js';
 import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from './template.js';
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
@@ -93,16 +92,9 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
   });
 }
 
-function encode(
-  event: ChangeEvent,
-  facts: EventFacts,
-  { template, payload }: MessageSettings,
-): { headers: Record<string, string>; body: string } {
-  const rendered = renderTemplate(template, event, facts);
-  // An empty message would be rejected. A template that renders nothing must not lose the event.
-  const text = rendered === '' ? `${escapeText(plainWord(event, 'title', facts))} – ${event.type}` : rendered;
+function encode(event: ChangeEvent, context: HandlerContext, { template, payload }: MessageSettings): Message {
   return {
     headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ ...NO_PREVIEWS, ...payload, text }),
+    body: JSON.stringify({ ...NO_PREVIEWS, ...payload, text: renderTemplate(template, event, context) }),
   };
 }

@@ -1,26 +1,55 @@
 /**
  * Templates: text with `{{…}}` placeholders. A placeholder is resolved, never executed: a word (`{{title}}`) or a field of the record
- * (`{{after.이름}}`, `{{record.담당자.name}}`), with an optional fallback after ` | `. Pure.
+ * (`{{after.이름}}`, `{{record.담당자.name}}`), with an optional fallback after ` | `. Pure. The text format is Slack's mrkdwn, which other
+ * services accept too.
  */
-import { listOf } from '../../events/envelope.js';
-import type { ChangeEvent } from '../../events/types.js';
+import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
+import { listOf, workspaceOf } from '../../events/envelope.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { shorten } from '../../runtime/printable.js';
 import { didYouMean } from '../../schema-kit/did-you-mean.js';
-import {
-  PLAIN_WORDS,
-  RECORD_WORDS,
-  escapeText,
-  plainWord,
-  recordField,
-  type EventFacts,
-  type PlainWord,
-  type RecordWord,
-} from './facts.js';
+import { valueAtPath } from '../field-path.js';
 
 export const DEFAULT_TEMPLATE = '*{{title}}* – {{object}} {{verb}}\n{{changes}}';
 
 /** In characters; Slack's recommendation, far below the length at which it truncates. */
 const LONGEST_TEXT = 4_000;
+const LONGEST_TITLE = 80;
+const MOST_CHANGES = 10;
+const LONGEST_SIDE = 100;
+/** In characters: longer values would hide the rest of the message. */
+const LONGEST_VALUE = 500;
+
+interface EventFacts {
+  /** Null for the feed's own events. */
+  list: ListName | null;
+}
+
+/** Placeholders without a field: `{{title}}`. Not yet escaped. */
+const PLAIN_WORDS = {
+  title: titleOf,
+  changes: ({ data }: ChangeEvent) => data.notice?.message ?? changesOf(data.changes),
+  object: ({ type }: ChangeEvent) => wordsOfType(type).object.replaceAll('_', ' '),
+  verb: ({ type }: ChangeEvent) => wordsOfType(type).verb.replace(/[._]/g, ' '),
+  id: ({ id }: ChangeEvent) => id,
+  type: ({ type }: ChangeEvent) => type,
+  subject: ({ subject }: ChangeEvent) => subject,
+  time: ({ time }: ChangeEvent) => time,
+  workspace: workspaceOf,
+  list: (_event: ChangeEvent, { list }: EventFacts) => list ?? '',
+  class: ({ data }: ChangeEvent) => String(data.class),
+  sequence: ({ data }: ChangeEvent) => String(data.sequence),
+};
+type PlainWord = keyof typeof PLAIN_WORDS;
+
+/** Placeholders of a field: `{{after.이름}}`. `record` is the current image, or the last one of a deleted record. */
+const RECORD_WORDS = {
+  before: ({ data }: ChangeEvent) => data.before,
+  after: ({ data }: ChangeEvent) => data.after,
+  record: ({ data }: ChangeEvent) => data.after ?? data.before,
+};
+type RecordWord = keyof typeof RECORD_WORDS;
 
 type Piece =
   | { kind: 'text'; text: string }
@@ -32,18 +61,15 @@ export type TemplateOutcome = { outcome: 'read'; template: Template } | { outcom
 
 /** Parsed together with the configuration, so that a misspelled placeholder is an error there and not an empty text in every message. */
 export function readTemplate(source: string): TemplateOutcome {
-  const pieces: Piece[] = [];
-  let rest = source;
-  for (let open = rest.indexOf('{{'); open >= 0; open = rest.indexOf('{{')) {
-    const close = rest.indexOf('}}', open);
-    if (close < 0) return { outcome: 'refused', allowed: 'a template in which every {{ is closed by }}' };
-    if (open > 0) pieces.push({ kind: 'text', text: rest.slice(0, open) });
-    const piece = readPlaceholder(rest.slice(open + 2, close));
+  const [first = '', ...rest] = source.split('{{');
+  const pieces: Piece[] = [{ kind: 'text', text: first }];
+  for (const part of rest) {
+    const [placeholder = '', text] = splitOnce(part, '}}');
+    if (text === undefined) return { outcome: 'refused', allowed: 'a template in which every {{ is closed by }}' };
+    const piece = readPlaceholder(placeholder);
     if (typeof piece === 'string') return { outcome: 'refused', allowed: piece };
-    pieces.push(piece);
-    rest = rest.slice(close + 2);
+    pieces.push(piece, { kind: 'text', text });
   }
-  if (rest !== '') pieces.push({ kind: 'text', text: rest });
   return { outcome: 'read', template: pieces };
 }
 
@@ -56,21 +82,26 @@ export function renderTemplate(
   const text = template.map((piece) => renderPiece(piece, event, facts)).join('');
   // No regular expression for the ends of lines: it would take quadratic time for a long run of spaces.
   const lines = text.split('\n').map((line) => line.trimEnd());
-  return cut(lines.join('\n').trim());
+  const rendered = lines.join('\n').trim();
+  // An empty message would be rejected. A template that renders nothing must not lose the event.
+  return rendered === '' ? `${escapeText(titleOf(event))} – ${event.type}` : cut(rendered);
 }
 
 /** Returns what is allowed if the placeholder does not exist. */
 function readPlaceholder(source: string): Piece | string {
   const [path = '', fallback = ''] = splitOnce(source, ' | ').map((part) => part.trim());
   const [word = '', field = ''] = splitOnce(path, '.');
-  const plain = PLAIN_WORDS.find((one) => one === path);
-  if (plain !== undefined) return { kind: 'word', word: plain, fallback };
-  const record = RECORD_WORDS.find((one) => one === word);
-  if (record !== undefined && field !== '') return { kind: 'field', word: record, path: field, fallback };
-  const fields = RECORD_WORDS.map((one) => `{{${one}.<field>}}`).join(', ');
-  const words = PLAIN_WORDS.map((one) => `{{${one}}}`).join(', ');
-  const meant = record === undefined ? didYouMean(word, [...PLAIN_WORDS, ...RECORD_WORDS]) : '';
+  if (isWord(PLAIN_WORDS, path)) return { kind: 'word', word: path, fallback };
+  if (isWord(RECORD_WORDS, word) && field !== '') return { kind: 'field', word, path: field, fallback };
+  const [plain, ofRecord] = [Object.keys(PLAIN_WORDS), Object.keys(RECORD_WORDS)];
+  const fields = ofRecord.map((one) => `{{${one}.<field>}}`).join(', ');
+  const words = plain.map((one) => `{{${one}}}`).join(', ');
+  const meant = ofRecord.includes(word) ? '' : didYouMean(word, [...plain, ...ofRecord]);
   return `${fields}, ${words}${meant}; {{… | text}} gives a fallback`;
+}
+
+function isWord<Words extends object>(words: Words, text: string): text is keyof Words & string {
+  return Object.hasOwn(words, text);
 }
 
 function splitOnce(text: string, separator: string): string[] {
@@ -80,7 +111,10 @@ function splitOnce(text: string, separator: string): string[] {
 
 function renderPiece(piece: Piece, event: ChangeEvent, facts: EventFacts): string {
   if (piece.kind === 'text') return piece.text;
-  const text = piece.kind === 'word' ? plainWord(event, piece.word, facts) : recordField(event, piece.word, piece.path);
+  const text =
+    piece.kind === 'word'
+      ? PLAIN_WORDS[piece.word](event, facts)
+      : shorten(wordsOf(valueAtPath(RECORD_WORDS[piece.word](event), piece.path)), LONGEST_VALUE);
   return text === '' ? piece.fallback : escapeText(text);
 }
 
@@ -88,4 +122,62 @@ function renderPiece(piece: Piece, event: ChangeEvent, facts: EventFacts): strin
 function cut(text: string): string {
   const kept = shorten(text, LONGEST_TEXT);
   return kept === text ? text : kept.replace(/&[a-z]{0,3}…$/, '…');
+}
+
+/** Of the feed's own events, where it has a problem: `acme, list people`. */
+function titleOf(event: ChangeEvent): string {
+  if (event.data.notice === undefined) return shorten(titleOfEvent(event) ?? event.subject, LONGEST_TITLE);
+  const place = event.subject.replace(':', ' ');
+  return [workspaceOf(event), ...(place === 'workspace' ? [] : [place])].join(', ');
+}
+
+function changesOf(changes: readonly FieldChange[]): string {
+  const lines = changes.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
+    const [old, now] = sidesOf(wordsOf(before), wordsOf(after));
+    return `• ${oneLine(field)}: ${old} → ${now}`;
+  });
+  const more = changes.length - lines.length;
+  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+}
+
+/** Cut at their ends, two long texts could look equal. */
+function sidesOf(before: string, after: string): string[] {
+  const areLong = before.length > LONGEST_SIDE && after.length > LONGEST_SIDE;
+  const sides = areLong ? differingParts(before, after) : [before, after];
+  return sides.map((text) => (text === '' ? '–' : oneLine(text)));
+}
+
+/** In names too: a line break there would begin a line that looks like one of ours. */
+function oneLine(text: string): string {
+  return shorten(text.replace(/\s+/g, ' '), LONGEST_SIDE);
+}
+
+/** Shows nothing, and parts what stands around it. */
+const GAP = '\u200b';
+/** They look like the characters of the formatting that they replace. A backslash would do in Markdown, and be shown by Slack. */
+const LOOKALIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
+
+/**
+ * Makes a value mere text, in Slack's format and in the Markdown of services that take it: it notifies nobody, disguises no link, formats
+ * nothing, and does not change the direction of what follows. An address in full stays a link, which shows where it leads.
+ */
+function escapeText(text: string): string {
+  return (
+    text
+      .replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      // `@everyone` and `@name`; an e-mail address stays whole.
+      .replace(/(?<![\p{L}\p{N}.+-])@|@(?=(?:channel|everyone|here|all)\b)/giu, `@${GAP}`)
+      // `[text](address)`, `[text][name]` and `[name]: address`.
+      .replace(/\](?=[([:])/g, `]${GAP}`)
+      // An underscore within a word is part of a name or an address.
+      .replace(/[*`~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (mark) => LOOKALIKES[mark] ?? mark)
+  );
+}
+
+/** A value as readable text, not yet escaped; empty where there is none. */
+function wordsOf(value: unknown): string {
+  return textOfValue(value)?.trim() ?? '';
 }

@@ -13,12 +13,13 @@ import { fileSink, streamSink, type Sink } from './sinks.js';
 const A_SIZE = "a size in quotes such as '512kB', '100MB' or '1GB'";
 const UNIT_BYTES: Readonly<Record<string, number>> = { b: 1, kb: 1_000, mb: 1_000_000, gb: 1_000_000_000 };
 
-const size = z.string({ error: A_SIZE }).transform((given, context) => {
-  const bytes = parseSize(given);
-  if (bytes !== undefined) return bytes;
-  context.addIssue({ code: 'custom', message: A_SIZE });
-  return z.NEVER;
-});
+const size = z
+  .string({ error: A_SIZE })
+  .transform((given) => {
+    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmg]?b)$/i.exec(given.trim()) ?? [];
+    return Math.round(Number(amount) * (UNIT_BYTES[unit.toLowerCase()] ?? Number.NaN));
+  })
+  .refine((bytes) => bytes > 0, { error: A_SIZE });
 
 const rotateOptions = strictOptions({
   /** Before a file grows beyond this size, it is renamed to `<path>.1`: `'512kB'`, `'100MB'`, `'1GB'` (1 kB is 1000 bytes). */
@@ -112,11 +113,4 @@ function obstacleOf(error: unknown): Obstacle {
     default:
       return { reason: messageOf(error), remedy: 'the event is tried again' };
   }
-}
-
-function parseSize(given: string): number | undefined {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*([kmg]?b)$/i.exec(given.trim()) ?? [];
-  if (amount === undefined || unit === undefined) return undefined;
-  const bytes = Math.round(Number(amount) * (UNIT_BYTES[unit.toLowerCase()] ?? Number.NaN));
-  return bytes > 0 ? bytes : undefined;
 }

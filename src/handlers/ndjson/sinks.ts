@@ -29,23 +29,14 @@ export function streamSink(stream: Writable, target: string): Sink {
   return { target, write: (lines) => turns.take(target, () => write(lines)), close: () => turns.over() };
 }
 
-export interface Rotation {
-  /** In bytes. */
-  size: number;
-  keep: number;
-}
-
-interface OpenFile {
-  handle: FileHandle;
-  size: number;
-}
-
 /**
+ * @param rotation `size` in bytes
+ *
  * The file is opened at the first line, so that a subscription without events creates no file, and opened again after a failure, so that
  * writing resumes when a full disk has space again.
  */
-export function fileSink(path: string, rotation?: Rotation): Sink {
-  let file: OpenFile | null = null;
+export function fileSink(path: string, rotation?: { size: number; keep: number }): Sink {
+  let file: Awaited<ReturnType<typeof openForAppend>> | null = null;
   const turns = new Turns();
 
   async function append(line: string): Promise<void> {
@@ -86,7 +77,7 @@ export function fileSink(path: string, rotation?: Rotation): Sink {
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /** Events are people's data: only the owner may read a new file. */
-async function openForAppend(path: string): Promise<OpenFile> {
+async function openForAppend(path: string) {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const handle = await open(path, APPEND, 0o600);
   try {

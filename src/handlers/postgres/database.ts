@@ -1,16 +1,9 @@
 /** Connections to one database, opened when the first event needs one. Does not know events. */
 import type { Pool } from 'pg';
 
-export interface Database {
-  /** Host and database, for messages. Never user or password. */
-  readonly place: string;
-  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** All of them or none. */
-  transaction(statements: readonly Statement[]): Promise<void>;
-  close(): Promise<void>;
-}
+export type Database = ReturnType<typeof openDatabase>;
 
-export interface Statement {
+interface Statement {
   sql: string;
   values: readonly unknown[];
 }
@@ -19,25 +12,20 @@ export interface Statement {
 const MOST_CONNECTIONS = 10;
 const CONNECT_MS = 10_000;
 
-interface DatabaseSettings {
-  url: string;
-  concurrency: number;
-  /** In ms. */
-  timeout: number;
-}
-
-export function openDatabase(settings: DatabaseSettings): Database {
+/** @param settings `timeout` in ms */
+export function openDatabase(settings: { url: string; concurrency: number; timeout: number }) {
   let opening: Promise<Pool> | undefined;
+  const opened = (): Promise<Pool> => (opening ??= openPool(settings));
   return {
     place: placeOf(settings.url),
-    async query<Row extends object>(sql: string, values?: readonly unknown[]) {
-      const pool = await (opening ??= openPool(settings));
-      const { rows } = await pool.query<Row>(sql, values === undefined ? undefined : [...values]);
+    async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+      // Without values, a text of several statements can be run.
+      const { rows } = await (await opened()).query<Row>(sql, values.length === 0 ? undefined : [...values]);
       return rows;
     },
-    async transaction(statements) {
-      const pool = await (opening ??= openPool(settings));
-      const client = await pool.connect();
+    /** All of them or none. */
+    async transaction(statements: readonly Statement[]): Promise<void> {
+      const client = await (await opened()).connect();
       // A broken connection fails its statements, which is enough. Without a listener it would also end the process.
       client.on('error', ignore);
       try {
@@ -52,7 +40,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
         throw error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const closing = opening;
       opening = undefined;
       await (await closing)?.end();
@@ -60,7 +48,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   };
 }
 
-async function openPool({ url, concurrency, timeout }: DatabaseSettings): Promise<Pool> {
+async function openPool({ url, concurrency, timeout }: Parameters<typeof openDatabase>[0]): Promise<Pool> {
   // Loaded only if a postgres subscription exists.
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({

@@ -1,4 +1,3 @@
-/** The options of `postgres`. */
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, yesOrNo } from '../../schema-kit/fields.js';

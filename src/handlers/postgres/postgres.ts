@@ -1,27 +1,18 @@
 /** `postgres`: mirrors every list in a table. */
-import { ChangefeedError } from '../../errors.js';
+import { ChangefeedError, messageOf } from '../../errors.js';
 import { listOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { requireOptionalPackage } from '../../runtime/optional-package.js';
+import { printable, shorten } from '../../runtime/printable.js';
 import type { BatchContext, HandlerContext, Reached, Subscription } from '../handler.js';
-import { BatchError, isPermanent } from '../errors.js';
+import { BatchError, PermanentError, isPermanent } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { openDatabase, type Database } from './database.js';
-import { connectionProblem, databaseError, isTableGone } from './failure.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
 import { rowOf, type Row } from './row.js';
-import {
-  PRESENT_SQL,
-  creationSql,
-  missingOwn,
-  presentValues,
-  qualified,
-  upsertSql,
-  type Present,
-  type Table,
-} from './table.js';
+import { creationSql, missingOwn, presentQuery, qualified, upsertSql, type Present, type Table } from './table.js';
 
 /**
  * A subscription that mirrors each list in a PostgreSQL table, which it creates itself: `workspace`, `id`, the record as
@@ -53,8 +44,7 @@ async function reach(subscription: string, database: Database): Promise<Reached>
   const { place } = database;
   const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
   if (failed === null) return { place, problem: null };
-  const { problem, remedy } = failed;
-  return { place, problem: `Postgres "${subscription}": ${place}: ${problem}.`, remedy };
+  return { place, problem: `Postgres "${subscription}": ${place}: ${failed.problem}.`, remedy: failed.remedy };
 }
 
 interface Mirror {
@@ -81,11 +71,8 @@ async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror):
 
 /** One transaction. If PostgreSQL rejects a row permanently, each row is written by itself to find which. */
 async function writeAll(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
-  const writings = events
-    .map((event) => writingOf(event, writeContextOf(context, event), mirror))
-    .filter((one) => one !== null);
+  const writings = events.flatMap((event) => writingOf(event, writeContextOf(context, event), mirror) ?? []);
   if (writings.length === 0) return;
-  context.signal.throwIfAborted();
   // All processes lock rows in the same order; otherwise two transactions could deadlock.
   const sorted = writings.toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1));
   const statements = sorted.map(({ sql, row }) => ({ sql, values: row.values }));
@@ -100,15 +87,12 @@ async function writeAll(events: readonly ChangeEvent[], context: BatchContext, m
 async function writeOneByOne(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
   const failures: [string, unknown][] = [];
   for (const event of events) {
-    await write(event, writeContextOf(context, event), mirror).catch((error: unknown) =>
-      failures.push([event.id, error]),
-    );
+    const note = (error: unknown): unknown => failures.push([event.id, error]);
+    await write(event, writeContextOf(context, event), mirror).catch(note);
   }
-  const { name: subscription } = mirror.settings;
-  if (failures.length > 0) {
-    const message = `Postgres "${subscription}": ${failures.length} of ${events.length} records were rejected.`;
-    throw new BatchError(message, failures);
-  }
+  if (failures.length === 0) return;
+  const rejected = `${failures.length} of ${events.length} records were rejected`;
+  throw new BatchError(`Postgres "${mirror.settings.name}": ${rejected}.`, failures);
 }
 
 interface Writing {
@@ -174,10 +158,7 @@ function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void>
 }
 
 async function makeTable(table: Table, { settings: { name: subscription }, database }: Mirror): Promise<void> {
-  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(
-    PRESENT_SQL,
-    presentValues(table),
-  );
+  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(...presentQuery(table));
   const missing = missingOwn(present);
   if (missing.length > 0) {
     throw new ChangefeedError('CF_DATABASE_FAILED', {
@@ -187,4 +168,61 @@ async function makeTable(table: Table, { settings: { name: subscription }, datab
   }
   const sql = creationSql(table, present);
   if (sql !== '') await database.query(sql);
+}
+
+interface FailureContext {
+  subscription: string;
+  place: string;
+  table: string;
+}
+/** Tables that were dropped while the process runs are created again at the next attempt. */
+function isTableGone(error: unknown): boolean {
+  return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
+}
+
+/** What a failed statement means for the event, without record contents. `table` is qualified and quoted. */
+function databaseError(
+  error: unknown,
+  { subscription, place, table }: { subscription: string; place: string; table: string },
+): Error {
+  const start = `Postgres "${subscription}": ${place}`;
+  const state = sqlStateOf(error);
+  const failed = (message: string, cause?: unknown): ChangefeedError =>
+    new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
+  if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
+  if (/^2[23]/.test(state)) {
+    // The database's message quotes the value and its details the whole row: neither may be shown or kept as cause.
+    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
+    return new PermanentError(message, { cause: failed(message) });
+  }
+  const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
+  return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
+}
+
+function unreachable(error: unknown): string {
+  return `could not be reached (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`;
+}
+
+function saying(error: unknown, state: string): string {
+  return `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`;
+}
+
+/** What is wrong when nothing can be asked, and what to do. */
+function connectionProblem(error: unknown): { problem: string; remedy: string } {
+  const state = sqlStateOf(error);
+  if (state === undefined)
+    return { problem: unreachable(error), remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.' };
+  return { problem: saying(error, state), remedy: remedyOf(state) ?? 'Look into the log of PostgreSQL.' };
+}
+
+function remedyOf(state: string): string | undefined {
+  if (state.startsWith('28')) return 'Check user and password.';
+  if (state === '3D000') return 'Create the database first.';
+  if (state === '42501') return 'Give this user the right to it, or have another create schema and tables.';
+  return state === '42804' ? 'The column has another type; change it, or the subscription.' : undefined;
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }

@@ -11,13 +11,12 @@ import type { Column, ColumnType } from './table.js';
 export interface Row {
   /** `kept`: the image in the table stays. */
   image: 'replaced' | 'kept';
-  /** In the order of the statement. */
   values: (string | null)[];
   /** Columns whose value does not have the column's type. */
   misfits: Column[];
 }
 
-export interface RowOptions {
+interface RowOptions {
   columns: readonly Column[];
   timeZone: string;
   keepDeleted: boolean;
@@ -29,10 +28,7 @@ export function rowOf(event: ChangeEvent, { columns, timeZone, keepDeleted }: Ro
   const isDeleted = event.type.endsWith('.deleted');
   if (!isDeleted && (after === null || !/\.(created|updated|snapshot)$/.test(event.type))) return null;
   const image = isDeleted ? (keepDeleted ? before : null) : after;
-  const read = columns.map((column) => ({
-    column,
-    value: toColumnValue(valueAtPath(image, column.field), column.type, timeZone),
-  }));
+  const read = columns.map((column) => toColumnValue(valueAtPath(image, column.field), column.type, timeZone));
   return {
     image: isDeleted && keepDeleted && image === null ? 'kept' : 'replaced',
     values: [
@@ -43,19 +39,15 @@ export function rowOf(event: ChangeEvent, { columns, timeZone, keepDeleted }: Ro
       Number.isNaN(Date.parse(event.time)) ? null : event.time,
       observedAt,
       String(isDeleted),
-      ...read.map(({ value }) => (value.outcome === 'fits' ? value.text : null)),
+      ...read.map((value) => value ?? null),
     ],
-    misfits: read.filter(({ value }) => value.outcome === 'misfit').map(({ column }) => column),
+    misfits: columns.filter((_, index) => read[index] === undefined),
   };
 }
 
-/** `misfit`: the value does not have the column's type. */
-type ColumnValue = { outcome: 'fits'; text: string | null } | { outcome: 'misfit' };
-
-export function toColumnValue(value: unknown, type: ColumnType, timeZone: string): ColumnValue {
-  if (value === null || value === undefined) return { outcome: 'fits', text: null };
-  const text = READERS[type](value, timeZone);
-  return text === undefined ? { outcome: 'misfit' } : { outcome: 'fits', text };
+/** Undefined: the value does not have the column's type. */
+export function toColumnValue(value: unknown, type: ColumnType, timeZone: string): string | null | undefined {
+  return value === null || value === undefined ? null : READERS[type](value, timeZone);
 }
 
 /**

@@ -61,26 +61,23 @@ export function isReserved(column: string): boolean {
   return [...OWN_COLUMNS, ...SYSTEM_COLUMNS].includes(column);
 }
 
-/** The qualified, quoted name of the table. */
 export function qualified({ schema, name }: Table): string {
   return `${quote(schema)}.${quote(name)}`;
 }
 
-/** What exists of a table already. */
 export interface Present {
   hasSchema: boolean;
-  /** Null if the table does not exist. */
   columns: readonly string[] | null;
 }
 
-/** Takes `presentValues`. If nothing is missing, a database user without the right to create tables is enough. */
-export const PRESENT_SQL = `
+/** If nothing is missing, a database user without the right to create tables is enough. */
+const PRESENT_SQL = `
   SELECT to_regnamespace($1) IS NOT NULL AS "hasSchema",
     (SELECT array_agg(attname::text) FROM pg_attribute
       WHERE attrelid = to_regclass($2) AND attnum > 0 AND NOT attisdropped) AS "columns"`;
 
-export function presentValues(table: Table): [string, string] {
-  return [quote(table.schema), qualified(table)];
+export function presentQuery(table: Table): [sql: string, values: string[]] {
+  return [PRESENT_SQL, [quote(table.schema), qualified(table)]];
 }
 
 /** Columns of ours that an existing table lacks: such a table was not created by Changefeed. */
@@ -91,9 +88,8 @@ export function missingOwn({ columns }: Present): string[] {
 /** One text, which PostgreSQL runs as one transaction; empty if nothing is missing. */
 export function creationSql(table: Table, present: Present): string {
   const added = table.columns.filter(({ name }) => present.columns?.includes(name) !== true);
-  const definitions = [...OWN.map(([name, type]) => `${quote(name)} ${type}`), 'PRIMARY KEY ("workspace", "id")'].join(
-    ', ',
-  );
+  const own = OWN.map(([name, type]) => `${quote(name)} ${type}`);
+  const definitions = [...own, 'PRIMARY KEY ("workspace", "id")'].join(', ');
   const statements = [
     ...(present.hasSchema ? [] : [`CREATE SCHEMA IF NOT EXISTS ${quote(table.schema)}`]),
     ...(present.columns === null ? [`CREATE TABLE IF NOT EXISTS ${qualified(table)} (${definitions})`] : []),
@@ -119,10 +115,9 @@ export function upsertSql(table: Table, image: 'replaced' | 'kept'): string {
   const names = all.map(({ name }) => quote(name));
   const values = all.map(({ type }, index) => `$${index + 1}::${type}`);
   const imageNames = new Set(['data', ...table.columns.map(({ name }) => name)]);
-  const updated = all
-    .map(({ name }) => name)
-    .filter((name) => name !== 'workspace' && name !== 'id' && (image === 'replaced' || !imageNames.has(name)));
-  const assignments = updated.map((name) => `${quote(name)} = excluded.${quote(name)}`);
+  const assignments = all
+    .filter(({ name }) => name !== 'workspace' && name !== 'id' && (image === 'replaced' || !imageNames.has(name)))
+    .map(({ name }) => `${quote(name)} = excluded.${quote(name)}`);
   return `INSERT INTO ${qualified(table)} AS present (${names.join(', ')}) VALUES (${values.join(', ')})
     ON CONFLICT ("workspace", "id") DO UPDATE SET ${assignments.join(', ')}
     WHERE excluded."sequence" > present."sequence"

@@ -1,14 +1,23 @@
-/** `webhook`: every event as a signed HTTP request. */
+/** `webhook`: every event as a signed HTTP request. CloudEvents in structured mode, alone or as a batch, signed as Standard Webhooks specifies. */
+import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
+import { batchId } from '../../events/envelope.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { isoTime } from '../../runtime/clock.js';
 import { strictOptions } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
-import type { HandlerContext, Subscription } from '../handler.js';
+import type { HandlerContext, Pinged, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, placeOf, toEndpoint } from '../http/endpoint.js';
-import { createPost, type EndpointWorld } from '../http/post.js';
+import { createPost, type EndpointWorld, type Message, type Post } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
-import { A_SECRET, createSigner, encodeBatch, encodeEvent, isSecret, type Message, type Unsigned } from './message.js';
-import { ping } from './ping.js';
+
+const PREFIX = 'whsec_';
+// The specification's limits, in bytes.
+const LEAST_BYTES = 24;
+const MOST_BYTES = 64;
+const A_SECRET = `${PREFIX} followed by ${LEAST_BYTES} to ${MOST_BYTES} random bytes in base64, or an array of up to 10 of these (node -p "'${PREFIX}' + crypto.randomBytes(32).toString('base64')" makes one)`;
 
 const oneSecret = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
 const secrets = z.array(oneSecret, { error: A_SECRET }).min(1, { error: A_SECRET }).max(10, { error: A_SECRET });
@@ -55,7 +64,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
       place,
       // What a receiver might echo, and no message may show.
       hidden: [
-        ...settings.secret.map((text) => text.slice('whsec_'.length)),
+        ...settings.secret.map((text) => text.slice(PREFIX.length)),
         url.search.slice(1),
         ...url.searchParams.values(),
       ],
@@ -81,4 +90,76 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
 /** The receiver's spans belong to the trace of the change. Only the ids of trace and span leave this process. */
 function traced({ headers, body }: Message, traceparent: string | undefined): Message {
   return { headers: { ...headers, ...(traceparent !== undefined && { traceparent }) }, body };
+}
+
+interface Unsigned extends Message {
+  id: string;
+}
+
+/** @param event a CloudEvent with any type and data */
+export function encodeEvent(event: Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object }): Unsigned {
+  return { id: event.id, headers: { 'content-type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
+}
+
+/** The same events in the same order get the same message id, so a receiver can skip a message it has already received. */
+function encodeBatch(events: readonly ChangeEvent[]): Unsigned {
+  return {
+    id: batchId(events.map(({ id }) => id)),
+    headers: { 'content-type': 'application/cloudevents-batch+json' },
+    body: JSON.stringify(events),
+  };
+}
+
+/** @param now time of this attempt, ms since the epoch: receivers reject messages that are more than minutes old */
+type Sign = (message: Unsigned, now: number) => Message;
+
+/** One signature per secret, so that a receiver can rotate secrets without losing an event. */
+export function createSigner(secrets: readonly string[]): Sign {
+  const signers = secrets.map((secret) => new Webhook(secret));
+  return ({ id, headers, body }, now) => {
+    const at = new Date(now);
+    const signed = {
+      ...headers,
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(now / 1_000)),
+      'webhook-signature': signers.map((signer) => signer.sign(id, at, body)).join(' '),
+    };
+    return { headers: signed, body };
+  };
+}
+
+function isSecret(text: string): boolean {
+  if (!text.startsWith(PREFIX)) return false;
+  const encoded = text.slice(PREFIX.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  // Node ignores invalid base64. A typing error must not become another key.
+  return bytes.toString('base64') === encoded && bytes.length >= LEAST_BYTES && bytes.length <= MOST_BYTES;
+}
+
+interface PingOptions {
+  subscription: string;
+  place: string;
+  sign: Sign;
+  post: Post;
+  signal: AbortSignal;
+}
+
+/** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
+async function ping({ subscription, place, sign, post, signal }: PingOptions): Promise<Pinged> {
+  // A new id each time: a receiver would skip an id it has already received.
+  const id = `test_${randomUUID()}`;
+  // Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests.
+  const type = 'changefeed.test';
+  const message = 'A test event sent with "changefeed webhook test". Nothing has changed in the CRM.';
+  let signature = '';
+  const probed = await post.probe((now) => {
+    const about = { id, source: '/changefeed', type, subject: subscription, time: isoTime(now) };
+    const data = { test: true, message };
+    const event = { specversion: '1.0', ...about, datacontenttype: 'application/json', data } as const;
+    const signed = sign(encodeEvent(event), now);
+    signature = signed.headers['webhook-signature'] ?? '';
+    return signed;
+  }, signal);
+  const signatures = signature.split(' ').map((text, index) => ({ secret: index + 1, signature: text }));
+  return { subscription, place, id, type, signatures, ...probed };
 }
