@@ -8,6 +8,7 @@
  */
 import { diffRecords, readFields, type Comparison } from '../crm/canonical.js';
 import { builtInLists } from '../crm/lists/lists.js';
+import { isSameActor } from '../events/actor.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
 
@@ -57,12 +58,14 @@ function fold(members: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: C
   const changes = isUpdate ? foldChanges(members, comparisonOf) : [];
   if (isUpdate && changes.length === 0 && members.every(({ data }) => data.changes.length > 0)) return null;
   const ids = members.map(({ id }) => id);
+  const { actor, ...data } = last.data;
   return {
     ...last,
     id: mergedEventId(ids),
     type: verbOf(last) === 'deleted' ? last.type : first.type,
     data: {
-      ...last.data,
+      ...data,
+      ...(actor !== undefined && members.every((one) => isSameActor(one.data.actor, actor)) && { actor }),
       ...(first.data.reappeared && verbOf(last) !== 'deleted' && { reappeared: true }),
       before: beforeOf(first, last),
       changes,
@@ -106,7 +109,8 @@ function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
   const folded = new Map<string, FieldChange>();
   for (const change of members.flatMap(({ data }) => data.changes)) {
     const earlier = folded.get(change.field);
-    folded.set(change.field, earlier === undefined ? change : { ...change, before: earlier.before });
+    const { field, before, after } = change;
+    folded.set(field, { field, before: earlier === undefined ? before : earlier.before, after });
   }
   return [...folded.values()].toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
