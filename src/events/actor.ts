@@ -15,6 +15,25 @@ export function isBy(rules: readonly ActorRule[], { data: { actor } }: ChangeEve
   );
 }
 
+/** The actors that an event names: of all its changes, or of some. */
+export function actorsOf({ data: { actor, changes } }: ChangeEvent): Actor[] {
+  return actor === undefined ? changes.flatMap((change) => change.actor ?? []) : [actor];
+}
+
+/** @param text a kind of actor, `unknown`, an id, or part of a name */
+export function compileActor(text: string): (event: ChangeEvent) => boolean {
+  const part = normal(text);
+  return (event) => {
+    const actors = actorsOf(event);
+    if (actors.length === 0) return text === 'unknown';
+    return actors.some(({ type, id, name }) => type === text || id === text || normal(name ?? '').includes(part));
+  };
+}
+
+function normal(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}
+
 /** The name, or what it is. */
 export function textOfActor({ type, name }: Actor): string {
   return name === null || name === '' ? type : name;
