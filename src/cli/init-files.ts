@@ -75,6 +75,8 @@ export default defineConfig({
 
       // Options per list: people, organization, memo, todo, history, activity.
       // lists: { history: { enabled: false }, people: { ignore: ['프로필 사진'] } },
+      // Ready-made lists: edits are found in seconds, with who made them. "changefeed doctor" asks the API which it serves.
+      // lists: { people_history: true, organization_history: true, deal: true, lead: true, lead_history: true },
     },
   ],
 
