@@ -15,7 +15,7 @@ export interface EventItemProps {
 export function EventItem({ event, now, fresh = false }: EventItemProps) {
   const { t, word, ago, dateTime, valueType } = usePreferences();
   const [open, setOpen] = useState(false);
-  const { object, verb, title, about, person, observedAt, subject, notice, schema } = event;
+  const { object, verb, title, about, person, actor, observedAt, subject, notice, schema } = event;
   const isOfFeed = event.type.startsWith('changefeed.');
   return (
     <li class={`event ${tone(event)} ${fresh ? 'fresh' : ''}`}>
@@ -29,6 +29,7 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
         {about !== null && <span class="about">{about}</span>}
         {/* An id says nothing to a person; it is in the details. */}
         {person !== null && person.name !== person.id && <span class="person">{person.name}</span>}
+        {actor !== null && <By actor={actor} />}
         <time dateTime={observedAt} title={dateTime(observedAt)}>
           {ago(observedAt, now)}
         </time>
@@ -48,12 +49,13 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
       {event.due !== null && <p class="message">{t('event.due', { when: dateTime(event.due) })}</p>}
       {event.changes.length > 0 && (
         <dl class="changes">
-          {event.changes.map(({ field, before, after }, index) => (
+          {event.changes.map(({ field, before, after, actor: of }, index) => (
             <div key={index}>
               <dt>{field}</dt>
               <dd>
                 <Value value={before} side="before" /> <span aria-hidden="true">→</span>{' '}
                 <Value value={after} side="after" />
+                {of !== null && <By actor={of} />}
               </dd>
             </div>
           ))}
@@ -65,6 +67,15 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
       </button>
       {open && <Details event={event} />}
     </li>
+  );
+}
+
+function By({ actor: { type, name } }: { actor: NonNullable<EventView['actor']> }) {
+  const { t, word } = usePreferences();
+  return (
+    <span class="by" title={word('actor', type)}>
+      {t('event.by', { name: name === type ? word('actor', type) : name })}
+    </span>
   );
 }
 

@@ -79,8 +79,10 @@ export * from './crm/record.js';
 export { defineList } from './crm/lists/define.js';
 export type { ListDefinition, ListDescription, RecordOf } from './crm/lists/define.js';
 export { LIST_NAMES } from './crm/lists/lists.js';
-export type { BuiltInList, ListName, ObjectName } from './crm/lists/lists.js';
+export type { BuiltInList, ListName, ObjectName, ReadyMadeList } from './crm/lists/lists.js';
 export type {
+  Actor,
+  ActorType,
   ChangeClass,
   ChangeData,
   ChangeEvent,

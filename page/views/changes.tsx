@@ -6,7 +6,7 @@ import { EventItem } from '../event-item.js';
 import { placeOf, useNow, usePlace, useSettled } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
 
-const FILTERS = ['workspace', 'list', 'type', 'field', 'person', 'text', 'record'] as const;
+const FILTERS = ['workspace', 'list', 'type', 'field', 'person', 'actor', 'text', 'record'] as const;
 type Filter = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 const VERBS = [
   'created',
@@ -21,6 +21,7 @@ const VERBS = [
   'snapshot',
   'schema_changed',
 ] as const;
+const ACTORS = ['user', 'workflow', 'sequence', 'api', 'field', 'unknown'] as const;
 const PAGE = '50';
 /** Events that the page holds; older ones are a button away. */
 const MOST_SHOWN = 1_000;
@@ -98,6 +99,7 @@ function Filters({ about, filter, events }: { about: About; filter: Filter; even
   ];
   const fields = [...new Set(events.flatMap(({ changes }) => changes.map(({ field }) => field)))].sort();
   const people = [...new Set(events.flatMap(({ person }) => (person === null ? [] : [person.name])))].sort();
+  const actors = [...new Set(events.flatMap(({ actor }) => (actor === null ? [] : [actor.name])))].sort();
   const given = Object.keys(filter).length;
   const [open, setOpen] = useState(given > 0);
   return (
@@ -136,6 +138,13 @@ function Filters({ about, filter, events }: { about: About; filter: Filter; even
           onText={(value) => set('person', value)}
           suggestions={people}
           id="people"
+        />
+        <Text
+          label={t('filter.actor')}
+          value={filter.actor}
+          onText={(value) => set('actor', value)}
+          suggestions={[...ACTORS, ...actors]}
+          id="actors"
         />
         <Text
           label={t('filter.field')}

@@ -10,11 +10,13 @@ import { createReadApi } from '../api/client.js';
 import { polledLists } from '../config/lists.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import { judgeAddress, judgeApi } from '../doctor/api.js';
+import type { ListName } from '../crm/lists/lists.js';
+import { judgeAddress, judgeApi, judgeOffers } from '../doctor/api.js';
 import { error, ok, skipped, type Finding } from '../doctor/finding.js';
 import { judgeRedis } from '../doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
+import { offersBeside, probeOffers } from '../probe/offers.js';
 import { probeLists } from '../probe/probe.js';
 import { askOnce } from '../probe/sample.js';
 import { systemClock } from '../runtime/clock.js';
@@ -40,13 +42,20 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const stateDir = stateDirOf({ cwd, env, home: homedir(), baseUrl });
   const redis = await redisFindings(config, stateDir);
-  const apis: Finding[] = [];
-  for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, signal)));
-  const endpoints = await endpointFindings(config);
   const isUsable = redis.every(({ result }) => result !== 'error');
-  const feed = isUsable ? await feedFindings(options) : [skipped('feed', 'its problems are stored in Redis')];
-  return [...redis, ...apis, ...endpoints, ...feed];
+  const feed = isUsable ? await readFeed(options) : NO_FEED;
+  const apis: Finding[] = [];
+  for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, signal)));
+  const endpoints = await endpointFindings(config);
+  return [...redis, ...apis, ...endpoints, ...feed.findings];
 }
+
+interface Feed {
+  findings: Finding[];
+  walkMsOf: (workspace: string, list: ListName) => number | null;
+}
+
+const NO_FEED: Feed = { findings: [skipped('feed', 'its problems are stored in Redis')], walkMsOf: () => null };
 
 async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir: string): Promise<Finding[]> {
   if (url === undefined) {
@@ -71,14 +80,19 @@ async function diskFinding(folder: string): Promise<Finding> {
 
 async function apiFindings(
   { name, baseUrl, token, budget, lists }: Config['workspaces'][number],
+  { walkMsOf }: Feed,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const paced = { take: () => systemClock.sleep(PAUSE_MS, signal), pause: () => Promise.resolve() };
   const asked = polledLists(lists).all;
-  const api = createReadApi({ workspace: name, baseUrl, token, budget: paced, lists: asked, attempts: 1 });
+  const offered = offersBeside(asked);
+  const served = [...asked, ...offered];
+  const api = createReadApi({ workspace: name, baseUrl, token, budget: paced, lists: served, attempts: 1 });
+  const ask = askOnce(api, signal);
   try {
-    const report = await probeLists({ ask: askOnce(api, signal), lists: asked, requests: asked.length });
-    return [...judgeAddress(name, baseUrl), ...judgeApi(name, report, budget)];
+    const report = await probeLists({ ask, lists: asked, requests: asked.length });
+    const offers = report.lists.length === 0 ? [] : await probeOffers(ask, offered, (list) => walkMsOf(name, list));
+    return [...judgeAddress(name, baseUrl), ...judgeApi(name, report, budget), ...judgeOffers(name, offers)];
   } finally {
     await api.close();
   }
@@ -95,17 +109,22 @@ async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
   }
 }
 
-async function feedFindings({ path, signal: _, ...world }: DoctorOptions): Promise<Finding[]> {
+async function readFeed({ path, signal: _, ...world }: DoctorOptions): Promise<Feed> {
   try {
     const { feed } = await openService(world, { path, quiet: true });
     try {
-      const { problems, subscriptions, processes } = await feed.status();
+      const { problems, subscriptions, processes, workspaces } = await feed.status();
       const dead = subscriptions.map(({ name, dead: count }) => ({ subscription: name, count }));
-      return judgeFeed({ processes: processes.length, problems, dead });
+      const lists = workspaces.flatMap((one) => one.lists.map((list) => ({ workspace: one.name, ...list })));
+      return {
+        findings: judgeFeed({ processes: processes.length, problems, dead }),
+        walkMsOf: (workspace, name) =>
+          lists.find((one) => one.workspace === workspace && one.list === name)?.freshness?.sweepMs ?? null,
+      };
     } finally {
       await feed.stop();
     }
   } catch (reason) {
-    return [error('feed', messageOf(reason), 'See "changefeed status".')];
+    return { ...NO_FEED, findings: [error('feed', messageOf(reason), 'See "changefeed status".')] };
   }
 }

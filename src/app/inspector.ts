@@ -8,11 +8,12 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { createReadApi } from '../api/client.js';
+import { offersBeside, probeOffers } from '../probe/offers.js';
 import { probeLists, type ProbeReport } from '../probe/probe.js';
 import { askOnce } from '../probe/sample.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
 import type { SweepStore } from '../sweep/store.js';
-import { enabledLists, listIn, type Workspaces } from './workspaces.js';
+import { enabledLists, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
@@ -58,6 +59,11 @@ const PROBE_REQUESTS = 40;
 /** How many of the newest events of the log are read to preview rules, and to find those of a record. */
 const PREVIEWED_EVENTS = 10_000;
 
+async function walkMsIn({ store }: Workspace, list: ListName): Promise<number | null> {
+  const { lastSweep } = (await store.load(list)).state;
+  return lastSweep === null ? null : Date.parse(lastSweep.completedAt) - Date.parse(lastSweep.startedAt);
+}
+
 export function createInspector(workspaces: Workspaces): Inspector {
   const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
     const workspace = workspaces.choose(name);
@@ -93,10 +99,20 @@ export function createInspector(workspaces: Workspaces): Inspector {
       const { baseUrl, token } = workspace.config;
       const names = lists.length > 0 ? lists : enabledLists(workspace.config);
       const asked = names.map((list) => listIn(workspace, list).descriptor);
+      // The most requests include those for offers.
+      const offered = lists.length > 0 || requests < PROBE_REQUESTS ? [] : offersBeside(asked);
       const { budget } = workspace;
-      const api = createReadApi({ workspace: workspace.name, baseUrl, token, budget, lists: asked, attempts: 1 });
+      const served = [...asked, ...offered];
+      const api = createReadApi({ workspace: workspace.name, baseUrl, token, budget, lists: served, attempts: 1 });
+      const ask = askOnce(api, signal);
       try {
-        return await probeLists({ ask: askOnce(api, signal), lists: asked, requests });
+        const report = await probeLists({ ask, lists: asked, requests: requests - offered.length });
+        if (offered.length === 0 || report.lists.length === 0) return report;
+        const walks = new Map(
+          await Promise.all(names.map(async (list) => [list, await walkMsIn(workspace, list)] as const)),
+        );
+        const offers = await probeOffers(ask, offered, (list) => walks.get(list) ?? null);
+        return { ...report, requests: report.requests + offers.length, offers };
       } finally {
         await api.close();
       }

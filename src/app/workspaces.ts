@@ -19,6 +19,7 @@ import type { Tracing } from '../runtime/tracing.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
+import { createCreditStore } from '../state/credits.js';
 import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
@@ -31,6 +32,7 @@ import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/sh
 import type { AimQueue } from '../sweep/shortcuts/store.js';
 import { eventsOf, type SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
+import { withActors } from './actors.js';
 import type { AppContext } from './context.js';
 import { publishSpan, tracedApi, tracedTodos } from './traced.js';
 
@@ -219,10 +221,12 @@ function openStore(
   aims: AimQueue,
 ): SweepStore {
   const sweeps = createSweepStore(redis, keys, workspace);
-  const commit = observedCommit((list, step) => sweeps.commit(list, step), {
-    ...{ workspace, queue: aims, lists: polledLists(lists), clock, log, unfinished, tracing },
-    logged: (events) => measure.logged(workspace, events),
-  });
+  const polled = { workspace, lists: polledLists(lists), clock, log };
+  const credits = createCreditStore({ redis, keys, workspace });
+  const commit = observedCommit(
+    withActors((list, step) => sweeps.commit(list, step), { ...polled, credits }),
+    { ...polled, queue: aims, unfinished, tracing, logged: (events) => measure.logged(workspace, events) },
+  );
   return { ...sweeps, commit };
 }
 

@@ -8,6 +8,8 @@ export interface Answers {
   baseUrl: string;
   /** Empty: the user writes it into `.env` later. */
   token: string;
+  /** Ready-made lists. */
+  lists: readonly string[];
 }
 
 export const TOKEN_VARIABLE = 'CRM_TOKEN';
@@ -43,19 +45,28 @@ export function withLines(text: string, lines: readonly Line[]): string | undefi
   return `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${missing.join('')}`;
 }
 
-function codeFiles({ format, workspace, baseUrl }: Answers): [string, string][] {
+function codeFiles({ format, workspace, baseUrl, lists }: Answers): [string, string][] {
   // A `.mjs` file is an ES module whatever the project's package.json says.
   const [config, handler, from] =
     format === 'ts'
       ? ['changefeed.config.ts', 'handlers/log-changes.ts', './handlers/log-changes.js']
       : ['changefeed.config.mjs', 'handlers/log-changes.mjs', './handlers/log-changes.mjs'];
   return [
-    [config, configText({ workspace, baseUrl, from })],
+    [config, configText({ workspace, baseUrl, from, lists })],
     [handler, HANDLER],
   ];
 }
 
-function configText({ workspace, baseUrl, from }: { workspace: string; baseUrl: string; from: string }): string {
+function configText({
+  workspace,
+  baseUrl,
+  from,
+  lists,
+}: Pick<Answers, 'workspace' | 'baseUrl' | 'lists'> & { from: string }): string {
+  const switched =
+    lists.length === 0
+      ? '// lists: { people_history: true, organization_history: true, deal: true, lead: true, lead_history: true },'
+      : `lists: { ${lists.map((list) => `${list}: true`).join(', ')} },`;
   return `import { defineConfig, env } from 'crm-changefeed';
 import { logChanges } from '${from}';
 
@@ -74,6 +85,8 @@ export default defineConfig({
 
       // Options per list: people, organization, memo, todo, history, activity.
       // lists: { history: { enabled: false }, people: { ignore: ['프로필 사진'] } },
+      // Ready-made lists: edits are found in seconds, with who made them. "changefeed doctor" asks the API which it serves.
+      ${switched}
     },
   ],
 
@@ -105,10 +118,13 @@ export const logChanges = defineHandler({
 });
 `;
 
-function jsonFiles({ workspace, baseUrl }: Answers): [string, string][] {
+function jsonFiles({ workspace, baseUrl, lists }: Answers): [string, string][] {
+  const switched = Object.fromEntries(lists.map((list) => [list, true]));
   const config = {
     $schema: './node_modules/crm-changefeed/changefeed.schema.json',
-    workspaces: [{ name: workspace, baseUrl, token: `\${${TOKEN_VARIABLE}}` }],
+    workspaces: [
+      { name: workspace, baseUrl, token: `\${${TOKEN_VARIABLE}}`, ...(lists.length > 0 && { lists: switched }) },
+    ],
     subscriptions: [{ handler: 'ndjson', name: 'events', on: ['crm.*'] }],
   };
   return [['changefeed.config.json', `${JSON.stringify(config, null, 2)}\n`]];

@@ -1,6 +1,7 @@
 /** An event as a line a person can read: what changed, from what to what. */
 import type { Inspector } from '../app/changefeed.js';
 import type { CrmRecord } from '../crm/record.js';
+import { textOfActor } from '../events/actor.js';
 import { nameItBelongsTo } from '../events/about.js';
 import { differingParts, nameIn, textOfValue, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
@@ -134,7 +135,8 @@ function titlePieces(
   const person = about ?? nameIn(record['people']) ?? nameIn(record['organization']);
   const places = Math.max(fit.places, person === undefined ? TITLE_PLACES : 0);
   const title = shown(titleOfEvent(event) ?? event.subject, places);
-  const by = nameIn(record['source']);
+  const { actor } = event.data;
+  const by = actor === undefined ? nameIn(record['source']) : textOfActor(actor);
   return [
     ...(person === undefined ? [] : [{ text: cut(printable(person), places), paint: bold }, { text: '  ' }]),
     { text: title, paint: person === undefined ? bold : undefined },
@@ -163,10 +165,11 @@ function detailPieces({ notice, schema, mergedInto, reappeared }: ChangeData, { 
 function changePieces(changes: readonly FieldChange[], fit: Fit, { dim }: Colours): Piece[] {
   const shown = changes
     .slice(0, fit.changes)
-    .flatMap(({ field, before, after }, index) => [
+    .flatMap(({ field, before, after, actor }, index) => [
       ...(index === 0 ? [] : [{ text: ' · ', paint: dim }]),
       { text: `${printable(field)}:`, paint: dim },
       { text: ` ${difference(before, after, fit.places)}` },
+      ...(actor === undefined ? [] : [{ text: ` by ${cut(printable(textOfActor(actor)), fit.places)}`, paint: dim }]),
     ]);
   const more = changes.length - fit.changes;
   return more > 0 ? [...shown, { text: ` +${more}`, paint: dim }] : shown;

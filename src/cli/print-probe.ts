@@ -9,7 +9,7 @@ const LABEL = 16;
 const LEAST_PAIRS = 5;
 
 export function probeText(
-  { requests, lists, failed, limits }: ProbeReport,
+  { requests, lists, failed, offers = [], limits }: ProbeReport,
   colours: Colours,
   columns: number = WIDTH,
 ): string {
@@ -22,6 +22,10 @@ export function probeText(
     row('429 says', limits.words),
     row('limit headers', headers.length === 0 ? 'none' : headers.join('; ')),
   ];
+  const offered = offers.flatMap(({ list, served, status, brings }) =>
+    row(served ? 'served' : 'not served', served ? `${list}: ${brings}` : `${list} (${status ?? 'no answer'})`),
+  );
+  if (offered.length > 0) blocks.push([colours.bold('ready-made lists that are off'), ...offered].join('\n'));
   return [...blocks, [colours.bold('limit'), ...limit.flat()].join('\n')].join('\n\n');
 }
 

@@ -1,10 +1,10 @@
 /**
- * The lists of a configuration: the built-in ones, and those that `workspaces[].lists` adds with a `path`. Each becomes a
- * descriptor; from there on nothing distinguishes an added list from a built-in one.
+ * The lists of a configuration: the built-in ones, the ready-made ones that `workspaces[].lists` switches on, and those that it adds with
+ * a `path`. Each becomes a descriptor; from there on nothing distinguishes an added list from a built-in one.
  */
 import { z } from 'zod';
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
-import { builtInLists, createLists, LIST_NAMES, listsFrom, type Lists } from '../crm/lists/lists.js';
+import { builtInLists, createLists, LIST_NAMES, listsFrom, readyMadeLists, type Lists } from '../crm/lists/lists.js';
 import { listOf, matching, oneOf, text, yesOrNo } from '../schema-kit/fields.js';
 import { A_LIST, meantList } from '../schema-kit/list-name.js';
 import type { ConfigProblem } from '../schema-kit/problem.js';
@@ -48,6 +48,8 @@ export const descriptorOptions = {
 
 export type DescriptorOptions = z.output<z.ZodObject<typeof descriptorOptions>>;
 
+const EVERY_LIST = createLists(readyMadeLists.all);
+const READY_MADE_NAMES = readyMadeLists.all.map(({ name }) => name).join(', ');
 const OWN_OPTIONS = Object.keys(descriptorOptions) as (keyof DescriptorOptions)[];
 
 /** Separates what describes a list from how it is polled. */
@@ -81,24 +83,48 @@ export function readList(
     if (option === undefined) return builtIn;
     return refuse(`the list "${builtIn.name}" is built in; leave this out, or give your own list another name`, option);
   }
-  const { path: written, key: arrayKey = null, object = key, name = key, ...roles } = options;
-  if (written === undefined)
+  const list = options.path === undefined ? readyMade(key, options, refuse) : ownList(key, options, refuse);
+  return list !== null && isFree(list, options, taken, refuse) ? list : null;
+}
+
+/** `lists: { deal: true }` */
+function readyMade(key: string, options: DescriptorOptions, refuse: RefuseEntry): ListDescriptor | null {
+  const list = readyMadeLists.parse(key);
+  if (list === undefined)
     return refuse(
-      `there is no such list${meantList(key)}; allowed: ${A_LIST}; or any name with a \`path\`, which adds a list`,
+      `there is no such list${meantList(key, EVERY_LIST)}; allowed: ${A_LIST}; one of the ready-made ${READY_MADE_NAMES}; or any name with a \`path\`, which adds a list`,
     );
+  const [option] = OWN_OPTIONS.filter((one) => options[one] !== undefined);
+  if (option === undefined) return list;
+  return refuse(`the list "${list.name}" is ready-made; leave this out, or describe your own with a \`path\``, option);
+}
+
+function ownList(key: string, options: DescriptorOptions, refuse: RefuseEntry): ListDescriptor | null {
+  const { path: written = '', key: arrayKey = null, object = key, name = key, ...roles } = options;
   if (!NAME.test(key)) return refuse(`this cannot be the name of a list; allowed: ${A_NAME}`);
   if (name !== key) return refuse(`found "${name}"; allowed: "${key}", the key under which the list stands`, 'name');
   if (!OBJECT.test(object))
     return refuse(`found nothing, and "${key}" cannot be used; allowed: ${AN_OBJECT}`, 'object');
-  const path = `v2/${written.replace(/^\/?(v2\/)?/, '')}`;
-  const samePath = taken.all.find((list) => list.path === path);
-  if (samePath !== undefined)
-    return refuse(`found "${written}", the path of the list "${samePath.name}"; allowed: a path of its own`, 'path');
-  const sameObject = taken.byObject(object);
-  if (sameObject !== undefined)
-    return refuse(`found "${object}", the object of the list "${sameObject.name}"; allowed: another word`, 'object');
   const given = Object.fromEntries(Object.entries(roles).filter(([, value]) => value !== undefined));
-  return { ...USUAL, ...given, name: key, path, key: arrayKey, object };
+  return { ...USUAL, ...given, name: key, path: `v2/${written.replace(/^\/?(v2\/)?/, '')}`, key: arrayKey, object };
+}
+
+/** No other list of the workspace has the path or the object. */
+function isFree(
+  { name, path, object }: ListDescriptor,
+  { path: written = name }: DescriptorOptions,
+  taken: Lists,
+  refuse: RefuseEntry,
+): boolean {
+  const other = (list: ListDescriptor | undefined): string | undefined =>
+    list === undefined || list.name === name ? undefined : list.name;
+  const samePath = other(taken.all.find((list) => list.path === path));
+  const sameObject = other(taken.byObject(object));
+  if (samePath !== undefined)
+    refuse(`found "${written}", the path of the list "${samePath}"; allowed: a path of its own`, 'path');
+  else if (sameObject !== undefined)
+    refuse(`found "${object}", the object of the list "${sameObject}"; allowed: another word`, 'object');
+  return samePath === undefined && sameObject === undefined;
 }
 
 interface WithLists {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DEFAULT_CREATIONS } from '../detect/creation.js';
 import { DEFAULT_REMOVALS } from '../detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
-import { builtInLists, withBuiltIn, type BuiltInList } from '../crm/lists/lists.js';
+import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
 import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isRefused } from '../handlers/kind.js';
@@ -76,48 +76,61 @@ const fieldPattern = text('a field name, or a pattern with *');
 const FIELD_PATTERNS = 'field names or patterns with *';
 const fieldPatterns = z.array(fieldPattern, { error: `an array of ${FIELD_PATTERNS}` }).readonly();
 
-const listOptions = strictOptions({
-  /** False: the list is not swept. @defaultValue true */
-  enabled: yesOrNo.default(true),
-  /**
-   * At least this time from the start of one sweep to the start of the next: fewer requests. @defaultValue as often as the budget allows,
-   * see planner.md
-   */
-  interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
-  /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */
-  ignore: fieldPatterns.default([]),
-  /** Field patterns: only changes of these fields make an event. @defaultValue all fields */
-  only: listOf(fieldPattern, FIELD_PATTERNS).optional(),
-  /** Field patterns that count as kept by the system, in addition to the known ones. @defaultValue none */
-  refreshed: fieldPatterns.default([]),
-  /**
-   * What the first complete sweep does: store the records without events, emit a `snapshot` event per record, or emit
-   * `created` and `updated` for records newer than a time. @defaultValue 'quiet'
-   */
-  baseline: z
-    .union([z.literal(['quiet', 'emit']), strictOptions({ since: time }).readonly()], {
-      error: `'quiet', 'emit' or { since: a time such as 2026-03-01T00:00:00Z }`,
-    })
-    .default('quiet'),
-  /** False: only digests are stored; no personal data in Redis, and events name fields without their old values. @defaultValue true */
-  images: yesOrNo.default(true),
-  /** When a record that is no longer shown counts as removed. */
-  removals: removalOptions.prefault({}),
-  /** When there are too many new records at once to report them without a decision. */
-  creations: creationOptions.prefault({}),
-  /** Null, absent and an empty list mean the same. @defaultValue true */
-  nullIsAbsent: yesOrNo.default(true),
-  /** A record whose timestamp changes while its content stays makes an `updated` event without changes. @defaultValue false */
-  touch: yesOrNo.default(false),
-  /** A key that appears, vanishes or changes its value type on nearly all rows is one schema event. @defaultValue true */
-  collapse: yesOrNo.default(true),
-  ...descriptorOptions,
-});
+const listOptions = strictOptions(
+  {
+    /** False: the list is not swept. @defaultValue true */
+    enabled: yesOrNo.default(true),
+    /**
+     * At least this time from the start of one sweep to the start of the next: fewer requests. @defaultValue as often as the budget allows,
+     * see planner.md
+     */
+    interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
+    /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */
+    ignore: fieldPatterns.default([]),
+    /** Field patterns: only changes of these fields make an event. @defaultValue all fields */
+    only: listOf(fieldPattern, FIELD_PATTERNS).optional(),
+    /** Field patterns that count as kept by the system, in addition to the known ones. @defaultValue none */
+    refreshed: fieldPatterns.default([]),
+    /**
+     * What the first complete sweep does: store the records without events, emit a `snapshot` event per record, or emit
+     * `created` and `updated` for records newer than a time. @defaultValue 'quiet'
+     */
+    baseline: z
+      .union([z.literal(['quiet', 'emit']), strictOptions({ since: time }).readonly()], {
+        error: `'quiet', 'emit' or { since: a time such as 2026-03-01T00:00:00Z }`,
+      })
+      .default('quiet'),
+    /**
+     * False: only digests are stored; no personal data in Redis, and events name fields without their old values.
+     * @defaultValue true; false for the ready-made history lists, whose events carry the row nevertheless
+     */
+    images: yesOrNo.optional(),
+    /** When a record that is no longer shown counts as removed. */
+    removals: removalOptions.prefault({}),
+    /** When there are too many new records at once to report them without a decision. */
+    creations: creationOptions.prefault({}),
+    /** Null, absent and an empty list mean the same. @defaultValue true */
+    nullIsAbsent: yesOrNo.default(true),
+    /** A record whose timestamp changes while its content stays makes an `updated` event without changes. @defaultValue false */
+    touch: yesOrNo.default(false),
+    /** A key that appears, vanishes or changes its value type on nearly all rows is one schema event. @defaultValue true */
+    collapse: yesOrNo.default(true),
+    ...descriptorOptions,
+  },
+  { orAlone: 'true or false' },
+);
 
-/** The built-in lists by name, which the editor completes; others by their path, or with a `path` in their options. */
-type ListsInput = { readonly [List in BuiltInList]?: ListInput | undefined } & Readonly<
-  Record<string, ListInput | undefined>
+/** `deal: true` is short for `deal: { enabled: true }`. */
+const listEntry = z.preprocess(
+  (given: boolean | ListInput) => (typeof given === 'boolean' ? { enabled: given } : given),
+  listOptions,
+);
+
+/** Built-in and ready-made lists by name, which the editor completes; others by their path, or with a `path` in their options. */
+type ListsInput = { readonly [List in BuiltInList | ReadyMadeList]?: ListEntry | undefined } & Readonly<
+  Record<string, ListEntry | undefined>
 >;
+type ListEntry = ListInput | boolean;
 
 function readLists(
   given: Readonly<Record<string, z.output<typeof listOptions>>>,
@@ -150,15 +163,15 @@ readableLists._zod.def.when = ({ value }) => typeof value === 'object' && value 
 
 /** Every list is present in the result. */
 const lists: z.ZodType<ListConfigs, ListsInput> = z
-  .record(z.string(), listOptions, { error: `an object whose keys are ${A_LIST}` })
+  .record(z.string(), listEntry, { error: `an object whose keys are ${A_LIST}` })
   .check(readableLists)
   .transform((given) => readLists(given));
 
 function listConfig(
   descriptor: ListDescriptor,
-  { interval, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
+  { interval, images = descriptor.images, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
 ): ListConfig {
-  return { descriptor, ...options, intervalMs: interval ?? null };
+  return { descriptor, ...options, images, intervalMs: interval ?? null };
 }
 
 function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
@@ -181,8 +194,9 @@ const workspaceOptions = strictOptions({
   /** The todo monitor: events derived from changes of todos and from their due dates. */
   todos: todosOptions.prefault({}),
   /**
-   * Options per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). An entry with
-   * a `path` adds a list: see lists.md.
+   * Options per list, by name (`people` `organization` `memo` `todo` `history` `activity`) or path (`people/activity`). Of the ready-made lists
+   * (`people_history` `organization_history` `lead_history` `deal` `lead`), `true` switches one on, or an entry with its options. An entry
+   * with a `path` adds a list of your own: see lists.md.
    */
   lists: lists.prefault({}),
 });
@@ -303,7 +317,11 @@ export interface ConfigInput extends z.input<typeof configSchema> {}
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
-export type ListConfig = Readonly<Omit<z.output<typeof listOptions>, 'interval' | keyof DescriptorOptions>> & {
+export type ListConfig = Readonly<
+  Omit<z.output<typeof listOptions>, 'interval' | 'images' | keyof DescriptorOptions>
+> & {
+  /** Records are stored whole. */
+  readonly images: boolean;
   /** What the list is. */
   readonly descriptor: ListDescriptor;
   /** The shortest time from the start of one sweep to the start of the next; null: as often as the budget allows. */

@@ -6,7 +6,7 @@
  * here is noticed.
  */
 import stringify from 'fast-json-stable-stringify';
-import { isPictureField, writtenName } from './lists/descriptor.js';
+import { isPictureField, writtenName, type ListDescriptor } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
 
 /** One field of a record, to be compared. Its canonical form is made when it is asked for: most fields are equal without it. */
@@ -141,6 +141,18 @@ export function contentText(fields: ComparedFields): string {
 /** The canonical text of a single value; null for null, absent and an empty list. */
 export function meaningOf(value: unknown): string | null {
   return isAbsent(value) ? null : stringify(canonicalOf(value, true));
+}
+
+/** The same of one field, as a history shows it: references are equal when their ids are, because the names in a history are those of that time. */
+export function meaningInHistory(list: ListDescriptor, field: string, value: unknown): string | null {
+  return meaningOf(withoutNames(isPictureField(list, field) ? withoutQuery(value) : value));
+}
+
+function withoutNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNames);
+  if (!isReference(value)) return value;
+  const { id, _id } = value as { id?: unknown; _id?: unknown };
+  return { id: id ?? _id };
 }
 
 /** A number beyond the range of JavaScript (`1e400`) is read as infinite, and is null in the JSON of stored records and events. */

@@ -26,7 +26,7 @@ export function ageOf(modifiedAt: string | null, storedModifiedAt: string | null
 }
 
 /** The first and the last moment that a time may stand for. NaN where the text is no time. */
-function span(time: string | null): { from: number; to: number } {
+export function span(time: string | null): { from: number; to: number } {
   const from = Date.parse(time ?? '');
   return { from, to: from % MINUTE_MS === 0 ? from + MINUTE_MS - 1 : from };
 }

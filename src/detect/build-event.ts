@@ -66,7 +66,7 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
     contentDigest: inEpoch(digestOf(canonicalText(record, rules)), observation),
     data: {
       before: before === null || !images ? null : withId(before, key),
-      after: images ? withId(record, key) : { id: key },
+      after: images || !rules.list.images ? withId(record, key) : { id: key },
       changes: images ? changes : changes.map(({ field }) => ({ field, before: null, after: null })),
       ...rest,
       observedAt: observation.observedAt,

@@ -41,6 +41,8 @@ const decision = z.object({
   /** The rule that muted it. */
   rule: z.string().exactOptional(),
   event: z.string().exactOptional(),
+  /** Rows of a history that said who made the change. No later change is theirs. */
+  rows: z.array(z.string()).readonly().exactOptional(),
   times: z.number().exactOptional(),
 });
 /** One decision about a record, with field names and rules but no values. */

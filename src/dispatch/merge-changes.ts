@@ -8,6 +8,7 @@
  */
 import { diffRecords, readFields, type Comparison } from '../crm/canonical.js';
 import { builtInLists } from '../crm/lists/lists.js';
+import { isSameActor } from '../events/actor.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 
@@ -58,12 +59,14 @@ function fold(members: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: C
   if (isUpdate && changes.length === 0 && members.every(({ data }) => data.changes.length > 0)) return null;
   const ids = members.map(({ id }) => id);
   const [way, ...others] = new Set(members.map(({ data }) => data.detectedBy));
+  const { actor, ...data } = last.data;
   return {
     ...last,
     id: mergedEventId(ids),
     type: isDeleted ? last.type : first.type,
     data: {
-      ...last.data,
+      ...data,
+      ...(actor !== undefined && members.every((one) => isSameActor(one.data.actor, actor)) && { actor }),
       ...(first.data.reappeared && !isDeleted && { reappeared: true }),
       // A deletion shows the state before all changes. If the record was created in the same merge, it shows the last image.
       before: isDeleted ? (first.data.before ?? last.data.before) : first.data.before,
@@ -103,7 +106,8 @@ function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
   const folded = new Map<string, FieldChange>();
   for (const change of members.flatMap(({ data }) => data.changes)) {
     const earlier = folded.get(change.field);
-    folded.set(change.field, earlier === undefined ? change : { ...change, before: earlier.before });
+    const { field, before, after } = change;
+    folded.set(field, { field, before: earlier === undefined ? before : earlier.before, after });
   }
   return [...folded.values()].toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }

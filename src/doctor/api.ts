@@ -1,5 +1,6 @@
 /** What a probe with one answer of each list says about token, address, shape, clock and quota. Pure. */
 import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
+import type { Offer } from '../probe/offers.js';
 import type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
 
@@ -71,6 +72,17 @@ function quota(check: string, { limits }: ProbeReport, budget: Budget): Finding 
     `answered 429; ${shown}; ${ours}`,
     'Lower budget.requests, so that other clients have their part.',
   );
+}
+
+/** What switching ready-made lists on would bring. */
+export function judgeOffers(workspace: string, offers: readonly Offer[]): Finding[] {
+  if (offers.length === 0) return [];
+  const served = offers
+    .filter((offer) => offer.served)
+    .map(({ list, brings }) => `${list} is served and off (${brings})`);
+  const others = offers.filter((offer) => !offer.served);
+  const absent = others.map(({ list, status }) => `${list} is not served (${status ?? 'no answer'})`);
+  return [ok(`${workspace}: ready-made lists`, [...served, ...absent].join('; '))];
 }
 
 const MOST_NAMED = 5;

@@ -3,6 +3,7 @@
  * Changefeed: it matches any number of characters, also none.
  */
 import type { ListName, Lists } from '../crm/lists/lists.js';
+import { isBy, type ActorRule } from './actor.js';
 import { listOf, workspaceOf } from './envelope.js';
 import type { ChangeClass, ChangeEvent } from './types.js';
 
@@ -56,6 +57,10 @@ export interface Selection {
   readonly class?: ChangeClass | undefined;
   /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
   readonly fields?: readonly string[] | undefined;
+  /** Who must have made the change. Snapshots are always selected: they are no one's change. */
+  readonly from?: readonly ActorRule[] | undefined;
+  /** Who must not have made it. */
+  readonly notFrom?: readonly ActorRule[] | undefined;
   /** Evaluated for events that everything else selects. */
   readonly where?: ((event: ChangeEvent) => boolean) | undefined;
 }
@@ -67,7 +72,17 @@ type Test = (event: ChangeEvent) => boolean;
  * for which `where` throws is selected, so that it is not lost: `where` runs again before the handler, where a failure is
  * retried.
  */
-export function compileSelection({ on, workspaces, lists, catalogue, class: wanted, fields, where }: Selection): Test {
+export function compileSelection({
+  on,
+  workspaces,
+  lists,
+  catalogue,
+  class: wanted,
+  fields,
+  from,
+  notFrom,
+  where,
+}: Selection): Test {
   const types = on.map((pattern) => compileTypePattern(composed(pattern)));
   const tests: Test[] = [({ type }) => types.some((selects) => selects(type))];
   if (workspaces !== undefined) tests.push((event) => workspaces.includes(workspaceOf(event)));
@@ -78,6 +93,8 @@ export function compileSelection({ on, workspaces, lists, catalogue, class: want
     const isWanted = (field: string): boolean => wantedFields.some((matches) => matches(composed(field)));
     tests.push(({ type, data }) => !type.endsWith('.updated') || data.changes.some(({ field }) => isWanted(field)));
   }
+  if (from !== undefined) tests.push((event) => event.type.endsWith('.snapshot') || isBy(from, event));
+  if (notFrom !== undefined) tests.push((event) => !isBy(notFrom, event));
   if (where !== undefined) {
     tests.push((event) => {
       try {

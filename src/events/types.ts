@@ -1,8 +1,6 @@
-import type { FieldChange } from '../crm/canonical.js';
+import type { FieldChange as ChangedField } from '../crm/canonical.js';
 import type { ListName, ObjectName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
-
-export type { FieldChange } from '../crm/canonical.js';
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const;
 export type Verb = (typeof VERBS)[number];
@@ -92,6 +90,25 @@ export type ChangeClass = 'edited' | 'refreshed';
 /** How a change was detected: by its timestamp, its content, or both. `clock`: no change, a todo is due. */
 export type DetectedBy = 'timestamp' | 'content' | 'both' | 'clock';
 
+/** What makes changes. `field`: the system itself, such as a counter or a formula. The API may have further words. */
+export const ACTOR_TYPES = ['user', 'workflow', 'sequence', 'api', 'field'] as const;
+export type ActorType = (typeof ACTOR_TYPES)[number];
+
+/** Who made a change, as a row of a history says it. */
+export interface Actor {
+  readonly type: ActorType | (string & {});
+  /** Null for `field`. */
+  readonly id: string | null;
+  /** The name at that time. */
+  readonly name: string | null;
+}
+
+/** One field that differs. */
+export interface FieldChange extends ChangedField {
+  /** Who changed this field, where that is known, and where the event has no `actor` of all its fields. */
+  readonly actor?: Actor;
+}
+
 /** One field of a list whose value type changed on nearly all of its rows. It has types of values, never contents. */
 export interface SchemaChange {
   /** The name of the field. */
@@ -131,12 +148,16 @@ export interface ChangeData {
   /** 1, 2, 3 … per record, without a gap. A derived event has the sequence of its source event, or the record's last one. */
   readonly sequence: number;
   /**
-   * Who made the change. `edited`: a person or an integration. `refreshed`: only fields changed that the system updates by itself, such as
+   * What kind of change it is. `edited`: a person or an integration made it. `refreshed`: only fields changed that the system updates by itself, such as
    * counters and the latest note. In an `edited` event, `changes` may name both kinds of fields.
    */
   readonly class: ChangeClass;
   /** What showed the change: the record's timestamp, its content, or both. `clock`: nothing changed, a todo is due. */
   readonly detectedBy: DetectedBy;
+  /**
+   * Who made the change. Only where rows of a history account for all its fields; `changes[].actor` where they account for some. Absent: not known.
+   */
+  readonly actor?: Actor;
   /** ISO 8601, UTC: when Changefeed detected the change. */
   readonly observedAt: string;
   /** The id of the sweep that detected it. */
@@ -179,16 +200,16 @@ interface FirstSeen extends Base, With<'merged'> {
   readonly detectedBy: Found;
 }
 
-interface Created extends FirstSeen, With<'reappeared'> {}
+interface Created extends FirstSeen, With<'reappeared' | 'actor'> {}
 
 interface Changed extends Base {
   readonly after: CrmRecord;
   readonly detectedBy: Found;
 }
 
-interface Updated extends Changed, With<'merged'> {}
+interface Updated extends Changed, With<'merged' | 'actor'> {}
 
-interface TodoChanged extends Changed, Required<With<'derivedFrom'>> {}
+interface TodoChanged extends Changed, Required<With<'derivedFrom'>>, With<'actor'> {}
 
 interface Deleted extends Base, With<'mergedInto' | 'merged'> {
   readonly after: null;

@@ -124,8 +124,15 @@ export type EventOfLists<On extends readonly string[], Start extends string, Lis
 >;
 
 type EventOfChosen<On extends readonly string[], Start extends string, Lists extends NamedLists> =
-  | ([Extract<Lists[number], string>] extends [never] ? Extract<EventOf<On, Start>, DerivedEvent> : EventOf<On, Start>)
+  | ([Extract<Lists[number], string>] extends [never]
+      ? Extract<EventOf<On, Start>, DerivedEvent>
+      : NotOf<Extract<Lists[number], ListDefinition<object>>, EventOf<On, Start>>)
   | EventOfDefinition<Extract<Lists[number], ListDefinition<object>>, On[number], Start>;
+
+/** A list of your own may have the name of a ready-made one. Then its events have the type of its own records only. */
+type NotOf<List extends ListDefinition<object>, Event> = Event extends { type: `crm.${List['object']}.${string}` }
+  ? never
+  : Event;
 
 type EventOfDefinition<List, Pattern extends string, Start extends string> =
   List extends ListDefinition<object, string, infer Word>

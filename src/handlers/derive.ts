@@ -27,7 +27,7 @@ type Given<Type extends string> = Derived<Type> | readonly Derived<Type>[] | nul
 
 type Shared = Pick<
   SubscriptionOptions,
-  'name' | 'workspaces' | 'class' | 'fields' | 'concurrency' | 'retry' | 'whenDead' | 'timeout'
+  'name' | 'workspaces' | 'class' | 'fields' | 'from' | 'notFrom' | 'concurrency' | 'retry' | 'whenDead' | 'timeout'
 >;
 
 export interface DeriveOptions<

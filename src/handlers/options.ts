@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { builtInLists } from '../crm/lists/lists.js';
 import { parseBeginning } from '../events/log-id.js';
-import type { EventPattern } from '../events/types.js';
+import { ACTOR_TYPES, type EventPattern } from '../events/types.js';
 import type { Duration } from '../runtime/duration.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
 import { anEventType } from '../schema-kit/event-pattern.js';
@@ -61,6 +61,16 @@ const batchOptions = strictOptions({
 // then sees a misspelt type, and the editor completes it.
 const eventPattern = z.string({ error: AN_EVENT_TYPE }) as unknown as z.ZodType<string, EventPattern>;
 
+const AN_ACTOR = `'${[...ACTOR_TYPES, 'unknown'].join("', '")}', or { type, id }`;
+const actorRule = z.union(
+  [
+    z.enum([...ACTOR_TYPES, 'unknown']),
+    strictOptions({ type: z.enum(ACTOR_TYPES), id: text('the id of an actor') }).readonly(),
+  ],
+  { error: AN_ACTOR },
+);
+const actorRules = listOf(actorRule, `of ${AN_ACTOR}`);
+
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
@@ -75,6 +85,13 @@ export const subscriptionShape = {
   class: oneOf('edited', 'refreshed').optional(),
   /** Field patterns: an `updated` event must have changed one of these fields. @defaultValue all */
   fields: listOf(text('the name of a field, or a pattern with *'), 'field names').optional(),
+  /**
+   * Only changes made by one of these: `user`, `workflow`, `sequence`, `api`, `field` (the system itself), `unknown`, or one actor
+   * `{ type, id }`. Who made a change is known where a history is polled: see lists.md. @defaultValue all
+   */
+  from: actorRules.optional(),
+  /** Leaves out changes made by one of these, such as those of the handler itself: `[{ type: 'api', id: '…' }]`. @defaultValue none */
+  notFrom: actorRules.optional(),
   /** Conditions on the contents of the event (see docs/fan-out.md), or in code a function `(event) => boolean`. @defaultValue all */
   where: whereSchema.optional(),
   /** In code: changes the event before the handler receives it. The event's id stays the same. @defaultValue the event is not changed */
@@ -142,7 +159,8 @@ export function toSubscription(
   { handleBatch, retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
   refuseContradictions(settings, parts.handler, handleBatch);
-  const { name, on, workspaces, lists, class: changeClass, fields, where, transform, settle, batch } = settings;
+  const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
+  const { where, transform, settle, batch } = settings;
   return {
     ...parts,
     name,
@@ -151,6 +169,8 @@ export function toSubscription(
     lists,
     class: changeClass,
     fields,
+    from,
+    notFrom,
     where: where && compileWhere(where),
     transform,
     order: settings.order,

@@ -2,7 +2,8 @@
  * Checks what a subscription selects against the lists of a configuration. It is done once the configuration is known: until
  * then a name or type may belong to a list that the configuration adds. A selection that nothing can match would be silent.
  */
-import type { Lists } from '../crm/lists/lists.js';
+import { readyMadeLists, type Lists } from '../crm/lists/lists.js';
+import { objectOf } from '../events/envelope.js';
 import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
 import { meantList } from '../schema-kit/list-name.js';
 import type { ConfigProblem, Path } from '../schema-kit/problem.js';
@@ -20,16 +21,22 @@ export function selectionProblems(
   const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
   const listProblem = (more: Path, list: string, where = ''): ConfigProblem[] => {
     const problem = `found "${list}"${where}; allowed: ${allowed}${meantList(list, lists)}`;
-    return lists.parse(list) === undefined ? [{ path: [...path, ...more], owner, problem }] : [];
+    const suggestion = switchOn(readyMadeLists.parse(list)?.name);
+    return lists.parse(list) === undefined ? [{ path: [...path, ...more], owner, problem, suggestion }] : [];
   };
   return [
     ...on.flatMap((pattern, at) => {
       const problem = `found "${pattern}"; allowed: ${anEventType(lists)}${meantType(pattern, lists)}`;
-      return selectsType(pattern, lists) ? [] : [{ path: [...path, 'on', at], owner, problem }];
+      const suggestion = switchOn(readyMadeLists.byObject(objectOf({ type: pattern }))?.name);
+      return selectsType(pattern, lists) ? [] : [{ path: [...path, 'on', at], owner, problem, suggestion }];
     }),
     ...names.flatMap((list, at) => listProblem(['lists', at], list)),
     ...[...new Set(namedLists)].flatMap((list) => listProblem([], list, ' as a list in the options')),
   ];
+}
+
+function switchOn(list: string | undefined): string | undefined {
+  return list && `A workspace with lists: { ${list}: true } has this list.`;
 }
 
 /** The same subscription, which relates lists to event types as the configuration does. Paths of lists become their names. */

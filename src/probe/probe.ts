@@ -5,6 +5,7 @@
 import type { ListName } from '../crm/lists/lists.js';
 import { askLists, type AskOptions } from './ask.js';
 import { fieldsOf, type ListFields } from './fields.js';
+import type { Offer } from './offers.js';
 import { orderOf, type ListOrder } from './order.js';
 import { pagingOf, type Paging } from './paging.js';
 import { walkedPages } from './sample.js';
@@ -34,6 +35,8 @@ export interface ProbeReport {
   lists: ProbedList[];
   /** Lists whose first page could not be read. */
   failed: FailedList[];
+  /** Ready-made lists that are not polled. Absent where lists were named. */
+  offers?: Offer[];
   limits: Limits;
   /** The clock of the API less that of this machine, ms; null when no answer had a date. */
   clockApartMs: number | null;

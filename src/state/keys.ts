@@ -46,6 +46,10 @@ export class Keys {
   budgetPause = (workspace: string): string => this.#workspace(workspace, 'budget:pause');
   /** sorted set, score ms: `<kind> <key>` of every todo for which an event is due at that time. */
   due = (workspace: string): string => this.#workspace(workspace, 'due');
+  /** hash with TTL, `<list> <id>` → what rows of histories say about the record, one JSON per line (credits.ts). */
+  credits = (workspace: string): string => this.#workspace(workspace, 'credits');
+  /** sorted set with TTL, score ms of the last row: the fields of `credits`. */
+  credited = (workspace: string): string => this.#workspace(workspace, 'credited');
   /** hash: `open <problem>` → ms when it was last seen, `facts <problem>` (JSON); `count <subject>` → notices published about the subject. */
   notices = (workspace: string): string => this.#workspace(workspace, 'notices');
   /** string with TTL: the derive function has appended the events that it made of this one. */

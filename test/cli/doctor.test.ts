@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Finding } from '../../src/app/doctor.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { useCli } from '../support/cli.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { launchRedis, redisBinary } from '../support/private-redis.js';
@@ -52,8 +53,12 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     // Nothing runs.
     expect(resultOf('feed')).toBe('warning');
     expect(requests).toBe(0);
-    // One page of each list.
-    expect(crm.asked.map(({ cursor }) => cursor)).toEqual(Array.from({ length: 6 }, () => null));
+    // One page of each list, and of the ready-made list that it serves.
+    expect(crm.asked.map(({ list, cursor }) => [list, cursor])).toEqual(
+      [...LIST_NAMES, 'deal'].map((list) => [list, null]),
+    );
+    const offers = findings.find(({ check }) => check === 'acme: ready-made lists');
+    expect(offers?.seen).toContain('deal is served and off (events crm.deal.*)');
   });
 
   it('doctor: the target of every handler is checked, with what to do', async () => {

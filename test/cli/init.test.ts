@@ -24,7 +24,7 @@ describe('init', () => {
     ['json', 'changefeed.config.json', 'events'],
   ])('init: writes a project in %s that loads', async (format, config, subscription) => {
     const folder = await cli();
-    const args = ['--workspace', 'acme', '--token', TOKEN, '--format', format];
+    const args = ['--workspace', 'acme', '--token', TOKEN, '--format', format, '--lists', 'people_history,deal'];
     const run = await folder.call(['init', '--yes', ...args]);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     expect(run.stdout).toContain(config);
@@ -37,6 +37,8 @@ describe('init', () => {
       () => delete process.env['CRM_TOKEN'],
     );
     expect(loaded.source).toBe(config);
+    const { deal, people_history, lead } = loaded.config.workspaces[0]!.lists;
+    expect([deal?.enabled, people_history?.enabled, lead]).toEqual([true, true, undefined]);
     expect(loaded.config.workspaces).toMatchObject([
       { name: 'acme', baseUrl: 'https://salesmap.kr/api', token: TOKEN },
     ]);
@@ -89,7 +91,9 @@ describe('init', () => {
   });
 
   it('init: a line is added where it is missing, after a complete line', () => {
-    const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'b', token: '' }).get('.gitignore') as Line[];
+    const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'b', token: '', lists: [] }).get(
+      '.gitignore',
+    ) as Line[];
     expect(withLines('', lines)).toBe('.env\n.changefeed/\n');
     expect(withLines('dist', lines)).toBe('dist\n.env\n.changefeed/\n');
     expect(withLines('.env\n.changefeed\n', lines)).toBeUndefined();

@@ -53,6 +53,19 @@ describe('event line', () => {
     );
   });
 
+  it('event line: names who made a change, of the event or of a field', () => {
+    const event = edited({ 등급: ['B', 'A'] });
+    const [user, ours] = [
+      { type: 'user', id: 'u-1', name: '담당A\u001b[2J' },
+      { type: 'field', id: null, name: null },
+    ];
+    const whole = { ...event, data: { ...event.data, actor: user } };
+    expect(lineOf(whole)).toBe('person updated           가상인 2  by 담당A[2J  등급: B → A');
+    const [change] = event.data.changes;
+    const partly = { ...event, data: { ...event.data, changes: [{ ...change!, actor: ours }] } };
+    expect(lineOf(partly)).toBe('person updated           가상인 2  등급: B → A by field');
+  });
+
   it('event line: control characters in values do not reach the terminal', () => {
     const line = lineOf(edited({ '이\u0007름': ['a\u001b[2Jb', 'c\n\rd\u202e'] }));
     expect(line).toMatch(/이름: a\[2Jb → c d$/);

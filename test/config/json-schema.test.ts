@@ -13,7 +13,13 @@ describe('schema of a configuration in JSON', () => {
 
   it('schema of a configuration in JSON: accepts the examples and what init writes, and rejects what loading rejects', () => {
     const accepts = new Ajv2020({ strict: false }).compile(configJsonSchema());
-    const written = projectFiles({ format: 'json', workspace: 'acme', baseUrl: 'https://x', token: '' });
+    const written = projectFiles({
+      format: 'json',
+      workspace: 'acme',
+      baseUrl: 'https://x',
+      token: '',
+      lists: ['deal'],
+    });
     const example = readFileSync(new URL('../../examples/webhook.config.json', import.meta.url), 'utf8');
     for (const text of [written.get('changefeed.config.json') as string, example])
       expect({ ok: accepts(JSON.parse(text)), errors: accepts.errors }).toEqual({ ok: true, errors: null });

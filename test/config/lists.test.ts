@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/parse.js';
 import { USUAL } from '../../src/crm/lists/descriptor.js';
-import { defineDerive, defineList } from '../../src/index.js';
+import { LIST_NAMES, readyMadeLists } from '../../src/crm/lists/lists.js';
+import { ChangefeedError, defineDerive, defineList } from '../../src/index.js';
 import { meantList } from '../../src/schema-kit/list-name.js';
+import { problemsIn } from '../../src/schema-kit/problem.js';
 
 const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' };
 const parse = (lists: object, more: object = {}) =>
   parseConfig({ workspaces: [{ ...workspace, lists }], ...more }, { source: 'the test' });
+
+function errorOf(act: () => unknown): ChangefeedError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ChangefeedError) return error;
+  }
+  throw new Error('nothing was thrown');
+}
 
 describe('lists: the name that was meant', () => {
   it.each([
@@ -36,7 +47,7 @@ describe('lists: a list of your own', () => {
   });
 
   it.each<[string, object, string | RegExp]>([
-    ['no path', { deal: {} }, /lists\.deal: there is no such list.*; or any name with a `path`/],
+    ['no path', { offer: {} }, /lists\.offer: there is no such list.*; or any name with a `path`/],
     ['a built-in name', { memo: { path: 'deal' } }, 'lists.memo.path: the list "memo" is built in;'],
     [
       'a built-in path',
@@ -110,6 +121,84 @@ describe('lists: a list of your own', () => {
     );
     expect(parseBoth(samePath, {})?.['offer']?.descriptor.path).toBe('v2/deal');
     expect(parseBoth(sameName, {})?.['deal']?.descriptor.path).toBe('v2/sales/deal');
+  });
+});
+
+describe('lists: a ready-made list', () => {
+  const listsOf = (lists: object) => parse(lists).workspaces[0]!.lists;
+
+  it('lists: a ready-made list is off unless it is named', () => {
+    expect(Object.keys(listsOf({}))).toEqual([...LIST_NAMES]);
+  });
+
+  it.each([
+    ['true', { people_history: true }, { enabled: true, intervalMs: null }],
+    ['its options', { people_history: { interval: '1m' } }, { enabled: true, intervalMs: 60_000 }],
+    ['its path', { 'people/history': true }, { enabled: true }],
+    ['false', { people_history: false }, { enabled: false }],
+  ])('lists: a ready-made list is switched by %s', (_what, lists, options) => {
+    const { people_history } = listsOf(lists);
+    expect(people_history).toMatchObject({ ...options, images: false });
+    expect(people_history?.descriptor).toEqual(readyMadeLists.byName('people_history'));
+  });
+
+  it('lists: rows of the ready-made histories are not stored unless it is asked for', () => {
+    const { deal, lead_history } = listsOf({ deal: true, lead_history: { images: true } });
+    expect([deal?.images, lead_history?.images]).toEqual([true, true]);
+  });
+
+  it('lists: true and false switch built-in lists too', () => {
+    const { people, memo } = listsOf({ people: false, memo: true });
+    expect([people.enabled, memo.enabled]).toEqual([false, true]);
+  });
+
+  it('lists: a list of your own with the name of a ready-made one stays your own', () => {
+    const path = 'people/history';
+    const { people_history } = listsOf({
+      people_history: { path, key: 'peopleHistoryList', object: 'person_history' },
+    });
+    const own = {
+      name: 'people_history',
+      path: 'v2/people/history',
+      key: 'peopleHistoryList',
+      object: 'person_history',
+    };
+    expect(people_history).toMatchObject({ images: true });
+    expect(people_history?.descriptor).toEqual({ ...USUAL, ...own });
+  });
+
+  it.each<[string, object, string]>([
+    ['a description', { deal: { key: 'deals' } }, 'lists.deal.key: the list "deal" is ready-made; leave this out'],
+    [
+      'a name that is nearly right',
+      { deals: true },
+      'lists.deals: there is no such list (did you mean "deal"?); allowed: people,',
+    ],
+    [
+      'the path of another list',
+      { offer: { path: 'deal' }, deal: true },
+      'lists.deal.path: found "deal", the path of the list "offer"',
+    ],
+    [
+      'the object of another list',
+      { offer: { path: 'offer', object: 'deal' }, deal: true },
+      'lists.deal.object: found "deal", the object of the list "offer"',
+    ],
+    ['no switch', { deal: 'yes' }, 'lists.deal: found "yes"; allowed: true or false, or { enabled,'],
+  ])('lists: a ready-made list with %s is refused', (_what, lists, message) => {
+    expect(() => parse(lists)).toThrow(message);
+  });
+
+  it('lists: a subscription to a ready-made list that is off is told how to switch it on', () => {
+    const subscription = { handler: 'ndjson', name: 'a', on: ['crm.deal.*'], lists: ['people_history'] };
+    const found = problemsIn(errorOf(() => parse({}, { subscriptions: [subscription] })));
+    expect(found.map(({ suggestion }) => suggestion)).toEqual([
+      'A workspace with lists: { deal: true } has this list.',
+      'A workspace with lists: { people_history: true } has this list.',
+    ]);
+    expect(parse({ deal: true, people_history: true }, { subscriptions: [subscription] }).subscriptions).toHaveLength(
+      1,
+    );
   });
 });
 

@@ -38,6 +38,38 @@ function change(
   });
 }
 
+describe('merge: who made the changes', () => {
+  const [A, B] = [
+    { type: 'user', id: 'u-1', name: '담당A' },
+    { type: 'api', id: 'k-1', name: '연동' },
+  ];
+  const edit = (sequence: number, actor?: typeof A): ChangeEvent =>
+    change('updated', sequence, {
+      from: { 딜: sequence },
+      to: { 딜: sequence + 1 },
+      ...(actor !== undefined && { actor }),
+    });
+
+  it.each([
+    ['the same actor', [edit(1, A), edit(2, { ...A, name: '새 이름' })], { ...A, name: '새 이름' }],
+    ['two actors', [edit(1, A), edit(2, B)], undefined],
+    ['one that is not known', [edit(1), edit(2, B)], undefined],
+    ['one that is not known at the end', [edit(1, A), edit(2)], undefined],
+  ])('changes by %s', (_what, [one, two], expected) => {
+    const { event } = mergeChanges([one!, two!]);
+    expect(event?.data.actor).toEqual(expected);
+    expect(event?.data.changes).toEqual([{ field: '딜', before: 1, after: 3 }]);
+  });
+
+  it('without images, a field of a merged change does not name the actor of its last part', () => {
+    const blind = (sequence: number): ChangeEvent =>
+      change('updated', sequence, { changes: [{ field: '딜', before: null, after: null, actor: B }] });
+    expect(mergeChanges([blind(1), blind(2)]).event?.data.changes).toEqual([
+      { field: '딜', before: null, after: null },
+    ]);
+  });
+});
+
 describe('merge: changes of one record', () => {
   it('two updates become one, from the first image to the last, with the ids of both', () => {
     const one = change('updated', 4, {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAddress, judgeApi } from '../../src/doctor/api.js';
+import { descriptorOf, readyMadeLists } from '../../src/crm/lists/lists.js';
+import { judgeAddress, judgeApi, judgeOffers } from '../../src/doctor/api.js';
 import type { Finding } from '../../src/doctor/finding.js';
+import { offersBeside, probeOffers } from '../../src/probe/offers.js';
+import type { Ask } from '../../src/probe/sample.js';
 import type { ProbeReport } from '../../src/probe/probe.js';
 import { judgeRedis } from '../../src/doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
@@ -74,6 +77,35 @@ describe('doctor: the API', () => {
     ],
   ])('%s', (_, report, expected) => {
     expect(judged(report)).toEqual(expected.map((one) => expect.stringMatching(one) as unknown));
+  });
+});
+
+describe('doctor: ready-made lists', () => {
+  const rows = { 'v2/people/history': 200, 'v2/deal': 403 } as Readonly<Record<string, number>>;
+  const body = '{"success":true,"data":{"peopleHistoryList":[],"nextCursor":null}}';
+  const ask: Ask = ({ path }) => {
+    const status = rows[path] ?? 404;
+    const answer = { status, headers: {}, text: status === 200 ? body : '', bytes: 0, askedAt: 0, ms: 1 };
+    return Promise.resolve({ answer, words: status === 200 ? '' : 'no' });
+  };
+
+  it('it says what the API serves, and what that would bring', async () => {
+    const people = descriptorOf('people');
+    const lists = offersBeside([people]).slice(0, 4);
+    const offers = await probeOffers(ask, lists, (list) => (list === 'people' ? 960_000 : null));
+    expect(judgeOffers('acme', offers)).toEqual([
+      {
+        result: 'ok',
+        check: 'acme: ready-made lists',
+        seen: 'people_history is served and off (edits of people found in about 2 s instead of 8 min, with who made them); organization_history is not served (404); lead_history is not served (404); deal is not served (403)',
+        todo: null,
+      },
+    ]);
+  });
+
+  it('it says nothing of those that are polled', () => {
+    expect(offersBeside(readyMadeLists.all)).toEqual([]);
+    expect(judgeOffers('acme', [])).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileSelection, readsWorkspace, type Selection } from '../../src/events/pattern.js';
+import type { Actor, Verb } from '../../src/events/types.js';
 import { changeEvent, type EventSpec } from '../support/fan-out.js';
 
 const selects = (selection: Partial<Selection>, spec: Partial<EventSpec> = {}): boolean =>
@@ -52,6 +53,37 @@ describe('selection', () => {
 
   it('a Korean field name matches in any Unicode composition', () => {
     expect(selects({ fields: ['담당자'.normalize('NFD')] })).toBe(true);
+  });
+
+  const USER = { type: 'user', id: 'u-1', name: '담당A' };
+  const by = (
+    actor: Actor | undefined,
+    rules: Pick<Selection, 'from' | 'notFrom'>,
+    verb: Verb = 'updated',
+  ): boolean => {
+    const event = changeEvent({ record: 'r1', sequence: 2, verb });
+    const told = { ...event, data: { ...event.data, ...(actor !== undefined && { actor }) } };
+    return compileSelection({ on: ['crm.*'], ...rules })(told);
+  };
+
+  it.each<[string, Actor | undefined, Pick<Selection, 'from' | 'notFrom'>, boolean]>([
+    ['a kind', USER, { from: ['user'] }, true],
+    ['another kind', USER, { from: ['api', 'workflow'] }, false],
+    ['one actor', USER, { from: [{ type: 'user', id: 'u-1' }] }, true],
+    ['an actor of another kind with this id', USER, { from: [{ type: 'api', id: 'u-1' }] }, false],
+    ['no actor', undefined, { from: ['user'] }, false],
+    ['no actor, where that is allowed', undefined, { from: ['user', 'unknown'] }, true],
+    ['a kind that is left out', USER, { notFrom: ['user'] }, false],
+    ['one actor that is left out', USER, { notFrom: [{ type: 'user', id: 'u-1' }] }, false],
+    ['another actor than the one that is left out', USER, { notFrom: [{ type: 'user', id: 'u-2' }] }, true],
+    ['no actor, with one that is left out', undefined, { notFrom: [{ type: 'user', id: 'u-1' }] }, true],
+  ])('`from` and `notFrom`: %s', (_what, actor, rules, expected) => {
+    expect(by(actor, rules)).toBe(expected);
+  });
+
+  it('`from` does not restrict snapshots, which are no change', () => {
+    expect(by(undefined, { from: ['user'] }, 'snapshot')).toBe(true);
+    expect(by(undefined, { from: ['user'] }, 'created')).toBe(false);
   });
 
   it('`fields` does not restrict created and deleted events', () => {

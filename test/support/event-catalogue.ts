@@ -1,7 +1,7 @@
 /** docs/events.md, docs/events.schema.json and docs/asyncapi.json: made from the table of event types, their schemas and real events. */
 import { format } from 'prettier';
 import packageJson from '../../package.json' with { type: 'json' };
-import { builtInLists } from '../../src/crm/lists/lists.js';
+import { builtInLists, readyMadeLists } from '../../src/crm/lists/lists.js';
 import { EVENT_TYPES, NOTICE_TYPES, typesOf } from '../../src/events/catalogue.js';
 import type { ChangeEvent, TodoVerb, Verb } from '../../src/events/types.js';
 import { jsonSchemas } from './event-schemas.js';
@@ -43,7 +43,8 @@ export function schemaDocument(): string {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:crm-changefeed:events',
     title: 'Changefeed events',
-    description: 'Any event of the built-in lists, and of the feed itself. `#/$defs/<type>` is the schema of one type.',
+    description:
+      'Any event of the built-in and ready-made lists, and of the feed itself. `#/$defs/<type>` is the schema of one type.',
     oneOf: ALL_TYPES.map((type) => ({ $ref: `#/$defs/${type}` })),
     $defs: jsonSchemas('#/$defs/'),
   };
@@ -118,6 +119,10 @@ export async function eventsPage(examples: Examples): Promise<string> {
     INTRODUCTION,
     '## All types',
     ...builtInLists.all.flatMap((list) => [`### List \`${list.name}\``, tableOf(typesOf(list))]),
+    ...readyMadeLists.all.flatMap((list) => [
+      `### List \`${list.name}\`, where it is switched on`,
+      tableOf(typesOf(list)),
+    ]),
     '### The feed itself',
     'Reported by Changefeed about itself: [operations.md](operations.md) says what to do about each. A subscription gets them only by a pattern that begins with `changefeed.`.',
     tableOf(NOTICE_TYPES),

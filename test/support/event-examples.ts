@@ -2,8 +2,9 @@
  * One real event of every type, for docs/events.md. Sweeps of a sandbox find them, on a clock of the test, so a second run finds the
  * same events with the same ids and times. Rows of history and activity never change in the sandbox: there the answers are changed.
  */
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import type { ReadApi } from '../../src/api/read-api.js';
+import { withActors } from '../../src/app/actors.js';
+import { createLists, readyMadeLists, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Baseline } from '../../src/detect/detect.js';
 import { compileRules } from '../../src/detect/rules.js';
@@ -13,6 +14,7 @@ import type { ChangeEvent, NoticeKind } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createCreditStore } from '../../src/state/credits.js';
 import { Keys } from '../../src/state/keys.js';
 import { createNoticeStore } from '../../src/state/notices.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
@@ -22,6 +24,7 @@ import { emitDueTodos } from '../../src/todos/monitor.js';
 import { FaultSchedule } from '../model/fault-schedule.js';
 import { inProcessApi } from '../model/in-process-api.js';
 import { noticeRows } from './notice-table.js';
+import { readyMadeRows } from './ready-made-rows.js';
 import type { TestRedis } from './redis.js';
 import { AT, EARLIER, failure, HEALTHY_REDIS, list, problemsWith, process, subscription } from './statuses.js';
 
@@ -70,7 +73,8 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   const sandbox = createSandbox({ ...SIZES, seed: 3, start: Date.UTC(2026, 0, 1), limit: null, clock: time.clock });
   const { life } = sandbox;
   const shown: Shown = { edited: new Set(), hidden: new Set(), drifted: false };
-  const api = inProcessApi({
+  const made = readyMadeRows(time.clock.now());
+  const sandboxed = inProcessApi({
     sandbox,
     clock: time.clock,
     faults: new FaultSchedule(null),
@@ -78,12 +82,18 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
     latencyMs: 0,
     visible: (name, records) => visible(shown, name, records),
   });
+  const lists = createLists(readyMadeLists.all);
+  const apiOf = (name: string): ReadApi =>
+    readyMadeLists.byName(name) === undefined ? sandboxed : { ...sandboxed, ...made.api };
   const sweeps = (keys: Keys, baseline: Baseline) => async (): Promise<void> => {
-    const store = createSweepStore(redis.redis, keys, WORKSPACE);
-    for (const name of LIST_NAMES) {
-      const rules = compileRules(name, {}, WATCH);
-      const deps = { workspace: WORKSPACE, api, store, clock: time.clock, log: silentLog };
-      await sweepList(deps, { list: name, rules, baseline, pagesAhead: 0 });
+    const scope = { redis: redis.redis, keys, workspace: WORKSPACE };
+    const sweepStore = createSweepStore(redis.redis, keys, WORKSPACE);
+    const facts = { workspace: WORKSPACE, lists, credits: createCreditStore(scope), clock: time.clock, log: silentLog };
+    const store = { ...sweepStore, commit: withActors((list, step) => sweepStore.commit(list, step), facts) };
+    for (const list of lists.all) {
+      const rules = compileRules(list, {}, WATCH);
+      const deps = { workspace: WORKSPACE, api: apiOf(list.name), store, clock: time.clock, log: silentLog };
+      await sweepList(deps, { list: list.name, rules, baseline, pagesAhead: 0 });
     }
     const todos = createTodoStore(redis.redis, keys, WORKSPACE);
     await emitDueTodos({ workspace: WORKSPACE, watch: WATCH, store: todos }, { clock: time.clock, log: silentLog });
@@ -106,6 +116,7 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   life.addHistory();
   life.addActivity();
   for (const name of GROWING) shown.edited.add(name);
+  made.change(now);
   await sweep();
 
   life.completeTodo(done);
@@ -117,6 +128,7 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   life.delete('memo', memo);
   life.delete('todo', dropped);
   for (const name of GROWING) shown.hidden.add(name);
+  made.remove();
   await sweep();
   life.reopenTodo(done);
   await sweep();
@@ -127,6 +139,7 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   time.advance(24 * HOUR_MS);
   await sweep();
   shown.drifted = true;
+  made.drift();
   await sweep();
   await sandbox.stop();
   const events = [...(await logged(redis, snapshots)), ...(await logged(redis, redis.keys))];

@@ -11,8 +11,12 @@ import { optionDocs } from './option-docs.js';
 
 const record: z.ZodType<CrmRecord> = z.looseObject({ id: z.string().min(1) });
 const nothing = z.custom<readonly []>((value) => Array.isArray(value) && value.length === 0);
+const actor = z
+  .strictObject({ type: z.string().min(1), id: z.string().nullable(), name: z.string().nullable() })
+  .readonly();
+const known = { actor: actor.exactOptional() };
 const changes = z
-  .array(z.strictObject({ field: z.string(), before: z.unknown(), after: z.unknown() }).readonly())
+  .array(z.strictObject({ field: z.string(), before: z.unknown(), after: z.unknown(), ...known }).readonly())
   .readonly();
 const merged = z.strictObject({
   ids: z.array(z.string()).min(2).readonly(),
@@ -40,7 +44,7 @@ const firstSeen = {
   detectedBy: found,
   merged: merged.exactOptional(),
 };
-const created = z.strictObject({ ...firstSeen, reappeared: yes });
+const created = z.strictObject({ ...firstSeen, ...known, reappeared: yes });
 const change = {
   ...base,
   before: record.nullable(),
@@ -49,7 +53,7 @@ const change = {
   class: z.enum(['edited', 'refreshed']),
   detectedBy: found,
 };
-const updated = z.strictObject({ ...change, merged: merged.exactOptional() });
+const updated = z.strictObject({ ...change, ...known, merged: merged.exactOptional() });
 const deleted = z.strictObject({
   ...base,
   before: record.nullable(),
@@ -69,7 +73,7 @@ const schemaChanged = z.strictObject({
   detectedBy: z.literal('content'),
   schema,
 });
-const todoChanged = z.strictObject({ ...change, derivedFrom: z.string() });
+const todoChanged = z.strictObject({ ...change, ...known, derivedFrom: z.string() });
 const todoDue = z.strictObject({
   ...base,
   before: z.null(),

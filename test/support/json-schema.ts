@@ -20,6 +20,7 @@ export function configJsonSchema(): JsonSchema {
     title: 'changefeed.config.json',
     properties: {
       ...properties,
+      workspaces: withSwitches(whole['properties'] as Record<string, JsonSchema>),
       // Each has a short form.
       redis: { anyOf: [{ type: 'string' }, redis] },
       telemetry: { anyOf: [{ type: 'boolean' }, telemetry] },
@@ -29,6 +30,15 @@ export function configJsonSchema(): JsonSchema {
       },
     },
   };
+}
+
+/** A list is switched on by `true`, off by `false`. */
+function withSwitches({ workspaces }: Record<string, JsonSchema>): JsonSchema {
+  const { items } = workspaces as { items: { properties: { lists: JsonSchema } } };
+  const { lists } = items.properties;
+  const additionalProperties = { anyOf: [{ type: 'boolean' }, lists['additionalProperties']] };
+  const properties = { ...items.properties, lists: { ...lists, additionalProperties } };
+  return { ...workspaces, items: { ...items, properties } };
 }
 
 function withHandler(handler: string, { $schema: _, ...schema }: JsonSchema): JsonSchema {

@@ -1,7 +1,15 @@
 /** What the compiler and the editor know of the options of a configuration. Nothing here runs: `npm run typecheck` compiles it. */
 import { describe, expectTypeOf, it } from 'vitest';
 import { defineConfig, defineHandler, loadConfig, webhook } from '../../src/index.js';
-import type { ConfigInput, Duration, EventPattern, EventType, LoadedConfig, NoticeType } from '../../src/index.js';
+import type {
+  Actor,
+  ConfigInput,
+  Duration,
+  EventPattern,
+  EventType,
+  LoadedConfig,
+  NoticeType,
+} from '../../src/index.js';
 
 type ListsOf = NonNullable<ConfigInput['workspaces'][number]['lists']>;
 type WebhookOn = NonNullable<Parameters<typeof webhook>[0]['on']>[number];
@@ -10,6 +18,33 @@ type HandlerOn = NonNullable<Parameters<typeof defineHandler>[0]['on']>[number];
 const workspace = { name: 'acme', baseUrl: 'https://crm.example', token: 't' };
 
 describe('types of options', () => {
+  it('switches ready-made and other lists on and off, and knows their events', () => {
+    defineConfig({
+      workspaces: [{ ...workspace, lists: { people_history: true, deal: { interval: '1m' }, memo: false } }],
+    });
+    expectTypeOf<'people_history' | 'deal' | 'people'>().toExtend<keyof ListsOf>();
+    expectTypeOf<'crm.person_history.created' | 'crm.deal.updated' | 'crm.lead.deleted'>().toExtend<EventType>();
+    defineHandler({
+      name: 'deals',
+      on: ['crm.deal.updated'],
+      handle: ({ data }) => void expectTypeOf(data.actor).toEqualTypeOf<Actor | undefined>(),
+    });
+    defineHandler({
+      name: 'gone',
+      on: ['crm.deal.deleted'],
+      handle: ({ data }) => void expectTypeOf(data.actor).toEqualTypeOf<undefined>(),
+    });
+  });
+
+  it('knows the kinds of actors in `from` and `notFrom`', () => {
+    const handle = (): void => undefined;
+    defineHandler({ name: 'a', from: ['user', 'unknown'], notFrom: [{ type: 'api', id: 'k-1' }], handle });
+    // @ts-expect-error There is no such kind.
+    defineHandler({ name: 'a', from: ['users'], handle });
+    // @ts-expect-error An id alone does not say whose it is.
+    defineHandler({ name: 'a', notFrom: [{ id: 'k-1' }], handle });
+  });
+
   it('offers every event type in `on`, takes the types of your own, and refuses misspelt ones', () => {
     expectTypeOf<EventType | NoticeType | 'crm.*' | 'crm.person.*'>().toExtend<EventPattern>();
     expectTypeOf<WebhookOn>().toEqualTypeOf<EventPattern>();

@@ -1,14 +1,16 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readyMadeLists } from '../../crm/lists/lists.js';
 import { CONFIG_FILES } from '../../config/load.js';
 import { A_TOKEN, apiToken, baseUrlFault } from '../../schema-kit/addresses.js';
 import { NAME } from '../../schema-kit/fields.js';
-import { usage, word } from '../arguments.js';
+import { usage, word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
 import { FORMATS, projectFiles, TOKEN_VARIABLE, withLines, type Answers } from '../init-files.js';
 import type { Io } from '../io.js';
 import { fitted } from '../text.js';
 
+const READY_MADE = readyMadeLists.all.map(({ name }) => name);
 const SALESMAP = 'https://salesmap.kr/api';
 
 /** Writes the files of a new project. What exists already is never overwritten. */
@@ -22,9 +24,10 @@ export const init = defineCommand({
       asText,
     ),
     format: option('format', `language of the configuration: ${FORMATS.join(', ')} (default: ts)`, word(...FORMATS)),
+    lists: option('names', `ready-made lists to poll: ${READY_MADE.join(', ')} (default: none)`, words(...READY_MADE)),
     yes: flag('ask nothing: use the options and the defaults'),
   },
-  async run({ yes = false, config: _, ...given }, io) {
+  async run({ yes = false, lists = [], config: _, ...given }, io) {
     const existing = CONFIG_FILES.find((name) => existsSync(join(io.cwd, name)));
     if (existing !== undefined)
       throw usage(`init: this folder has a configuration already, ${existing}. Nothing was written.`);
@@ -35,11 +38,11 @@ export const init = defineCommand({
     if (given.token === '-') given.token = await io.readInput();
     const texts: Record<string, string> = {};
     for (const [name, question] of Object.entries(questions)) {
-      const fixed = given[name as keyof Answers];
+      const fixed = given[name as keyof Asked];
       texts[name] = fixed === undefined && !yes ? await answerOf(question, io) : checkedOption(name, fixed, question);
     }
-    const answers = texts as unknown as Answers;
-    const written = writeAll(answers, io.cwd);
+    const answers = texts as unknown as Asked;
+    const written = writeAll({ ...answers, lists }, io.cwd);
     io.out(fitted(nextSteps(answers, written, io), io.columns));
   },
 });
@@ -53,7 +56,10 @@ interface Question {
   hidden?: boolean;
 }
 
-function questionsFor(cwd: string): Record<keyof Answers, Question> {
+/** Everything but the lists, which are an option only: most of them are not known before the API is asked. */
+type Asked = Omit<Answers, 'lists'>;
+
+function questionsFor(cwd: string): Record<keyof Asked, Question> {
   const folder = basename(cwd).replace(/[^\w.-]/g, '');
   return {
     workspace: {
@@ -121,7 +127,7 @@ function writeAll(answers: Answers, cwd: string): Written[] {
   });
 }
 
-function nextSteps({ token, format }: Answers, written: readonly Written[], { cwd, colours: { out } }: Io): string {
+function nextSteps({ token, format }: Asked, written: readonly Written[], { cwd, colours: { out } }: Io): string {
   const isInstalled = existsSync(join(cwd, 'node_modules', 'crm-changefeed'));
   const handled =
     format === 'json' ? 'prints each change as a line of JSON' : 'runs your handler for each change of a person';

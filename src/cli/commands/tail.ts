@@ -1,6 +1,7 @@
+import { compileActor } from '../../events/actor.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { logOffset, typeOption, workspaceOption } from '../arguments.js';
-import { defineFeedCommand, flag, negatedFlag, option } from '../command.js';
+import { asText, defineFeedCommand, flag, negatedFlag, option } from '../command.js';
 import { printEvent } from '../print-event.js';
 import { printable, widthOf } from '../text.js';
 
@@ -12,13 +13,20 @@ export const tail = defineFeedCommand({
     json: flag('one CloudEvent per line'),
     from: option('offset', 'a log id, a time, "beginning" or "now" (default: now)', logOffset),
     type: typeOption('only these event types, separated by commas (* allowed)'),
+    actor: option(
+      'who',
+      'only changes made by: user, workflow, sequence, api, field, unknown, an id, part of a name',
+      asText,
+    ),
     workspace: workspaceOption('only this workspace'),
     ids: flag('below each event: its place in the log, its id and the id of its record'),
     follow: negatedFlag('stop at the end of the log'),
   },
-  async run({ json = false, from = 'now', type, follow, workspace, ids = false }, { feed }, io) {
+  async run({ json = false, from = 'now', type, actor, follow, workspace, ids = false }, { feed }, io) {
     const { signal } = io;
+    const isWanted = actor === undefined ? () => true : compileActor(actor);
     for await (const { logId, event } of feed.tail({ from, types: type, workspace, follow, signal })) {
+      if (!isWanted(event)) continue;
       if (json) io.out(JSON.stringify(event));
       else {
         await printEvent(event, feed.lists, io);

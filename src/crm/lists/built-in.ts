@@ -1,8 +1,8 @@
 /** The lists of the interface. A further built-in list is one more descriptor here, and its name in `BUILT_IN`. */
-import { USUAL, type ListDescriptor } from './descriptor.js';
+import { USUAL, type HistoryRole, type ListDescriptor } from './descriptor.js';
 
-/** Fields of people and organizations (sections 2.1 and 2.2 of the interface) that the system refreshes when *other* records change. */
-const KEPT_OF_CONTACTS: readonly string[] = [
+/** Fields of people, organizations, deals and leads that the system refreshes when *other* records change. */
+export const KEPT_BY_SYSTEM: readonly string[] = [
   '리드 개수',
   '딜 개수',
   '진행중 딜 개수',
@@ -40,7 +40,7 @@ const people = {
   key: 'peopleList',
   object: 'person',
   merged: true,
-  systemKept: KEPT_OF_CONTACTS,
+  systemKept: KEPT_BY_SYSTEM,
 } as const satisfies ListDescriptor;
 
 /** Section 2.2 of the interface. */
@@ -51,7 +51,7 @@ const organization = {
   key: 'organizationList',
   object: 'organization',
   merged: true,
-  systemKept: KEPT_OF_CONTACTS,
+  systemKept: KEPT_BY_SYSTEM,
 } as const satisfies ListDescriptor;
 
 /** Section 2.3 of the interface. */
@@ -71,7 +71,13 @@ const todo = {
   key: 'todoList',
   object: 'todo',
   spellings: { 시작일: '시작 날짜', 종료일: '마지막 날짜', 완료일: '완료 날짜' },
+  open: { field: '완료', closed: [true], due: '마지막 날짜' },
 } as const satisfies ListDescriptor;
+
+/** A history of records of these objects. All histories name the changed field, its value and the person or program in the same way. */
+export function historyOf(...of: HistoryRole['of']): HistoryRole {
+  return { of, changed: 'fieldName', value: 'fieldValue', actor: 'source' };
+}
 
 /** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */
 const history = {
@@ -83,6 +89,7 @@ const history = {
   object: 'deal_history',
   ids: 'optional',
   growsOnly: true,
+  history: historyOf({ object: 'deal', field: 'dealId' }, { object: 'lead', field: 'leadId' }),
 } as const satisfies ListDescriptor;
 
 /** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */

@@ -1,10 +1,13 @@
-/** The built-in lists (built-in.ts), and lists of a configuration added to them. */
+/** The built-in lists (built-in.ts), the ready-made ones (ready-made.ts), and lists of a configuration added to them. */
 import { BUILT_IN } from './built-in.js';
 import type { ListDescriptor } from './descriptor.js';
+import { READY_MADE } from './ready-made.js';
 
 export type BuiltInList = (typeof BUILT_IN)[number]['name'];
-/** The word for a record of a built-in list in event types. */
-export type ObjectName = (typeof BUILT_IN)[number]['object'];
+/** A list that a configuration switches on by its name. */
+export type ReadyMadeList = (typeof READY_MADE)[number]['name'];
+/** The word for a record of a built-in or ready-made list in event types. */
+export type ObjectName = (typeof BUILT_IN | typeof READY_MADE)[number]['object'];
 /** The name of a list. A configuration may have more lists than the built-in ones. */
 export type ListName = BuiltInList | (string & {});
 
@@ -41,6 +44,9 @@ export function listsFrom(all: readonly ListDescriptor[]): Lists {
 }
 
 export const builtInLists: Lists = createLists([]);
+
+/** Off unless a configuration names them. */
+export const readyMadeLists: Lists = listsFrom(READY_MADE);
 
 /** The built-in lists, and those of `lists` that are not built in. */
 export function withBuiltIn(lists: readonly ListDescriptor[]): Lists {

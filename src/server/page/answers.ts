@@ -28,6 +28,11 @@ const notice = z.looseObject({
   list: z.string().nullable(),
 });
 
+const actor = z
+  .strictObject({ type: z.string(), id: z.string().nullable(), name: z.string() })
+  .nullable()
+  .describe('who made the change; null: not known');
+
 const eventView = z
   .strictObject({
     position: z.string().describe('its place in the log: `acme@1700000000000-0`'),
@@ -41,12 +46,13 @@ const eventView = z
     title: z.string().nullable().describe('what the record is called; null where it says nothing'),
     about: z.string().nullable().describe('the person or organization that a record without a name belongs to'),
     person: z.strictObject({ id: z.string(), name: z.string() }).nullable().describe('the person in charge'),
+    actor,
     observedAt: iso,
     time: iso,
     sequence: count,
     class: z.enum(['edited', 'refreshed']),
     detectedBy: z.enum(['timestamp', 'content', 'both', 'clock']),
-    changes: z.array(z.strictObject({ field: z.string(), before: valueView, after: valueView })),
+    changes: z.array(z.strictObject({ field: z.string(), before: valueView, after: valueView, actor })),
     moreChanges: count.describe('changes that are not in `changes`'),
     due: iso.nullable(),
     late: z.boolean(),

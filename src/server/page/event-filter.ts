@@ -1,5 +1,6 @@
 /** Which events a reader wants: the parameters of a request, and what they select. */
 import { z } from 'zod';
+import { compileActor } from '../../events/actor.js';
 import { objectOf } from '../../events/envelope.js';
 import { compilePattern } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -15,6 +16,7 @@ export const eventsQuery = z.object({
   type: short.describe('an event type; `*` matches any characters'),
   field: short.describe('a changed field; `*` matches any characters'),
   person: short.describe('the person in charge: the id, or part of the name'),
+  actor: short.describe('who made the change: `user`, `api` …, `unknown`, the id, or part of the name'),
   record: short.describe("the record's id"),
   text: short.describe('part of a text of the record, such as its name'),
 });
@@ -33,7 +35,7 @@ export function workspacesFrom(
 
 /** All conditions must hold. */
 export function filterFrom(
-  { list, type, field, person, record, text }: EventsQuery,
+  { list, type, field, person, actor, record, text }: EventsQuery,
   source: Pick<PageSource, 'workspaces'>,
 ): (event: ChangeEvent) => boolean {
   const tests: ((event: ChangeEvent) => boolean)[] = [];
@@ -52,6 +54,7 @@ export function filterFrom(
   if (record !== undefined) tests.push(({ subject }) => subject === record);
   if (person !== undefined)
     tests.push((event) => peopleOf(event).some((one) => one.id === person || contains(one.name, person)));
+  if (actor !== undefined) tests.push(compileActor(actor));
   if (text !== undefined)
     tests.push((event) => event.subject === text || namesOf(event).some((name) => contains(name, text)));
   return (event) => tests.every((test) => test(event));

@@ -1,9 +1,10 @@
 /** An event as the page shows it: short texts instead of values, so that a record of megabytes costs the page a line. */
 import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
 import type { UncheckedRecord } from '../../crm/record.js';
+import { textOfActor } from '../../events/actor.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
-import type { FieldChange, LoggedEvent } from '../../events/types.js';
+import type { Actor, FieldChange, LoggedEvent } from '../../events/types.js';
 import type { EventView, ValueView } from './answers.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
@@ -55,6 +56,7 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
     title: title === null ? null : shortened(title),
     about: null,
     person: record === null ? null : personInCharge(record),
+    actor: viewOfActor(data.actor),
     observedAt: data.observedAt,
     time,
     sequence: data.sequence,
@@ -81,12 +83,21 @@ export function personInCharge(record: UncheckedRecord): { id: string; name: str
   return typeof id === 'string' && id !== '' ? { id, name: id } : null;
 }
 
-function viewOfChange({ field, before, after }: FieldChange): EventView['changes'][number] {
+function viewOfActor(actor: Actor | undefined): EventView['actor'] {
+  return actor === undefined ? null : { type: actor.type, id: actor.id, name: readable(textOfActor(actor)) };
+}
+
+function viewOfChange({ field, before, after, actor }: FieldChange): EventView['changes'][number] {
   const [old, now] = [textOfValue(before), textOfValue(after)];
   // Cut at their ends, two long texts could look equal.
   const isLong = (old?.length ?? 0) > MOST_CHARACTERS || (now?.length ?? 0) > MOST_CHARACTERS;
   const parts = old !== null && now !== null && isLong ? differingParts(old, now, CONTEXT) : [old, now];
-  return { field: readable(field), before: valueView(parts[0] ?? null, old), after: valueView(parts[1] ?? null, now) };
+  return {
+    field: readable(field),
+    before: valueView(parts[0] ?? null, old),
+    after: valueView(parts[1] ?? null, now),
+    actor: viewOfActor(actor),
+  };
 }
 
 function valueView(part: string | null, whole: string | null): ValueView {

@@ -121,6 +121,34 @@ describe('status page API', () => {
     expect((await fetch(`${page.url}/api/events?list=nothing`)).status).toBe(404);
   });
 
+  it('status page API: shows who made a change, of the event or of a field, and finds events by it', async () => {
+    const page = await open();
+    const [user, ours] = [
+      { type: 'user', id: 'u1', name: '박담당' },
+      { type: 'api', id: 'k1', name: null },
+    ];
+    const by = (record: string, more: object): ChangeEvent => {
+      const event = eventOf(record);
+      return { ...event, data: { ...event.data, ...more } };
+    };
+    await appendRaw(redis, [
+      by('p1', { actor: user }),
+      by('p2', { changes: [{ field: '이름', before: 'old', after: 'new', actor: ours }] }),
+      by('p3', {}),
+    ]);
+    const { events } = await page.get<z.infer<typeof answers.eventsPage>>('/api/events');
+    expect(events.map(({ subject, actor, changes }) => [subject, actor, changes[0]?.actor])).toEqual([
+      ['p3', null, null],
+      ['p2', null, { ...ours, name: 'api' }],
+      ['p1', user, null],
+    ]);
+    const found = async (actor: string) => subjects(await page.get(`/api/events?actor=${encodeURIComponent(actor)}`));
+    expect(await found('user')).toEqual(['p1']);
+    expect(await found('박')).toEqual(['p1']);
+    expect(await found('k1')).toEqual(['p2']);
+    expect(await found('unknown')).toEqual(['p3']);
+  });
+
   it('status page API: a page of a large log searches a part of it, and says how far', async () => {
     const page = await open();
     await appendRaw(redis, [

@@ -1,0 +1,91 @@
+/**
+ * Who made a change: before a commit, the events of records that histories name get their actors; after it, what new rows of histories say is
+ * stored. It is there before the record that a row names is fetched out of turn. No event waits for its actor, and none is lost without it.
+ */
+import { actorIn, creditsOf, whoMade } from '../detect/actor.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import type { Lists } from '../crm/lists/lists.js';
+import { messageOf } from '../errors.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Log } from '../runtime/log.js';
+import type { CreditStore } from '../state/credits.js';
+import { eventsOf, type RecordWrite, type SweepStore } from '../sweep/store.js';
+
+export interface ActorOptions {
+  workspace: string;
+  /** The lists that are polled. */
+  lists: Lists;
+  credits: CreditStore;
+  clock: Clock;
+  log: Log;
+}
+
+export function withActors(commit: SweepStore['commit'], options: ActorOptions): SweepStore['commit'] {
+  const { workspace, lists, credits, clock, log } = options;
+  const named = new Set(lists.all.flatMap(({ history }) => history?.of.map(({ object }) => object) ?? []));
+  /** Without what needs Redis, where Redis or what is stored there is at fault. */
+  const orWithout = async <T>(doing: Promise<T>, without: T): Promise<T> =>
+    await doing.catch((error: unknown) => {
+      log.debug({ workspace, error: messageOf(error) }, 'who made a change is not known');
+      return without;
+    });
+  return async (name, step) => {
+    const list = lists.byName(name);
+    if (list === undefined || step.writes.length === 0) return await commit(name, step);
+    if (list.history !== undefined) {
+      const result = await commit(name, { ...step, writes: step.writes.map((write) => sayingWho(write, list)) });
+      const credited = rowsIn(eventsOf(step)).flatMap((row) => creditsOf(row, list, lists));
+      if (result.outcome === 'committed' && credited.length > 0)
+        await orWithout(credits.add(credited, clock.now()), undefined);
+      return result;
+    }
+    if (!named.has(list.object)) return await commit(name, step);
+    return await commit(name, { ...step, writes: await orWithout(withKnown(step.writes, list, credits), step.writes) });
+  };
+}
+
+function rowsIn(events: readonly ChangeEvent[]): NonNullable<ChangeEvent['data']['after']>[] {
+  return events.flatMap(({ type, data: { after } }) => (type.endsWith('.created') && after !== null ? [after] : []));
+}
+
+/** A row of a history says itself who made the change that it is about. */
+function sayingWho(write: RecordWrite, { history }: ListDescriptor): RecordWrite {
+  const { event } = write;
+  const [row] = rowsIn(event === null ? [] : [event]);
+  const actor = row === undefined || history === undefined ? null : actorIn(row, history);
+  return event === null || actor === null ? write : { ...write, event: { ...event, data: { ...event.data, actor } } };
+}
+
+const CHANGED = ['created', 'updated'];
+
+async function withKnown(
+  writes: readonly RecordWrite[],
+  list: ListDescriptor,
+  credits: CreditStore,
+): Promise<readonly RecordWrite[]> {
+  const isAsked = ({ event }: RecordWrite): boolean => CHANGED.includes(event?.type.split('.')[2] ?? '');
+  const asked = writes.filter(isAsked).map(({ key }) => key);
+  if (asked.length === 0) return writes;
+  const found = await credits.of(list.name, asked);
+  const known = new Map(asked.map((key, index) => [key, found[index] ?? []]));
+  return writes.map((write) => {
+    const rows = known.get(write.key) ?? [];
+    return rows.length === 0 ? write : withWho(write, { list, credits: rows });
+  });
+}
+
+function withWho(
+  write: RecordWrite,
+  facts: { list: ListDescriptor; credits: Parameters<typeof whoMade>[2]['credits'] },
+): RecordWrite {
+  const { event, derived = [], state } = write;
+  const { decisions = [] } = state;
+  if (event === null) return write;
+  const who = whoMade(event, derived, { ...facts, decisions });
+  const [made = event, ...further] = who.events;
+  const last = decisions.at(-1);
+  if (who.rows.length === 0 || last === undefined) return write;
+  const noted = [...decisions.slice(0, -1), { ...last, rows: who.rows }];
+  return { ...write, event: made, derived: further, state: { ...state, decisions: noted } };
+}

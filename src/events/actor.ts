@@ -1,0 +1,40 @@
+/** Who made a change, and which subscriptions ask for it. */
+import type { Actor, ActorType, ChangeEvent } from './types.js';
+
+/** A kind of actor, `unknown`, or one actor. */
+export type ActorRule = ActorType | 'unknown' | { readonly type: ActorType; readonly id: string };
+
+export function isSameActor(one: Actor | null | undefined, other: Actor | null | undefined): boolean {
+  return one?.type === other?.type && one?.id === other?.id;
+}
+
+/** Only the actor of all changes of an event counts. */
+export function isBy(rules: readonly ActorRule[], { data: { actor } }: ChangeEvent): boolean {
+  return rules.some((rule) =>
+    typeof rule === 'string' ? rule === (actor?.type ?? 'unknown') : rule.type === actor?.type && rule.id === actor.id,
+  );
+}
+
+/** The actors that an event names: of all its changes, or of some. */
+export function actorsOf({ data: { actor, changes } }: ChangeEvent): Actor[] {
+  return actor === undefined ? changes.flatMap((change) => change.actor ?? []) : [actor];
+}
+
+/** @param text a kind of actor, `unknown`, an id, or part of a name */
+export function compileActor(text: string): (event: ChangeEvent) => boolean {
+  const part = normal(text);
+  return (event) => {
+    const actors = actorsOf(event);
+    if (actors.length === 0) return text === 'unknown';
+    return actors.some(({ type, id, name }) => type === text || id === text || normal(name ?? '').includes(part));
+  };
+}
+
+function normal(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}
+
+/** The name, or what it is. */
+export function textOfActor({ type, name }: Actor): string {
+  return name === null || name === '' ? type : name;
+}
