@@ -157,6 +157,7 @@ export const en = {
   'shortcut.first': 'first page',
   'shortcut.last': 'last page',
   'shortcut.aimed': 'likely pages',
+  'shortcut.open': 'open records',
   'shortcut.unused': 'none used yet',
   'shortcut.rate': '{useful} of {used} found changes',
   'shortcut.wrong': '{wrong} missed some',

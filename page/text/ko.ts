@@ -158,6 +158,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'shortcut.first': '첫 페이지',
   'shortcut.last': '마지막 페이지',
   'shortcut.aimed': '예상 페이지',
+  'shortcut.open': '열린 항목',
   'shortcut.unused': '아직 사용 안 함',
   'shortcut.rate': '{used}번 중 {useful}번 변경 발견',
   'shortcut.wrong': '{wrong}번 놓침',

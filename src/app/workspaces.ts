@@ -206,9 +206,9 @@ function shortcutsOf(
   const requestsPerSecond = budget.requests / budget.perSeconds;
   const enabled = Object.values(config.lists).filter((list) => list.enabled);
   return new Map(
-    enabled.map(({ descriptor: { name: list }, intervalMs }) => [
+    enabled.map(({ descriptor: { name: list, open }, intervalMs }) => [
       list,
-      createShortcuts({ ...deps, workspace, list, requestsPerSecond, intervalMs }),
+      createShortcuts({ ...deps, workspace, list, hasOpen: open !== undefined, requestsPerSecond, intervalMs }),
     ]),
   );
 }

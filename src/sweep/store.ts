@@ -90,6 +90,8 @@ export const checkpointSchema = sweep.extend({
   verdict: verdictSchema.exactOptional(),
   /** Pages with other members than in the last complete sweep. */
   changedPages: count.exactOptional(),
+  /** Changes that shortcuts have found during this sweep; they are in `counts` too. */
+  byShortcuts: count.exactOptional(),
   /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
   takesOver: z.literal(true).exactOptional(),
 });
@@ -109,6 +111,8 @@ export const storedPageSchema = z.object({
   records: count,
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
   firstPage: z.string().nullable(),
+  /** Its open records, in a list that has such (detect/open.ts). */
+  open: z.array(z.number().nullable()).readonly().exactOptional(),
 });
 /**
  * A page as a sweep read it. Kept only while every record on it is stored as the page shows it, so a page with the same bytes has
@@ -131,6 +135,8 @@ export const summarySchema = sweep.extend({
   held: z.array(heldSchema).readonly().exactOptional(),
   /** Fields reported as a change of the schema by this sweep or a recent one. */
   drifted: z.array(pastDrift).readonly().exactOptional(),
+  /** Changes per second that the list's walks have found, without those that its shortcuts found: a moving average. */
+  foundByWalks: count.exactOptional(),
   /** The list's usual pause between changes. */
   usualPause: usualPauseSchema.exactOptional(),
   /** The list has been silent for longer than its usual pause, or is empty now. */

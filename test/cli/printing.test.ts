@@ -286,6 +286,7 @@ describe('status tables', () => {
                 last: { used: 40, useful: 3, wrong: 0 },
                 first: { used: 12, useful: 0, wrong: 8 },
                 aimed: { used: 0, useful: 0, wrong: 0 },
+                open: { used: 0, useful: 0, wrong: 0 },
               },
             },
             {

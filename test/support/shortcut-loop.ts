@@ -87,7 +87,7 @@ export async function shortcutLoop(
         async commit(name, commit) {
           const result = await store.commit(name, commit);
           const events = commit.writes.flatMap(({ event }) => (event === null ? [] : [event]));
-          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events }, nowMs);
+          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events, open: [] }, nowMs);
           return result;
         },
       };

@@ -71,6 +71,7 @@ const todo = {
   key: 'todoList',
   object: 'todo',
   spellings: { 시작일: '시작 날짜', 종료일: '마지막 날짜', 완료일: '완료 날짜' },
+  open: { field: '완료', closed: [true], due: '마지막 날짜' },
 } as const satisfies ListDescriptor;
 
 /** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */

@@ -32,6 +32,36 @@ export interface ListDescriptor {
   readonly spellings: Readonly<Record<string, string>>;
   /** Picture URLs: compared without their query part, because a rotated signature is no change. */
   readonly pictures: readonly string[];
+  /**
+   * What the option `images` is unless it is set. Events of a list where it is false carry the row nevertheless: nothing else shows
+   * it.
+   */
+  readonly images: boolean;
+  /** Rows that say what changed in which record, and who did it. */
+  readonly history?: HistoryRole;
+  /** Which records are likelier to change than others. */
+  readonly open?: OpenRole;
+}
+
+/** The fields of a row of a history. */
+export interface HistoryRole {
+  /** The records that a row is about: a field of the row with the id of a record of this object. */
+  readonly of: readonly { readonly object: string; readonly field: string }[];
+  /** The name of the field that was changed. */
+  readonly changed: string;
+  /** Its value after the change. */
+  readonly value: string;
+  /** Who changed it: `{ type, id, name }`. */
+  readonly actor: string;
+}
+
+/** How open records are told from closed ones. */
+export interface OpenRole {
+  readonly field: string;
+  /** A record with one of these values is closed; any other is open. */
+  readonly closed: readonly unknown[];
+  /** The field with the time at which an open record is due. */
+  readonly due?: string;
 }
 
 /** What holds for a list unless its descriptor says otherwise. Both spellings of the timestamps occur in real answers. */
@@ -45,6 +75,7 @@ export const USUAL = {
   systemKept: [],
   spellings: {},
   pictures: ['프로필 사진'],
+  images: true,
 } as const satisfies Omit<ListDescriptor, 'name' | 'path' | 'key' | 'object'>;
 
 /** Field names are compared under NFC. */

@@ -4,6 +4,7 @@
  */
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
+import { openRecords } from '../../detect/open.js';
 import { ChangefeedError } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { classifyPage, type ClassifiedPage } from '../classify/classify-page.js';
@@ -44,7 +45,7 @@ export type DropReason =
   'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new' | 'large';
 
 /** What the page showed, what was committed of it, and the counts of the walk with it. */
-interface ShownPage extends PageAnswer {
+export interface ShownPage extends PageAnswer {
   outcome: 'shown';
   counts: SweepCounts;
   events: readonly ChangeEvent[];
@@ -84,7 +85,8 @@ export async function commitShortcut(
     expectCommitted(list, await deps.store.commit(list, { token, writes, schema, created, ...page }));
   }
   const [events, { counts }] = [eventsOf({ writes }), reached];
-  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, counts, events };
+  const open = openRecords(answer.records, options.rules.list);
+  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, open, counts, events };
 }
 
 /** Why a list's shortcuts may commit nothing now; null when they may. */

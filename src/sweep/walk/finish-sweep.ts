@@ -86,9 +86,22 @@ export function summarise(
     ...(held.length === 0 ? {} : { held }),
     ...(unreadable === undefined ? {} : { unreadable }),
     ...(source === undefined ? {} : { source }),
+    ...foundByWalks(checkpoint, { completedAt, lastSweep }),
     usualPause,
     ...(staleness === undefined ? {} : { staleness }),
   };
+}
+
+/** The last sweep counts half: what only walks find differs from sweep to sweep. */
+function foundByWalks(
+  { counts, byShortcuts = 0 }: Checkpoint,
+  { completedAt, lastSweep }: { completedAt: string; lastSweep: SweepSummary | null },
+): Pick<SweepSummary, 'foundByWalks'> {
+  if (lastSweep === null) return {};
+  const { created, edited, refreshed, deleted } = counts;
+  const seconds = Math.max(1_000, Date.parse(completedAt) - Date.parse(lastSweep.completedAt)) / 1_000;
+  const now = Math.max(0, created + edited + refreshed + deleted - byShortcuts) / seconds;
+  return { foundByWalks: (now + (lastSweep.foundByWalks ?? now)) / 2 };
 }
 
 /** Muted changes count, because the list is in use. Another order of keys or a new picture signature does not. */
