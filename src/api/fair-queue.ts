@@ -24,7 +24,7 @@ const URGENT_SHARE = 0.4;
  */
 const MOST_WALKS = 4;
 const EQUALLY = 0.03;
-const BACKGROUND = 0.1;
+export const BACKGROUND_PART = 0.1;
 
 /** The part of the requests that walks get is measured over so many of them. */
 const MEASURED_REQUESTS = 500;
@@ -99,7 +99,7 @@ function isUrgent(kind: RequestKind): boolean {
 export function walkWeights(loads: ReadonlyMap<ListName, WalkLoad>, walkPart = 1): Map<ListName, number> {
   const background = [...loads].filter(([, { isBackground }]) => isBackground === true);
   const usual = [...loads].filter(([, { isBackground }]) => isBackground !== true);
-  const inBackground = usual.length === 0 ? 1 : background.length === 0 ? 0 : BACKGROUND;
+  const inBackground = usual.length === 0 ? 1 : background.length === 0 ? 0 : BACKGROUND_PART;
   const weigh =
     (part: number) =>
     ([list, share]: [ListName, number]): [ListName, number] => [list, loads.size * part * share];

@@ -6,6 +6,7 @@ import { createReadApi } from '../api/client.js';
 import type { ApiOutages } from '../api/with-retry.js';
 import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
+import { BACKGROUND_PART } from '../api/fair-queue.js';
 import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
@@ -24,7 +25,7 @@ import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
-import type { ScheduleStore } from '../sweep/schedule.js';
+import type { Pace, ScheduleStore } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
@@ -34,7 +35,7 @@ import type { TodoStore } from '../todos/store.js';
 import type { AppContext } from './context.js';
 import { publishSpan, tracedApi, tracedTodos } from './traced.js';
 
-type ListWithRules = ListConfig & { rules: Rules };
+type ListWithRules = ListConfig & Pace & { rules: Rules };
 
 export interface Workspace {
   name: string;
@@ -173,8 +174,12 @@ function openWorkspace(
   const aims = createAimQueue({ redis, keys, workspace: name });
   const store = openStore(context, config, aims);
   const traced = { tracing, workspace: name };
-  const withRules = (list: ListConfig) =>
-    [list.descriptor.name, { ...list, rules: compileRules(list.descriptor, list, watch) }] as const;
+  const withRules = Object.values(lists).map((list) => ({
+    ...list,
+    rules: compileRules(list.descriptor, list, watch),
+  }));
+  const inBackground = withRules.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
+  const walksPerSecond = (BACKGROUND_PART * limits.requests) / limits.perSeconds / inBackground;
   return {
     name,
     config,
@@ -193,7 +198,12 @@ function openWorkspace(
     outages,
     openedMs: clock.now(),
     alive,
-    lists: new Map(Object.values(lists).map(withRules)),
+    lists: new Map(
+      withRules.map((list) => [
+        list.descriptor.name,
+        { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) },
+      ]),
+    ),
     todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
   };
 }

@@ -21,7 +21,7 @@ import { loadSweep, readRows } from './sweep-store.js';
 export interface WatchedWorkspace {
   name: string;
   budget: BudgetLimits;
-  lists: Readonly<Record<ListName, WatchedList>>;
+  lists: Readonly<Record<string, WatchedList>>;
 }
 
 type WatchedList = Pace & { enabled: boolean };
@@ -62,10 +62,8 @@ export async function readWorkspaceStatus(
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
 }
 
-async function readListStatus(
-  view: View,
-  { list, enabled, intervalMs }: WatchedList & { list: ListName },
-): Promise<ListStatus> {
+async function readListStatus(view: View, { list, ...pace }: WatchedList & { list: ListName }): Promise<ListStatus> {
+  const { enabled, intervalMs } = pace;
   const { redis, keys, workspace, nowMs, nextMs } = view;
   const [identity, { checkpoint, state }, times, failed, stored, rows, running, learned] = await Promise.all([
     readState(redis, keys, workspace),
@@ -81,7 +79,7 @@ async function readListStatus(
   const dueMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(identity?.since ?? isoTime(nowMs))
-      : nextMs(times, { intervalMs, wakeMs: null, nowMs });
+      : nextMs(times, { ...pace, wakeMs: null, nowMs });
   return {
     list,
     failure: times.failure,

@@ -66,6 +66,8 @@ const sweep = z.object({
   muted: z.record(z.string(), count).readonly().exactOptional(),
   /** Normalised base URL that the sweep reads. The baseline is bound to it. */
   source: z.string().optional(),
+  /** The rows of the list are only recognised. */
+  recognisedOnly: z.literal(true).exactOptional(),
   /** Records that cannot be read, with their page; the first few. They stay as they were. */
   unreadable: z
     .array(z.object({ page: count, id: z.string().nullable(), reason: z.string() }))
@@ -175,7 +177,8 @@ export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
 
 export interface RecordWrite {
   key: string;
-  state: SerialisedRecord;
+  /** Null: the row is only recognised from now on (`recognisedOnly` in detect/rules.ts). */
+  state: SerialisedRecord | null;
   event: ChangeEvent | null;
   /** Events derived from it. */
   derived?: readonly ChangeEvent[];
@@ -243,12 +246,19 @@ export interface Membership {
   missing: Map<string, Missing>;
 }
 
+export interface CreatedRecords {
+  ids: ReadonlySet<string>;
+  count: number;
+}
+
 export interface SweepStore {
   acquire(list: ListName, ttlMs: number): Promise<AcquireResult>;
   /** False when another process holds the lease. */
   renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean>;
   release(list: ListName, token: FencingToken): Promise<void>;
   load(list: ListName): Promise<StoredSweep>;
+  /** Which rows with these keys were seen before, of a list whose rows are only recognised. */
+  recognised(list: ListName, keys: readonly string[]): Promise<boolean[]>;
   /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
   digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   records(list: ListName, keys: readonly string[]): Promise<(SerialisedRecord | null)[]>;
@@ -279,8 +289,8 @@ export interface SweepStore {
    * (detect/removal.ts): this walk is the first that must show them.
    */
   beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
-  /** Ids that `created` steps have named since the last walk began. */
-  createdIds(list: ListName): Promise<string[]>;
+  /** What `created` steps have named since the last walk began; the ids only where records are stored. */
+  created(list: ListName): Promise<CreatedRecords>;
   /** What shortcuts have learned; null where nothing is stored. */
   learned(list: ListName): Promise<Learned | null>;
   saveLearned(list: ListName, learned: Learned): Promise<void>;

@@ -5,6 +5,7 @@
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
 import { openRecords } from '../../detect/open.js';
+import type { Rules } from '../../detect/rules.js';
 import { ChangefeedError } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { classifyPage, type ClassifiedPage } from '../classify/classify-page.js';
@@ -13,7 +14,7 @@ import { expectCommitted } from '../errors.js';
 import { guardOf } from '../guards/guard-creations.js';
 import { isSameSource } from '../guards/source.js';
 import type { SweepMemory } from '../memory.js';
-import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
+import { isOtherForm, observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import {
   eventsOf,
   type Checkpoint,
@@ -71,7 +72,7 @@ export async function commitShortcut(
 ): Promise<ShortcutResult> {
   const { list } = options;
   const { shortcut, answer, token, state, checkpoint } = asked;
-  const off = whyNoShortcut(state, checkpoint, deps.source);
+  const off = whyNoShortcut(state, checkpoint, { source: deps.source, rules: options.rules });
   if (off !== null) return { outcome: 'dropped', why: off };
   const classified = await classify(deps, options, asked);
   if (typeof classified === 'string') return { outcome: 'dropped', why: classified };
@@ -93,8 +94,9 @@ export async function commitShortcut(
 function whyNoShortcut(
   { baselineAt, lastSweep }: ListState,
   checkpoint: Checkpoint | null,
-  source: string | undefined,
+  { source, rules }: { source: string | undefined; rules: Rules },
 ): DropReason | null {
+  if (isOtherForm(lastSweep, rules)) return 'no baseline';
   if (baselineAt === null || lastSweep === null || checkpoint?.mode === 'baseline') return 'no baseline';
   if (!isSameSource(lastSweep.source, source) || !isSameSource(checkpoint?.source, source)) return 'source';
   if (checkpoint?.takesOver === true) return 'source';
@@ -113,7 +115,7 @@ async function classify(
   const { list, rules, images = true, recordsPerPart } = options;
   const checkpoint = walk.checkpoint ?? betweenWalks(lastSweep);
   const parts = classifyPage(store, {
-    asked: { by: 'shortcut', isLive, created: new Set(await store.createdIds(list)) },
+    asked: { by: 'shortcut', isLive, created: await store.created(list) },
     page: shortcut.page,
     records: answer.records,
     unreadable: answer.unreadable ?? [],
