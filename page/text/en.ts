@@ -40,6 +40,7 @@ export const en = {
   'problem.token.refused': 'The API refuses the token',
   'problem.list.late': 'A list is late',
   'problem.list.silent': 'A list is unusually silent',
+  'problem.list.cut': 'A list may be read only in part',
   'problem.removals.held': 'Removals are held',
   'problem.creations.held': 'New records are held',
   'problem.subscription.disabled': 'A subscription is paused',

@@ -23,6 +23,8 @@ export interface ListStatus {
     /** How long it took, ms. */
     tookMs: number;
     pages: number;
+    /** Records of its longest page. */
+    longestPage: number;
     /** Records seen, and records per decision. */
     counts: Readonly<Record<string, number>>;
     /** Rule → number of records whose change it muted. */

@@ -143,8 +143,15 @@ function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): Non
 }
 
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {
-  const { startedAt, completedAt, pages, counts, muted = {} } = summary;
-  return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts }, muted };
+  const { startedAt, completedAt, pages, counts, muted = {}, longestPage = 0 } = summary;
+  return {
+    completedAt,
+    tookMs: Date.parse(completedAt) - Date.parse(startedAt),
+    pages,
+    longestPage,
+    counts: { ...counts },
+    muted,
+  };
 }
 
 /** Whether this Redis is safe for state and accepts writes. */

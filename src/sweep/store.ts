@@ -62,6 +62,8 @@ const sweep = z.object({
   /** Pages committed. */
   pages: count,
   counts: sweepCounts,
+  /** Records of its longest page. */
+  longestPage: count.exactOptional(),
   /** Rule → records it muted. */
   muted: z.record(z.string(), count).readonly().exactOptional(),
   /** Normalised base URL that the sweep reads. The baseline is bound to it. */

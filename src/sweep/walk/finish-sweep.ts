@@ -78,6 +78,7 @@ export function summarise(
     source,
     unreadable,
     recognisedOnly,
+    longestPage,
   } = checkpoint;
   const drifted = pastAfter(lastSweep?.drifted ?? [], verdict?.fields ?? []);
   const completed = { at: completedAt, previous: lastSweep?.staleness };
@@ -95,6 +96,7 @@ export function summarise(
     mode,
     pages,
     counts,
+    ...(longestPage === undefined ? {} : { longestPage }),
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(drifted.length === 0 ? {} : { drifted }),
     ...(held.length === 0 ? {} : { held }),
