@@ -174,12 +174,6 @@ function openWorkspace(
   const aims = createAimQueue({ redis, keys, workspace: name });
   const store = openStore(context, config, aims);
   const traced = { tracing, workspace: name };
-  const withRules = Object.values(lists).map((list) => ({
-    ...list,
-    rules: compileRules(list.descriptor, list, watch),
-  }));
-  const inBackground = withRules.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
-  const walksPerSecond = (BACKGROUND_PART * limits.requests) / limits.perSeconds / inBackground;
   return {
     name,
     config,
@@ -198,14 +192,18 @@ function openWorkspace(
     outages,
     openedMs: clock.now(),
     alive,
-    lists: new Map(
-      withRules.map((list) => [
-        list.descriptor.name,
-        { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) },
-      ]),
-    ),
+    lists: listsWithRules(config, watch),
     todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
   };
+}
+
+function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | null): Workspace['lists'] {
+  const all = Object.values(lists).map((list) => ({ ...list, rules: compileRules(list.descriptor, list, watch) }));
+  const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
+  const walksPerSecond = (BACKGROUND_PART * budget.requests) / budget.perSeconds / inBackground;
+  return new Map(
+    all.map((list) => [list.descriptor.name, { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) }]),
+  );
 }
 
 function shortcutsOf(

@@ -31,7 +31,7 @@ describe('recognised rows: a list of which only the keys of rows are kept', () =
     return { ...list, api, created, sweep };
   };
   const keysOf = async ({ redis, keys }: TestRedis) =>
-    (await redis.keys(`${keys.everythingOf('acme')}`)).map((key) => key.split('}:')[1]).sort();
+    (await redis.keys(keys.everythingOf('acme'))).map((key) => key.split('}:')[1]).sort();
 
   it('recognised rows: a new row is one event with its contents; a changed or removed one is none, and no row is stored', async () => {
     const { api, sweep, created, events } = swept(5);

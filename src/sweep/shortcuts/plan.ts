@@ -11,7 +11,8 @@
  * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
  * commit-shortcut.ts.
  */
-import { openWeight, type OpenRecords } from '../../detect/open.js';
+import type { OpenRecords } from '../../detect/open.js';
+import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
@@ -51,13 +52,6 @@ export interface WalkAnswer {
   /** Known records that had changed. */
   changed: number;
   open: OpenRecords;
-}
-
-/** A page with open records. */
-interface OpenPage {
-  /** How many records that are due now are as likely to change. */
-  weight: number;
-  readMs: number;
 }
 
 interface End {
@@ -114,7 +108,7 @@ export class Plan {
   live = false;
   #uses: Record<Kind, Uses> = { last: NO_USES, first: NO_USES, aimed: NO_USES, open: NO_USES };
   readonly #ends = new Map<EndName, End>();
-  readonly #open = new Map<number, OpenPage>();
+  readonly #open = new OpenPages();
   #pages = 0;
   /** In the order of naming, the most recent last. */
   readonly #pending = new Map<string, Pending>();
@@ -158,16 +152,12 @@ export class Plan {
     this.#shownMs.clear();
     this.#place('last', pages <= 1 ? { page: 1, cursor: null } : positionOf(pages, lastCursor), nowMs);
     this.#place('first', pages <= 1 ? null : { page: 1, cursor: null }, nowMs);
-    for (const page of this.#open.keys()) if (page > pages) this.#open.delete(page);
+    this.#open.keepUpTo(pages);
   }
 
   /** The page was read then, and showed these open records. */
   knows(page: number, open: OpenRecords, atMs: number): void {
-    if (open.length === 0) this.#open.delete(page);
-    else {
-      const readMs = Math.max(atMs, this.#open.get(page)?.readMs ?? atMs);
-      this.#open.set(page, { weight: openWeight(open, readMs), readMs });
-    }
+    this.#open.knows(page, open, atMs);
   }
 
   name(named: readonly Aimed[]): void {
@@ -181,7 +171,7 @@ export class Plan {
     const ids = pageOf === null ? new Map<number, string[]>() : this.#namedByPage(pageOf);
     const ends = new Map([...this.#ends].map(([name, { page }]) => [page, name]));
     // Of equal ones, the one that was named last.
-    const open = this.#bestOpen(nowMs);
+    const open = this.#open.best(nowMs, (page) => this.#isFree(page, nowMs));
     const pages = [...ids.keys(), ...ends.keys(), ...(open === null ? [] : [open])];
     const free = pages.filter((page) => this.#isFree(page, nowMs));
     let best: PlannedPage | null = null;
@@ -220,9 +210,8 @@ export class Plan {
     if (shown !== null) setLast(this.#shownMs, page, askedAtMs);
     const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;
     const changed = (shown?.rewritten ?? []).filter((id) => !ids.includes(id)).length;
-    const before = this.#open.get(page);
     if (shown !== null) this.#sawOpen(page, { open: shown.open, changed }, askedAtMs);
-    else if (before !== undefined) before.readMs = askedAtMs;
+    else this.#open.asked(page, askedAtMs);
     const isMissing = kind === 'aimed' && shown !== null && !ids.some((id) => shown.keys.includes(id));
     const isLost = (kind === 'last' || kind === 'first') && this.#polled(kind, { page, shown, askedAtMs });
     const isWrong = answer === 'wrong' || isMissing || isLost;
@@ -273,7 +262,7 @@ export class Plan {
     return [
       (nowMs) => (name && end ? end.expected + (this.#growth(name, nowMs) * (nowMs - end.readMs)) / 1_000 : 0),
       (nowMs) => pending.reduce((sum, { by }) => sum + this.#rightness(by, nowMs), 0),
-      (nowMs) => this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs) * openSeconds(this.#open.get(page), nowMs),
+      (nowMs) => this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs) * (this.#open.secondsOf(page, nowMs) ?? 0),
     ];
   }
 
@@ -289,20 +278,10 @@ export class Plan {
     return 2 ** -this.#rates.found(`wrong ${kind}`, nowMs);
   }
 
-  /** Of the pages that have open records, the one that is expected to show most changes of these. */
-  #bestOpen(nowMs: number): number | null {
-    let best: { page: number | null; seconds: number } = { page: null, seconds: 0 };
-    for (const [page, open] of this.#open) {
-      const seconds = openSeconds(open, nowMs);
-      if (seconds > best.seconds && this.#isFree(page, nowMs)) best = { page, seconds };
-    }
-    return best.page;
-  }
-
   /** The page was read, by the walk or a shortcut. @param changed of its known records, without those that were named */
   #sawOpen(page: number, { open, changed }: { open: OpenRecords; changed: number }, nowMs: number): void {
-    const before = this.#open.get(page);
-    if (before !== undefined) this.#rates.add('open', { found: changed, of: openSeconds(before, nowMs) }, nowMs);
+    const seconds = this.#open.secondsOf(page, nowMs);
+    if (seconds !== null) this.#rates.add('open', { found: changed, of: seconds }, nowMs);
     this.knows(page, open, nowMs);
   }
 
@@ -395,11 +374,6 @@ export class Plan {
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
-}
-
-/** For how many seconds so many records have been open since the page was read. */
-function openSeconds(page: OpenPage | undefined, nowMs: number): number {
-  return page === undefined ? 0 : (page.weight * Math.max(0, nowMs - page.readMs)) / 1_000;
 }
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {
