@@ -79,7 +79,7 @@ async function cpuPerRecord(round: number): Promise<number> {
     const writes = await judged(options);
     const { user, system } = process.cpuUsage(started);
     spent += user + system;
-    for (const { key, state } of writes) states.set(key, state);
+    for (const { key, state } of writes) if (state !== null) states.set(key, state);
   }
   return spent / records;
 }

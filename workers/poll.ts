@@ -48,12 +48,12 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
 async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
   const { schedule, todos, budget, openedMs } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
-  const { intervalMs } = listIn(workspace, list);
-  const load = walkLoadOf(times, { intervalMs });
+  const pace = listIn(workspace, list);
+  const load = walkLoadOf(times, pace);
   if (load !== null) budget.weigh(list, load);
   // A failure from before this process used this configuration says nothing about now: the token may be another one.
   if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
-  return nextSweepMs(times, { intervalMs, wakeMs, nowMs: clock.now() });
+  return nextSweepMs(times, { ...pace, wakeMs, nowMs: clock.now() });
 }
 
 /**

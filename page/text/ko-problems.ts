@@ -15,6 +15,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
     'API가 토큰을 거부했습니다. CRM에서 토큰을 새로 발급하면 이전 토큰은 쓸 수 없습니다. 최신 토큰을 설정에 넣으세요.',
   'list.late': '읽을 때가 지났는데 이 목록을 읽는 프로세스가 없습니다. 수집 프로세스의 상태와 설정을 확인하세요.',
   'list.silent': '이 목록에 평소보다 오래 변경이 없습니다. 권한이나 필터가 바뀌지 않았는지 확인하세요.',
+  'list.cut':
+    '첫 페이지가 꽉 찼는데 다음 커서가 없습니다. CRM에 레코드가 더 있으면 커서 이름이 바뀌어 나머지를 읽지 못하는 것입니다.',
   'removals.held':
     '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 changefeed accept로 승인하세요.',
   'creations.held':

@@ -143,7 +143,7 @@ function Trust({ list: { shortcuts } }: { list: ListStatus }) {
     <ul class="plain-list">
       {used.map(([name, one]) => (
         <li key={name}>
-          {t(`shortcut.${name as 'first' | 'last' | 'aimed'}`)}:{' '}
+          {t(`shortcut.${name as 'first' | 'last' | 'aimed' | 'open'}`)}:{' '}
           {t('shortcut.rate', { useful: number(one.useful), used: number(one.used) })}
           {one.wrong > 0 && `, ${t('shortcut.wrong', { wrong: number(one.wrong) })}`}
         </li>

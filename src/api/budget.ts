@@ -32,8 +32,10 @@ export interface Budget {
 export interface WalkLoad {
   /** Requests of one complete sweep. */
   pages: number;
-  /** Changes found by the last sweep, per second. */
-  changesPerSecond: number;
+  /** Changes that only its walks find; null while no sweep has shown it. */
+  changesPerSecond: number | null;
+  /** Its ends are read all the time, and its walks find little. */
+  isBackground?: boolean;
 }
 
 /** The last 429, as all processes of the workspace know it. */

@@ -10,22 +10,24 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
 
 /**
- * The walk of all lists finds every change, however the other requests fail, so it sets the longest delay: the time of a walk in the
- * whole budget, divided by the part that is left to walks.
+ * The walk of all lists finds every change, however the other requests fail, so it sets the longest delay.
  */
 const URGENT_SHARE = 0.4;
 
 /**
- * The weight of a list's walks is the sum of three parts.
- * - By pages: every list is then swept in the same time. This bounds the longest delay.
- * - By the square root of pages × rate of change: minimises the mean delay of all changes.
+ * A list's part of the walks is the sum of three parts.
+ * - By pages: so much that every list is walked at least once in `MOST_WALKS` times of a walk of all lists in the whole budget. It bounds the
+ *   longest delay.
  * - Equal: a small list is swept often, and at little cost, even before anything has changed in it.
- * The first part is the largest, because a change must not be found later than by a walk of all lists in turn: with 0.92, a sweep takes at
- * most 1.09 times as long.
+ * - The rest by the square root of pages × changes that only its walks find, which minimises the mean delay of these.
+ * Background lists together get a tenth, by their pages, and the others share what is left as if there were no background lists.
  */
-const BY_PAGES = 0.92;
-const BY_CHANGE = 0.05;
+const MOST_WALKS = 4;
 const EQUALLY = 0.03;
+export const BACKGROUND_PART = 0.1;
+
+/** The part of the requests that walks get is measured over so many of them. */
+const MEASURED_REQUESTS = 500;
 
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
 const WHOLE = 1 - 1e-9;
@@ -54,6 +56,7 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
   // Urgent requests that walks have earned them. Less than two, so that a pause of the urgent ones is followed by no burst.
   const earned = urgentShare / (1 - urgentShare);
   let credit = 1;
+  let walkPart = 1;
   return {
     get size() {
       return walks.size + urgent.length;
@@ -69,7 +72,9 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
     },
     next(nowMs) {
       if (walks.size === 0) return nextUrgent(nowMs);
-      if (urgent.length > 0 && credit >= WHOLE) {
+      const isUrgentNext = urgent.length > 0 && credit >= WHOLE;
+      walkPart += ((isUrgentNext ? 0 : 1) - walkPart) / MEASURED_REQUESTS;
+      if (isUrgentNext) {
         credit -= 1;
         return nextUrgent(nowMs);
       }
@@ -78,7 +83,7 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
     },
     weigh(list, load) {
       loads.set(list, load);
-      weights = walkWeights(loads);
+      weights = walkWeights(loads, walkPart);
     },
   };
 }
@@ -87,20 +92,54 @@ function isUrgent(kind: RequestKind): boolean {
   return kind === 'tail' || kind === 'aimed';
 }
 
-/** The weights of the lists' walks; 1 on average. */
-export function walkWeights(loads: ReadonlyMap<ListName, WalkLoad>): Map<ListName, number> {
-  const lists = [...loads];
-  const pages = lists.map(([, load]) => Math.max(1, load.pages));
-  const roots = lists.map(([, load]) => Math.sqrt(Math.max(1, load.pages) * load.changesPerSecond));
-  const allPages = sum(pages);
-  const allRoots = sum(roots);
-  return new Map(
-    lists.map(([list], at) => {
-      const byPages = (pages[at] ?? 0) / allPages;
-      const byChange = allRoots > 0 ? (roots[at] ?? 0) / allRoots : byPages;
-      return [list, lists.length * (BY_PAGES * byPages + BY_CHANGE * byChange) + EQUALLY];
-    }),
+/**
+ * The weights of the lists' walks; 1 on average.
+ * @param walkPart the part of all requests that walks get
+ */
+export function walkWeights(loads: ReadonlyMap<ListName, WalkLoad>, walkPart = 1): Map<ListName, number> {
+  const background = [...loads].filter(([, { isBackground }]) => isBackground === true);
+  const usual = [...loads].filter(([, { isBackground }]) => isBackground !== true);
+  const inBackground = usual.length === 0 ? 1 : background.length === 0 ? 0 : BACKGROUND_PART;
+  const weigh =
+    (part: number) =>
+    ([list, share]: [ListName, number]): [ListName, number] => [list, loads.size * part * share];
+  return new Map([
+    ...byPages(background).map(weigh(inBackground)),
+    ...usualShares(usual, walkPart * (1 - inBackground)).map(weigh(1 - inBackground)),
+  ]);
+}
+
+type Loads = [ListName, WalkLoad][];
+type Shares = [ListName, number][];
+
+function usualShares(loads: Loads, walkPart: number): Shares {
+  const bound = Math.min(1 - EQUALLY, 1 / (MOST_WALKS * walkPart));
+  const changes = byChange(loads);
+  return byPages(loads).map(([list, pages], at) => [
+    list,
+    EQUALLY / loads.length + bound * pages + (1 - EQUALLY - bound) * (changes[at] ?? pages),
+  ]);
+}
+
+function byPages(loads: Loads): Shares {
+  const all = sum(loads.map(([, load]) => pagesOf(load)));
+  return loads.map(([list, load]) => [list, pagesOf(load) / all]);
+}
+
+/** Empty while no change is known. A list whose changes are not known counts as average. */
+function byChange(loads: Loads): number[] {
+  const roots = loads.map(([, load]) => Math.sqrt(pagesOf(load) * (load.changesPerSecond ?? 0)));
+  const known = loads.filter(([, { changesPerSecond }]) => changesPerSecond !== null);
+  const average = sum(roots) / sum(known.map(([, load]) => pagesOf(load)));
+  const filled = loads.map(([, load], at) =>
+    load.changesPerSecond === null ? average * pagesOf(load) : (roots[at] ?? 0),
   );
+  const all = sum(filled);
+  return all > 0 ? filled.map((root) => root / all) : [];
+}
+
+function pagesOf({ pages }: WalkLoad): number {
+  return Math.max(1, pages);
 }
 
 function sum(numbers: readonly number[]): number {

@@ -16,7 +16,11 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
   const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter };
   const [redisStatus, stored, subscriptions, processes] = await Promise.all([
     readRedisStatus(redis, keys, config.redis),
-    Promise.all(workspaces.all().map((workspace) => readWorkspaceStatus(view, workspace.config))),
+    Promise.all(
+      workspaces
+        .all()
+        .map(({ config, lists }) => readWorkspaceStatus(view, { ...config, lists: Object.fromEntries(lists) })),
+    ),
     dispatch.dispatcher.statistics(),
     createProcessRegistry(redis, keys).list(),
   ]);

@@ -6,6 +6,7 @@ import { createReadApi } from '../api/client.js';
 import type { ApiOutages } from '../api/retry.js';
 import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
+import { BACKGROUND_PART } from '../api/fair-queue.js';
 import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
@@ -25,7 +26,7 @@ import { createSweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
-import type { ScheduleStore } from '../sweep/schedule.js';
+import type { Pace, ScheduleStore } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
@@ -36,7 +37,7 @@ import { withActors } from './actors.js';
 import type { AppContext } from './context.js';
 import { publishSpan, tracedApi, tracedTodos } from './traced.js';
 
-type ListWithRules = ListConfig & { rules: Rules };
+type ListWithRules = ListConfig & Pace & { rules: Rules };
 
 export interface Workspace {
   name: string;
@@ -175,8 +176,6 @@ function openWorkspace(
   const aims = createAimQueue({ redis, keys, workspace: name });
   const store = openStore(context, config, aims);
   const traced = { tracing, workspace: name };
-  const withRules = (list: ListConfig) =>
-    [list.descriptor.name, { ...list, rules: compileRules(list.descriptor, list, watch) }] as const;
   return {
     name,
     config,
@@ -195,9 +194,18 @@ function openWorkspace(
     outages,
     openedMs: clock.now(),
     alive,
-    lists: new Map(Object.values(lists).map(withRules)),
+    lists: listsWithRules(config, watch),
     todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
   };
+}
+
+function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | null): Workspace['lists'] {
+  const all = Object.values(lists).map((list) => ({ ...list, rules: compileRules(list.descriptor, list, watch) }));
+  const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
+  const walksPerSecond = (BACKGROUND_PART * budget.requests) / budget.perSeconds / inBackground;
+  return new Map(
+    all.map((list) => [list.descriptor.name, { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) }]),
+  );
 }
 
 function shortcutsOf(
@@ -208,9 +216,9 @@ function shortcutsOf(
   const requestsPerSecond = budget.requests / budget.perSeconds;
   const enabled = Object.values(config.lists).filter((list) => list.enabled);
   return new Map(
-    enabled.map(({ descriptor: { name: list }, intervalMs }) => [
+    enabled.map(({ descriptor: { name: list, open }, intervalMs }) => [
       list,
-      createShortcuts({ ...deps, workspace, list, requestsPerSecond, intervalMs }),
+      createShortcuts({ ...deps, workspace, list, hasOpen: open !== undefined, requestsPerSecond, intervalMs }),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 /** The report of a probe as text: as wide as the terminal, at most WIDEST columns; 80 where there is none. */
 import type { FailedList, ProbedList, ProbeReport } from '../app/changefeed.js';
+import { isAsLongAsPages } from '../crm/full-page.js';
 import { count, printable, wrap, type Colours } from './text.js';
 
 const WIDTH = 80;
@@ -15,7 +16,10 @@ export function probeText(
 ): string {
   const row = rowsOf(Math.min(columns, WIDEST));
   const page = { colours, row };
-  const blocks = [...lists.map((list) => listText(list, page)), ...failed.map((list) => failedText(list, page))];
+  const blocks = [
+    ...lists.map((list) => listText(list, { ...page, cut: cutText(list, lists) })),
+    ...failed.map((list) => failedText(list, page)),
+  ];
   const headers = Object.entries(limits.headers).map(([name, value]) => `${name}: ${value}`);
   const limit = [
     row('requests', `${requests} in total, ${limits.refused === 0 ? 'no 429' : `${limits.refused} answered 429`}`),
@@ -29,11 +33,12 @@ export function probeText(
   return [...blocks, [colours.bold('limit'), ...limit.flat()].join('\n')].join('\n\n');
 }
 
-function listText(list: ProbedList, { colours, row }: Page): string {
+function listText(list: ProbedList, { colours, row, cut }: Page & { cut: string | null }): string {
   const { latency } = list;
   const lines = [
     row('page size', sizesText(list)),
     row('end of list', list.end === null ? 'not reached' : END[list.end]),
+    row('warning', cut),
     row('cursor', cursorText(list)),
     row('used again', againText(list)),
     row('a bad cursor', list.badCursor && outcomeText(list.badCursor)),
@@ -50,6 +55,14 @@ function listText(list: ProbedList, { colours, row }: Page): string {
   ];
   const head = `${colours.bold(list.list)}  ${list.path}  ${count(list.requests, 'request')}, ${count(list.records, 'record')}`;
   return [head, ...lines.flat()].join('\n');
+}
+
+/** A cursor that is not found ends a list after its first page, without an error. */
+function cutText({ records, end, pageSizes }: ProbedList, lists: readonly ProbedList[]): string | null {
+  const sizes = lists.flatMap((one) => Object.keys(one.pageSizes).map(Number));
+  const isOnly = end !== null && Object.keys(pageSizes).length === 0;
+  if (!isOnly || !isAsLongAsPages(records, sizes)) return null;
+  return `the only page has ${records} records, as many as whole pages have: if the CRM shows more, its cursor was missed`;
 }
 
 function precisionText(precision: ProbedList['created']): string {

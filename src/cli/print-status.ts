@@ -123,6 +123,7 @@ const SHORTCUTS = {
   last: ['poll of the end', 'polls of the end'],
   first: ['poll of the start', 'polls of the start'],
   aimed: ['aimed fetch', 'aimed fetches'],
+  open: ['read of open records', 'reads of open records'],
 } as const;
 
 function shortcutsText({ list, shortcuts }: ListStatus, { columns }: Page): string[] {

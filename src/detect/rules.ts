@@ -18,6 +18,8 @@ export interface FieldRules {
   touch?: boolean | undefined;
   /** A field that appears, vanishes or changes its value type on nearly all rows makes one schema event. @defaultValue true */
   collapse?: boolean | undefined;
+  /** False: records are not stored whole. @defaultValue true */
+  images?: boolean | undefined;
 }
 
 /** How todos are watched. */
@@ -36,6 +38,11 @@ export interface Rules {
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
+  /**
+   * Of a row, only its key is kept, so that it is reported once: it is never changed or removed. For lists that only grow and may be far
+   * longer than the records they are about.
+   */
+  readonly recognisedOnly: boolean;
   /** Null: todos have no derived events and no timers. */
   readonly watch: TodoWatch | null;
   /** Does the field take part in the comparison? */
@@ -62,6 +69,7 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
     nullIsAbsent,
     touch,
     collapse,
+    recognisedOnly: list.growsOnly && !list.images && options.images === false,
     watch: list.name === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
     isSystemKept: matcher([...list.systemKept, ...refreshed]),

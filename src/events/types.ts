@@ -19,6 +19,7 @@ export const PROBLEM_KINDS = [
   'token.refused',
   'list.late',
   'list.silent',
+  'list.cut',
   'removals.held',
   'creations.held',
   'subscription.disabled',

@@ -2,6 +2,7 @@
  * Finds what needs attention in the status. Pure. The `status` command prints the problems, `status --check` fails when one is an error,
  * and the sentinel logs them and reports them by events.
  */
+import { isAsLongAsPages } from '../crm/full-page.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Held } from '../sweep/store.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
@@ -123,6 +124,7 @@ function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: 
       ...failureOf(name, list),
       ...(list.late && list.failure === null && isPolled ? [lateness(name, list, at)] : []),
       ...listWarnings(name, list, at),
+      ...cutShort(name, list, lists),
     ]);
 }
 
@@ -167,6 +169,18 @@ function listWarnings(workspace: string, { list, silence, held }: ListStatus, at
     warnings.push(problem('warning', `${what}.held`, { ...subject, since, message }));
   }
   return warnings;
+}
+
+/** A cursor that is not found ends a list after its first page, without an error. */
+function cutShort(workspace: string, { list, lastSweep }: ListStatus, lists: readonly ListStatus[]): Problem[] {
+  if (lastSweep?.pages !== 1) return [];
+  const { longestPage, completedAt } = lastSweep;
+  const others = lists.flatMap((one) =>
+    one.lastSweep !== null && one.lastSweep.pages > 1 ? [one.lastSweep.longestPage] : [],
+  );
+  if (!isAsLongAsPages(longestPage, others)) return [];
+  const message = `Workspace "${workspace}", list "${list}": its only page has ${longestPage} records, as many as whole pages have, and names no cursor. If the CRM shows more records, the cursor has another name now, and nothing behind the first page is read.`;
+  return [problem('warning', 'list.cut', { workspace, list, subject: `list:${list}`, since: completedAt, message })];
 }
 
 function whatToDo(what: Held['what'], where: string): string {

@@ -23,6 +23,8 @@ export interface ListStatus {
     /** How long it took, ms. */
     tookMs: number;
     pages: number;
+    /** Records of its longest page. */
+    longestPage: number;
     /** Records seen, and records per decision. */
     counts: Readonly<Record<string, number>>;
     /** Rule → number of records whose change it muted. */
@@ -46,7 +48,7 @@ export interface ListStatus {
   /** What the last complete sweep held back until a person accepts it. */
   held: readonly Held[];
   /** What the pages that were read out of turn have shown (docs/planner.md); null while none has been read. */
-  shortcuts: Readonly<Record<'last' | 'first' | 'aimed', ShortcutStatus>> | null;
+  shortcuts: Readonly<Record<'last' | 'first' | 'aimed' | 'open', ShortcutStatus>> | null;
   /** The sweep under way or interrupted; null when there is none. */
   sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
   /** Number of stored records. */

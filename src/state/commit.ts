@@ -7,6 +7,7 @@ import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './f
 import { type WorkspaceRedis, recordField } from './keys.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
+import { rowField } from './rows.js';
 import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
 
 const script = loadScript('commit');
@@ -20,24 +21,31 @@ const WALK_CURSORS = 11;
 const WALK_MEMBERS = 12;
 const WALK_PAGES = 13;
 
+/** In place of the digest of field names: the values are digests of rows, which are added to their fields. */
+const ROWS = '';
+
 type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del' | 'add', field: string | number, value: Argument];
 
 export async function commit(scope: WorkspaceRedis, list: ListName, step: Step): Promise<CommitResult> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [], traceparent = '' } = step;
+  const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
+  const kept = isRows ? [keys.rows, keys.records] : [keys.records, keys.rows];
+  const [own = '', other = ''] = kept.map((key) => key(workspace, list));
   const ofList = [keys.members, keys.pages, keys.missing, keys.created];
   const ofWalk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
   const touched = [
-    ...[keys.records(workspace, list), keys.names(workspace, list), keys.log(workspace)],
+    ...[own, keys.names(workspace, list), keys.log(workspace)],
     ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
     ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
+    other,
   ];
   const names = await namesFor(scope, list, writes);
-  const changes = fieldChanges(step);
+  const changes = fieldChanges(step, isRows);
   const args = [
     ...[token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
-    ...[names.id, JSON.stringify(names.names)],
+    ...[isRows ? ROWS : names.id, JSON.stringify(names.names)],
     ...recordArguments(writes, names),
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
@@ -47,15 +55,19 @@ export async function commit(scope: WorkspaceRedis, list: ListName, step: Step):
   return committed(script, await script.run(scope.redis, touched, args));
 }
 
-function fieldChanges({
-  cursors = [],
-  members = null,
-  page,
-  missing = [],
-  created = [],
-  schema = new Map<string, number>(),
-  schemaSequences = [],
-}: Step): FieldChange[] {
+function fieldChanges(
+  {
+    cursors = [],
+    members = null,
+    page,
+    missing = [],
+    created = [],
+    schema = new Map<string, number>(),
+    schemaSequences = [],
+  }: Step,
+  isRows: boolean,
+): FieldChange[] {
+  const isNew = (key: string): FieldChange => (isRows ? [SWEEP, 'incr', 'createdRows', 1] : [CREATED, 'add', key, '']);
   return [
     ...cursors.map((cursor): FieldChange => [WALK_CURSORS, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
@@ -63,7 +75,7 @@ function fieldChanges({
     ...missing.map(([key, entry]): FieldChange =>
       entry === null ? [MISSING, 'del', key, ''] : [MISSING, 'set', key, JSON.stringify(entry)],
     ),
-    ...created.map((key): FieldChange => [CREATED, 'add', key, '']),
+    ...created.map(isNew),
     ...[...schema].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]),
     ...schemaSequences.map(([field, sequence]): FieldChange => [SWEEP, 'set', `schemaEvents ${field}`, sequence]),
   ];
@@ -71,8 +83,8 @@ function fieldChanges({
 
 /** The field names to pack these records with. Records of a list are alike: the first one shows them. */
 async function namesFor(scope: WorkspaceRedis, list: ListName, writes: readonly RecordWrite[]): Promise<FieldNames> {
-  const stored = writes.find(({ state }) => state.image !== null || state.fields !== undefined)?.state;
-  if (stored === undefined) return NO_NAMES;
+  const stored = writes.find(({ state }) => state?.image != null || state?.fields !== undefined)?.state;
+  if (stored == null) return NO_NAMES;
   const content = stored.image === null ? stored.fields : (JSON.parse(stored.image) as object);
   return withFurtherNames((await readFieldNames(scope, list)).byId.values(), Object.keys(content ?? {}));
 }
@@ -88,8 +100,8 @@ export function committed(called: Script, answer: unknown): CommitResult {
 function recordArguments(writes: readonly RecordWrite[], names: FieldNames): Argument[] {
   const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
     const events = event === null ? [] : [event, ...derived];
-    const packed = packRecord(key, state, names);
-    return [recordField(key), packed, events.length, ...events.map((one) => JSON.stringify(one))];
+    const kept = state === null ? rowField(key) : [recordField(key), packRecord(key, state, names)];
+    return [...kept, events.length, ...events.map((one) => JSON.stringify(one))];
   });
   return [writes.length, ...flat];
 }

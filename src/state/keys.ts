@@ -68,6 +68,7 @@ export class Keys {
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
    * - `acceptedAt`: which held records a person accepted
+   * - `createdRows`: of a list whose rows are only recognised, the rows that shortcuts created since the last walk began
    * - `learned` (JSON): what the list's shortcuts have learned
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
@@ -96,6 +97,9 @@ export class Keys {
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
   /** hash packed record key → packed stored record, a version byte first (packing.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
+
+  /** hash bucket → digests of row keys, 8 bytes each (rows.ts): what is kept of a list whose rows are only recognised. */
+  rows = (workspace: string, list: ListName): string => this.#workspace(workspace, `rows:${list}`);
 
   /** hash digest → field names (JSON) that the list's records are packed with (field-names.ts). */
   names = (workspace: string, list: ListName): string => this.#workspace(workspace, `names:${list}`);

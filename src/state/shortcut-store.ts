@@ -11,15 +11,21 @@ import { readJson } from './stored.js';
 const LEARNED = 'learned';
 const beginWalk = loadScript('begin-walk');
 
-type OfShortcuts = Pick<SweepStore, 'membersOf' | 'createdIds' | 'beginWalk' | 'learned' | 'saveLearned'>;
+type OfShortcuts = Pick<SweepStore, 'membersOf' | 'created' | 'beginWalk' | 'learned' | 'saveLearned'>;
 
 export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
   const { redis, keys, workspace } = scope;
   return {
     membersOf: (list, pages) => readMembersOf(scope, list, pages),
-    createdIds: (list) => redis.smembers(keys.created(workspace, list)),
+    async created(list) {
+      const [ids, rows] = await Promise.all([
+        redis.smembers(keys.created(workspace, list)),
+        redis.hget(keys.sweep(workspace, list), 'createdRows'),
+      ]);
+      return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
+    },
     async beginWalk(list, token) {
-      const touched = [keys.lease, keys.created, keys.unconfirmed].map((key) => key(workspace, list));
+      const touched = [keys.lease, keys.created, keys.unconfirmed, keys.sweep].map((key) => key(workspace, list));
       return committed(beginWalk, await beginWalk.run(redis, touched, [token]));
     },
     learned: (list) => readLearned(scope, list),

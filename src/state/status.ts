@@ -20,7 +20,7 @@ import { loadSweep, readRows } from './sweep-store.js';
 export interface WatchedWorkspace {
   name: string;
   budget: BudgetLimits;
-  lists: Readonly<Record<ListName, WatchedList>>;
+  lists: Readonly<Record<string, WatchedList>>;
 }
 
 type WatchedList = Pace & { enabled: boolean };
@@ -59,10 +59,8 @@ export async function readWorkspaceStatus(
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
 }
 
-async function readListStatus(
-  view: View,
-  { list, enabled, intervalMs }: WatchedList & { list: ListName },
-): Promise<ListStatus> {
+async function readListStatus(view: View, { list, ...pace }: WatchedList & { list: ListName }): Promise<ListStatus> {
+  const { enabled, intervalMs } = pace;
   const { redis, keys, workspace, nowMs, nextMs } = view;
   const [identity, { checkpoint, state }, times, failed, stored, rows, running, learned] = await Promise.all([
     readState(redis, keys, workspace),
@@ -78,7 +76,7 @@ async function readListStatus(
   const dueMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(identity?.since ?? isoTime(nowMs))
-      : nextMs(times, { intervalMs, wakeMs: null, nowMs });
+      : nextMs(times, { ...pace, wakeMs: null, nowMs });
   return {
     list,
     failure: times.failure,
@@ -128,8 +126,15 @@ function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): Non
 }
 
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {
-  const { startedAt, completedAt, pages, counts, muted = {} } = summary;
-  return { completedAt, tookMs: Date.parse(completedAt) - Date.parse(startedAt), pages, counts: { ...counts }, muted };
+  const { startedAt, completedAt, pages, counts, muted = {}, longestPage = 0 } = summary;
+  return {
+    completedAt,
+    tookMs: Date.parse(completedAt) - Date.parse(startedAt),
+    pages,
+    longestPage,
+    counts: { ...counts },
+    muted,
+  };
 }
 
 /** Whether this Redis is safe for state and accepts writes. */

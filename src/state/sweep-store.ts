@@ -24,6 +24,7 @@ import {
   readWalkedMembers,
   unconfirmedIds,
 } from './membership.js';
+import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
 import { readJson, readNumber, readTime, type StoredAt } from './stored.js';
@@ -104,11 +105,12 @@ function leases({ redis, keys, workspace }: WorkspaceRedis): Pick<SweepStore, 'a
   };
 }
 
-type Records = Pick<SweepStore, 'digests' | 'records' | 'schema' | 'schemaSequences'>;
+type Records = Pick<SweepStore, 'recognised' | 'digests' | 'records' | 'schema' | 'schemaSequences'>;
 
 function records(scope: WorkspaceRedis): Records {
   const { redis, keys, workspace } = scope;
   return {
+    recognised: (list, wanted) => recognisedRows(scope, list, wanted),
     digests: (list, wanted) => readDigests(scope, list, wanted),
     records: (list, wanted) => readRecords(scope, list, wanted),
     async schema(list) {

@@ -3,7 +3,7 @@ import type { Gone, Doubt, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { SweepStore, SweepSummary } from './store.js';
+import type { SerialisedRecord, SweepStore, SweepSummary } from './store.js';
 
 export interface RecordStory {
   list: ListName;
@@ -13,7 +13,7 @@ export interface RecordStory {
   /** Events so far. */
   sequence: number;
   /** The whole image, fingerprints of its fields, or nothing because it is gone. */
-  kept: 'image' | 'digests' | 'nothing';
+  kept: 'image' | 'digests' | 'only its key' | 'nothing';
   /** Its page in the last complete sweep; null when it was on none. */
   page: number | null;
   /** Missing in the last complete sweep: how often so far, and since when. */
@@ -33,8 +33,9 @@ export async function explainRecord(
   store: SweepStore,
   { list, id, rules }: { list: ListName; id: string; rules: Rules },
 ): Promise<RecordStory> {
-  const [[state = null], membership, { state: listState }] = await Promise.all([
+  const [[state = null], [isRecognised = false], membership, { state: listState }] = await Promise.all([
     store.records(list, [id]),
+    rules.recognisedOnly ? store.recognised(list, [id]) : [],
     store.membership(list),
     store.load(list),
   ]);
@@ -44,9 +45,9 @@ export async function explainRecord(
   return {
     list,
     id,
-    known: state !== null,
+    known: state !== null || isRecognised,
     sequence: state?.sequence ?? 0,
-    kept: state === null || state.gone !== undefined ? 'nothing' : state.image === null ? 'digests' : 'image',
+    kept: isRecognised ? 'only its key' : keptOf(state),
     page,
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
@@ -61,7 +62,12 @@ export async function explainRecord(
   };
 }
 
-function fieldsOf(state: Awaited<ReturnType<SweepStore['records']>>[number]): string[] {
+function keptOf(state: SerialisedRecord | null): RecordStory['kept'] {
+  if (state === null || state.gone !== undefined) return 'nothing';
+  return state.image === null ? 'digests' : 'image';
+}
+
+function fieldsOf(state: SerialisedRecord | null): string[] {
   if (state === null) return [];
   if (state.image === null) return Object.keys(state.fields ?? {}).sort();
   return Object.keys(JSON.parse(state.image) as object)

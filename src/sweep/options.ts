@@ -74,6 +74,14 @@ export interface FinishStep {
   tracked: TrackedFields;
 }
 
+/** The list has kept its records in another form than the one it keeps them in now: it needs another baseline. */
+export function isOtherForm(
+  lastSweep: SweepSummary | null,
+  { recognisedOnly }: Pick<Rules, 'recognisedOnly'>,
+): boolean {
+  return lastSweep !== null && (lastSweep.recognisedOnly ?? false) !== recognisedOnly;
+}
+
 /** What the events of a sweep say about time, sweep and state. */
 export function observationOf(
   { workspace, clock }: Pick<SweepDeps, 'workspace' | 'clock'>,

@@ -34,10 +34,14 @@ export async function readSeen(
   rules: Rules,
 ): Promise<SeenRecord[]> {
   const byKey = keyed(records, rules);
-  const digests = await store.digests(rules.list.name, [...byKey.keys()]);
+  const [list, keys] = [rules.list.name, [...byKey.keys()]];
+  const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
+  const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
   return [...byKey].map(([key, record], index) => {
     const text = JSON.stringify(record);
-    return { key, record, characters: text.length, digest: recordDigest(text), storedDigest: digests[index] ?? null };
+    const digest = recordDigest(text);
+    const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
+    return { key, record, characters: text.length, digest, storedDigest };
   });
 }
 

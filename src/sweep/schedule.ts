@@ -13,12 +13,12 @@ import type { ListFailure, SweepSummary } from './store.js';
 
 export type { ListFailure };
 
-/** ISO 8601: start and end of a complete sweep. */
-export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt'>;
+/** Start and end of a complete sweep, and its length. */
+export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt' | 'pages'>;
 
 export interface ListTimes {
   /** The last complete sweep; null before the first. */
-  lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'pages' | 'counts'>) | null;
+  lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'counts' | 'foundByWalks'>) | null;
   /** Null when the last attempt was complete. */
   failure: ListFailure | null;
 }
@@ -44,6 +44,8 @@ const UNKNOWN_PERIOD_MS = 300_000;
 export interface Pace {
   /** The shortest time from the start of one sweep to the start of the next; null: `LEAST_PERIOD_MS`. */
   intervalMs: number | null;
+  /** Requests per second that walks of a background list may take at most. Absent for other lists. */
+  walksPerSecond?: number;
 }
 
 export interface NextSweep extends Pace {
@@ -59,7 +61,7 @@ interface Past {
 
 /** Ms since the epoch. At most one period from now, so that a wrong clock in another process delays no sweep for long. */
 export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pace }: NextSweep): number {
-  const leastMs = pace.intervalMs ?? LEAST_PERIOD_MS;
+  const leastMs = leastPeriodMs(pace, lastSweep);
   if (failure !== null) {
     const longestMs = Math.max(usualPeriodMs(pace, lastSweep), LONGEST_RETRY_MS);
     return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
@@ -70,9 +72,13 @@ export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pa
 }
 
 /** The usual time from the start of one sweep to the start of the next. */
-export function usualPeriodMs({ intervalMs }: Pace, lastSweep: SweepTimes | null): number {
-  if (lastSweep === null) return intervalMs ?? UNKNOWN_PERIOD_MS;
-  return Math.max(durationMs(lastSweep), intervalMs ?? LEAST_PERIOD_MS);
+export function usualPeriodMs(pace: Pace, lastSweep: SweepTimes | null): number {
+  if (lastSweep === null) return pace.intervalMs ?? UNKNOWN_PERIOD_MS;
+  return Math.max(durationMs(lastSweep), leastPeriodMs(pace, lastSweep));
+}
+
+function leastPeriodMs({ intervalMs, walksPerSecond = Infinity }: Pace, lastSweep: SweepTimes | null): number {
+  return Math.max(intervalMs ?? LEAST_PERIOD_MS, (1_000 * (lastSweep?.pages ?? 0)) / walksPerSecond);
 }
 
 function durationMs({ startedAt, completedAt }: SweepTimes): number {
@@ -82,10 +88,8 @@ function durationMs({ startedAt, completedAt }: SweepTimes): number {
 /** What the walks of a list cost and find, by its last sweep; null before the first. Decides its part of the budget. */
 export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pace): WalkLoad | null {
   if (lastSweep === null) return null;
-  const { created, edited, refreshed, deleted } = lastSweep.counts;
-  const seconds = usualPeriodMs(pace, lastSweep) / 1_000;
-  const changes = created + edited + refreshed + deleted;
-  return { pages: lastSweep.pages, changesPerSecond: changes / seconds };
+  const { pages, foundByWalks = null } = lastSweep;
+  return { pages, changesPerSecond: foundByWalks, isBackground: pace.walksPerSecond !== undefined };
 }
 
 /**
@@ -93,7 +97,7 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
  * that are complete would be swept again and again while a large one is read for the first time.
  */
 export function firstLoad(pagesSoFar: number): WalkLoad {
-  return { pages: 2 * pagesSoFar, changesPerSecond: 0 };
+  return { pages: 2 * pagesSoFar, changesPerSecond: null };
 }
 
 /** The failure of a list after one more failed attempt. */

@@ -62,10 +62,14 @@ const sweep = z.object({
   /** Pages committed. */
   pages: count,
   counts: sweepCounts,
+  /** Records of its longest page. */
+  longestPage: count.exactOptional(),
   /** Rule → records it muted. */
   muted: z.record(z.string(), count).readonly().exactOptional(),
   /** Normalised base URL that the sweep reads. The baseline is bound to it. */
   source: z.string().optional(),
+  /** The rows of the list are only recognised. */
+  recognisedOnly: z.literal(true).exactOptional(),
   /** Records that cannot be read, with their page; the first few. They stay as they were. */
   unreadable: z
     .array(z.object({ page: count, id: z.string().nullable(), reason: z.string() }))
@@ -90,6 +94,8 @@ export const checkpointSchema = sweep.extend({
   verdict: verdictSchema.exactOptional(),
   /** Pages with other members than in the last complete sweep. */
   changedPages: count.exactOptional(),
+  /** Changes that shortcuts have found during this sweep; they are in `counts` too. */
+  byShortcuts: count.exactOptional(),
   /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
   takesOver: z.literal(true).exactOptional(),
 });
@@ -109,6 +115,8 @@ export const storedPageSchema = z.object({
   records: count,
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
   firstPage: z.string().nullable(),
+  /** Its open records, in a list that has such (detect/open.ts). */
+  open: z.array(z.number().nullable()).readonly().exactOptional(),
 });
 /**
  * A page as a sweep read it. Kept only while every record on it is stored as the page shows it, so a page with the same bytes has
@@ -131,6 +139,8 @@ export const summarySchema = sweep.extend({
   held: z.array(heldSchema).readonly().exactOptional(),
   /** Fields reported as a change of the schema by this sweep or a recent one. */
   drifted: z.array(pastDrift).readonly().exactOptional(),
+  /** Changes per second that the list's walks have found, without those that its shortcuts found: a moving average. */
+  foundByWalks: count.exactOptional(),
   /** The list's usual pause between changes. */
   usualPause: usualPauseSchema.exactOptional(),
   /** The list has been silent for longer than its usual pause, or is empty now. */
@@ -169,7 +179,8 @@ export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
 
 export interface RecordWrite {
   key: string;
-  state: SerialisedRecord;
+  /** Null: the row is only recognised from now on (`recognisedOnly` in detect/rules.ts). */
+  state: SerialisedRecord | null;
   event: ChangeEvent | null;
   /** Events derived from it. */
   derived?: readonly ChangeEvent[];
@@ -237,12 +248,19 @@ export interface Membership {
   missing: Map<string, Missing>;
 }
 
+export interface CreatedRecords {
+  ids: ReadonlySet<string>;
+  count: number;
+}
+
 export interface SweepStore {
   acquire(list: ListName, ttlMs: number): Promise<AcquireResult>;
   /** False when another process holds the lease. */
   renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean>;
   release(list: ListName, token: FencingToken): Promise<void>;
   load(list: ListName): Promise<StoredSweep>;
+  /** Which rows with these keys were seen before, of a list whose rows are only recognised. */
+  recognised(list: ListName, keys: readonly string[]): Promise<boolean[]>;
   /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
   digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
   records(list: ListName, keys: readonly string[]): Promise<(SerialisedRecord | null)[]>;
@@ -273,8 +291,8 @@ export interface SweepStore {
    * (detect/removal.ts): this walk is the first that must show them.
    */
   beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
-  /** Ids that `created` steps have named since the last walk began. */
-  createdIds(list: ListName): Promise<string[]>;
+  /** What `created` steps have named since the last walk began; the ids only where records are stored. */
+  created(list: ListName): Promise<CreatedRecords>;
   /** What shortcuts have learned; null where nothing is stored. */
   learned(list: ListName): Promise<Learned | null>;
   saveLearned(list: ListName, learned: Learned): Promise<void>;

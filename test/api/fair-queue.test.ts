@@ -54,31 +54,54 @@ describe('budget: sharing between lists', () => {
     );
   });
 
-  it('budget: no sweep takes longer than 1.09 times a sweep of all lists, whatever changes', () => {
+  it('budget: no sweep takes longer than four walks of all lists in the whole budget, whatever part of it walks get', () => {
     fc.assert(
-      fc.property(loads, (lists) => {
-        const weights = walkWeights(new Map(lists.map(({ list, ...load }) => [list, load])));
+      fc.property(loads, fc.double({ min: 0.6, max: 1, noNaN: true }), (lists, walkPart) => {
+        const weights = walkWeights(new Map(lists.map(({ list, ...load }) => [list, load])), walkPart);
         const allPages = lists.reduce((sum, { pages }) => sum + pages, 0);
         for (const { list, pages } of lists) {
           // In requests of all lists together.
-          const sweep = (pages * lists.length) / (weights.get(list) ?? 0);
-          expect(sweep).toBeLessThanOrEqual(allPages / 0.92 + 1e-6);
+          const sweep = (pages * lists.length) / (weights.get(list) ?? 0) / walkPart;
+          expect(sweep).toBeLessThanOrEqual(4 * allPages + 1e-6);
         }
       }),
     );
   });
 
-  it('budget: with only pages as weights, a list that changes a lot is found later on average (control)', () => {
-    const quiet: WalkLoad = { pages: 1_000, changesPerSecond: 0 };
-    const busy: WalkLoad = { pages: 100, changesPerSecond: 5 };
+  it('budget: a list whose changes only walks find gets what the others leave', () => {
     const weights = walkWeights(
-      new Map([
-        ['quiet', quiet],
-        ['busy', busy],
+      new Map<string, WalkLoad>([
+        ['people', { pages: 100, changesPerSecond: 1 }],
+        ['todo', { pages: 100, changesPerSecond: 4 }],
+        ['activity', { pages: 200, changesPerSecond: 0 }],
       ]),
     );
-    // By pages alone: 2 × 100 / 1100 = 0.18. The sweeps of the busy list are 1.6 times as fast.
-    expect(weights.get('busy')).toBeCloseTo(2 * (0.92 / 11 + 0.05) + 0.03);
+    expect(weights.get('activity')).toBeCloseTo(3 * (0.25 / 2 + 0.01));
+    expect(weights.get('people')).toBeCloseTo(3 * (0.25 / 4 + 0.72 / 3 + 0.01));
+    expect(weights.get('todo')).toBeCloseTo(3 * (0.25 / 4 + (0.72 * 2) / 3 + 0.01));
+  });
+
+  it('budget: background lists together get a tenth, and the bound of the others holds without them', () => {
+    const lists: [string, WalkLoad][] = [
+      ['people', { pages: 100, changesPerSecond: 1 }],
+      ['memo', { pages: 100, changesPerSecond: 0 }],
+      ['history', { pages: 3_000, changesPerSecond: 9, isBackground: true }],
+      ['lead_history', { pages: 1_000, changesPerSecond: 0, isBackground: true }],
+    ];
+    const weights = walkWeights(new Map(lists), 0.8);
+    expect(weights.get('history')).toBeCloseTo(4 * 0.075);
+    expect(weights.get('lead_history')).toBeCloseTo(4 * 0.025);
+    expect((100 * 4) / (weights.get('memo') ?? 0) / 0.8).toBeLessThanOrEqual(4 * 200);
+  });
+
+  it('budget: a list whose changes are not known yet counts as average', () => {
+    const weights = walkWeights(
+      new Map<string, WalkLoad>([
+        ['people', { pages: 100, changesPerSecond: 1 }],
+        ['deal', { pages: 100, changesPerSecond: null }],
+      ]),
+    );
+    expect(weights.get('deal')).toBeCloseTo(weights.get('people') ?? 0);
   });
 
   it('budget: a list that was quiet gets no credit for that time', () => {

@@ -48,9 +48,9 @@ describe('status text', () => {
         ...(index % 2 === 0 && { intervalMs: null }),
         records: 40_213,
         freshness: { ageMs: 98_000, sweepMs: 92_500 },
-        lastSweep: { completedAt: AT, tookMs: 92_500, pages: 805, counts, muted: { touch: 3 } },
+        lastSweep: { completedAt: AT, tookMs: 92_500, longestPage: 10, pages: 805, counts, muted: { touch: 3 } },
         lastError: { code: 'CF_UNAVAILABLE', message: 'The API at crm.example answered 503. '.repeat(4), at: AT },
-        shortcuts: { last: READ, first: READ, aimed: READ },
+        shortcuts: { last: READ, first: READ, aimed: READ, open: READ },
       }),
     );
     const requests = {

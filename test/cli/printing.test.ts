@@ -287,6 +287,7 @@ describe('status tables', () => {
                 last: { used: 40, useful: 3, wrong: 0 },
                 first: { used: 12, useful: 0, wrong: 8 },
                 aimed: { used: 0, useful: 0, wrong: 0 },
+                open: { used: 0, useful: 0, wrong: 0 },
               },
             }),
             list({
@@ -297,7 +298,14 @@ describe('status tables', () => {
               freshness: { ageMs: 31_000, sweepMs: 900 },
               baselineAt: '2026-01-01T00:00:00.000Z',
               lastError: { code: 'CF_UNAVAILABLE', message: 'The API answered 503.', at: '2026-01-01T00:00:20.000Z' },
-              lastSweep: { completedAt: '2026-01-01T00:00:30.000Z', tookMs: 900, pages: 1, counts, muted: {} },
+              lastSweep: {
+                completedAt: '2026-01-01T00:00:30.000Z',
+                tookMs: 900,
+                longestPage: 10,
+                pages: 1,
+                counts,
+                muted: {},
+              },
             }),
           ],
         },

@@ -334,7 +334,7 @@ class Run {
       this.#intended.push({ event, shown: (shown.get(digest ?? '') ?? null) as CrmRecord | null });
     };
     const intendAll = (writes: readonly RecordWrite[]): void => {
-      for (const { event, state } of writes) intend(event, state.digest);
+      for (const { event, state } of writes) intend(event, state?.digest);
     };
     return {
       ...store,

@@ -6,6 +6,7 @@ import {
   failure,
   HEALTHY_REDIS,
   list,
+  onePage,
   problemsWith,
   process,
   subscription,
@@ -133,6 +134,21 @@ describe('problems', () => {
         ],
       },
       ['error subscription.disabled subscription:ops'],
+    ],
+    [
+      'a list whose only page is as long as pages are',
+      { lists: [list({ lastSweep: onePage(50) })] },
+      ['warning list.cut list:people'],
+    ],
+    [
+      'a list whose only page is as long as those of another list',
+      { lists: [list({ lastSweep: onePage(10) }), list({ list: 'memo', lastSweep: onePage(10, 3) })] },
+      ['warning list.cut list:people'],
+    ],
+    [
+      'no shorter page',
+      { lists: [list({ lastSweep: onePage(49) }), list({ list: 'memo', lastSweep: onePage(50, 3) })] },
+      [],
     ],
     [
       'errors before warnings',

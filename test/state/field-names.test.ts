@@ -112,7 +112,7 @@ describe('field names in Redis', () => {
     const keys = Array.from({ length: 60 }, (_, n) => `p${n}`);
     for (const store of [one, two]) {
       const read = await store.records(list, keys);
-      expect(read.map((state) => state?.image)).toEqual(keys.map((_, n) => names(n - (n % 12))[n % 12]?.state.image));
+      expect(read.map((state) => state?.image)).toEqual(keys.map((_, n) => names(n - (n % 12))[n % 12]?.state?.image));
     }
     other.disconnect();
   });
@@ -128,6 +128,6 @@ describe('field names in Redis', () => {
       ) as string,
     });
     await commit(store, names(0));
-    expect((await store.records(list, ['p0']))[0]?.image).toBe(names(0)[0]?.state.image);
+    expect((await store.records(list, ['p0']))[0]?.image).toBe(names(0)[0]?.state?.image);
   });
 });

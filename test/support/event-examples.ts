@@ -26,7 +26,7 @@ import { inProcessApi } from '../model/in-process-api.js';
 import { noticeRows } from './notice-table.js';
 import { readyMadeRows } from './ready-made-rows.js';
 import type { TestRedis } from './redis.js';
-import { AT, EARLIER, failure, HEALTHY_REDIS, list, problemsWith, process, subscription } from './statuses.js';
+import { AT, EARLIER, failure, HEALTHY_REDIS, list, onePage, problemsWith, process, subscription } from './statuses.js';
 
 const WORKSPACE = 'acme';
 const ALL_ROLES = ['poll', 'dispatch', 'handle'];
@@ -205,6 +205,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
     { lists: [failed('CF_UNAVAILABLE', 'List "people", page 3: crm.example answered 503.')] },
     { lists: [list({ failure: { ...failure, shared: 'the API at crm.example did not answer (ECONNREFUSED)' } })] },
     { lists: [list({ silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } })] },
+    { lists: [list({ lastSweep: onePage(50) })] },
     {
       lists: [list({ held: [{ what: 'removals', why: 'too many', count: 30, of: 40, since: EARLIER, at: EARLIER }] })],
     },

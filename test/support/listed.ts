@@ -1,4 +1,5 @@
 /** An in-memory read API with one list that the test changes; its cursors are positions. */
+import { hash } from 'node:crypto';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Page, ReadApi } from '../../src/api/read-api.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
@@ -18,7 +19,7 @@ export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): Listed
   const api: ListedApi = {
     async fetchIfChanged(list, { knownDigest, ...options }) {
       const page = await api.fetchPage(list, options);
-      const digest = JSON.stringify([page.records, page.nextCursor]);
+      const digest = hash('sha256', JSON.stringify([page.records, page.nextCursor]));
       return digest === knownDigest ? { unchanged: true, list, bytes: 0 } : { ...page, digest };
     },
     records,

@@ -1,6 +1,6 @@
 /** Runs the shortcuts of a list as the loop that holds its lease does, without a walk, on a clock that the test moves. */
-import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
-import { compileRules } from '../../src/detect/rules.js';
+import { builtInLists, descriptorOf, nameOf, type ListRef } from '../../src/crm/lists/lists.js';
+import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createAimQueue } from '../../src/state/aim-queue.js';
@@ -35,9 +35,11 @@ export interface ShortcutLoop {
 
 export async function shortcutLoop(
   redis: TestRedis,
-  apis: Partial<Record<BuiltInList, ListedApi>>,
-  list: BuiltInList,
+  apis: Readonly<Record<string, ListedApi>>,
+  ref: ListRef,
+  fieldRules: FieldRules = {},
 ): Promise<ShortcutLoop> {
+  const list = nameOf(ref);
   const api = apis[list];
   if (api === undefined) throw new Error(`no API for "${list}"`);
   let nowMs = Date.UTC(2026, 2, 2);
@@ -60,8 +62,9 @@ export async function shortcutLoop(
     queue,
     requestsPerSecond: 4,
     intervalMs: null,
+    hasOpen: descriptorOf(ref).open !== undefined,
   };
-  const options = { list, rules: compileRules(list), baseline: 'quiet', pagesAhead: 0 } as const;
+  const options = { list, rules: compileRules(ref, fieldRules), baseline: 'quiet', pagesAhead: 0 } as const;
   let shortcuts = createShortcuts(deps);
 
   const leased = async (use: (token: string) => Promise<void>): Promise<void> => {
@@ -87,7 +90,8 @@ export async function shortcutLoop(
         async commit(name, commit) {
           const result = await store.commit(name, commit);
           const events = commit.writes.flatMap(({ event }) => (event === null ? [] : [event]));
-          if (events.length > 0) shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events }, nowMs);
+          if (events.length > 0)
+            shortcuts.walked({ page: commit.page?.number ?? 0, isKept: true, events, open: [] }, nowMs);
           return result;
         },
       };

@@ -24,6 +24,9 @@ export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   records: 1,
   ...more,
 });
+export const onePage = (longestPage: number, pages = 1): NonNullable<ListStatus['lastSweep']> => ({
+  ...{ completedAt: EARLIER, tookMs: 100, pages, longestPage, counts: {}, muted: {} },
+});
 export const failure = {
   code: 'CF_UNAVAILABLE',
   message: 'It answered 503.',

@@ -1,6 +1,6 @@
 /** Sweeps one list of a workspace on a real Redis, and reads its events from the log. */
 import { compileRules, type FieldRules, type TodoWatch } from '../../src/detect/rules.js';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import { nameOf, type ListRef } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
@@ -32,12 +32,7 @@ export interface SweptList {
   eventLines: () => Promise<string[]>;
 }
 
-export function sweptList(
-  redis: TestRedis,
-  api: ListedApi,
-  list: BuiltInList = 'people',
-  workspace = 'acme',
-): SweptList {
+export function sweptList(redis: TestRedis, api: ListedApi, list: ListRef = 'people', workspace = 'acme'): SweptList {
   // Sweeps are a minute apart by default, which is longer than any replica lag.
   let minutes = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + minutes * 60_000 };
@@ -50,7 +45,7 @@ export function sweptList(
       minutes += minutesLater;
       const result = await sweepList(
         { workspace, source, api, store, clock, log },
-        { baseline: 'quiet', pagesAhead: 0, ...options, list, rules: compileRules(list, rules, watch) },
+        { baseline: 'quiet', pagesAhead: 0, ...options, list: nameOf(list), rules: compileRules(list, rules, watch) },
       );
       if (result.outcome === 'held') throw new Error(`held by ${result.holder}`);
       return result.summary;

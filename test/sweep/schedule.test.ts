@@ -12,7 +12,11 @@ import {
 
 const NOW = Date.parse('2026-03-01T09:00:00.000Z');
 const at = (offsetMs: number): string => new Date(NOW + offsetMs).toISOString();
-const swept = (startedAgoMs: number) => ({ startedAt: at(-startedAgoMs), completedAt: at(-startedAgoMs + 1_000) });
+const swept = (startedAgoMs: number) => ({
+  startedAt: at(-startedAgoMs),
+  completedAt: at(-startedAgoMs + 1_000),
+  pages: 4,
+});
 
 const EVERY_MINUTE: Pace = { intervalMs: 60_000 };
 const AT_ONCE: Pace = { intervalMs: null };
@@ -87,6 +91,7 @@ describe('schedule: a list without an interval, or with a short one', () => {
   const took = (startedAgoMs: number, tookMs: number) => ({
     startedAt: at(-startedAgoMs),
     completedAt: at(-startedAgoMs + tookMs),
+    pages: 10,
   });
 
   it.each([
@@ -116,10 +121,17 @@ describe('schedule: a list without an interval, or with a short one', () => {
     expect(usualPeriodMs(EVERY_MINUTE, took(99_000, 10))).toBe(60_000);
   });
 
-  it('weighs by its pages and by the changes of its last sweep', () => {
-    const counts = { ...noCounts(), seen: 500, unchanged: 490, created: 4, edited: 3, refreshed: 2, deleted: 1 };
-    const lastSweep = { ...took(99_000, 5_000), mode: 'changes' as const, pages: 10, counts };
-    expect(walkLoadOf({ lastSweep }, AT_ONCE)).toEqual({ pages: 10, changesPerSecond: 2 });
+  it('weighs by its pages and by the changes that its walks have found', () => {
+    const lastSweep = { ...took(99_000, 5_000), mode: 'changes' as const, counts: noCounts(), foundByWalks: 2 };
+    expect(walkLoadOf({ lastSweep }, AT_ONCE)).toEqual({ pages: 10, changesPerSecond: 2, isBackground: false });
     expect(walkLoadOf({ lastSweep: null }, AT_ONCE)).toBeNull();
+  });
+
+  it('waits, as a background list, until its walks have taken no more than their part of the requests', () => {
+    const pace = { ...AT_ONCE, walksPerSecond: 0.5 };
+    const next = (lastSweep: ReturnType<typeof took>): number =>
+      nextSweepMs({ lastSweep, failure: null }, { ...pace, wakeMs: null, nowMs: NOW }) - NOW;
+    expect(next(took(9_000, 4_000))).toBe(11_000);
+    expect(next(took(40_000, 40_000))).toBe(0);
   });
 });

@@ -16,15 +16,15 @@
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
-  When the sweep completes, what only the walk needed is deleted.
+  When the sweep completes, what only the walk needed is deleted, and what the list kept in its other form.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
   KEYS 1 records · 2 names · 3 log · 4 sweep · 5 lease · 6 due · 7 members · 8 pages · 9 missing · 10 created
-       11 cursors of the walk · 12 its members · 13 its pages
+       11 cursors of the walk · 12 its members · 13 its pages · 14 what the list kept in its other form (records or rows)
   ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
-       6 digest of the field names that the records are packed with · 7 these names
-       8 n · n × (field, packed record, e, e × event): the record's own event first, then those derived from it
+       6 digest of the field names that the records are packed with, or "" where rows are only recognised · 7 these names
+       8 n · n × (field, packed record or digest of a row, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, or "add" to a set, field, value)
        then t · t × (timer, ms or "" for none)
@@ -33,7 +33,7 @@
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0 } end
-if redis.call('EXISTS', KEYS[1]) == 1 then
+if redis.call('EXISTS', KEYS[1], KEYS[14]) > 0 then
   redis.call('HSET', KEYS[4], 'kept', 1)
 elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
   redis.call('HDEL', KEYS[4], 'baselineAt', 'checkpoint', 'kept')
@@ -53,10 +53,11 @@ end
 local at = 9
 if tonumber(ARGV[8]) > 0 then
   redis.call('HSET', KEYS[4], 'kept', 1)
-  redis.call('HSETNX', KEYS[2], ARGV[6], ARGV[7])
+  if ARGV[6] ~= '' then redis.call('HSETNX', KEYS[2], ARGV[6], ARGV[7]) end
 end
 for _ = 1, tonumber(ARGV[8]) do
-  redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1])
+  local rows = ARGV[6] == '' and redis.call('HGET', KEYS[1], ARGV[at]) or ''
+  redis.call('HSET', KEYS[1], ARGV[at], rows .. ARGV[at + 1])
   local last = at + 2 + tonumber(ARGV[at + 2])
   for i = at + 3, last do append(ARGV[i]) end
   at = last + 1
@@ -87,6 +88,6 @@ elseif ARGV[4] ~= '' then
   redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
   redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
   redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
-  redis.call('UNLINK', KEYS[11], KEYS[12], KEYS[13])
+  redis.call('UNLINK', KEYS[11], KEYS[12], KEYS[13], KEYS[14])
 end
 return { 'committed', events }

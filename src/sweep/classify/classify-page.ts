@@ -20,13 +20,13 @@ import { counted, countedAgain, mutedOnce, type CountedKind } from '../counts.js
 import type { ListGuard } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { readDiffering, readSeen, talliedValueTypes, type DifferingRecord, type SeenRecord } from '../records.js';
-import type { Checkpoint, RecordWrite, Step, SweepStore } from '../store.js';
+import type { Checkpoint, CreatedRecords, RecordWrite, Step, SweepStore } from '../store.js';
 import { isCertain } from './certain.js';
 import { decide, isDecidedSince, type DecidedRecord, type DecideRules } from './classify-record.js';
 import { inParts } from './page-parts.js';
 
 /** Who asked for a page. A shortcut knows which ids shortcuts have created since the last walk began, and whether kept cursors are live. */
-export type AskedBy = { by: 'walk' } | { by: 'shortcut'; created: ReadonlySet<string>; isLive: boolean };
+export type AskedBy = { by: 'walk' } | { by: 'shortcut'; created: CreatedRecords; isLive: boolean };
 
 /** A page and everything its records are classified by. */
 export interface ClassifyOptions extends DecideRules {
@@ -84,7 +84,7 @@ export async function* classifyPage(
 ): AsyncGenerator<PartChanges, ClassifiedPage, undefined> {
   const { page, records, rules, memory, unreadable, checkpoint } = options;
   const seen = await readSeen(store, records, rules);
-  const before = await store.members(rules.list.name, page);
+  const before = rules.recognisedOnly ? null : await store.members(rules.list.name, page);
   const fresh = suspiciousCreations(options, seen);
   if (fresh > 0) return { outcome: 'survey', question: { about: 'creations', fresh } };
   const parts = inParts(seen, options.recordsPerPart);
@@ -100,7 +100,7 @@ export async function* classifyPage(
     if (question !== null) return { outcome: 'survey', question };
     if (index < parts.length - 1) yield tally.takeChanges();
   }
-  const members = sameMembers(before, keys) ? null : { page, keys };
+  const members = rules.recognisedOnly || sameMembers(before, keys) ? null : { page, keys };
   const { changedPages = 0 } = checkpoint;
   return {
     outcome: 'classified',
@@ -133,7 +133,7 @@ function suspiciousCreations(
   const soFar =
     asked.by === 'walk'
       ? { seen: checkpoint.counts.seen, fresh: before }
-      : { seen: guard.before + before + asked.created.size, fresh: before + asked.created.size };
+      : { seen: guard.before + before + asked.created.count, fresh: before + asked.created.count };
   const counts = { seen: soFar.seen + first.length, fresh: soFar.fresh + freshOnPage, allowed };
   return isSuspicious(counts, guard) ? counts.fresh : 0;
 }
@@ -199,7 +199,8 @@ class PageTally {
       const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
       if (asked.by === 'walk') this.#decided(row, this.#heldBack(row, decision));
       else if (decision.write?.event != null) {
-        const isWritten = !isMoving && isCertain(row, { ...this.#options, ...asked, before: this.#before });
+        const isWritten =
+          !isMoving && isCertain(row, { ...this.#options, ...asked, created: asked.created.ids, before: this.#before });
         if (isWritten) this.#decided(row, decision);
         else this.left += 1;
       }
@@ -245,7 +246,8 @@ class PageTally {
     const { asked, memory, rules } = this.#options;
     if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = mutedOnce(this.#muted, mutedBy);
     this.#count(key, kind);
-    if ((write?.state ?? state)?.digest !== digest) this.settled = false;
+    const isStored = rules.recognisedOnly ? write !== null : (write?.state ?? state)?.digest === digest;
+    if (!isStored) this.settled = false;
     if (write === null) return;
     this.#changes.writes.push(write);
     if (kind === 'stale' || kind === 'held') return;
@@ -261,9 +263,10 @@ class PageTally {
   }
 
   #count(key: string, kind: CountedKind): void {
-    const { asked, memory, page } = this.#options;
+    const { asked, memory, page, rules } = this.#options;
     this.#counts = this.#isFirst(key) ? counted(this.#counts, kind) : countedAgain(this.#counts, kind);
-    if (asked.by === 'walk' && !memory.seen.has(key)) memory.seen.set(key, page);
+    // Such a list may be too long to keep the keys that a walk has seen; a row that stands on two pages counts twice.
+    if (asked.by === 'walk' && !rules.recognisedOnly && !memory.seen.has(key)) memory.seen.set(key, page);
   }
 }
 

@@ -40,7 +40,16 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
   const { key, record, stored } = row;
   if (stored !== null && isDecidedSince(stored, context)) return { kind: 'unchanged', write: null };
   const { rules, images, baseline, observation } = context;
-  const input: DetectInput = { key, record, stored, rules, images, baseline, observation };
+  // What is not stored can be shown by its event only.
+  const input: DetectInput = {
+    key,
+    record,
+    stored,
+    rules,
+    images: images || rules.recognisedOnly,
+    baseline,
+    observation,
+  };
   const detection = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
   return {
     kind: detection.kind,
@@ -78,6 +87,7 @@ function recordWrite(
   input: DetectInput,
   detection: Detection,
 ): RecordWrite | null {
+  if (input.rules.recognisedOnly) return { key, state: null, event: detection.event };
   const next = recordAfter(input, detection);
   if (next === null) return null;
   // A doubtful answer does not replace the image.

@@ -4,6 +4,8 @@
  */
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
+import { openRecords } from '../../detect/open.js';
+import type { Rules } from '../../detect/rules.js';
 import { ChangefeedError } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { classifyPage, type ClassifiedPage } from '../classify/classify-page.js';
@@ -12,7 +14,7 @@ import { expectCommitted } from '../errors.js';
 import { guardOf } from '../guards/guard-creations.js';
 import { isSameSource } from '../guards/source.js';
 import type { SweepMemory } from '../memory.js';
-import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
+import { isOtherForm, observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import {
   eventsOf,
   type Checkpoint,
@@ -44,7 +46,7 @@ export type DropReason =
   'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new' | 'large';
 
 /** What the page showed, what was committed of it, and the counts of the walk with it. */
-interface ShownPage extends PageAnswer {
+export interface ShownPage extends PageAnswer {
   outcome: 'shown';
   counts: SweepCounts;
   events: readonly ChangeEvent[];
@@ -70,7 +72,7 @@ export async function commitShortcut(
 ): Promise<ShortcutResult> {
   const { list } = options;
   const { shortcut, answer, token, state, checkpoint } = asked;
-  const off = whyNoShortcut(state, checkpoint, deps.source);
+  const off = whyNoShortcut(state, checkpoint, { source: deps.source, rules: options.rules });
   if (off !== null) return { outcome: 'dropped', why: off };
   const classified = await classify(deps, options, asked);
   if (typeof classified === 'string') return { outcome: 'dropped', why: classified };
@@ -84,15 +86,17 @@ export async function commitShortcut(
     expectCommitted(list, await deps.store.commit(list, { token, writes, schema, created, ...page }));
   }
   const [events, { counts }] = [eventsOf({ writes }), reached];
-  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, counts, events };
+  const open = openRecords(answer.records, options.rules.list);
+  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, open, counts, events };
 }
 
 /** Why a list's shortcuts may commit nothing now; null when they may. */
 function whyNoShortcut(
   { baselineAt, lastSweep }: ListState,
   checkpoint: Checkpoint | null,
-  source: string | undefined,
+  { source, rules }: { source: string | undefined; rules: Rules },
 ): DropReason | null {
+  if (isOtherForm(lastSweep, rules)) return 'no baseline';
   if (baselineAt === null || lastSweep === null || checkpoint?.mode === 'baseline') return 'no baseline';
   if (!isSameSource(lastSweep.source, source) || !isSameSource(checkpoint?.source, source)) return 'source';
   if (checkpoint?.takesOver === true) return 'source';
@@ -111,7 +115,7 @@ async function classify(
   const { list, rules, images = true, recordsPerPart } = options;
   const checkpoint = walk.checkpoint ?? betweenWalks(lastSweep);
   const parts = classifyPage(store, {
-    asked: { by: 'shortcut', isLive, created: new Set(await store.createdIds(list)) },
+    asked: { by: 'shortcut', isLive, created: await store.created(list) },
     page: shortcut.page,
     records: answer.records,
     unreadable: answer.unreadable ?? [],

@@ -3,15 +3,18 @@
  * to find now.
  *
  *     value(page) = ( growth of the end × time since it was read
- *                   + named records on it, each × how often such a name was right )
+ *                   + named records on it, each × how often such a name was right
+ *                   + open records on it, each × nearness of its due date × rate of their changes × time since it was read )
  *                   × 1/2 for each time that such a page was wrong for this list lately
  *
  * A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned (rates.ts). A further source of value is a
  * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
  * commit-shortcut.ts.
  */
+import type { OpenRecords } from '../../detect/open.js';
+import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
-import type { Aimed, EndName, Kind, Learned, Uses } from './store.js';
+import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
 export interface PlannedPage {
   kind: Kind;
@@ -38,6 +41,17 @@ export interface PageAnswer {
   /** Records that differ and are left to the walk. */
   left: number;
   nextCursor: string | null;
+  open: OpenRecords;
+}
+
+/** What the walk has found on a page. */
+export interface WalkAnswer {
+  page: number;
+  /** New records. */
+  created: number;
+  /** Known records that had changed. */
+  changed: number;
+  open: OpenRecords;
 }
 
 interface End {
@@ -64,6 +78,8 @@ const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
 /** A list that is new to us is taken to gain a record a minute. */
 const GROWTH_AT_FIRST = { found: 1, of: 60 };
+/** An open record that is due now is taken to change once in a working day. */
+const OPEN_CHANGES_AT_FIRST = { found: 1, of: 28_800 };
 /** As if two records had been looked up before, of which one had changed. */
 const RIGHT_AT_FIRST = { found: 1, of: 2 };
 /** What is wrong again and again is worth a 64th, so that it is tried again some time. */
@@ -90,8 +106,9 @@ export class Plan {
    * shows a change that is newer than that walk; lost when a page of a shortcut is in doubt.
    */
   live = false;
-  #uses: Record<Kind, Uses> = { last: noUses(), first: noUses(), aimed: noUses() };
+  #uses: Record<Kind, Uses> = { last: NO_USES, first: NO_USES, aimed: NO_USES, open: NO_USES };
   readonly #ends = new Map<EndName, End>();
+  readonly #open = new OpenPages();
   #pages = 0;
   /** In the order of naming, the most recent last. */
   readonly #pending = new Map<string, Pending>();
@@ -135,6 +152,12 @@ export class Plan {
     this.#shownMs.clear();
     this.#place('last', pages <= 1 ? { page: 1, cursor: null } : positionOf(pages, lastCursor), nowMs);
     this.#place('first', pages <= 1 ? null : { page: 1, cursor: null }, nowMs);
+    this.#open.keepUpTo(pages);
+  }
+
+  /** The page was read then, and showed these open records. */
+  knows(page: number, open: OpenRecords, atMs: number): void {
+    this.#open.knows(page, open, atMs);
   }
 
   name(named: readonly Aimed[]): void {
@@ -148,7 +171,9 @@ export class Plan {
     const ids = pageOf === null ? new Map<number, string[]>() : this.#namedByPage(pageOf);
     const ends = new Map([...this.#ends].map(([name, { page }]) => [page, name]));
     // Of equal ones, the one that was named last.
-    const free = [...ids.keys(), ...ends.keys()].filter((page) => this.#isFree(page, nowMs));
+    const open = this.#open.best(nowMs, (page) => this.#isFree(page, nowMs));
+    const pages = [...ids.keys(), ...ends.keys(), ...(open === null ? [] : [open])];
+    const free = pages.filter((page) => this.#isFree(page, nowMs));
     let best: PlannedPage | null = null;
     for (const page of new Set(free)) {
       const one = this.#planned(page, ends.get(page), ids.get(page) ?? []);
@@ -184,16 +209,20 @@ export class Plan {
     const shown = answer === 'wrong' ? null : answer;
     if (shown !== null) setLast(this.#shownMs, page, askedAtMs);
     const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;
+    const changed = (shown?.rewritten ?? []).filter((id) => !ids.includes(id)).length;
+    if (shown !== null) this.#sawOpen(page, { open: shown.open, changed }, askedAtMs);
+    else this.#open.asked(page, askedAtMs);
     const isMissing = kind === 'aimed' && shown !== null && !ids.some((id) => shown.keys.includes(id));
-    const isLost = kind !== 'aimed' && this.#polled(kind, { page, shown, askedAtMs });
+    const isLost = (kind === 'last' || kind === 'first') && this.#polled(kind, { page, shown, askedAtMs });
     const isWrong = answer === 'wrong' || isMissing || isLost;
-    this.#note(kind, { isWrong, isRight: isFound || (kind === 'aimed' && shown !== null), isFound }, askedAtMs);
+    const isEnd = kind === 'last' || kind === 'first';
+    this.#note(kind, { isWrong, isRight: isFound || (!isEnd && shown !== null), isFound }, askedAtMs);
     if (shown !== null) this.#lookedUp(ids, shown, askedAtMs);
     if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
   }
 
-  /** The walk has found so many new records on a page. */
-  walked({ page, created }: { page: number; created: number }, nowMs: number): void {
+  walked({ page, created, changed, open }: WalkAnswer, nowMs: number): void {
+    this.#sawOpen(page, { open, changed }, nowMs);
     if (created === 0) return;
     this.#grewAt(page, nowMs);
     if (page >= this.#pages - 1) this.#rates.add('growth last', { found: created, of: 0 }, nowMs);
@@ -217,23 +246,23 @@ export class Plan {
   }
 
   #planned(page: number, name: EndName | undefined, ids: readonly string[]): PlannedPage {
-    const kind = name ?? 'aimed';
+    const kind = name ?? (ids.length > 0 ? 'aimed' : 'open');
     const end = name === undefined ? undefined : this.#ends.get(name);
     const pending = ids.flatMap((id) => this.#pending.get(id) ?? []);
-    const sources = this.#sources(name, end, pending);
+    const sources = this.#sources(page, { name, end, pending });
     const value = (nowMs: number): number =>
       this.#trust(kind, nowMs) * sources.reduce((sum, source) => sum + source(nowMs), 0);
     return { kind, page, ids, value, ...(end !== undefined && { cursor: end.cursor }) };
   }
 
   #sources(
-    name: EndName | undefined,
-    end: End | undefined,
-    pending: readonly Pending[],
+    page: number,
+    { name, end, pending }: { name: EndName | undefined; end: End | undefined; pending: readonly Pending[] },
   ): readonly ((nowMs: number) => number)[] {
     return [
       (nowMs) => (name && end ? end.expected + (this.#growth(name, nowMs) * (nowMs - end.readMs)) / 1_000 : 0),
       (nowMs) => pending.reduce((sum, { by }) => sum + this.#rightness(by, nowMs), 0),
+      (nowMs) => this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs) * (this.#open.secondsOf(page, nowMs) ?? 0),
     ];
   }
 
@@ -247,6 +276,13 @@ export class Plan {
 
   #trust(kind: Kind, nowMs: number): number {
     return 2 ** -this.#rates.found(`wrong ${kind}`, nowMs);
+  }
+
+  /** The page was read, by the walk or a shortcut. @param changed of its known records, without those that were named */
+  #sawOpen(page: number, { open, changed }: { open: OpenRecords; changed: number }, nowMs: number): void {
+    const seconds = this.#open.secondsOf(page, nowMs);
+    if (seconds !== null) this.#rates.add('open', { found: changed, of: seconds }, nowMs);
+    this.knows(page, open, nowMs);
   }
 
   #isFree(page: number, nowMs: number): boolean {
@@ -338,10 +374,6 @@ export class Plan {
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
-}
-
-function noUses(): Uses {
-  return { used: 0, useful: 0, wrong: 0 };
 }
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {

@@ -5,6 +5,7 @@
  */
 import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
+import type { OpenRecords } from '../../detect/open.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Log } from '../../runtime/log.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
@@ -18,6 +19,8 @@ export interface ShortcutsDeps {
   list: ListName;
   store: SweepStore;
   queue: AimQueue;
+  /** Its descriptor says which records are open. @defaultValue false */
+  hasOpen?: boolean;
   /** Of the workspace's budget. */
   requestsPerSecond: number;
   /** The list is swept at most this often; null: as often as the budget allows. */
@@ -33,6 +36,7 @@ export interface WalkedPage {
   /** It was asked for by the cursor that the last complete sweep had used. */
   isKept: boolean;
   events: readonly ChangeEvent[];
+  open: OpenRecords;
 }
 
 export interface Shortcuts {
@@ -60,6 +64,7 @@ const TAKEN_AT_ONCE = 64;
 /** Enough records to look up for some seconds. The others stay in the queue, where every process finds them. */
 const ENOUGH_PENDING = 128;
 const MOST_NEWCOMERS = 5_000;
+const PAGES_AT_ONCE = 200;
 const SAVE_MS = 5_000;
 
 export function createShortcuts(deps: ShortcutsDeps): Shortcuts {
@@ -104,6 +109,16 @@ class ListShortcuts implements Shortcuts {
     if (sweep === null) return;
     const { pages } = sweep;
     this.#plan.anchor({ pages, lastCursor: pages > 1 ? await this.#cursorOf(pages) : null }, nowMs);
+    if (this.#deps.hasOpen === true) await this.#readOpen(sweep);
+  }
+
+  /** A page that is recognised no longer was read by this process, which knows it, or waits for the walk. */
+  async #readOpen({ pages, startedAt }: SweepSummary): Promise<void> {
+    for (let from = 1; from <= pages; from += PAGES_AT_ONCE) {
+      const stored = await this.#deps.store.pages(this.#deps.list, from, PAGES_AT_ONCE);
+      for (const [at, page] of stored.entries())
+        if (page !== null) this.#plan.knows(from + at, page.open ?? [], Date.parse(startedAt));
+    }
   }
 
   async next(nowMs: number): Promise<ShortcutPage | null> {
@@ -127,10 +142,11 @@ class ListShortcuts implements Shortcuts {
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
-  walked({ page, isKept, events }: WalkedPage, nowMs: number): void {
+  walked({ page, isKept, events, open }: WalkedPage, nowMs: number): void {
     if (isKept) this.#learnLive(events);
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
-    this.#plan.walked({ page, created: events.filter(isNew).length }, nowMs);
+    const changed = events.filter(({ type }) => type.endsWith('.updated')).length;
+    this.#plan.walked({ page, created: events.filter(isNew).length, changed, open }, nowMs);
   }
 
   isLive(): boolean {

@@ -3,8 +3,7 @@ import type { Page } from '../../api/read-api.js';
 import { messageOf } from '../../errors.js';
 import { untraced } from '../../runtime/tracing.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
-import type { SweepCounts } from '../store.js';
-import { commitShortcut, type ListPosition } from './commit-shortcut.js';
+import { commitShortcut, type ListPosition, type ShownPage } from './commit-shortcut.js';
 import type { ShortcutPage } from './plan.js';
 import type { Shortcuts } from './shortcuts.js';
 
@@ -23,7 +22,7 @@ export function askShortcut(
   shortcut: ShortcutPage,
 ): AskedShortcut {
   const { cursor, page, value } = shortcut;
-  const kind = shortcut.kind === 'aimed' ? 'aimed' : 'tail';
+  const kind = shortcut.kind === 'last' || shortcut.kind === 'first' ? 'tail' : 'aimed';
   const answer = api.fetchPage(list, { cursor, page, kind, value, signal }).catch((error: unknown) => {
     if (signal?.aborted !== true)
       log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');
@@ -33,7 +32,7 @@ export function askShortcut(
 }
 
 /** What a shortcut has changed for the walk under way; null when nothing of its page was committed. */
-export type TakenShortcut = { counts: SweepCounts; rewritten: readonly string[] } | null;
+export type TakenShortcut = Pick<ShownPage, 'counts' | 'created' | 'rewritten'> | null;
 
 /**
  * Commits what the page may commit, and notes what the shortcut was worth.

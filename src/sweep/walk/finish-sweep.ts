@@ -37,7 +37,9 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   const at = isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1)));
   const creations = heldCreations(step.checkpoint, guardOf(options, lastSweep), at);
   const removing = { ...step, at, acceptedAt, creations };
-  const { checkpoint, held, pages } = await finishRemovals(deps, options, removing);
+  const { checkpoint, held, pages } = options.rules.recognisedOnly
+    ? { checkpoint: step.checkpoint, held: null, pages: NO_PAGES }
+    : await finishRemovals(deps, options, removing);
   for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
   const all = [held, creations].filter((one): one is Held => one !== null);
   const summary = summarise(checkpoint, { completedAt: isoTime(clock.now()), lastSweep, held: all });
@@ -45,13 +47,14 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   return summary;
 }
 
+const NO_PAGES: FinishedPages = { promote: [], drop: [], forget: [] };
+
 /** Pages to forget come first: after a crash, the promoted pages no longer show which they are. */
 function inSteps({ promote, drop, forget }: FinishedPages): FinishedPages[] {
-  const none = { promote: [], drop: [], forget: [] };
   return [
-    ...chunks(forget).map((pages) => ({ ...none, forget: pages })),
-    ...chunks(promote).map((pages) => ({ ...none, promote: pages })),
-    ...chunks(drop).map((pages) => ({ ...none, drop: pages })),
+    ...chunks(forget).map((pages) => ({ ...NO_PAGES, forget: pages })),
+    ...chunks(promote).map((pages) => ({ ...NO_PAGES, promote: pages })),
+    ...chunks(drop).map((pages) => ({ ...NO_PAGES, drop: pages })),
   ];
 }
 
@@ -64,7 +67,19 @@ export function summarise(
   checkpoint: Checkpoint,
   { completedAt, lastSweep, held }: { completedAt: string; lastSweep: SweepSummary | null; held: readonly Held[] },
 ): SweepSummary {
-  const { sweepId, startedAt, mode, pages, counts, muted = {}, verdict, source, unreadable } = checkpoint;
+  const {
+    sweepId,
+    startedAt,
+    mode,
+    pages,
+    counts,
+    muted = {},
+    verdict,
+    source,
+    unreadable,
+    recognisedOnly,
+    longestPage,
+  } = checkpoint;
   const drifted = pastAfter(lastSweep?.drifted ?? [], verdict?.fields ?? []);
   const completed = { at: completedAt, previous: lastSweep?.staleness };
   const usualPause = usualPauseAfter(lastSweep?.usualPause, {
@@ -81,14 +96,29 @@ export function summarise(
     mode,
     pages,
     counts,
+    ...(longestPage === undefined ? {} : { longestPage }),
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(drifted.length === 0 ? {} : { drifted }),
     ...(held.length === 0 ? {} : { held }),
     ...(unreadable === undefined ? {} : { unreadable }),
     ...(source === undefined ? {} : { source }),
+    ...(recognisedOnly === undefined ? {} : { recognisedOnly }),
+    ...foundByWalks(checkpoint, { completedAt, lastSweep }),
     usualPause,
     ...(staleness === undefined ? {} : { staleness }),
   };
+}
+
+/** The last sweep counts half: what only walks find differs from sweep to sweep. */
+function foundByWalks(
+  { counts, byShortcuts = 0 }: Checkpoint,
+  { completedAt, lastSweep }: { completedAt: string; lastSweep: SweepSummary | null },
+): Pick<SweepSummary, 'foundByWalks'> {
+  if (lastSweep === null) return {};
+  const { created, edited, refreshed, deleted } = counts;
+  const seconds = Math.max(1_000, Date.parse(completedAt) - Date.parse(lastSweep.completedAt)) / 1_000;
+  const now = Math.max(0, created + edited + refreshed + deleted - byShortcuts) / seconds;
+  return { foundByWalks: (now + (lastSweep.foundByWalks ?? now)) / 2 };
 }
 
 /** Muted changes count, because the list is in use. Another order of keys or a new picture signature does not. */

@@ -147,6 +147,7 @@ async function walkPages(
       ...checkpoint,
       ...reached,
       pages: checkpoint.pages + 1,
+      longestPage: Math.max(checkpoint.longestPage ?? 0, (reached.counts?.seen ?? 0) - checkpoint.counts.seen),
       cursor: nextCursor,
       readAt: isoTime(clock.now()),
       firstPage: visited.firstPage,
@@ -157,11 +158,11 @@ async function walkPages(
     const isDue = checkpoint.finishing === true || clock.now() - committedMs >= UNCOMMITTED_MS;
     if (taken.outcome === 'classified' || isDue) {
       const reachedNow = { checkpoint: summary === null ? checkpoint : null, summary, cursors: visited.takeFollowed() };
-      expectCommitted(list, await store.commit(list, { token, writes: [], ...reachedNow, ...changes }));
+      expectCommitted(list, await store.commit(list, { token, ...reachedNow, ...changes }));
       committedMs = clock.now();
     }
-    if (taken.outcome === 'classified')
-      shortcuts.found({ page: checkpoint.pages, isKept: taken.isKept, events: eventsOf(taken.changes) });
+    const { isKept, open } = taken;
+    shortcuts.found({ page: checkpoint.pages, isKept, open, events: eventsOf(taken.changes) });
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (summary !== null) return { outcome: 'complete', summary };
   }

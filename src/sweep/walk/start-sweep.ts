@@ -5,7 +5,7 @@ import { heldOf } from '../../detect/held.js';
 import { isoTime } from '../../runtime/clock.js';
 import { expectCommitted } from '../errors.js';
 import { isSameSource } from '../guards/source.js';
-import type { SweepDeps, SweepOptions } from '../options.js';
+import { isOtherForm, type SweepDeps, type SweepOptions } from '../options.js';
 import type { Checkpoint, FencingToken, StoredSweep, SweepCounts } from '../store.js';
 
 /** An older checkpoint is not resumed: its first pages show another day. */
@@ -27,12 +27,13 @@ export interface WalkStart {
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function startWalk(
   { workspace, store, clock, log, source }: SweepDeps,
-  { list, again = false }: SweepOptions,
+  { list, rules, again = false }: SweepOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
   const now = clock.now();
-  if (checkpoint !== null && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
+  const isSameForm = (checkpoint?.recognisedOnly ?? false) === rules.recognisedOnly;
+  if (checkpoint !== null && isSameForm && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
     const facts = { workspace, list, sweepId: checkpoint.sweepId, pages: checkpoint.pages };
     log[again ? 'debug' : 'info'](facts, 'sweep resumed');
     return {
@@ -42,12 +43,15 @@ export async function startWalk(
   }
   if (checkpoint !== null || cutOff) expectCommitted(list, await store.abandon(list, token));
   expectCommitted(list, await store.beginWalk(list, token));
+  const isOther = isOtherForm(state.lastSweep, rules);
+  if (isOther) log.info({ workspace, list }, 'the list keeps its records in another form: another baseline is taken');
   const takesOver = state.baselineAt === null && isTakeover(stored, source);
   const fresh: Checkpoint = {
     sweepId: `${list}-${token}-${now.toString(36)}`,
     startedAt: isoTime(now),
-    mode: state.baselineAt === null ? 'baseline' : 'changes',
-    ...(state.quiet && { quiet: true }),
+    mode: state.baselineAt === null || isOther ? 'baseline' : 'changes',
+    ...((state.quiet || isOther) && { quiet: true }),
+    ...(rules.recognisedOnly && { recognisedOnly: true }),
     cursor: null,
     pages: 0,
     counts: start.counts,

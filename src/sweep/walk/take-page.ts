@@ -10,6 +10,7 @@
 import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
 import type { ListName } from '../../crm/lists/lists.js';
+import { openRecords, type OpenRecords } from '../../detect/open.js';
 import { MOST_FIELDS } from '../../detect/schema-drift/schema.js';
 import type { SurveyQuestion } from '../../detect/survey.js';
 import { ChangefeedError } from '../../errors.js';
@@ -19,7 +20,7 @@ import { guardOf } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
-import type { Checkpoint, FencingToken, Step, SweepCounts, SweepSummary } from '../store.js';
+import type { Checkpoint, FencingToken, Step, StoredPage, SweepCounts, SweepSummary } from '../store.js';
 import type { WalkShortcuts } from './walk-shortcuts.js';
 
 interface Skipping {
@@ -38,15 +39,15 @@ export interface Position extends Skipping {
 
 export type TakenPage =
   | {
-      outcome: 'classified';
+      /** `unchanged`: nothing is written for it. */
+      outcome: 'classified' | 'unchanged';
       changes: Pick<Step, 'writes' | 'schema' | 'members' | 'page'>;
       reached: Partial<Checkpoint>;
       nextCursor: string | null;
       /** It was asked for by the cursor that the last complete sweep had used. */
       isKept: boolean;
+      open: OpenRecords;
     }
-  /** Nothing is written for it. */
-  | { outcome: 'unchanged'; changes: object; reached: Partial<Checkpoint>; nextCursor: string | null }
   | { outcome: 'survey'; question: SurveyQuestion };
 
 /** Reads and classifies the next page. Any failure ends the sweep as incomplete, with nothing of the page written. */
@@ -69,9 +70,11 @@ export async function takePage(
       memory.skipped = true;
       return {
         outcome: 'unchanged',
-        changes: {},
+        changes: { writes: [] },
         reached: { counts: withUnchanged(checkpoint.counts, known.records) },
         nextCursor: known.nextCursor,
+        isKept,
+        open: known.open ?? [],
       };
     }
     const answer = await deps.api.fetchPage(list, { cursor, page, signal });
@@ -129,8 +132,11 @@ async function takeDifferent(
   if (classified.outcome !== 'classified') return classified;
   const { changes, members, reached, settled, keys } = classified;
   const firstPage = cursor === null ? visited.firstPage : null;
-  const stored =
-    settled && digest !== undefined ? { cursor, nextCursor, digest, records: keys.length, firstPage } : null;
+  const open = openRecords(answer.records, options.rules.list);
+  const stored: StoredPage | null =
+    settled && digest !== undefined
+      ? { cursor, nextCursor, digest, records: keys.length, firstPage, ...(open.length > 0 && { open }) }
+      : null;
   const { writes, schema } = changes;
   return {
     outcome: 'classified',
@@ -138,6 +144,7 @@ async function takeDifferent(
     reached,
     nextCursor,
     isKept,
+    open,
   };
 }
 

@@ -95,7 +95,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   }
 
   found(walked: WalkedPage): void {
-    if (walked.events.length > 0) this.#reader.walked(walked, this.#deps.clock.now());
+    this.#reader.walked(walked, this.#deps.clock.now());
   }
 
   close(): void {
@@ -132,7 +132,8 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     const taken = await takeAnswer(this.#deps, this.#options, { reader: this.#reader, asked, answer, position });
     if (taken === null) return checkpoint;
     if (taken.rewritten.length > 0) ahead.forget(asked.shortcut.page);
-    return { ...checkpoint, counts: taken.counts };
+    const { counts, created, rewritten } = taken;
+    return { ...checkpoint, counts, byShortcuts: (checkpoint.byShortcuts ?? 0) + created.length + rewritten.length };
   }
 
   /** False when no page is worth a request now. */

@@ -5,7 +5,7 @@ const START = Date.UTC(2026, 2, 2);
 /** Record `p7` stands on page 7. */
 const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
 const shown = (more: Partial<PageAnswer> = {}): PageAnswer => ({
-  ...{ keys: ['x'], created: [], rewritten: [], left: 0, nextCursor: null },
+  ...{ keys: ['x'], created: [], rewritten: [], left: 0, nextCursor: null, open: [] },
   ...more,
 });
 
@@ -91,11 +91,84 @@ describe('plan: the ends of a list', () => {
     const { plan, clock, pass } = planned();
     pass(300);
     const before = pass(300).length;
-    for (let n = 0; n < 6; n += 1) plan.walked({ page: 10, created: 3 }, clock.nowMs);
+    for (let n = 0; n < 6; n += 1) plan.walked({ page: 10, created: 3, changed: 0, open: [] }, clock.nowMs);
     expect(pass(300).length).toBeLessThan(before / 8);
     // It is tried again later.
     clock.nowMs += 7_200_000;
     expect(pass(300).length).toBeGreaterThan(before / 2);
+  });
+});
+
+describe('plan: open records', () => {
+  const due = (hours: number): number => Math.round(START / 3_600_000) + hours;
+  /** Pages 5 and 6, with open records that are due now and in thirty days. */
+  function withOpen() {
+    const one = planned();
+    const open = new Map([
+      [5, Array.from({ length: 40 }, () => due(0))],
+      [6, Array.from({ length: 40 }, () => due(720))],
+    ]);
+    for (const [page, records] of open) one.plan.knows(page, records, START);
+    /** So many of the records of a page change per second. */
+    const changing =
+      (perSecond: number, readMs = new Map<number, number>()) =>
+      ({ page }: PlannedPage): PageAnswer => {
+        const seconds = (one.clock.nowMs - (readMs.get(page) ?? one.clock.nowMs)) / 1_000;
+        readMs.set(page, one.clock.nowMs);
+        const rewritten = page === 5 ? Array.from({ length: Math.round(perSecond * seconds) }, (_, n) => `r${n}`) : [];
+        return shown({ rewritten, open: open.get(page) ?? [] });
+      };
+    return { ...one, changing };
+  }
+
+  it('plan: a page with open records is read again and again, the more often the nearer they are due', () => {
+    const { pass } = withOpen();
+    const pages = pass(1_200, ({ page }) => shown({ open: page === 5 ? [due(0), due(1)] : [] }));
+    expect(times(pages, 5)).toBeGreaterThan(0);
+    expect(times(planned().pass(1_200), 5)).toBe(0);
+    const { pass: both, changing } = withOpen();
+    const read = both(1_200, changing(0));
+    expect(times(read, 5)).toBeGreaterThan(4 * times(read, 6));
+  });
+
+  it('plan: how often is learned from the changes that these reads find', () => {
+    const often = withOpen();
+    const seldom = withOpen();
+    often.pass(600, often.changing(0.2));
+    seldom.pass(600, seldom.changing(0));
+    const reads = [often.pass(300, often.changing(0.2)), seldom.pass(300, seldom.changing(0))];
+    expect(times(reads[0]!, 5)).toBeGreaterThan(100);
+    expect(times(reads[1]!, 5)).toBeLessThan(20);
+  });
+
+  it('plan: what the walk reads need not be read again, and a page without open records is left', () => {
+    const { plan, clock, pass, changing } = withOpen();
+    pass(600, changing(0.2));
+    const valueOf = (page: number): number => {
+      const next = plan.next(clock.nowMs, pageOf);
+      return next?.page === page ? next.value(clock.nowMs) : 0;
+    };
+    clock.nowMs += 60_000;
+    expect(valueOf(5)).toBeGreaterThan(1);
+    plan.walked({ page: 5, created: 0, changed: 3, open: [due(0)] }, clock.nowMs);
+    expect(valueOf(5)).toBe(0);
+    plan.walked({ page: 5, created: 0, changed: 0, open: [] }, clock.nowMs);
+    expect(times(pass(600), 5)).toBe(0);
+  });
+
+  it('plan: an answer that is not what was expected halves the value of such pages', () => {
+    const { pass, changing, plan, clock } = withOpen();
+    pass(600, changing(0.2));
+    const before = times(pass(60, changing(0.2)), 5);
+    pass(30, ({ page }) => (page === 5 ? 'wrong' : shown()));
+    expect(plan.learned().uses.open.wrong).toBeGreaterThan(2);
+    clock.nowMs += 1_000;
+    expect(
+      times(
+        pass(60, ({ page }) => (page === 5 ? 'wrong' : shown())),
+        5,
+      ),
+    ).toBeLessThan(before / 2);
   });
 });
 

@@ -1,0 +1,47 @@
+/** The pages of a list that hold open records: how many, and since when they have not been read. Pure. */
+import { openWeight, type OpenRecords } from '../../detect/open.js';
+
+interface OpenPage {
+  /** How many records that are due now are as likely to change. */
+  weight: number;
+  readMs: number;
+}
+
+export class OpenPages {
+  readonly #pages = new Map<number, OpenPage>();
+
+  /** The page was read then, and showed these open records. */
+  knows(page: number, open: OpenRecords, atMs: number): void {
+    if (open.length === 0) this.#pages.delete(page);
+    else {
+      const readMs = Math.max(atMs, this.#pages.get(page)?.readMs ?? atMs);
+      this.#pages.set(page, { weight: openWeight(open, readMs), readMs });
+    }
+  }
+
+  /** The page was asked for then, and its answer was not used. */
+  asked(page: number, atMs: number): void {
+    const open = this.#pages.get(page);
+    if (open !== undefined) open.readMs = atMs;
+  }
+
+  keepUpTo(pages: number): void {
+    for (const page of this.#pages.keys()) if (page > pages) this.#pages.delete(page);
+  }
+
+  /** For how many seconds so many records have been open since the page was read; null when it has none. */
+  secondsOf(page: number, nowMs: number): number | null {
+    const open = this.#pages.get(page);
+    return open === undefined ? null : (open.weight * Math.max(0, nowMs - open.readMs)) / 1_000;
+  }
+
+  /** Of the pages that are free, the one that is expected to show most changes. */
+  best(nowMs: number, isFree: (page: number) => boolean): number | null {
+    let best: { page: number | null; seconds: number } = { page: null, seconds: 0 };
+    for (const page of this.#pages.keys()) {
+      const seconds = this.secondsOf(page, nowMs) ?? 0;
+      if (seconds > best.seconds && isFree(page)) best = { page, seconds };
+    }
+    return best.page;
+  }
+}
