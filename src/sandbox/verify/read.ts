@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ChangefeedError } from '../../errors.js';
 import type { CrmRecord } from '../../crm/record.js';
-import type { JournalLine, MutationLine } from '../journal/lines.js';
+import { imageSchema, journalLine, type JournalLine, type MutationLine } from '../journal/lines.js';
 
 /** The parts of an event that scoring needs. Log entries and webhook bodies have them. */
 export interface JudgedEvent {
@@ -22,28 +22,6 @@ export interface JudgedEvent {
   };
 }
 
-const record = z.looseObject({ id: z.string() }).nullable();
-const list = z.string();
-
-const journalLine = z.discriminatedUnion('line', [
-  z.object({
-    line: z.literal('mutation'),
-    mutation: z.number(),
-    kind: z.string(),
-    list,
-    id: z.string(),
-    at: z.string(),
-    cause: z.enum(['direct', 'follows']),
-    before: record,
-    after: record,
-    visibleAt: z.string().nullable(),
-  }),
-  z.object({ line: z.literal('visible'), mutation: z.number(), list, id: z.string(), at: z.string() }),
-  z.object({ line: z.literal('walk'), list, startedAt: z.string(), endedAt: z.string() }),
-  z.object({ line: z.literal('rename'), at: z.string(), id: z.string(), before: z.string(), after: z.string() }),
-  z.object({ line: z.literal('rules'), at: z.string(), rules: z.record(z.string(), z.unknown()) }),
-]);
-
 const event = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -51,8 +29,8 @@ const event = z.looseObject({
   time: z.string(),
   source: z.string().optional(),
   data: z.looseObject({
-    before: record.default(null),
-    after: record.default(null),
+    before: imageSchema.default(null),
+    after: imageSchema.default(null),
     sequence: z.number(),
     observedAt: z.string(),
   }),
@@ -62,9 +40,7 @@ const eventLine = z.union([event, z.looseObject({ event }).transform((line) => l
 
 /** @throws ChangefeedError CF_USAGE with the number of the first invalid line */
 export function parseJournal(text: string): JournalLine[] {
-  return linesOf(text, 'journal').map(
-    ({ value, number }) => checked(journalLine, value, number, 'journal') as JournalLine,
-  );
+  return linesOf(text, 'journal').map(({ value, number }) => checked(journalLine, value, number, 'journal'));
 }
 
 /** One event per line; a line may also be a logged event or a batch. @throws ChangefeedError CF_USAGE */

@@ -2,7 +2,7 @@
 import type { CrmRecord } from '../../crm/record.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { Counts } from './counts.js';
-import type { CustomKind, Customised } from './custom.js';
+import type { Customised, CustomKind } from './custom.js';
 import type { Directory } from './directory.js';
 import type {
   ActivityFacts,
@@ -147,20 +147,18 @@ const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
   ...around.customOf('todo', index, facts),
 });
 
-const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
-  return {
-    id: around.idOf('history', index),
-    dealId: around.idOf('unlistedDeal', facts.deal),
-    type: facts.type,
-    source: facts.source,
-    people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
-    organization: facts.organization === null ? null : { _id: around.idOf('organization', facts.organization) },
-    fieldName: facts.fieldName,
-    fieldValue: facts.fieldValue,
-    ownerId: around.directory.ref('user', facts.owner)?.id ?? null,
-    createdAt: isoTime(facts.createdAt),
-  };
-};
+const drawHistory: Draw<HistoryFacts> = (index, facts, around) => ({
+  id: around.idOf('history', index),
+  dealId: around.idOf('unlistedDeal', facts.deal),
+  type: facts.type,
+  source: facts.source,
+  people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
+  organization: facts.organization === null ? null : { _id: around.idOf('organization', facts.organization) },
+  fieldName: facts.fieldName,
+  fieldValue: facts.fieldValue,
+  ownerId: around.directory.ref('user', facts.owner)?.id ?? null,
+  createdAt: isoTime(facts.createdAt),
+});
 
 const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
   const { form } = facts;

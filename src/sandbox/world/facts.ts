@@ -3,6 +3,7 @@
  * built (`draw.ts`), so they are always consistent. Facts refer to other records by index; `draw.ts` turns indexes into ids.
  */
 
+import type { Customised } from './custom.js';
 import type { Ref } from './directory.js';
 import type { FurtherName } from './lists.js';
 import { hash32 } from './random.js';
@@ -17,9 +18,8 @@ export function numberOf(kind: Kind): number {
   return nth >= 0 ? nth : hash32(0xf0, ...Buffer.from(kind));
 }
 
-/** Times are ms since the epoch. `bornAt` is part of the id and never changes. */
+/** Times are ms since the epoch. */
 interface Born {
-  readonly bornAt: number;
   readonly createdAt: number;
 }
 
@@ -34,7 +34,7 @@ export interface Enrolment {
   readonly running: boolean;
 }
 
-interface Contact extends Born {
+interface Contact extends Born, Customised {
   readonly updatedAt: number;
   readonly name: string;
   readonly email: string | null;
@@ -44,8 +44,6 @@ interface Contact extends Born {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly submissions: readonly Submission[];
-  /** Custom fields; null: still the initial ones, which are derived when the record is built. */
-  readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
 export interface PersonFacts extends Contact {
@@ -78,7 +76,7 @@ export interface MemoFacts extends Born, Links {
   readonly owner: number;
 }
 
-export interface TodoFacts extends Born, Links {
+export interface TodoFacts extends Born, Links, Customised {
   readonly updatedAt: number;
   readonly content: string;
   readonly type: string;
@@ -89,8 +87,6 @@ export interface TodoFacts extends Born, Links {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly deal: number | null;
-  /** Custom fields; null: still the initial ones, which are derived when the record is built. */
-  readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
 export type DealStatus = 'lead' | 'running' | 'won' | 'lost';

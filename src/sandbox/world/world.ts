@@ -13,7 +13,7 @@ import { Draft, type Write } from './draft.js';
 import { drawOf } from './draw.js';
 import { numberOf, type FactsOf, type Kind, type Sizes } from './facts.js';
 import { Ids } from './ids.js';
-import { Links, parentsOf, type ParentKind } from './links.js';
+import { Links, parentsOf, type ChildKind, type ParentKind } from './links.js';
 import { sandboxLists, type FurtherName, type SandboxList, type SandboxListName } from './lists.js';
 import { Orders, type Order, type OrderName } from './orders.js';
 
@@ -74,10 +74,7 @@ export class World {
   readonly #orders: Orders;
   readonly #seed: number;
   readonly #ids = new Map<Kind, Ids>();
-  /** Creation times of records that are not initial. Their ids depend on them, even after removal. */
-  readonly #births = new Map<string, number>();
   readonly #versions = new Map<string, number>();
-  readonly #listVersions = new Map<SandboxListName, number>();
   readonly #listeners = new Set<WorldListener>();
   #mutations = 0;
   #generation = 0;
@@ -91,7 +88,7 @@ export class World {
     // A separate directory: a later rename must not change the initial records of the history.
     this.context = baseContext({ seed, sizes, start }, new Directory(seed));
     this.#tables = new Tables(this.context, further);
-    this.#links = new Links(this.#tables, sizes);
+    this.#links = new Links(this.context);
     this.#orders = new Orders(
       this.lists.map(({ name }) => name),
       {
@@ -112,7 +109,7 @@ export class World {
     return this.#tables.of(kind).get(index);
   }
 
-  children(child: Kind, parent: ParentKind, index: number): number[] {
+  children(child: ChildKind, parent: ParentKind, index: number): readonly number[] {
     return this.#links.children(child, parent, index);
   }
 
@@ -121,8 +118,7 @@ export class World {
   }
 
   idOf(kind: Kind, index: number): string {
-    const bornAt = this.#births.get(`${kind}:${index}`) ?? this.context.bornAt(kind, index);
-    return this.#idsOf(kind).idOf(index, bornAt);
+    return this.#idsOf(kind).idOf(index, this.context.bornAt(kind, index));
   }
 
   /** Also finds removed records, for which `image` returns null. Null for an unknown id. */
@@ -155,11 +151,6 @@ export class World {
     return this.#versions.get(`${list}:${index}`) ?? 0;
   }
 
-  /** Grows with every mutation of the list. */
-  listVersion(list: SandboxListName): number {
-    return this.#listVersions.get(list) ?? 0;
-  }
-
   /** Grows with every change of records that is no mutation: a rename. */
   get generation(): number {
     return this.#generation;
@@ -170,8 +161,9 @@ export class World {
   }
 
   /** The custom fields of a record. */
-  customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
-    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.context.directory);
+  customOf(kind: CustomKind, index: number, { custom }: Customised): Readonly<Record<string, unknown>> {
+    const { bornAt, dice, directory } = this.context;
+    return custom ?? customValues(kind, dice(kind, index, 5), bornAt(kind, index), directory);
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {
@@ -186,32 +178,16 @@ export class World {
     compose(draft);
     const { writes } = draft;
     const touched = this.#touchedBy(writes);
-    for (const { kind: born, index, facts } of writes) {
-      if (facts !== null && index >= this.#tables.of(born).baseCount)
-        this.#births.set(`${born}:${index}`, facts.bornAt);
-    }
     const before = touched.map(({ list, index }) => this.image(list, index));
     for (const write of writes) this.#apply(write);
     const number = ++this.#mutations;
     const changes = touched.flatMap(({ list, index, direct }, nth): RecordChange[] => {
       const [was, is] = [before[nth] ?? null, this.image(list, index)];
       if (JSON.stringify(was) === JSON.stringify(is)) return [];
-      return [
-        {
-          list,
-          index,
-          id: this.idOf(list, index),
-          before: was,
-          after: is,
-          direct,
-          previous: this.versionOf(list, index),
-        },
-      ];
+      const previous = this.versionOf(list, index);
+      return [{ list, index, id: this.idOf(list, index), before: was, after: is, direct, previous }];
     });
-    for (const { list, index } of changes) {
-      this.#versions.set(`${list}:${index}`, number);
-      this.#listVersions.set(list, number);
-    }
+    for (const { list, index } of changes) this.#versions.set(`${list}:${index}`, number);
     const mutation = { number, kind, at, changes };
     for (const listener of this.#listeners) listener.mutated?.(mutation);
     return mutation;
