@@ -3,14 +3,14 @@
  * the interface and those of the option `lists`. The seed decides the records (`world/`) and how they change (`life/`); `paging/` decides which
  * rows an answer has and under which cursor, and `faults/` what goes wrong. The journal records every change, and when a page first showed it.
  */
-import type { SandboxListName } from './world/lists.js';
+import { growsOnly } from './world/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../server/read-api/server.js';
 import { rendered, RENDERING_RULES } from './faults/rendering.js';
 import type { Behaviour } from './faults/behaviour.js';
-import { FaultSchedule, faultLayer } from './faults/schedule.js';
+import { FaultSchedule, faultLayer, withoutHistory } from './faults/schedule.js';
 import { rateLimited, SlidingWindow } from './faults/rate-limit.js';
 import type { FaultName } from './faults/faults.js';
 import { composed, faultNamed, profileNamed } from './faults/profiles.js';
@@ -19,7 +19,7 @@ import { openJournalFile, type JournalFile } from './journal/file.js';
 import { Journal } from './journal/journal.js';
 import { Life, type LifeVerb } from './life/life.js';
 import { Pace } from './life/pace.js';
-import { furtherOf, givenBehaviour, sizesOf, startOf, type SandboxOptions } from './options.js';
+import { givenBehaviour, sizesOf, startOf, type SandboxOptions } from './options.js';
 import { Pager, type PageShown } from './paging/pager.js';
 import { World } from './world/world.js';
 
@@ -73,8 +73,9 @@ export class Sandbox {
       seed,
       start: startOf(options, clock),
       sizes: sizesOf(options),
-      further: furtherOf(options),
+      named: Object.keys(options.lists ?? {}),
     });
+    this.world.writing = this.#behaviour.historyRows;
     this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
     this.#file = options.journal === undefined ? null : openJournalFile(options.journal);
@@ -183,10 +184,22 @@ export class Sandbox {
       this.#slowed,
       faultLayer(this.#schedule, behaviour),
       rateLimited(new SlidingWindow(), behaviour, now),
+      withoutHistory(behaviour),
     ];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
-    const { lists } = this.world;
-    return createReadApiServer({ lists, sources, layers, host, port, clock: this.#clock, log: this.#log });
+    const [undocumented, lists] = [true, false].map((isUnread) =>
+      this.world.lists.filter(({ name }) => this.world.isUnread(name) === isUnread),
+    );
+    return createReadApiServer({
+      lists: lists ?? [],
+      undocumented: undocumented ?? [],
+      sources,
+      layers,
+      host,
+      port,
+      clock: this.#clock,
+      log: this.#log,
+    });
   }
 
   readonly #slowed: Layer = (next) => async (request) => {
@@ -207,13 +220,14 @@ export class Sandbox {
   #deleteLastRow({ list, rows }: PageShown): void {
     const last = rows.at(-1)?.index;
     if (last === undefined || this.world.facts(list, last) === null) return;
-    if (isDeletable(list)) this.life.delete(list, this.world.idOf(list, last));
+    if (!growsOnly(list)) this.life.delete(list, this.world.idOf(list, last));
   }
 
   #switched(): void {
     const before = this.#behaviour;
     const after = composed(this.#faults, this.#given);
     this.#behaviour = after;
+    this.world.writing = after.historyRows;
     this.#schedule.forget();
     const rules = RENDERING_RULES.filter((rule) => before[rule] !== after[rule]);
     if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
@@ -224,6 +238,7 @@ export class Sandbox {
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
+      leavesOut: (list) => this.world.isUnread(list),
       render: (list, record) => (record === null ? null : rendered(list, record, this.behaviour)),
       ...(file !== null && { write: (line) => file.write(line) }),
     });
@@ -238,8 +253,4 @@ export class Sandbox {
 /** @throws ChangefeedError CF_USAGE for an unknown profile or fault, or a further list whose name is not allowed */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options);
-}
-
-function isDeletable(list: SandboxListName): list is Exclude<SandboxListName, 'history' | 'activity'> {
-  return list !== 'history' && list !== 'activity';
 }

@@ -15,6 +15,8 @@ const mutation = z.object({
   at: z.string(),
   /** `follows`: only fields that the system maintains changed, because another record changed. */
   cause: z.enum(['direct', 'follows']),
+  /** Who made the change: a user, a program (`workflow`, `api`, `sequence`) or the system (`field`). Older journals do not say it. */
+  actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() }).optional(),
   /** Null: the record was created. */
   before: imageSchema,
   /** Null: the record was removed. */

@@ -5,7 +5,7 @@ import { editCustom } from '../world/custom.js';
 import type { Draft } from '../world/draft.js';
 import type { FactsOf } from '../world/facts.js';
 import { fixedUuid } from '../world/ids.js';
-import type { SandboxListName } from '../world/lists.js';
+import type { CreditList, SandboxListName } from '../world/lists.js';
 import type { Dice } from '../world/random.js';
 import type { World } from '../world/world.js';
 
@@ -28,7 +28,7 @@ export function created(context: LifeContext, kind: string, create: (draft: Draf
 }
 
 /** Makes a mutation that edits one record and its change timestamp. */
-export function edited<K extends Exclude<SandboxListName, 'history' | 'activity'>>(
+export function edited<K extends Exclude<SandboxListName, 'history' | 'activity' | CreditList>>(
   context: LifeContext,
   kind: string,
   [list, index]: readonly [K, number],

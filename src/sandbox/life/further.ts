@@ -9,7 +9,7 @@ export function createIn(context: LifeContext, list: FurtherName, over?: Partial
 }
 
 export function editIn(context: LifeContext, list: FurtherName, index: number, over?: Partial<FurtherFacts>): void {
-  edited(context, 'edit-record', [list, index], (facts) => over ?? furtherEdit(context.roll, facts));
+  edited(context, 'edit-record', [list, index], (facts) => over ?? furtherEdit(list, context.roll, facts));
 }
 
 export function deleteIn({ world, now }: LifeContext, list: FurtherName, index: number): void {

@@ -67,6 +67,7 @@ export class Pager implements Source {
     const list = this.#options.world.listNamed(name);
     if (list === null) return Promise.resolve(NO_SUCH_LIST);
     const behaviour = this.#options.behaviour();
+    this.#options.world.asked(list.name, this.#options.now());
     const isStale = this.#options.happens('stale');
     this.#requests++;
     const cut = this.#cut(list.name, cursor, behaviour, isStale);

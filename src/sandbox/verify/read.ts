@@ -19,8 +19,14 @@ export interface JudgedEvent {
     readonly sequence: number;
     /** ISO 8601 */
     readonly observedAt: string;
+    /** Who made the whole change; who changed each field. */
+    readonly actor?: Actor | undefined;
+    readonly changes?: readonly { readonly field: string; readonly actor?: Actor | undefined }[] | undefined;
   };
 }
+
+const actor = z.object({ type: z.string(), id: z.string().nullable().default(null) });
+type Actor = z.output<typeof actor>;
 
 const event = z.looseObject({
   id: z.string(),
@@ -33,6 +39,8 @@ const event = z.looseObject({
     after: imageSchema.default(null),
     sequence: z.number(),
     observedAt: z.string(),
+    actor: actor.optional(),
+    changes: z.array(z.looseObject({ field: z.string(), actor: actor.optional() })).optional(),
   }),
 });
 // A line can also be the output of `tail --json`, or a batch as one webhook delivery carries it.

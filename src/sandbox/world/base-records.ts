@@ -14,7 +14,7 @@ import type {
 } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseLinks, memoBefore } from './links.js';
-import type { FurtherName } from './lists.js';
+import { DEAL, LEAD, type FurtherName } from './lists.js';
 import type { Dice } from './random.js';
 import {
   companyName,
@@ -182,6 +182,8 @@ export function baseDeal(index: number, context: BaseContext): DealFacts {
 }
 
 const STATUSES = ['신규', '진행중', '보류', '완료', '취소'] as const;
+const SALE_STATUSES = ['진행중', '보류', '성사', '실패'] as const;
+const statusesOf = (list: FurtherName) => (list === DEAL || list === LEAD ? SALE_STATUSES : STATUSES);
 
 export function baseFurther(list: FurtherName, index: number, context: BaseContext): FurtherFacts {
   const roll = context.dice(list, index);
@@ -190,7 +192,7 @@ export function baseFurther(list: FurtherName, index: number, context: BaseConte
     createdAt,
     updatedAt: context.later(createdAt, roll),
     name: `${companyName(roll)} ${1 + roll.below(900)}`,
-    status: roll.pick(STATUSES),
+    status: roll.pick<string>(statusesOf(list)),
     amount: roll.chance(0.8) ? roll.below(900) * 100_000 : null,
     description: roll.chance(0.4) ? memoText(roll) : null,
     owner: ownerOf(roll),
@@ -199,10 +201,11 @@ export function baseFurther(list: FurtherName, index: number, context: BaseConte
 }
 
 /** Another value for one field. */
-export function furtherEdit(roll: Dice, facts: FurtherFacts): Partial<FurtherFacts> {
+export function furtherEdit(list: FurtherName, roll: Dice, facts: FurtherFacts): Partial<FurtherFacts> {
+  const statuses: readonly string[] = statusesOf(list);
   switch (roll.below(4)) {
     case 0:
-      return { status: STATUSES[(STATUSES.indexOf(facts.status as never) + 1) % STATUSES.length] ?? STATUSES[0] };
+      return { status: statuses[(statuses.indexOf(facts.status) + 1) % statuses.length] ?? facts.status };
     case 1:
       return { amount: facts.amount === null ? roll.below(900) * 100_000 : facts.amount + 100_000 };
     case 2:

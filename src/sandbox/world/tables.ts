@@ -3,7 +3,8 @@ import { baseActivity, baseHistory } from './base-log.js';
 import { baseDeal, baseFurther, baseMemo, baseOrganization, basePerson, baseTodo } from './base-records.js';
 import { bornAtOnce, type BaseContext } from './base-context.js';
 import type { FactsOf, Kind } from './facts.js';
-import type { FurtherName } from './lists.js';
+import { CREDIT_LISTS, type FurtherName } from './lists.js';
+import { baseCredit } from './credits.js';
 
 /** The records of one kind. */
 class Table<Facts> {
@@ -58,6 +59,7 @@ export class Tables {
       table('history', baseHistory),
       table('activity', baseActivity),
       table('unlistedDeal', baseDeal),
+      ...CREDIT_LISTS.map((list) => table(list, (index, from) => baseCredit(list, index, from))),
       ...further.map((list) => table(list, (index, from) => baseFurther(list, index, from))),
     ]);
   }

@@ -7,14 +7,27 @@ import type { CrmRecord } from '../../crm/record.js';
 import { Tables } from './tables.js';
 import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
+import { actorOf, creditsOf, SYSTEM, type Writing } from './credits.js';
 import { customValues, type Customised, type CustomKind } from './custom.js';
 import { Directory, type Ref, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
 import { drawOf } from './draw.js';
-import { numberOf, type FactsOf, type Kind, type Sizes } from './facts.js';
+import { numberOf, type Actor, type CreditFacts, type FactsOf, type Kind, type Sizes } from './facts.js';
 import { Ids } from './ids.js';
 import { Links, parentsOf, type ChildKind, type ParentKind } from './links.js';
-import { sandboxLists, type FurtherName, type SandboxList, type SandboxListName } from './lists.js';
+import {
+  CREDIT_LISTS,
+  CREDITED,
+  DEAL,
+  furtherLists,
+  LEAD,
+  sandboxLists,
+  type CreditList,
+  type FurtherName,
+  type SandboxList,
+  type SandboxListName,
+} from './lists.js';
+import type { Dice } from './random.js';
 import { Orders, type Order, type OrderName } from './orders.js';
 
 export interface RecordChange {
@@ -38,6 +51,8 @@ export interface Mutation {
   readonly kind: string;
   /** ms */
   readonly at: number;
+  /** Who made it. */
+  readonly by: Actor;
   readonly changes: readonly RecordChange[];
 }
 
@@ -58,14 +73,32 @@ export interface WorldOptions {
   /** The initial records end here, ms. */
   start: number;
   sizes: Sizes;
-  /** Lists beyond the six. @defaultValue none */
-  further?: readonly FurtherName[];
+  /** Lists that are named when the sandbox is created. @defaultValue none */
+  named?: readonly string[];
 }
 
+/** A row of history that is written later. */
+interface Late {
+  readonly due: number;
+  readonly list: CreditList | 'history';
+  readonly facts: CreditFacts;
+}
+
+/** How long a late row takes; ms. */
+const LATE_MS = 5_000;
+
 export class World {
-  /** All lists: the six, then the further ones. */
+  /** All lists: the six, then the others. */
   readonly lists: readonly SandboxList[];
   readonly further: readonly FurtherName[];
+  /** Lists that were not named and that nobody has asked for: the journal leaves them out. */
+  readonly #unread: Set<SandboxListName>;
+  readonly #dealsWriteHistory: boolean;
+  /** How history is written. */
+  writing: Writing = 'true';
+  /** Who makes the mutations from now on. @defaultValue null: mostly a user, sometimes a program, by the seed */
+  actor: Actor | null = null;
+  #late: Late[] = [];
   readonly sizes: Sizes;
   readonly directory: Directory;
   readonly context: BaseContext;
@@ -79,7 +112,10 @@ export class World {
   #mutations = 0;
   #generation = 0;
 
-  constructor({ seed, start, sizes, further = [] }: WorldOptions) {
+  constructor({ seed, start, sizes, named = [] }: WorldOptions) {
+    const further = furtherLists(named);
+    this.#unread = new Set([DEAL, LEAD, ...CREDIT_LISTS].filter((list) => !named.includes(list)));
+    this.#dealsWriteHistory = this.#unread.has(DEAL);
     this.sizes = sizes;
     this.lists = sandboxLists(further);
     this.further = further;
@@ -107,6 +143,21 @@ export class World {
 
   facts<K extends Kind>(kind: K, index: number): FactsOf[K] | null {
     return this.#tables.of(kind).get(index);
+  }
+
+  /** Nobody has asked for this list, and it was not named. */
+  isUnread(list: SandboxListName): boolean {
+    return this.#unread.has(list);
+  }
+
+  /** A client asks for this list. Also writes the rows that come late. */
+  asked(list: SandboxListName, now: number): void {
+    this.#unread.delete(list);
+    const due = this.#late.filter((row) => row.due <= now);
+    if (due.length === 0) return;
+    this.#late = this.#late.filter((row) => row.due > now);
+    const number = ++this.#mutations;
+    this.#tell({ number, kind: 'write-history', at: now, by: SYSTEM, changes: this.#write(due, number) });
   }
 
   children(child: ChildKind, parent: ParentKind, index: number): readonly number[] {
@@ -188,9 +239,42 @@ export class World {
       return [{ list, index, id: this.idOf(list, index), before: was, after: is, direct, previous }];
     });
     for (const { list, index } of changes) this.#versions.set(`${list}:${index}`, number);
-    const mutation = { number, kind, at, changes };
+    const by = this.actor ?? actorOf(this.context.dice('history', number, 9), this.directory);
+    const rows = changes.flatMap((change) => this.#creditsOf(change, by, at));
+    const [late, soon] = this.writing === 'late' ? [rows, []] : [[], rows];
+    this.#late.push(...late);
+    return this.#tell({ number, kind, at, by, changes: [...changes, ...this.#write(soon, number)] });
+  }
+
+  #tell(mutation: Mutation): Mutation {
     for (const listener of this.#listeners) listener.mutated?.(mutation);
     return mutation;
+  }
+
+  /** The rows that a change writes into history. */
+  #creditsOf(change: RecordChange, by: Actor, at: number): Late[] {
+    const list = this.#creditListOf(change.list);
+    if (list === null) return [];
+    const others = this.order(change.list);
+    const another = (roll: Dice): number => others.at(roll.below(others.length)) ?? change.index;
+    const facts = creditsOf(change, { by, at, writing: this.writing, another });
+    return facts.map((each) => ({ due: at + LATE_MS, list, facts: each }));
+  }
+
+  #creditListOf(list: SandboxListName): CreditList | 'history' | null {
+    if (list === DEAL) return this.#dealsWriteHistory ? 'history' : null;
+    return CREDIT_LISTS.find((each) => CREDITED[each].record === list) ?? null;
+  }
+
+  #write(rows: readonly Late[], number: number): RecordChange[] {
+    return rows.map(({ list, facts }) => {
+      const { index } = this.#tables.of(list).newborn(facts.createdAt);
+      const row = list === 'history' ? { ...facts, ...OF_DEAL, deal: facts.of } : facts;
+      this.#apply({ kind: list, index, facts: row } as Write);
+      this.#versions.set(`${list}:${index}`, number);
+      const after = this.image(list, index);
+      return { list, index, id: this.idOf(list, index), before: null, after, direct: true, previous: 0 };
+    });
   }
 
   /** Renames a user, team, form …: every record that names it shows the new name, and no change timestamp moves. */
@@ -239,3 +323,6 @@ export class World {
     >;
   }
 }
+
+/** A row of deal history about a record of the list `deal`. */
+const OF_DEAL = { isListed: true, person: null, organization: null, owner: null } as const;
