@@ -213,8 +213,8 @@ export class World {
 
   /** The custom fields of a record. */
   customOf(kind: CustomKind, index: number, { custom }: Customised): Readonly<Record<string, unknown>> {
-    const { bornAt, dice, directory } = this.context;
-    return custom ?? customValues(kind, dice(kind, index, 5), bornAt(kind, index), directory);
+    const { context } = this;
+    return custom ?? customValues(kind, context.dice(kind, index, 5), context.bornAt(kind, index), context.directory);
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {
@@ -270,7 +270,7 @@ export class World {
     return rows.map(({ list, facts }) => {
       const { index } = this.#tables.of(list).newborn(facts.createdAt);
       const row = list === 'history' ? { ...facts, ...OF_DEAL, deal: facts.of } : facts;
-      this.#apply({ kind: list, index, facts: row } as Write);
+      this.#apply({ kind: list, index, facts: row });
       this.#versions.set(`${list}:${index}`, number);
       const after = this.image(list, index);
       return { list, index, id: this.idOf(list, index), before: null, after, direct: true, previous: 0 };
