@@ -51,8 +51,9 @@ interface Selection {
 export class Pager implements Source {
   readonly #options: PagerOptions;
   readonly #cursors: Cursors;
-  /** Records as JSON, by list and index: a list that does not change costs little more than sending bytes. */
-  readonly #texts = new Map<string, { text: string; state: string }>();
+  /** Pages as bytes, by list, first row and number of rows: a list that does not change costs little more than sending them. */
+  readonly #pages = new Map<string, { body: Buffer; state: string }>();
+  #bytes = 0;
   readonly #snapshots: Snapshots;
   #requests = 0;
 
@@ -138,12 +139,10 @@ export class Pager implements Source {
       ? this.#nextCursor(cursor, { list: list.name, last, position, snapshot }, behaviour)
       : END[behaviour.end];
     const shownRows = indexes.map((index) => ({ index, version: view.versionOf(list.name, index) }));
-    const texts = shownRows.flatMap((row) => this.#text(list.name, view, row, behaviour) ?? []);
     const covers = coverage(cut, behaviour.order, last ?? null, !goesOn);
     const askedAt = this.#options.now();
     const shown = { list: list.name, rows: shownRows, covers, askedAt, end: !goesOn, view, cursor, nextCursor };
-    const body = pageBody(list.key, texts, nextCursor);
-    return { outcome: 'page', body, delivered: () => this.#options.shown(shown) };
+    return { outcome: 'page', body: this.#body(list, shown, behaviour), delivered: () => this.#options.shown(shown) };
   }
 
   #nextCursor(
@@ -156,24 +155,37 @@ export class Pager implements Source {
     return this.#cursors.write(behaviour.cursor, { ...place, lastId });
   }
 
+  #body(list: SandboxList, { rows, view, nextCursor }: PageShown, behaviour: Behaviour): Buffer {
+    const name = `${list.name}:${rows[0]?.index ?? -1}:${rows.length}`;
+    const versions = rows.map(({ index, version }) => `${index}.${version}`).join();
+    const state = `${this.#options.world.generation}:${formOf(behaviour)}:${nextCursor ?? typeof nextCursor}:${versions}`;
+    const kept = this.#pages.get(name);
+    if (kept?.state === state && !varies(behaviour)) return kept.body;
+    const texts = rows.flatMap(({ index }) => this.#text(list.name, view, index, behaviour) ?? []);
+    const body = pageBody(list.key, texts, nextCursor);
+    if (this.#bytes > MOST_BYTES) this.#forgetPages();
+    this.#bytes += body.length - (kept?.body.length ?? 0);
+    this.#pages.set(name, { body, state });
+    return body;
+  }
+
+  #forgetPages(): void {
+    this.#pages.clear();
+    this.#bytes = 0;
+  }
+
   /** The record as JSON; null when it was removed. */
-  #text(list: SandboxListName, view: View, { index, version }: RowVersion, behaviour: Behaviour): string | null {
-    const { world, seed } = this.#options;
-    const [key, state] = [`${list}:${index}`, `${version}:${world.generation}:${formOf(behaviour)}`];
-    const kept = this.#texts.get(key);
-    if (kept?.state === state) return kept.text;
+  #text(list: SandboxListName, view: View, index: number, behaviour: Behaviour): string | null {
     const image = view.image(list, index);
     if (image === null) return null;
     const record = rendered(list, image, behaviour);
-    if (varies(behaviour)) return JSON.stringify(varied(record, behaviour, seed, this.#requests * 1_009 + index));
-    const text = JSON.stringify(behaviour.empties === 'absent' ? withoutNulls(record, () => true) : record);
-    if (this.#texts.size >= MOST_TEXTS) this.#texts.clear();
-    this.#texts.set(key, { text, state });
-    return text;
+    if (varies(behaviour))
+      return JSON.stringify(varied(record, behaviour, this.#options.seed, this.#requests * 1_009 + index));
+    return JSON.stringify(behaviour.empties === 'absent' ? withoutNulls(record, () => true) : record);
   }
 }
 
-const MOST_TEXTS = 100_000;
+const MOST_BYTES = 256 * 1_024 * 1_024;
 
 function coverage(
   { rows, after }: Selection,
