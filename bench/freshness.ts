@@ -14,6 +14,7 @@ export const freshness: Bench = {
       latencyMs: Number(more['latency'] ?? 200),
       rate: Number(more['rate'] ?? 2),
       walks: Number(more['walks'] ?? 4),
+      history: more['history'] === '1',
     };
     const walk = await readWorld(world, 'walk');
     const ours = await readWorld(world, 'changefeed');
@@ -23,11 +24,18 @@ export const freshness: Bench = {
       ratios: {
         'named p50 in plain walks': rounded(ours.named.p50 / ours.walkSeconds, 3),
         'created p95, seconds': ours.created.p95,
+        'edits p50, seconds': ours.edits.p50,
+        'edits p95, seconds': ours.edits.p95,
+        'completions p50 in plain walks': rounded(ours.completions.p50 / ours.walkSeconds, 3),
+        'completions p95 in plain walks': rounded(ours.completions.p95 / ours.walkSeconds, 3),
         'slowest against the slowest of the walk': rounded(ours.all.max / walk.all.max),
       },
       goals: {
         'named p50 in plain walks': atMost(1 / 20),
         'created p95, seconds': atMost(5),
+        'completions p50 in plain walks': atMost(1 / 8),
+        'completions p95 in plain walks': atMost(0.75),
+        ...(world.history && { 'edits p50, seconds': atMost(2), 'edits p95, seconds': atMost(5) }),
         'slowest against the slowest of the walk': atMost(1.1),
       },
       facts: { ...world, ours, walk },

@@ -10,7 +10,10 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { MutationLine } from '../../src/sandbox/journal/lines.js';
+import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
+import { scoreEvents } from '../../src/sandbox/verify/score.js';
 import { readPage, type Target } from '../../test/support/read-api.js';
 import { openFeed } from './feed.js';
 import { withRedis } from './stage.js';
@@ -25,6 +28,8 @@ export interface World {
   rate: number;
   /** How many plain walks long the workspace is read. */
   walks: number;
+  /** Whether the history of people and organizations is polled. @defaultValue false */
+  history?: boolean;
 }
 
 /** When a reader noticed a change of a record. */
@@ -48,6 +53,12 @@ export interface Freshness {
   named: Delays;
   /** Those of them that a new row names. A changed row is mostly found by a walk, and only then does it name anything. */
   namedByNew: Delays;
+  /** Edits of people and organizations. A row of their history names them, if it is polled. */
+  edits: Delays;
+  /** Todos that are completed. */
+  completions: Delays;
+  /** Of the reported edits of people and organizations, those whose event says rightly, wrongly or not at all who made them. */
+  actors: Readonly<Record<string, number>> | null;
   /** New rows of activity, history, memo and todo. */
   created: Delays;
   createdOf: Readonly<Record<string, Delays>>;
@@ -63,9 +74,16 @@ export interface ReadWorld extends Freshness {
 }
 
 const GROWING: ReadonlySet<string> = new Set(['activity', 'history', 'memo', 'todo']);
+const CONTACTS: ReadonlySet<string> = new Set(['people', 'organization']);
 const PAGE = 50;
 
-type Reader = (world: World, sandbox: Sandbox, run: Run) => Promise<Noticed[]>;
+/** What a reader noticed, and what its events say about who made it. */
+interface Reading {
+  noticed: Noticed[];
+  actors: Freshness['actors'];
+}
+
+type Reader = (world: World, sandbox: Sandbox, run: Run) => Promise<Reading>;
 
 interface Run {
   target: Target;
@@ -82,6 +100,7 @@ export async function readWorld(world: World, reader: 'changefeed' | 'walk'): Pr
     latencyMs: world.latencyMs,
     journalKeep: 5_000_000,
   });
+  openTodos(sandbox);
   const { url, token } = await sandbox.start();
   const walkSeconds = (pagesOf(sandbox) * world.budget.perSeconds) / world.budget.requests;
   let [startedAt, requests, over] = [0, 0, false];
@@ -94,19 +113,38 @@ export async function readWorld(world: World, reader: 'changefeed' | 'walk'): Pr
   };
   try {
     const run: Run = { target: { url, token }, live, isOver: () => over };
-    const noticed = await READERS[reader](world, sandbox, run);
+    const { noticed, actors } = await READERS[reader](world, sandbox, run);
     const minutes = (systemClock.now() - startedAt) / 60_000;
     const freshness = freshnessOf(sandbox, noticed, systemClock.now() - walkSeconds * 1_500);
     const requestsPerMinute = Math.round((sandbox.requests - requests) / minutes);
-    return { walkSeconds: rounded(walkSeconds, 1), ...freshness, requestsPerMinute };
+    return { walkSeconds: rounded(walkSeconds, 1), ...freshness, actors, requestsPerMinute };
   } finally {
     await sandbox.stop();
   }
 }
 
-function sizesOf({
-  scale,
-}: World): Record<'people' | 'organizations' | 'memos' | 'todos' | 'history' | 'activity', number> {
+/** A tenth of the todos are open: most of them the newest, due around now, and some older ones. */
+function openTodos(sandbox: Sandbox): void {
+  const { world } = sandbox;
+  sandbox.behave({ historyRows: 'none' });
+  const now = systemClock.now();
+  const todos = world.order('todo').slice(0, Infinity);
+  const newest = todos.length - Math.round(todos.length * 0.08);
+  world.change('prepare', now, (draft) => {
+    for (const todo of todos) {
+      const isOpen = todo >= newest || todo % 46 === 0;
+      const dueAt = now + ((todo % 60) - 30) * 60_000;
+      const times = todo >= newest ? { startAt: dueAt - 900_000, endAt: dueAt } : {};
+      draft.edit('todo', todo, ({ doneAt, createdAt }) => ({
+        ...times,
+        doneAt: isOpen ? null : (doneAt ?? createdAt + 60_000),
+      }));
+    }
+  });
+  sandbox.behave({ historyRows: 'true' });
+}
+
+function sizesOf({ scale, history = false }: World): SandboxOptions {
   const size = (records: number): number => Math.max(50, Math.round(records * scale));
   return {
     people: size(100_000),
@@ -115,6 +153,7 @@ function sizesOf({
     todos: size(50_000),
     history: size(200_000),
     activity: size(5_000),
+    ...(history && { lists: { people_history: size(200_000), organization_history: size(40_000) } }),
   };
 }
 
@@ -123,21 +162,25 @@ function pagesOf(sandbox: Sandbox): number {
 }
 
 const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
-  changefeed: async ({ budget }, _sandbox, { target, live }) =>
+  changefeed: async ({ budget, history = false }, sandbox, { target, live }) =>
     await withRedis(async (_redis, redisUrl) => {
       const workspaces = [{ name: 'bench', baseUrl: target.url, token: target.token }];
-      const feed = await openFeed({ redisUrl, workspaces, budget });
+      const options = history ? { lists: { people_history: true, organization_history: true } } : {};
+      const feed = await openFeed({ redisUrl, workspaces, budget, options });
       try {
         await feed.start(['poll']);
         await firstSweeps(feed);
         await live();
         const noticed: Noticed[] = [];
+        const events: JudgedEvent[] = [];
         for await (const { event } of feed.tail({ from: '0', follow: false })) {
+          events.push(event);
           const list = LIST_OF_OBJECT[event.type.split('.')[1] ?? ''];
           if (list !== undefined && /\.(created|updated|deleted)$/.test(event.type))
             noticed.push({ list, id: event.subject, at: Date.parse(event.data.observedAt) });
         }
-        return noticed;
+        const { actors } = scoreEvents({ journal: sandbox.journal.lines(), events });
+        return { noticed, actors: { ...actors } };
       } finally {
         await feed.stop();
       }
@@ -160,7 +203,7 @@ const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
     const living = live();
     while (!isOver()) await walkAll(true);
     await living;
-    return noticed;
+    return { noticed, actors: null };
   },
 };
 
@@ -208,7 +251,7 @@ function freshnessOf(
   sandbox: Sandbox,
   noticed: readonly Noticed[],
   mustBeNoticedBefore: number,
-): Omit<Freshness, 'requestsPerMinute'> {
+): Omit<Freshness, 'requestsPerMinute' | 'actors'> {
   const lines = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
   const rows = lines.filter(({ list }) => GROWING.has(list));
   const naming = textsOf(rows);
@@ -218,14 +261,14 @@ function freshnessOf(
     const key = `${one.list} ${one.id}`;
     times.set(key, [...(times.get(key) ?? []), one]);
   }
-  const delays: Record<'named' | 'namedByNew' | 'created' | 'all', number[]> = {
-    ...{ named: [], namedByNew: [], created: [], all: [] },
+  const delays: Record<'named' | 'namedByNew' | 'edits' | 'completions' | 'created' | 'all', number[]> = {
+    ...{ named: [], namedByNew: [], edits: [], completions: [], created: [], all: [] },
   };
   const createdOf = new Map([...GROWING].map((list) => [list, [] as number[]]));
   let unnoticed = 0;
   for (const line of lines) {
     // Removals need two complete sweeps, which is another question.
-    if (line.after === null || isTouched(line)) continue;
+    if (line.after === null || line.kind === 'prepare' || isTouched(line)) continue;
     const at = Date.parse(line.at);
     const seen = times.get(`${line.list} ${line.id}`)?.find((one) => one.at >= at);
     if (seen === undefined) {
@@ -234,11 +277,13 @@ function freshnessOf(
     }
     const seconds = (seen.at - at) / 1_000;
     delays.all.push(seconds);
+    if (line.kind === 'complete-todo' && line.list === 'todo') delays.completions.push(seconds);
     if (GROWING.has(line.list)) {
       if (line.before !== null) continue;
       delays.created.push(seconds);
       createdOf.get(line.list)?.push(seconds);
     } else {
+      if (line.cause === 'direct' && line.before !== null && CONTACTS.has(line.list)) delays.edits.push(seconds);
       if (naming.get(line.mutation)?.includes(line.id) === true) delays.named.push(seconds);
       if (namingNew.get(line.mutation)?.includes(line.id) === true) delays.namedByNew.push(seconds);
     }
@@ -246,6 +291,8 @@ function freshnessOf(
   return {
     named: delaysOf(delays.named),
     namedByNew: delaysOf(delays.namedByNew),
+    edits: delaysOf(delays.edits),
+    completions: delaysOf(delays.completions),
     created: delaysOf(delays.created),
     createdOf: Object.fromEntries([...createdOf].map(([list, seconds]) => [list, delaysOf(seconds)])),
     all: delaysOf(delays.all),

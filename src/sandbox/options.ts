@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Behaviour } from './faults/behaviour.js';
 import type { Sizes } from './world/facts.js';
-import { furtherName, type FurtherName } from './world/lists.js';
+import { DEAL, LEAD } from './world/lists.js';
 
 /** The size of the synthetic workspace. */
 interface SandboxSizes {
@@ -22,8 +22,9 @@ interface SandboxSizes {
   /** All six lists together, in the default shares. A size that is also given for a list takes precedence. */
   records?: number;
   /**
-   * Further lists: how many records by name. `{ deal: 500 }` serves `v2/deal` with the array `dealList`. A name is a plain
-   * lower-case word that none of the six lists has. @defaultValue none
+   * Further lists: how many records by name. `{ product: 500 }` serves `v2/product` with the array `productList`. A name is a plain
+   * lower-case word that none of the six lists has. `deal`, `lead`, `people_history`, `organization_history` and `lead_history` are served
+   * without being named, with sizes that follow from the others. @defaultValue none
    */
   lists?: Readonly<Record<string, number>>;
 }
@@ -87,18 +88,20 @@ const DEFAULT_PEOPLE = 1_000;
 // Records per person in the default shares, the person included.
 const PER_PERSON = 1 + 0.2 + 1.5 + 1.5 + 4 + 4;
 
-/** @throws ChangefeedError CF_USAGE when a further list has a name that is taken or no plain word */
-export function furtherOf({ lists = {} }: SandboxSizes): FurtherName[] {
-  return Object.keys(lists).map(furtherName);
-}
-
 export function sizesOf({ records, lists = {}, ...given }: SandboxSizes): Sizes {
   const people =
     given.people ?? (records === undefined ? DEFAULT_PEOPLE : Math.max(1, Math.round(records / PER_PERSON)));
+  const organization = given.organizations ?? Math.ceil(people / 5);
+  const lead = lists['lead'] ?? Math.ceil(people / 4);
   return {
+    [DEAL]: Math.ceil(people / 2),
+    people_history: people * 2,
+    organization_history: organization * 2,
+    lead_history: lead * 2,
     ...lists,
+    [LEAD]: lead,
     people,
-    organization: given.organizations ?? Math.ceil(people / 5),
+    organization,
     memo: given.memos ?? Math.round(people * 1.5),
     todo: given.todos ?? Math.round(people * 1.5),
     // Both lists are about people and their deals: without people they are empty.

@@ -3,23 +3,23 @@
  * the interface and those of the option `lists`. The seed decides the records (`world/`) and how they change (`life/`); `paging/` decides which
  * rows an answer has and under which cursor, and `faults/` what goes wrong. The journal records every change, and when a page first showed it.
  */
-import type { SandboxListName } from './world/lists.js';
-import type { CrmRecord } from '../crm/record.js';
+import { growsOnly } from './world/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from '../server/read-api/answer.js';
 import { createReadApiServer, type ReadApiServer } from '../server/read-api/server.js';
 import { rendered, RENDERING_RULES } from './faults/rendering.js';
 import type { Behaviour } from './faults/behaviour.js';
-import { FaultSchedule, faultLayer } from './faults/schedule.js';
+import { FaultSchedule, faultLayer, withoutHistory } from './faults/schedule.js';
 import { rateLimited, SlidingWindow } from './faults/rate-limit.js';
-import { Switches } from './faults/switches.js';
+import type { FaultName } from './faults/faults.js';
+import { composed, faultNamed, profileNamed } from './faults/profiles.js';
 import { createControlServer, type ControlServer } from './control/server.js';
 import { openJournalFile, type JournalFile } from './journal/file.js';
 import { Journal } from './journal/journal.js';
 import { Life, type LifeVerb } from './life/life.js';
 import { Pace } from './life/pace.js';
-import { furtherOf, givenBehaviour, sizesOf, startOf, type SandboxOptions } from './options.js';
+import { givenBehaviour, sizesOf, startOf, type SandboxOptions } from './options.js';
 import { Pager, type PageShown } from './paging/pager.js';
 import { World } from './world/world.js';
 
@@ -39,29 +39,43 @@ export class Sandbox {
   readonly journal: Journal;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #switches: Switches;
+  readonly #faults: Set<FaultName>;
   readonly #schedule: FaultSchedule;
   readonly #pace: Pace;
   readonly #server: ReadApiServer;
   readonly #control: ControlServer | null;
   readonly #file: JournalFile | null;
+  #profile: string;
+  /** Single switches. They override profile and faults. */
+  #given: Partial<Behaviour>;
+  #behaviour: Behaviour;
   #token: string;
   #started: Promise<SandboxAddress> | null = null;
 
   constructor(options: SandboxOptions) {
-    const { seed = 1, token = 'sandbox', clock = systemClock, log = silentLog } = options;
+    const {
+      seed = 1,
+      token = 'sandbox',
+      profile = 'calm',
+      faults = [],
+      clock = systemClock,
+      log = silentLog,
+    } = options;
     this.#clock = clock;
     this.#log = log;
     this.#token = token;
-    const given = givenBehaviour(options);
-    this.#switches = new Switches(options.profile ?? 'calm', options.faults ?? [], given, this.#switched);
+    this.#given = givenBehaviour(options);
+    this.#profile = profile;
+    this.#faults = new Set([...profileNamed(profile).faults, ...faults.map(faultNamed)]);
+    this.#behaviour = composed(this.#faults, this.#given);
     this.#schedule = new FaultSchedule(seed, () => this.behaviour);
     this.world = new World({
       seed,
       start: startOf(options, clock),
       sizes: sizesOf(options),
-      further: furtherOf(options),
+      named: Object.keys(options.lists ?? {}),
     });
+    this.world.writing = this.#behaviour.historyRows;
     this.life = new Life(this.world, () => clock.now(), seed);
     this.#pace = new Pace(clock, options.rate ?? 0, (count) => this.life.step(count));
     this.#file = options.journal === undefined ? null : openJournalFile(options.journal);
@@ -98,34 +112,38 @@ export class Sandbox {
   }
 
   get behaviour(): Behaviour {
-    return this.#switches.behaviour;
+    return this.#behaviour;
   }
 
   get profile(): string {
-    return this.#switches.profile;
+    return this.#profile;
   }
 
   /** The faults that are on. */
   get faults(): readonly string[] {
-    return this.#switches.faults;
+    return [...this.#faults];
   }
 
   /** Changes single switches; the others stay as they are. */
   behave(changes: Partial<Behaviour>): void {
-    this.#schedule.forget();
-    this.#switches.set(changes);
+    this.#given = { ...this.#given, ...changes };
+    this.#switched();
   }
 
-  /** Uses the faults of this profile and no others. @throws ChangefeedError CF_USAGE for an unknown profile */
+  /** Uses the faults of this profile and no others; single switches stay. @throws ChangefeedError CF_USAGE for an unknown profile */
   useProfile(name: string): void {
-    this.#schedule.forget();
-    this.#switches.useProfile(name);
+    const { faults } = profileNamed(name);
+    this.#profile = name;
+    this.#faults.clear();
+    for (const fault of faults) this.#faults.add(fault);
+    this.#switched();
   }
 
   /** @throws ChangefeedError CF_USAGE for an unknown fault */
   fault(name: string, to: 'on' | 'off' = 'on'): void {
-    this.#schedule.forget();
-    this.#switches.turn(name, to);
+    if (to === 'on') this.#faults.add(faultNamed(name));
+    else this.#faults.delete(faultNamed(name));
+    this.#switched();
   }
 
   /** Mutations per second; 0 for none. */
@@ -166,11 +184,15 @@ export class Sandbox {
       this.#slowed,
       faultLayer(this.#schedule, behaviour),
       rateLimited(new SlidingWindow(), behaviour, now),
+      withoutHistory(behaviour),
     ];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
-    const { lists } = this.world;
+    const [undocumented, lists] = [true, false].map((isUnread) =>
+      this.world.lists.filter(({ name }) => this.world.isUnread(name) === isUnread),
+    );
     return createReadApiServer({
-      lists,
+      lists: lists ?? [],
+      undocumented: undocumented ?? [],
       sources,
       layers,
       host,
@@ -198,16 +220,17 @@ export class Sandbox {
   #deleteLastRow({ list, rows }: PageShown): void {
     const last = rows.at(-1)?.index;
     if (last === undefined || this.world.facts(list, last) === null) return;
-    if (isDeletable(list)) this.life.delete(list, this.world.idOf(list, last));
+    if (!growsOnly(list)) this.life.delete(list, this.world.idOf(list, last));
   }
 
-  readonly #switched = (before: Behaviour, after: Behaviour): void => {
+  #switched(): void {
+    const before = this.#behaviour;
+    const after = composed(this.#faults, this.#given);
+    this.#behaviour = after;
+    this.world.writing = after.historyRows;
+    this.#schedule.forget();
     const rules = RENDERING_RULES.filter((rule) => before[rule] !== after[rule]);
     if (rules.length > 0) this.journal.ruled(Object.fromEntries(rules.map((rule) => [rule, after[rule]])));
-  };
-
-  #rendered(list: SandboxListName, record: CrmRecord): CrmRecord {
-    return rendered(list, record, this.behaviour);
   }
 
   #openJournal(keep: number): Journal {
@@ -215,7 +238,8 @@ export class Sandbox {
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
-      render: (list, record) => (record === null ? null : this.#rendered(list, record)),
+      leavesOut: (list) => this.world.isUnread(list),
+      render: (list, record) => (record === null ? null : rendered(list, record, this.behaviour)),
       ...(file !== null && { write: (line) => file.write(line) }),
     });
     this.world.listen({
@@ -229,8 +253,4 @@ export class Sandbox {
 /** @throws ChangefeedError CF_USAGE for an unknown profile or fault, or a further list whose name is not allowed */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options);
-}
-
-function isDeletable(list: SandboxListName): list is Exclude<SandboxListName, 'history' | 'activity'> {
-  return list !== 'history' && list !== 'activity';
 }

@@ -247,13 +247,6 @@ describe('sandbox faults', () => {
     expect(JSON.parse(compressed.text)).toMatchObject({ data: { nextCursor: page.nextCursor } });
   });
 
-  test('a new token replaces the old one at once', async () => {
-    const { sandbox, target } = await served();
-    sandbox.reissueToken('second');
-    expect((await get(target, 'v2/people')).status).toBe(401);
-    expect((await get({ ...target, token: 'second' }, 'v2/people')).status).toBe(200);
-  });
-
   test('a scheduled fault occurs as often as its schedule says', async () => {
     const { target } = await served({ schedules: { 'json-500': { every: 3, after: 3, times: 2 } } });
     const statuses: number[] = [];

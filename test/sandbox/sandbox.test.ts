@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { FIELDS } from '../../src/crm/known-fields.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
-import { get, readPage, walk, walkAll } from '../support/read-api.js';
+import { get, walk, walkAll } from '../support/read-api.js';
 import { served } from '../support/sandbox.js';
 
 const sandboxOf = (options: SandboxOptions = {}) => served({ people: 120, ...options });
@@ -23,15 +22,6 @@ test('sandbox: a walk of each list shows every record exactly once', async () =>
     history: 480,
     activity: 480,
   });
-});
-
-test('sandbox: every record has every field of its list', async () => {
-  const { target } = await sandboxOf();
-  const lists = await walkAll(target);
-  for (const list of LIST_NAMES) {
-    const names = FIELDS[list].map(({ name }) => name).filter((name) => name !== 'leadId');
-    for (const record of lists[list]) expect(Object.keys(record)).toEqual(expect.arrayContaining(names));
-  }
 });
 
 test('sandbox: the same seed gives the same bytes, another seed gives others', async () => {
@@ -72,18 +62,6 @@ test('sandbox: completing a todo updates the counters of its person', async () =
   expect(person?.['완료 TODO']).toBe(Number(personBefore?.['완료 TODO']) + 1);
   expect(person?.['미완료 TODO']).toBe(Number(personBefore?.['미완료 TODO']) - 1);
   expect(person?.['수정 날짜']).toBe(personBefore?.['수정 날짜']);
-});
-
-test('sandbox: a request over the rate limit is refused and says in how many seconds to retry', async () => {
-  const { target } = await sandboxOf({ limit: { requests: 3, perMs: 10_000 } });
-  for (let request = 0; request < 3; request++) await readPage(target, 'people');
-  const { status, text } = await get(target, 'v2/people');
-  expect(status).toBe(429);
-  expect(JSON.parse(text)).toEqual({
-    success: false,
-    message: 'Too Many Requests',
-    reason: expect.stringMatching(/^\d\.\d{3}초 후 재시도해주세요\.$/) as string,
-  });
 });
 
 test('sandbox: mutations are made at the given rate', async () => {

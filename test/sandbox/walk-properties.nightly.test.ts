@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { SIX_LISTS } from '../../src/server/read-api/lists.js';
-import { PROFILES, type Profile } from '../../src/sandbox/faults/profiles.js';
+import { PROFILES } from '../../src/sandbox/faults/profiles.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { get, type Fields, type Target } from '../support/read-api.js';
 
@@ -111,10 +111,3 @@ function idsOf(world: ReturnType<typeof createSandbox>['world'], list: BuiltInLi
     .slice(0, Infinity)
     .map((index) => world.idOf(list, index));
 }
-
-test('sandbox profiles: a profile is sound exactly when all its faults are', () => {
-  const byName = new Map(PROFILES.map((profile) => [profile.name, profile]));
-  const parts = ({ faults }: Profile): boolean[] => faults.map((fault) => byName.get(fault)?.sound ?? false);
-  for (const profile of PROFILES)
-    expect(profile.sound).toBe(profile.faults.length === 1 ? profile.sound : parts(profile).every(Boolean));
-});

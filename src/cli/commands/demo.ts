@@ -79,7 +79,9 @@ interface DemoOptions {
 }
 
 function openDemo({ url, token }: SandboxAddress, { stateDir, io, subscriptions }: DemoOptions): Promise<Changefeed> {
-  const workspaces = [{ name: 'demo', baseUrl: url, token }];
+  // With the history of people and organizations an edit is found within seconds, and its event says who made it.
+  const lists = { people_history: true, organization_history: true };
+  const workspaces = [{ name: 'demo', baseUrl: url, token, lists }];
   const config = parseConfig(
     { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } },
     { source: 'the demo', redisUrl: io.env['REDIS_URL'] },

@@ -17,8 +17,8 @@ export const verify = defineCommand({
     const [truth, received] = [await read(journal, '--journal'), await read(events, '--events')] as const;
     const score = scoreEvents({ journal: parseJournal(truth), events: parseEvents(received) });
     io.out(json ? JSON.stringify(score) : scoreText(score, io.colours.out, io.columns));
-    const { recall, falseEvents, orderViolations, sequenceGaps } = score;
-    return recall === 1 && falseEvents + orderViolations + sequenceGaps === 0 ? 0 : 1;
+    const { recall, falseEvents, actors, orderViolations, sequenceGaps } = score;
+    return recall === 1 && actors.wrong === 0 && falseEvents + orderViolations + sequenceGaps === 0 ? 0 : 1;
   },
 });
 
@@ -35,6 +35,14 @@ function reasonOf(cause: unknown, path: string): string {
   return isAbsent ? `${path}: there is no such file.` : `${messageOf(cause)}.`;
 }
 
+/** Nothing where no event says who. */
+function actorsRow({ actors: { right, wrong, missing } }: Score): string[][] {
+  if (right + wrong === 0) return [];
+  const all = right + wrong + missing;
+  const share = `${((right / all) * 100).toFixed(2)} %`;
+  return [['actors', share, `right in ${right} of ${all} edits; ${wrong} wrong, ${missing} missing`]];
+}
+
 export function scoreText(score: Score, colours: Colours, columns = Infinity): string {
   const seconds = (ms: number | null): string => (ms === null ? '—' : `${(ms / 1_000).toFixed(1)} s`);
   const { p50, p99, max } = score.delay;
@@ -43,6 +51,7 @@ export function scoreText(score: Score, colours: Colours, columns = Infinity): s
     ['false events', String(score.falseEvents), `of ${score.events}`],
     ['order violations', String(score.orderViolations), `${score.sequenceGaps} gaps in sequences`],
     ['duplicates', String(score.duplicates), 'the same id again: allowed, delivery is at least once'],
+    ...actorsRow(score),
     ['delay', seconds(p50), `median; p99 ${seconds(p99)}, longest ${seconds(max)}`],
   ];
   const missed = score.missed.map(

@@ -76,6 +76,10 @@ const switches = z.strictObject({
   drift: z.enum(['none', 'added', 'removed', 'reshaped']).default('none'),
   /** Whether older history rows lack `source`, as in real answers. */
   historySource: z.enum(['present', 'older-absent']).default('present'),
+  /** How changes of people, organizations, deals and leads are written into history. `lying`: rows of other records, wrong values, missing rows. */
+  historyRows: z.enum(['true', 'late', 'lying', 'none']).default('true'),
+  /** Whether the history of people, organizations and leads is served, or answered with 403 or 404. */
+  historyLists: z.enum(['served', '403', '404']).default('served'),
 
   /** Requests per sliding window; 0 for no limit. */
   limitRequests: count.default(100),

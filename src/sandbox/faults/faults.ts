@@ -145,6 +145,12 @@ const RECORDS = {
   'drift-added': sound('All records have an additional key.', { drift: 'added' }),
   'drift-removed': sound('A key is missing from all records.', { drift: 'removed' }),
   'drift-reshaped': sound('A field of all records has another type.', { drift: 'reshaped' }),
+  'history-403': sound('The history of people, organizations and leads is forbidden.', { historyLists: '403' }),
+  'history-404': sound('There is no history of people, organizations and leads.', { historyLists: '404' }),
+  'history-late': sound('Rows of history appear five seconds after the change.', { historyRows: 'late' }),
+  'history-lying': sound('Some rows of history are missing, have a wrong value or name another record.', {
+    historyRows: 'lying',
+  }),
   'source-older-absent': sound('Older history rows have no source.', { historySource: 'older-absent' }),
 } as const satisfies Record<string, Fault>;
 

@@ -2,7 +2,6 @@
  * How a record is sent, independent of its content. `rendered` applies the rules that are the same in every request. `varied`
  * applies those that differ from request to request; a detector must never report them as a change.
  */
-import type { BuiltInList } from '../../crm/lists/lists.js';
 import { isFurther, type SandboxListName } from '../world/lists.js';
 import type { CrmRecord } from '../../crm/record.js';
 import { dice, type Dice } from '../world/random.js';
@@ -23,7 +22,7 @@ export function rendered(list: SandboxListName, record: CrmRecord, rules: Behavi
   if (rules.stamps === 'minute') cutToMinute(fields);
   if (rules.stamps === 'still') holdStamp(fields);
   if (rules.drift !== 'none') drift(list, fields, rules.drift);
-  if (list === 'history' && rules.historySource === 'older-absent' && String(fields['createdAt']) < SOURCE_SINCE) {
+  if ('source' in fields && rules.historySource === 'older-absent' && String(fields['createdAt']) < SOURCE_SINCE) {
     delete fields['source'];
   }
   return fields as CrmRecord;
@@ -84,7 +83,7 @@ function holdStamp(fields: Fields): void {
 }
 
 /** The field of each list that the switch `drift` removes or changes. */
-const DRIFTING: Readonly<Partial<Record<BuiltInList, string>>> = {
+const DRIFTING: Readonly<Record<string, string>> = {
   people: '포지션',
   organization: '링크드인',
   memo: 'quoteId',

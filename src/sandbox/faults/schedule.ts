@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { emptyAnswer, htmlAnswer, jsonAnswer, type Answer, type Layer } from '../../server/read-api/answer.js';
 import { refusal, unauthorised } from '../../server/read-api/respond.js';
+import { isCreditList } from '../world/lists.js';
 import { hash32 } from '../world/random.js';
 import { SCHEDULED_FAULTS, type Behaviour, type ScheduledFault } from './behaviour.js';
 import { tooManyRequests } from './rate-limit.js';
@@ -44,6 +45,15 @@ export class FaultSchedule {
   forget(): void {
     this.#occurred.clear();
   }
+}
+
+/** Refuses the history of people, organizations and leads, if it is switched off. */
+export function withoutHistory(behaviour: () => Behaviour): Layer {
+  return (next) => async (request) => {
+    const { historyLists } = behaviour();
+    if (historyLists === 'served' || !isCreditList(request.list ?? '')) return await next(request);
+    return historyLists === '403' ? refusal(403, { message: 'Forbidden' }) : htmlAnswer(404, '404 Not Found');
+  };
 }
 
 type Replacement = (behaviour: Behaviour) => Answer;

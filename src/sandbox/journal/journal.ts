@@ -2,6 +2,7 @@
 import type { SandboxListName } from '../world/lists.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { PageShown } from '../paging/pager.js';
+import { SYSTEM } from '../world/credits.js';
 import type { Mutation, RecordChange, Rename } from '../world/world.js';
 import type { JournalLine, MutationLine, WalkLine } from './lines.js';
 
@@ -9,6 +10,8 @@ export interface JournalOptions {
   now: () => number;
   /** How many lines are kept in memory; the oldest are dropped first. */
   keep: number;
+  /** Whether changes of this list are left out. */
+  leavesOut: (list: SandboxListName) => boolean;
   /** Called with every new line. */
   write?: (line: JournalLine) => void;
   /** The record as all clients get it (field names, timestamps), without what differs from request to request. */
@@ -51,6 +54,7 @@ export class Journal {
 
   mutated(mutation: Mutation): void {
     for (const change of mutation.changes) {
+      if (this.#options.leavesOut(change.list)) continue;
       const entry = this.#entryOf(mutation, change);
       this.#add(entry);
       const rows = this.#pending.get(change.list) ?? new Map<number, Pending[]>();
@@ -100,7 +104,7 @@ export class Journal {
     else pending.set(index, left);
   }
 
-  #entryOf({ number, kind, at }: Mutation, { list, id, direct, before, after }: RecordChange): WritableLine {
+  #entryOf({ number, kind, at, by }: Mutation, { list, id, direct, before, after }: RecordChange): WritableLine {
     const { render } = this.#options;
     return {
       line: 'mutation',
@@ -110,6 +114,7 @@ export class Journal {
       id,
       at: isoTime(at),
       cause: direct ? 'direct' : 'follows',
+      actor: direct ? by : SYSTEM,
       before: render(list, before),
       after: render(list, after),
       visibleAt: null,

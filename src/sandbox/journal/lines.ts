@@ -1,60 +1,58 @@
-/** The lines of a journal: what changed in the synthetic workspace, and when a page first showed it. */
-import type { CrmRecord } from '../../crm/record.js';
+/** The lines of a journal: what changed in the synthetic workspace, and when a page first showed it. Times are ISO 8601. */
+import { z } from 'zod';
+
+export const imageSchema = z.looseObject({ id: z.string() }).nullable();
 
 /** One record changed. All lines of one mutation share its number. */
-export interface MutationLine {
-  readonly line: 'mutation';
+const mutation = z.object({
+  line: z.literal('mutation'),
   /** 1, 2, 3 … in order of time. */
-  readonly mutation: number;
+  mutation: z.number(),
   /** `complete-todo`, `merge-people` … */
-  readonly kind: string;
-  readonly list: string;
-  readonly id: string;
-  /** ISO 8601. */
-  readonly at: string;
+  kind: z.string(),
+  list: z.string(),
+  id: z.string(),
+  at: z.string(),
   /** `follows`: only fields that the system maintains changed, because another record changed. */
-  readonly cause: 'direct' | 'follows';
+  cause: z.enum(['direct', 'follows']),
+  /** Who made the change: a user, a program (`workflow`, `api`, `sequence`) or the system (`field`). Older journals do not say it. */
+  actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() }).optional(),
   /** Null: the record was created. */
-  readonly before: CrmRecord | null;
+  before: imageSchema,
   /** Null: the record was removed. */
-  readonly after: CrmRecord | null;
+  after: imageSchema,
   /**
-   * ISO 8601: when a page with this change was first delivered completely (for a removal: the page that would have had the
-   * record). In a file it is null, and a `visible` line follows later. It stays null if the change was overwritten unseen.
+   * When a page with this change was first delivered completely (for a removal: the page that would have had the record). In a
+   * file it is null, and a `visible` line follows later. It stays null if the change was overwritten unseen.
    */
-  readonly visibleAt: string | null;
-}
+  visibleAt: z.string().nullable(),
+});
 
-export interface VisibleLine {
-  readonly line: 'visible';
-  readonly mutation: number;
-  readonly list: string;
-  readonly id: string;
-  readonly at: string;
-}
+const visible = z.object({
+  line: z.literal('visible'),
+  mutation: z.number(),
+  list: z.string(),
+  id: z.string(),
+  at: z.string(),
+});
 
 /** A client read a list from its first page to its end. */
-export interface WalkLine {
-  readonly line: 'walk';
-  readonly list: string;
-  readonly startedAt: string;
-  readonly endedAt: string;
-}
+const walk = z.object({ line: z.literal('walk'), list: z.string(), startedAt: z.string(), endedAt: z.string() });
 
 /** A user, team, form … was renamed. Records that name it show the new name, but did not change themselves. */
-export interface RenameLine {
-  readonly line: 'rename';
-  readonly at: string;
-  readonly id: string;
-  readonly before: string;
-  readonly after: string;
-}
+const rename = z.object({
+  line: z.literal('rename'),
+  at: z.string(),
+  id: z.string(),
+  before: z.string(),
+  after: z.string(),
+});
 
 /** The rendering of all records changed (a key added to every row, timestamps cut …). No record changed. */
-export interface RulesLine {
-  readonly line: 'rules';
-  readonly at: string;
-  readonly rules: Readonly<Record<string, unknown>>;
-}
+const rules = z.object({ line: z.literal('rules'), at: z.string(), rules: z.record(z.string(), z.unknown()) });
 
-export type JournalLine = MutationLine | VisibleLine | WalkLine | RenameLine | RulesLine;
+export const journalLine = z.discriminatedUnion('line', [mutation, visible, walk, rename, rules]);
+
+export type MutationLine = Readonly<z.output<typeof mutation>>;
+export type WalkLine = Readonly<z.output<typeof walk>>;
+export type JournalLine = Readonly<z.output<typeof journalLine>>;

@@ -1,76 +1,35 @@
 /** Mutations of people and organizations. */
-import { customValues, editCustom } from '../world/custom.js';
 import { DIRECTORY_SIZES } from '../world/directory.js';
-import { teamsOf } from '../world/base-contacts.js';
+import { trailing } from '../world/base-context.js';
+import { happened } from '../world/base-log.js';
 import type { OrganizationFacts, PersonFacts } from '../world/facts.js';
-import { companyName, personName, phoneNumber, positionName, refusalReason } from '../world/words.js';
-import { activityRow } from './log.js';
-import { another, bornNow, handOver, pick, trailing, type LifeContext } from './context.js';
+import { phoneNumber, positionName, refusalReason } from '../world/words.js';
+import { another, created, customEdit, edited, handOver, pick, type LifeContext } from './context.js';
 
 type Over<F> = Partial<F> | undefined;
 
 export function createPerson(context: LifeContext, over?: Over<PersonFacts>): number {
-  const { world, roll } = context;
-  let created = -1;
-  world.change('create-person', context.now(), (draft) => {
-    const facts: PersonFacts = {
-      ...newContact(context, draft.at, personName(roll)),
-      organization: roll.chance(0.8) ? pick(context, 'organization') : null,
-      position: positionName(roll),
-      enrolments: [],
-      refusal: null,
-      custom: customValues('people', roll, draft.at, world.directory),
-      ...over,
-    };
-    created = draft.create('people', facts);
-    draft.create('activity', activityRow(draft.at, created, { type: 'create' }));
+  return created(context, 'create-person', (draft) => {
+    const organization = context.roll.chance(0.8) ? pick(context, 'organization') : null;
+    const person = draft.create('people', { organization, submissions: [], enrolments: [], refusal: null, ...over });
+    draft.create('activity', happened(draft.at, person, { type: 'create' }));
+    return person;
   });
-  return created;
 }
 
 export function createOrganization(context: LifeContext, over?: Over<OrganizationFacts>): number {
-  const { world, roll } = context;
-  let created = -1;
-  world.change('create-organization', context.now(), (draft) => {
-    const custom = customValues('organization', roll, draft.at, world.directory);
-    created = draft.create('organization', {
-      ...newContact(context, draft.at, companyName(roll)),
-      sequences: [],
-      custom,
-      ...over,
-    });
-  });
-  return created;
-}
-
-function newContact({ roll }: LifeContext, at: number, name: string) {
-  return {
-    ...bornNow(at),
-    updatedAt: trailing(at, roll),
-    name,
-    email: `n${roll.below(1e9)}@example.invalid`,
-    phone: phoneNumber(roll),
-    picture: null,
-    linkedin: null,
-    owner: roll.below(DIRECTORY_SIZES.user),
-    teams: teamsOf(roll),
-    submissions: [],
-  };
+  return created(context, 'create-organization', (draft) =>
+    draft.create('organization', { submissions: [], sequences: [], ...over }),
+  );
 }
 
 /** One edit as a user makes it in the web page: one field and the change timestamp. */
 export function editPerson(context: LifeContext, index: number, over?: Over<PersonFacts>): void {
-  const { world, roll } = context;
-  world.change('edit-person', context.now(), (draft) => {
-    draft.edit('people', index, (facts) => ({
-      ...(over ?? personEdit(index, facts, context)),
-      updatedAt: trailing(draft.at, roll),
-    }));
-  });
+  edited(context, 'edit-person', ['people', index], (facts) => over ?? personEdit(index, facts, context));
 }
 
 function personEdit(index: number, facts: PersonFacts, context: LifeContext): Partial<PersonFacts> {
-  const { roll, world } = context;
+  const { roll } = context;
   switch (roll.below(5)) {
     case 0:
       return { phone: phoneNumber(roll) };
@@ -79,45 +38,27 @@ function personEdit(index: number, facts: PersonFacts, context: LifeContext): Pa
     case 2:
       return { teams: facts.teams.length === 0 ? [roll.below(DIRECTORY_SIZES.team)] : facts.teams.slice(1) };
     case 3:
-      return { organization: otherOrganization(facts.organization, context) };
+      return { organization: pick(context, 'organization', (_facts, each) => each !== facts.organization) };
     default:
-      return {
-        custom: editCustom('people', world.customOf('people', index, facts), roll, context.now(), world.directory),
-      };
+      return customEdit(context, 'people', index, facts);
   }
 }
 
-function otherOrganization(now: number | null, context: LifeContext): number | null {
-  return pick(context, 'organization', (_facts, index) => index !== now);
-}
-
 export function editOrganization(context: LifeContext, index: number, over?: Over<OrganizationFacts>): void {
-  const { world, roll } = context;
-  world.change('edit-organization', context.now(), (draft) => {
-    draft.edit('organization', index, (facts) => ({
-      ...(over ?? {
-        custom: editCustom(
-          'organization',
-          world.customOf('organization', index, facts),
-          roll,
-          draft.at,
-          world.directory,
-        ),
-      }),
-      updatedAt: trailing(draft.at, roll),
-    }));
-  });
+  edited(
+    context,
+    'edit-organization',
+    ['organization', index],
+    (facts) => over ?? customEdit(context, 'organization', index, facts),
+  );
 }
 
 /** Assigns the record to another user. */
 export function assign(context: LifeContext, list: 'people' | 'organization', index: number): void {
-  const { world, roll } = context;
-  world.change(list === 'people' ? 'assign-person' : 'assign-organization', context.now(), (draft) => {
-    draft.edit(list, index, ({ owner }) => ({
-      owner: another(roll, DIRECTORY_SIZES.user, owner),
-      updatedAt: trailing(draft.at, roll),
-    }));
-  });
+  const kind = list === 'people' ? 'assign-person' : 'assign-organization';
+  edited(context, kind, [list, index], ({ owner }) => ({
+    owner: another(context.roll, DIRECTORY_SIZES.user, owner),
+  }));
 }
 
 /** A web form is submitted: the system updates fields, the change timestamp does not move. */
@@ -126,10 +67,8 @@ export function submitForm(context: LifeContext, person: number): void {
   world.change('submit-form', context.now(), (draft) => {
     const form = roll.below(DIRECTORY_SIZES.form);
     draft.edit('people', person, ({ submissions }) => ({ submissions: [...submissions, { form, at: draft.at }] }));
-    draft.create(
-      'activity',
-      activityRow(draft.at, person, { type: 'webFormSubmit', form: world.directory.ref('form', form) }),
-    );
+    const details = { type: 'webFormSubmit', form: world.directory.ref('form', form) };
+    draft.create('activity', happened(draft.at, person, details));
   });
 }
 
@@ -140,30 +79,23 @@ export function enrol(context: LifeContext, person: number): void {
     draft.edit('people', person, ({ enrolments }) => {
       const ended = enrolments.map((enrolment) => ({ ...enrolment, running: false }));
       if (enrolments.some(({ running }) => running)) return { enrolments: ended };
-      return {
-        enrolments: [...ended, { sequence: roll.below(DIRECTORY_SIZES.sequence), at: draft.at, running: true }],
-      };
+      const begun = { sequence: roll.below(DIRECTORY_SIZES.sequence), at: draft.at, running: true };
+      return { enrolments: [...ended, begun] };
     });
   });
 }
 
 /** The person refuses mail, or accepts it again. */
 export function refuse(context: LifeContext, person: number): void {
-  const { world, roll } = context;
-  world.change('refuse-mail', context.now(), (draft) => {
-    draft.edit('people', person, ({ refusal }) => ({
-      refusal: refusal === null ? { reason: roll.chance(0.5) ? refusalReason(roll) : null } : null,
-      updatedAt: trailing(draft.at, roll),
-    }));
-  });
+  const { roll } = context;
+  edited(context, 'refuse-mail', ['people', person], ({ refusal }) => ({
+    refusal: refusal === null ? { reason: roll.chance(0.5) ? refusalReason(roll) : null } : null,
+  }));
 }
 
 /** Only the change timestamp moves: a user saved a record without an edit. */
 export function touch(context: LifeContext, list: 'people' | 'organization' | 'memo' | 'todo', index: number): void {
-  const { world, roll } = context;
-  world.change('touch', context.now(), (draft) =>
-    draft.edit(list, index, () => ({ updatedAt: trailing(draft.at, roll) })),
-  );
+  edited(context, 'touch', [list, index], () => ({}));
 }
 
 /** Merges a duplicate: the first person is removed, and its memos, todos and deals move to the second. */
@@ -177,7 +109,7 @@ export function mergePeople(context: LifeContext, gone: number, kept: number): v
       updatedAt: trailing(draft.at, roll),
     }));
     draft.put('people', gone, null);
-    draft.create('activity', activityRow(draft.at, kept, { type: 'merge' }));
+    draft.create('activity', happened(draft.at, kept, { type: 'merge' }));
   });
 }
 

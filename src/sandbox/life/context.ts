@@ -1,10 +1,13 @@
 /** What every mutation needs: the world, the time and seeded random numbers. */
-import type { SandboxListName } from '../world/lists.js';
+import { trailing } from '../world/base-context.js';
+import type { CustomKind } from '../world/custom.js';
+import { editCustom } from '../world/custom.js';
 import type { Draft } from '../world/draft.js';
+import type { FactsOf } from '../world/facts.js';
 import { fixedUuid } from '../world/ids.js';
+import type { CreditList, SandboxListName } from '../world/lists.js';
 import type { Dice } from '../world/random.js';
 import type { World } from '../world/world.js';
-import type { FactsOf } from '../world/facts.js';
 
 export interface LifeContext {
   readonly world: World;
@@ -13,18 +16,40 @@ export interface LifeContext {
   readonly now: () => number;
 }
 
-export type Born = Readonly<{ bornAt: number; createdAt: number }>;
-export const bornNow = (at: number): Born => ({ bornAt: at, createdAt: at });
-
-/** The change timestamp is some ms after the change, as in real answers. */
-export const trailing = (at: number, roll: Dice): number => at + 1 + roll.below(70);
-
 export function foreignId({ roll, world }: LifeContext): string {
   return fixedUuid(world.context.seed, 900, roll.below(0x7fff_ffff), roll.below(0x7fff_ffff));
 }
 
+/** Makes a mutation that creates one record, and returns its index. */
+export function created(context: LifeContext, kind: string, create: (draft: Draft) => number): number {
+  let index = -1;
+  context.world.change(kind, context.now(), (draft) => (index = create(draft)));
+  return index;
+}
+
+/** Makes a mutation that edits one record and its change timestamp. */
+export function edited<K extends Exclude<SandboxListName, 'history' | 'activity' | CreditList>>(
+  context: LifeContext,
+  kind: string,
+  [list, index]: readonly [K, number],
+  edit: (facts: FactsOf[K], at: number) => Partial<FactsOf[K]>,
+): void {
+  context.world.change(kind, context.now(), (draft) => {
+    draft.edit(list, index, (facts) => ({ updatedAt: trailing(draft.at, context.roll), ...edit(facts, draft.at) }));
+  });
+}
+
+/** Another value in one custom field. */
+export function customEdit(
+  { world, roll, now }: LifeContext,
+  kind: CustomKind,
+  index: number,
+  facts: FactsOf[CustomKind],
+): Pick<FactsOf[CustomKind], 'custom'> {
+  return { custom: editCustom(kind, world.customOf(kind, index, facts), roll, now(), world.directory) };
+}
+
 // The search is bounded, because a list of a million records may have none that fits.
-const TRIES = 40;
 const SCAN = 5_000;
 
 /** A random record of the list that fits; null when none was found. */
@@ -34,20 +59,11 @@ export function pick<K extends SandboxListName>(
   fits: (facts: FactsOf[K], index: number) => boolean = () => true,
 ): number | null {
   const rows = world.order(list);
-  const fitting = (position: number): number | null => {
-    const index = rows.at(position);
-    const facts = index === undefined ? null : world.facts(list, index);
-    return index !== undefined && facts !== null && fits(facts, index) ? index : null;
-  };
-  if (rows.length === 0) return null;
-  for (let tries = 0; tries < TRIES; tries++) {
-    const found = fitting(roll.below(rows.length));
-    if (found !== null) return found;
-  }
   const start = roll.below(rows.length);
   for (let step = 0; step < Math.min(rows.length, SCAN); step++) {
-    const found = fitting((start + step) % rows.length);
-    if (found !== null) return found;
+    const index = rows.at((start + step) % rows.length) ?? -1;
+    const facts = world.facts(list, index);
+    if (facts !== null && fits(facts, index)) return index;
   }
   return null;
 }

@@ -31,12 +31,10 @@ const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
  */
 export class Life {
   readonly #context: LifeContext;
-  readonly #stream: readonly Act[];
 
   constructor(world: World, now: () => number, seed: number) {
     const roll: Dice = dice(seed, 0x11fe);
     this.#context = { world, roll, now };
-    this.#stream = [...STREAM, ...world.further.flatMap(furtherActs)];
   }
 
   createPerson = (over?: Partial<PersonFacts>): string =>
@@ -131,12 +129,14 @@ export class Life {
   }
 
   #next(): LifeVerb {
-    const total = this.#stream.reduce((sum, { weight }) => sum + weight, 0);
+    const { world } = this.#context;
+    const stream = [...STREAM, ...world.further.filter((list) => !world.isUnread(list)).flatMap(furtherActs)];
+    const total = stream.reduce((sum, { weight }) => sum + weight, 0);
     let at = this.#context.roll.below(total);
-    const drawn = this.#stream.findIndex(({ weight }) => (at -= weight) < 0);
+    const drawn = stream.findIndex(({ weight }) => (at -= weight) < 0);
     // If a mutation is impossible (no open todo to complete), the next in the table is tried. Creating is always possible.
-    for (let tries = 0; tries < this.#stream.length; tries++) {
-      const act = this.#stream[(drawn + tries) % this.#stream.length];
+    for (let tries = 0; tries < stream.length; tries++) {
+      const act = stream[(drawn + tries) % stream.length];
       if (act !== undefined && this.#tried(() => act.run(this))) return act.verb;
     }
     this.createPerson();

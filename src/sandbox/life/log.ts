@@ -1,77 +1,37 @@
 /** Mutations of the two lists that only grow: rows written by other mutations, or by themselves. */
-import { BURST, changeOf, connection, contactDetails } from '../world/base-log.js';
-import { DIRECTORY_SIZES, type Ref } from '../world/directory.js';
+import { BURST, changeOf, connection, contactDetails, editBy, happened } from '../world/base-log.js';
 import type { ActivityFacts, DealFacts, HistoryFacts } from '../world/facts.js';
-import type { Draft } from '../world/draft.js';
-import { bornNow, foreignId, pick, type LifeContext } from './context.js';
+import { created, foreignId, pick, type LifeContext } from './context.js';
 
 const DAY_MS = 86_400_000;
-
-export function activityRow(at: number, person: number, details: Partial<ActivityFacts>): ActivityFacts {
-  return {
-    ...bornNow(at),
-    type: 'create',
-    date: at,
-    person,
-    memo: null,
-    todo: null,
-    form: null,
-    others: {},
-    ...details,
-  };
-}
-
-const CONTACTS = [
-  'email',
-  'emailOpen',
-  'smsSend',
-  'webFormView',
-  'documentView',
-  'meeting',
-  'kakaoAlimtalkSend',
-  'recordingCreate',
-  // An invented type: the set of types is open, and a client must not depend on it.
-  'chatbotReply',
-] as const;
 
 /** Adds a contact with a person. A mail that is opened and clicked writes several rows with the same ids. */
 export function addActivity(context: LifeContext, person: number, over?: Partial<ActivityFacts>): number {
   const { world, roll } = context;
-  let first = -1;
-  world.change('add-activity', context.now(), (draft) => {
+  return created(context, 'add-activity', (draft) => {
     const ids = Array.from({ length: 6 }, () => foreignId(context));
-    const details = contactDetails(roll, roll.pick(CONTACTS), world.directory, (salt) => ids[salt] ?? '');
-    first = draft.create('activity', activityRow(draft.at, person, { ...details, ...over }));
-    if (over !== undefined || details.type !== 'email') return;
+    const details = contactDetails(roll, world.directory, (salt) => ids[salt] ?? '');
+    const first = draft.create('activity', happened(draft.at, person, { ...details, ...over }));
+    if (over !== undefined || details.type !== 'email') return first;
     for (const type of ['emailOpen', 'emailLinkClick'])
-      draft.create('activity', activityRow(draft.at, person, { ...details, type }));
+      draft.create('activity', happened(draft.at, person, { ...details, type }));
+    return first;
   });
-  return first;
 }
 
 /** An imported activity: a new row with an old date. */
 export function importActivity(context: LifeContext, person: number): number {
-  return addActivity(context, person, {
-    type: 'meeting',
-    date: context.now() - (30 + context.roll.below(300)) * DAY_MS,
-  });
+  const date = context.now() - (30 + context.roll.below(300)) * DAY_MS;
+  return addActivity(context, person, { type: 'meeting', date });
 }
 
 export function addHistory(context: LifeContext, deal: number, over?: Partial<HistoryFacts>): number {
   const { world, roll } = context;
-  let row = -1;
-  world.change('add-history', context.now(), (draft) => {
+  return created(context, 'add-history', (draft) => {
     const facts = draft.get('unlistedDeal', deal);
     const connected = facts !== null && roll.chance(0.1) ? connection(facts) : {};
-    row = draft.create('history', {
-      ...bornNow(draft.at),
-      deal,
-      ...changeOf(roll, null, world),
-      ...connected,
-      ...over,
-    });
+    return draft.create('history', { deal, ...changeOf(roll, null, world), ...connected, ...over });
   });
-  return row;
 }
 
 /** Creates a deal: counters change, and the history gets several rows within a second. */
@@ -80,16 +40,9 @@ export function createDeal(context: LifeContext, person: number): void {
   world.change('create-deal', context.now(), (draft) => {
     const organization = draft.get('people', person)?.organization ?? null;
     const status = roll.pick(['lead', 'running'] as const);
-    const deal = draft.create('unlistedDeal', {
-      ...bornNow(draft.at),
-      person,
-      organization,
-      status,
-      owner: roll.below(DIRECTORY_SIZES.user),
-    });
-    for (let nth = 0; nth < BURST; nth++) {
-      draft.create('history', { ...bornNow(draft.at + nth * 40), deal, ...changeOf(roll, nth, world) });
-    }
+    const deal = draft.create('unlistedDeal', { person, organization, status });
+    for (let nth = 0; nth < BURST; nth++)
+      draft.create('history', { createdAt: draft.at + nth * 40, deal, ...changeOf(roll, nth, world) });
   });
 }
 
@@ -114,32 +67,9 @@ export function moveDeal(context: LifeContext, deal: number): void {
     if (facts === null) return;
     const status = roll.pick(NEXT[facts.status]);
     draft.put('unlistedDeal', deal, { ...facts, status });
-    draft.create(
-      'history',
-      statusRow(draft, deal, { owner: facts.owner, user: world.directory.ref('user', facts.owner), status }),
-    );
+    const row = { ...editBy(facts.owner, world.directory), fieldName: '상태', fieldValue: STATUS_TEXT[status] };
+    draft.create('history', { deal, ...row });
   });
-}
-
-interface Move {
-  owner: number;
-  user: Ref | null;
-  status: DealFacts['status'];
-}
-
-function statusRow(draft: Draft, deal: number, { owner, user, status }: Move): HistoryFacts {
-  const source = { type: 'user', id: user?.id ?? null, name: user?.name ?? null };
-  return {
-    ...bornNow(draft.at),
-    deal,
-    type: 'editField',
-    source,
-    person: null,
-    organization: null,
-    owner,
-    fieldName: '상태',
-    fieldValue: STATUS_TEXT[status],
-  };
 }
 
 /** A random deal; null when no person with a deal was found. */

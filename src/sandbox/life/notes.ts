@@ -1,12 +1,10 @@
 /** Mutations of memos and todos. */
-import { customValues, editCustom } from '../world/custom.js';
+import { trailing } from '../world/base-context.js';
+import { happened } from '../world/base-log.js';
 import { DIRECTORY_SIZES } from '../world/directory.js';
-import { teamsOf } from '../world/base-contacts.js';
-import { toMinute } from '../world/base-children.js';
 import type { Links, MemoFacts, TodoFacts } from '../world/facts.js';
-import { memoText, TODO_TYPES, todoContent } from '../world/words.js';
-import { activityRow } from './log.js';
-import { another, bornNow, pick, trailing, type LifeContext } from './context.js';
+import { memoText } from '../world/words.js';
+import { another, created, customEdit, edited, pick, type LifeContext } from './context.js';
 
 const MINUTE_MS = 60_000;
 
@@ -20,105 +18,65 @@ function subjectOf(context: LifeContext): Links {
 }
 
 export function createMemo(context: LifeContext, over?: Partial<MemoFacts>): number {
-  const { world, roll } = context;
-  let created = -1;
-  world.change('create-memo', context.now(), (draft) => {
-    const facts: MemoFacts = {
-      ...bornNow(draft.at),
-      ...subjectOf(context),
-      updatedAt: trailing(draft.at, roll),
-      text: memoText(roll),
-      deal: null,
-      productId: null,
-      quoteId: null,
-      todo: null,
-      parent: null,
-      owner: roll.below(DIRECTORY_SIZES.user),
-      ...over,
-    };
-    created = draft.create('memo', facts);
-    if (facts.person !== null)
-      draft.create('activity', activityRow(draft.at, facts.person, { type: 'memoCreate', memo: created }));
+  return created(context, 'create-memo', (draft) => {
+    const about = { ...subjectOf(context), ...over };
+    const memo = draft.create('memo', { ...about, parent: over?.parent ?? null });
+    if (about.person !== null) draft.create('activity', happened(draft.at, about.person, { type: 'memoCreate', memo }));
+    return memo;
   });
-  return created;
 }
 
 export function editMemo(context: LifeContext, index: number, over?: Partial<MemoFacts>): void {
-  const { world, roll } = context;
-  world.change('edit-memo', context.now(), (draft) => {
-    draft.edit('memo', index, ({ text }) => ({
-      ...(over ?? { text: `${text}\n(추가) ${memoText(roll)}` }),
-      updatedAt: trailing(draft.at, roll),
-    }));
-  });
+  edited(
+    context,
+    'edit-memo',
+    ['memo', index],
+    ({ text }) => over ?? { text: `${text}\n(추가) ${memoText(context.roll)}` },
+  );
 }
 
-/** Its replies lose their parent, and the person's latest note is the previous one. */
+/** Its reply loses its parent, and the person's latest note is the previous one. */
 export function deleteMemo({ world, now }: LifeContext, index: number): void {
   world.change('delete-memo', now(), (draft) => {
-    for (const reply of world.children('memo', 'memo', index)) draft.edit('memo', reply, () => ({ parent: null }));
+    const reply = index + 1;
+    if (world.facts('memo', reply)?.parent === index) draft.edit('memo', reply, () => ({ parent: null }));
     draft.put('memo', index, null);
   });
 }
 
 export function createTodo(context: LifeContext, over?: Partial<TodoFacts>): number {
-  const { world, roll } = context;
-  let created = -1;
-  world.change('create-todo', context.now(), (draft) => {
+  const { roll } = context;
+  return created(context, 'create-todo', (draft) => {
     // Some are due within minutes, so that todos become overdue in a short run.
-    const startAt = toMinute(draft.at) + roll.below(roll.chance(0.5) ? 60 : 7 * 24 * 60) * MINUTE_MS;
-    const facts: TodoFacts = {
-      ...bornNow(draft.at),
-      ...subjectOf(context),
-      updatedAt: trailing(draft.at, roll),
-      content: todoContent(roll),
-      type: roll.pick(TODO_TYPES),
-      startAt,
-      endAt: startAt + 15 * MINUTE_MS,
-      doneAt: null,
-      owner: roll.below(DIRECTORY_SIZES.user),
-      teams: teamsOf(roll),
-      deal: null,
-      custom: customValues('todo', roll, draft.at, world.directory),
-      ...over,
-    };
-    created = draft.create('todo', facts);
-    if (facts.person !== null)
-      draft.create('activity', activityRow(draft.at, facts.person, { type: 'todoCreate', todo: created }));
-  });
-  return created;
-}
-
-function changeTodo(
-  context: LifeContext,
-  kind: string,
-  index: number,
-  edit: (facts: TodoFacts, at: number) => Partial<TodoFacts>,
-): void {
-  context.world.change(kind, context.now(), (draft) => {
-    draft.edit('todo', index, (facts) => ({ updatedAt: trailing(draft.at, context.roll), ...edit(facts, draft.at) }));
+    const inMinutes = roll.below(roll.chance(0.5) ? 60 : 7 * 24 * 60);
+    const startAt = (Math.floor(draft.at / MINUTE_MS) + inMinutes) * MINUTE_MS;
+    const about = { ...subjectOf(context), ...over };
+    const times = { startAt, endAt: startAt + 15 * MINUTE_MS, doneAt: null, updatedAt: trailing(draft.at, roll) };
+    const todo = draft.create('todo', { ...times, ...about });
+    if (about.person !== null) draft.create('activity', happened(draft.at, about.person, { type: 'todoCreate', todo }));
+    return todo;
   });
 }
 
 /** Sets 완료 날짜 and the change timestamp to the moment of completion. */
 export function completeTodo(context: LifeContext, index: number): void {
-  changeTodo(context, 'complete-todo', index, (_facts, at) => ({ doneAt: at, updatedAt: at }));
+  edited(context, 'complete-todo', ['todo', index], (_facts, at) => ({ doneAt: at, updatedAt: at }));
 }
 
 export function reopenTodo(context: LifeContext, index: number): void {
-  changeTodo(context, 'reopen-todo', index, () => ({ doneAt: null }));
+  edited(context, 'reopen-todo', ['todo', index], () => ({ doneAt: null }));
 }
 
 export function rescheduleTodo(context: LifeContext, index: number): void {
   const later = (1 + context.roll.below(3 * 24 * 60)) * MINUTE_MS;
-  changeTodo(context, 'reschedule-todo', index, ({ startAt, endAt }) => ({
+  edited(context, 'reschedule-todo', ['todo', index], ({ startAt, endAt }) => ({
     startAt: startAt + later,
     endAt: endAt + later,
   }));
 }
 
 export function reassignTodo(context: LifeContext, index: number): void {
-  changeTodo(context, 'reassign-todo', index, ({ owner }) => ({
+  edited(context, 'reassign-todo', ['todo', index], ({ owner }) => ({
     owner: another(context.roll, DIRECTORY_SIZES.user, owner),
   }));
 }
@@ -126,23 +84,13 @@ export function reassignTodo(context: LifeContext, index: number): void {
 /** Links the todo to another person: the counters of both change. */
 export function relinkTodo(context: LifeContext, index: number): void {
   const person = pick(context, 'people', (_facts, each) => each !== context.world.facts('todo', index)?.person);
-  changeTodo(context, 'relink-todo', index, () => ({ person }));
+  edited(context, 'relink-todo', ['todo', index], () => ({ person }));
 }
 
 export function editTodo(context: LifeContext, index: number, over?: Partial<TodoFacts>): void {
-  const { roll, world } = context;
-  changeTodo(
-    context,
-    'edit-todo',
-    index,
-    (facts, at) =>
-      over ?? { custom: editCustom('todo', world.customOf('todo', index, facts), roll, at, world.directory) },
-  );
+  edited(context, 'edit-todo', ['todo', index], (facts) => over ?? customEdit(context, 'todo', index, facts));
 }
 
 export function deleteTodo({ world, now }: LifeContext, index: number): void {
-  world.change('delete-todo', now(), (draft) => {
-    for (const memo of world.children('memo', 'todo', index)) draft.edit('memo', memo, () => ({ todo: null }));
-    draft.put('todo', index, null);
-  });
+  world.change('delete-todo', now(), (draft) => draft.put('todo', index, null));
 }

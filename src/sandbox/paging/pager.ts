@@ -1,15 +1,18 @@
 /** Serves pages of the synthetic workspace: which rows, from which view, with which cursor. */
 import type { SandboxList, SandboxListName } from '../world/lists.js';
-import { pageBody, pageHead, pageTail, type NextCursor } from '../../server/read-api/envelope.js';
+import { pageBody, type NextCursor } from '../../server/read-api/envelope.js';
 import type { PageQuery, Source, SourceAnswer } from '../../server/read-api/source.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
+import type { Order } from '../world/orders.js';
 import type { World } from '../world/world.js';
 import { Cursors, type PagePosition, type Resumed } from './cursors.js';
-import { PageCache, type RowVersion } from './page-cache.js';
-import { rowsOf, type Rows } from './rows.js';
-import { Snapshots } from './snapshots.js';
-import { liveView, type View } from './view.js';
+import { Snapshots, type View } from './snapshots.js';
+
+export interface RowVersion {
+  readonly index: number;
+  readonly version: number;
+}
 
 /** What a completely delivered page showed. */
 export interface PageShown {
@@ -39,7 +42,7 @@ export interface PagerOptions {
 interface Selection {
   view: View;
   snapshot: string | null;
-  rows: Rows;
+  rows: Order;
   from: number;
   /** The row the page begins after; null for the first page. */
   after: number | null;
@@ -48,9 +51,10 @@ interface Selection {
 export class Pager implements Source {
   readonly #options: PagerOptions;
   readonly #cursors: Cursors;
-  readonly #cache = new PageCache();
+  /** Pages as bytes, by list, first row and number of rows: a list that does not change costs little more than sending them. */
+  readonly #pages = new Map<string, { body: Buffer; state: string }>();
+  #bytes = 0;
   readonly #snapshots: Snapshots;
-  readonly #live: View;
   #requests = 0;
 
   constructor(options: PagerOptions) {
@@ -58,28 +62,26 @@ export class Pager implements Source {
     this.#options = options;
     this.#cursors = new Cursors({ now, seed, lifetimeMs: () => behaviour().cursorLifetimeMs });
     this.#snapshots = new Snapshots(world, now);
-    this.#live = liveView(world);
   }
 
   page({ list: name, cursor }: PageQuery): Promise<SourceAnswer> {
     const list = this.#options.world.listNamed(name);
     if (list === null) return Promise.resolve(NO_SUCH_LIST);
     const behaviour = this.#options.behaviour();
-    const lagMs = this.#options.happens('stale') ? behaviour.staleMs : null;
+    this.#options.world.asked(list.name, this.#options.now());
+    const isStale = this.#options.happens('stale');
     this.#requests++;
-    const cut = this.#cut(list.name, cursor, behaviour, lagMs);
+    const cut = this.#cut(list.name, cursor, behaviour, isStale);
     if (cut === null) return Promise.resolve(this.#badCursor(list, behaviour));
     return Promise.resolve(this.#answer(list, cursor, cut, behaviour));
   }
 
-  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, lagMs: number | null): Selection | null {
-    const { order } = behaviour;
-    const current = (): View => (lagMs === null ? this.#live : this.#snapshots.lagging(order, lagMs));
+  #cut(list: SandboxListName, cursor: string | null, behaviour: Behaviour, isStale: boolean): Selection | null {
+    const current = (): View => (isStale ? this.#snapshots.lagging(behaviour) : this.#options.world);
     if (cursor === null) {
-      const opened =
-        behaviour.cursor === 'snapshot' ? this.#snapshots.open(list, order, behaviour.cursorLifetimeMs) : null;
+      const opened = behaviour.cursor === 'snapshot' ? this.#snapshots.open(list, behaviour) : null;
       const view = opened?.view ?? current();
-      const rows = rowsOf(view, list, order, this.#requests);
+      const rows = this.#rows(view, list, behaviour);
       return { view, snapshot: opened?.name ?? null, rows, from: 0, after: null };
     }
     const resumed = this.#cursors.read(behaviour.cursor, list, cursor);
@@ -87,30 +89,34 @@ export class Pager implements Source {
     const frozen = snapshot === null ? null : this.#snapshots.get(snapshot);
     if (snapshot !== null && frozen === null) return null;
     const view = frozen ?? current();
-    const rows = rowsOf(view, list, order, this.#requests);
+    const rows = this.#rows(view, list, behaviour);
     const place = this.#place(list, resumed, rows, behaviour);
     if (place === null) return null;
     const from = Math.max(0, place.from - behaviour.overlap);
     return { view, snapshot, rows, from, after: place.after };
   }
 
+  #rows(view: View, list: SandboxListName, { order }: Behaviour): Order {
+    return order === 'shuffled' ? view.order(list, 'creation').shuffled(this.#requests) : view.order(list, order);
+  }
+
   #place(
     list: SandboxListName,
     resumed: Resumed,
-    rows: Rows,
+    rows: Order,
     behaviour: Behaviour,
   ): Pick<Selection, 'from' | 'after'> | null {
     if (resumed.by === 'nothing') return null;
     if (resumed.by === 'position') return { from: resumed.position, after: rows.at(resumed.position - 1) ?? null };
     const index = this.#options.world.indexOf(list, resumed.id);
     if (index === null || (behaviour.cursorOfGoneRecord === 'bad' && !rows.has(index))) return null;
-    return { from: rows.positionAfter(index), after: index };
+    return { from: rows.positionOf(index) + (rows.has(index) ? 1 : 0), after: index };
   }
 
   #badCursor(list: SandboxList, behaviour: Behaviour): SourceAnswer {
     switch (behaviour.badCursor) {
       case 'first-page': {
-        const first = this.#cut(list.name, null, behaviour, null);
+        const first = this.#cut(list.name, null, behaviour, false);
         return first === null ? refused('json') : this.#answer(list, null, first, behaviour);
       }
       case 'empty-page':
@@ -132,12 +138,11 @@ export class Pager implements Source {
     const nextCursor = goesOn
       ? this.#nextCursor(cursor, { list: list.name, last, position, snapshot }, behaviour)
       : END[behaviour.end];
-    const page = this.#draw({ list, view, indexes, nextCursor, behaviour });
-    const covers = coverage(cut, last ?? null, !goesOn);
+    const shownRows = indexes.map((index) => ({ index, version: view.versionOf(list.name, index) }));
+    const covers = coverage(cut, behaviour.order, last ?? null, !goesOn);
     const askedAt = this.#options.now();
-    const { body, rows: shownRows } = page;
     const shown = { list: list.name, rows: shownRows, covers, askedAt, end: !goesOn, view, cursor, nextCursor };
-    return { outcome: 'page', body, delivered: () => this.#options.shown(shown) };
+    return { outcome: 'page', body: this.#body(list, shown, behaviour), delivered: () => this.#options.shown(shown) };
   }
 
   #nextCursor(
@@ -150,51 +155,48 @@ export class Pager implements Source {
     return this.#cursors.write(behaviour.cursor, { ...place, lastId });
   }
 
-  #draw({ list: { name: list, key }, view, indexes, nextCursor, behaviour }: Drawing): {
-    body: Buffer;
-    rows: readonly RowVersion[];
-  } {
-    const { world, seed } = this.#options;
-    const isStill = view.live && !varies(behaviour) && behaviour.order !== 'shuffled';
-    const request = this.#requests;
-    const text = (index: number): string | null => {
-      const image = view.image(list, index);
-      if (image === null) return null;
-      const record = rendered(list, image, behaviour);
-      if (behaviour.empties === 'absent') return JSON.stringify(withoutNulls(record, () => true));
-      return JSON.stringify(varies(behaviour) ? varied(record, behaviour, seed, request * 1_009 + index) : record);
-    };
-    const head = (rows: readonly RowVersion[]): Buffer =>
-      pageHead(
-        key,
-        rows.flatMap(({ index }) => text(index) ?? []),
-      );
-    const versionOf = (index: number): number => view.versionOf(list, index);
-    if (isStill) {
-      const form = `${world.generation}:${formOf(behaviour)}`;
-      return this.#cache.page(
-        { list, form, listVersion: world.listVersion(list), indexes, versionOf, nextCursor },
-        head,
-      );
-    }
-    const rows = indexes.map((index) => ({ index, version: versionOf(index) }));
-    return { body: Buffer.concat([head(rows), Buffer.from(pageTail(nextCursor))]), rows };
+  #body(list: SandboxList, { rows, view, nextCursor }: PageShown, behaviour: Behaviour): Buffer {
+    const name = `${list.name}:${rows[0]?.index ?? -1}:${rows.length}`;
+    const versions = rows.map(({ index, version }) => `${index}.${version}`).join();
+    const state = `${this.#options.world.generation}:${formOf(behaviour)}:${nextCursor ?? typeof nextCursor}:${versions}`;
+    const kept = this.#pages.get(name);
+    if (kept?.state === state && !varies(behaviour)) return kept.body;
+    const texts = rows.flatMap(({ index }) => this.#text(list.name, view, index, behaviour) ?? []);
+    const body = pageBody(list.key, texts, nextCursor);
+    if (this.#bytes > MOST_BYTES) this.#forgetPages();
+    this.#bytes += body.length - (kept?.body.length ?? 0);
+    this.#pages.set(name, { body, state });
+    return body;
+  }
+
+  #forgetPages(): void {
+    this.#pages.clear();
+    this.#bytes = 0;
+  }
+
+  /** The record as JSON; null when it was removed. */
+  #text(list: SandboxListName, view: View, index: number, behaviour: Behaviour): string | null {
+    const image = view.image(list, index);
+    if (image === null) return null;
+    const record = rendered(list, image, behaviour);
+    if (varies(behaviour))
+      return JSON.stringify(varied(record, behaviour, this.#options.seed, this.#requests * 1_009 + index));
+    return JSON.stringify(behaviour.empties === 'absent' ? withoutNulls(record, () => true) : record);
   }
 }
 
-interface Drawing {
-  list: SandboxList;
-  view: View;
-  indexes: readonly number[];
-  nextCursor: NextCursor;
-  behaviour: Behaviour;
-}
+const MOST_BYTES = 256 * 1_024 * 1_024;
 
-function coverage({ rows, after }: Selection, last: number | null, end: boolean): (row: number) => boolean {
-  const { isBefore } = rows;
+function coverage(
+  { rows, after }: Selection,
+  order: Behaviour['order'],
+  last: number | null,
+  end: boolean,
+): PageShown['covers'] {
   // If the order is not stable, only the end of a walk proves that a row is missing.
-  if (isBefore === null) return () => end;
-  return (row) => (after === null || isBefore(after, row)) && (end || (last !== null && !isBefore(last, row)));
+  if (order === 'shuffled' || order === 'last-change') return () => end;
+  return (row) =>
+    (after === null || rows.isBefore(after, row)) && (end || (last !== null && !rows.isBefore(last, row)));
 }
 
 const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
@@ -204,10 +206,9 @@ const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
   'empty-page': null,
 };
 
-/** Everything besides the records that the rendering of a page depends on, as a cache key. */
-function formOf(behaviour: Behaviour): string {
-  const { order, todoNames, extras, stamps, drift, historySource, empties } = behaviour;
-  return [order, todoNames, extras, stamps, drift, historySource, empties].join();
+/** Everything besides the record that its text depends on. */
+function formOf({ todoNames, extras, stamps, drift, historySource, empties, sequence, pictures }: Behaviour): string {
+  return [todoNames, extras, stamps, drift, historySource, empties, sequence, pictures].join();
 }
 
 const NO_SUCH_LIST: SourceAnswer = { outcome: 'failure', status: 404, message: 'Not Found' };

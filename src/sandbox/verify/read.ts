@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ChangefeedError } from '../../errors.js';
 import type { CrmRecord } from '../../crm/record.js';
-import type { JournalLine, MutationLine } from '../journal/lines.js';
+import { imageSchema, journalLine, type JournalLine, type MutationLine } from '../journal/lines.js';
 
 /** The parts of an event that scoring needs. Log entries and webhook bodies have them. */
 export interface JudgedEvent {
@@ -19,30 +19,14 @@ export interface JudgedEvent {
     readonly sequence: number;
     /** ISO 8601 */
     readonly observedAt: string;
+    /** Who made the whole change; who changed each field. */
+    readonly actor?: Actor | undefined;
+    readonly changes?: readonly { readonly field: string; readonly actor?: Actor | undefined }[] | undefined;
   };
 }
 
-const record = z.looseObject({ id: z.string() }).nullable();
-const list = z.string();
-
-const journalLine = z.discriminatedUnion('line', [
-  z.object({
-    line: z.literal('mutation'),
-    mutation: z.number(),
-    kind: z.string(),
-    list,
-    id: z.string(),
-    at: z.string(),
-    cause: z.enum(['direct', 'follows']),
-    before: record,
-    after: record,
-    visibleAt: z.string().nullable(),
-  }),
-  z.object({ line: z.literal('visible'), mutation: z.number(), list, id: z.string(), at: z.string() }),
-  z.object({ line: z.literal('walk'), list, startedAt: z.string(), endedAt: z.string() }),
-  z.object({ line: z.literal('rename'), at: z.string(), id: z.string(), before: z.string(), after: z.string() }),
-  z.object({ line: z.literal('rules'), at: z.string(), rules: z.record(z.string(), z.unknown()) }),
-]);
+const actor = z.object({ type: z.string(), id: z.string().nullable().default(null) });
+type Actor = z.output<typeof actor>;
 
 const event = z.looseObject({
   id: z.string(),
@@ -51,10 +35,12 @@ const event = z.looseObject({
   time: z.string(),
   source: z.string().optional(),
   data: z.looseObject({
-    before: record.default(null),
-    after: record.default(null),
+    before: imageSchema.default(null),
+    after: imageSchema.default(null),
     sequence: z.number(),
     observedAt: z.string(),
+    actor: actor.optional(),
+    changes: z.array(z.looseObject({ field: z.string(), actor: actor.optional() })).optional(),
   }),
 });
 // A line can also be the output of `tail --json`, or a batch as one webhook delivery carries it.
@@ -62,9 +48,7 @@ const eventLine = z.union([event, z.looseObject({ event }).transform((line) => l
 
 /** @throws ChangefeedError CF_USAGE with the number of the first invalid line */
 export function parseJournal(text: string): JournalLine[] {
-  return linesOf(text, 'journal').map(
-    ({ value, number }) => checked(journalLine, value, number, 'journal') as JournalLine,
-  );
+  return linesOf(text, 'journal').map(({ value, number }) => checked(journalLine, value, number, 'journal'));
 }
 
 /** One event per line; a line may also be a logged event or a batch. @throws ChangefeedError CF_USAGE */

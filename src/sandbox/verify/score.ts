@@ -1,6 +1,7 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
 import { builtInLists } from '../../crm/lists/lists.js';
 import type { JournalLine } from '../journal/lines.js';
+import { judgeActors, type Actors } from './actors.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
 import { orderOf, type Order } from './order.js';
 import type { JudgedEvent } from './read.js';
@@ -60,6 +61,8 @@ export interface Score extends Order {
   repeated: number;
   /** Not scored: snapshots of a baseline, and events derived from others (`completed`, `overdue` …). */
   unjudged: number;
+  /** Edits of people and organizations that were reported, by what their events say about who made them. */
+  actors: Actors;
   /** ms from the change to `observedAt`, and from the moment it was first visible. */
   delay: Delays;
   delaySinceVisible: Delays;
@@ -94,6 +97,7 @@ export function scoreEvents({ journal, events, ...options }: ScoreOptions): Scor
     renames: tally.renames,
     repeated: tally.repeated,
     unjudged: tally.unjudged,
+    actors: tally.actors,
     ...order,
     delay: delaysOf(found.map(({ step, observedAt }) => observedAt - step.since)),
     delaySinceVisible: delaysOf(found.map(({ step, observedAt }) => observedAt - step.visibleAt)),
@@ -117,6 +121,7 @@ class Tally {
   renames = 0;
   repeated = 0;
   unjudged = 0;
+  readonly actors: Actors = { right: 0, wrong: 0, missing: 0 };
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -151,6 +156,9 @@ class Tally {
     else if (match.outcome === 'repeated') this.repeated++;
     else {
       this.#reported.set(key, match.to);
+      const lines = history.states.slice(match.from + 1, match.to + 1).flatMap(({ line }) => line ?? []);
+      const judgement = judgeActors(event, lines);
+      if (judgement !== null) this.actors[judgement]++;
       for (const step of history.steps) {
         if (step.to > match.from && step.to <= match.to) this.#found.set(step, { step, observedAt: claim.observedAt });
       }

@@ -1,4 +1,4 @@
-/** What is needed to derive an initial record from the seed: sizes, random numbers, and the record's time of creation. */
+/** What is needed to derive a record from the seed: sizes, random numbers, and the record's time of creation. */
 import type { Directory } from './directory.js';
 import { numberOf, type Kind, type Sizes } from './facts.js';
 import { dice, hash32, type Dice } from './random.js';
@@ -34,10 +34,20 @@ export function baseContext(
     directory,
     dice: (kind, index, salt = 0) => dice(seed, numberOf(kind), index, salt),
     bornAt: (kind, index) => {
+      const size = sizes[kind] ?? 0;
+      if (index >= size) return start + index;
       const fraction = hash32(seed, numberOf(kind), index, 99) / 0x1_0000_0000;
       const span = RECENT.has(kind) ? DONE_WITHIN_MS : CREATED_WITHIN_MS;
-      return start - span + Math.floor(((index + fraction) / (sizes[kind] ?? 1)) * span);
+      return start - span + Math.floor(((index + fraction) / size) * span);
     },
-    later: (bornAt, roll) => bornAt + 1 + (roll.chance(0.4) ? roll.below(70) : roll.below(Math.max(1, start - bornAt))),
+    later: (bornAt, roll) => (roll.chance(0.4) ? trailing(bornAt, roll) : bornAt + 1 + roll.below(start - bornAt)),
   };
 }
+
+/** For a record that is created now, not at its place among the initial ones. */
+export function bornAtOnce(context: BaseContext, at: number): BaseContext {
+  return { ...context, bornAt: () => at, later: trailing };
+}
+
+/** The change timestamp of a record is some ms after the change, as in real answers. */
+export const trailing = (at: number, roll: Dice): number => at + 1 + roll.below(70);

@@ -1,10 +1,9 @@
-/** Initial rows of history and activity, the two lists that only grow. */
-import { DIRECTORY_SIZES } from './directory.js';
+/** Rows of history and activity, the two lists that only grow: the initial ones, and what later ones consist of. */
+import { DIRECTORY_SIZES, type Directory } from './directory.js';
 import type { BaseContext } from './base-context.js';
-import type { Directory } from './directory.js';
 import type { ActivityFacts, HistoryFacts, Links } from './facts.js';
 import { fixedUuid } from './ids.js';
-import { baseLinks } from './layout.js';
+import { baseLinks } from './links.js';
 import type { Dice } from './random.js';
 
 // The creation of a deal writes this many rows within a second.
@@ -19,13 +18,12 @@ export function baseHistory(index: number, context: BaseContext): HistoryFacts {
   // Every second group of rows is the creation of one deal. The groups between are edits of earlier deals.
   const isBirth = group % 2 === 0 && created < deals;
   const deal = isBirth ? created : roll.below(Math.min(deals, created + 1));
-  const bornAt = isBirth
+  const createdAt = isBirth
     ? context.bornAt('history', group * BURST) + (index % BURST) * 40
     : context.bornAt('history', index);
-  const isConnection = !isBirth && roll.chance(0.1);
   const change = changeOf(roll, isBirth ? index % BURST : null, context);
-  const connected = isConnection ? connection(baseLinks(deal, context.sizes)) : {};
-  return { bornAt, createdAt: bornAt, deal, ...change, ...connected };
+  const isConnection = !isBirth && roll.chance(0.1);
+  return { createdAt, deal, ...change, ...(isConnection && connection(baseLinks('unlistedDeal', deal, context))) };
 }
 
 /** The deal was connected to another person or organization. */
@@ -34,72 +32,55 @@ export function connection({ person, organization }: Links): Partial<HistoryFact
   return { type, person, organization: person === null ? organization : null, fieldName: null, fieldValue: null };
 }
 
-type Change = Omit<HistoryFacts, 'bornAt' | 'createdAt' | 'deal'>;
+type Change = Omit<HistoryFacts, 'createdAt' | 'deal'>;
 
 /** The content of a row. `nth` is its number among the rows of a creation; null for a later edit. */
 export function changeOf(roll: Dice, nth: number | null, { directory }: Pick<BaseContext, 'directory'>): Change {
   const user = roll.below(DIRECTORY_SIZES.user);
-  const owner = directory.ref('user', user);
-  const source = { type: 'user', id: owner?.id ?? null, name: owner?.name ?? null };
-  const edit = { type: 'editField', source, person: null, organization: null, owner: user };
+  const by = editBy(user, directory);
+  const nobody = (type: string) => ({ source: { type, id: null, name: null }, owner: null });
   switch (nth ?? roll.below(6)) {
     case 0:
-      return { ...edit, fieldName: '이름', fieldValue: `딜 ${1 + roll.below(900)}` };
+      return { ...by, fieldName: '이름', fieldValue: `딜 ${1 + roll.below(900)}` };
     case 1:
-      return { ...edit, fieldName: '담당자', fieldValue: { _id: owner?.id, name: owner?.name } };
+      return { ...by, fieldName: '담당자', fieldValue: { _id: by.source.id, name: by.source.name } };
     case 2:
-      return { ...edit, fieldName: '금액', fieldValue: roll.below(900) * 100_000 };
+      return { ...by, fieldName: '금액', fieldValue: roll.below(900) * 100_000 };
     case 3:
-      return { ...edit, fieldName: '단계', fieldValue: roll.pick(STAGES) };
-    case 4:
-      return {
-        ...edit,
-        source: { type: roll.pick(['workflow', 'api', 'sequence']), id: null, name: null },
-        owner: null,
-        fieldName: '상태',
-        fieldValue: roll.pick(['진행중', '성사', '실패']),
-      };
+      return { ...by, fieldName: '단계', fieldValue: roll.pick(STAGES) };
+    case 4: {
+      const status = { fieldName: '상태', fieldValue: roll.pick(['진행중', '성사', '실패']) };
+      return { ...by, ...nobody(roll.pick(['workflow', 'api', 'sequence'])), ...status };
+    }
     default:
-      return {
-        ...edit,
-        source: { type: 'field', id: null, name: null },
-        owner: null,
-        fieldName: '전체 TODO',
-        fieldValue: roll.below(9),
-      };
+      return { ...by, ...nobody('field'), fieldName: '전체 TODO', fieldValue: roll.below(9) };
   }
 }
 
+/** What the rows of a user's edits have in common. */
+export function editBy(user: number, directory: Directory) {
+  const { id = null, name = null } = directory.ref('user', user) ?? {};
+  return { type: 'editField', source: { type: 'user', id, name }, person: null, organization: null, owner: user };
+}
+
 export function baseActivity(index: number, context: BaseContext): ActivityFacts {
-  const bornAt = context.bornAt('activity', index);
-  return writing(index, bornAt, context) ?? contact(index, bornAt, context);
+  const createdAt = context.bornAt('activity', index);
+  return { createdAt, ...(writing(index, context) ?? contact(index, createdAt, context)) };
 }
 
-/** The row about the creation of a memo or todo; null if this index has no such row. */
-function writing(index: number, bornAt: number, context: BaseContext): ActivityFacts | null {
-  const { activity, memo, todo } = context.sizes;
-  const place = spread(index, memo + todo, activity);
-  if (place === null) return null;
-  const nth = spread(place, memo, memo + todo);
-  const kind = nth === null ? 'todo' : 'memo';
-  const child = nth ?? place - Math.floor((place * memo) / (memo + todo));
-  const { person } = baseLinks(child, context.sizes);
+type Happened = Omit<ActivityFacts, 'createdAt'>;
+
+/** Of three rows, one is about the creation of a memo and one of a todo; null if this row is not. */
+function writing(index: number, context: BaseContext): Happened | null {
+  const kind = (['memo', 'todo'] as const)[index % 3];
+  const child = Math.floor(index / 3);
+  if (kind === undefined || child >= context.sizes[kind]) return null;
+  const { person } = baseLinks(kind, child, context);
   if (person === null) return null;
-  const date = context.bornAt(kind, child);
-  const links = { memo: kind === 'memo' ? child : null, todo: kind === 'todo' ? child : null };
-  return { ...row(bornAt, person), type: `${kind}Create`, date, ...links };
+  return happened(context.bornAt(kind, child), person, { type: `${kind}Create`, [kind]: child });
 }
 
-/**
- * Distributes `count` items evenly over `places`. Returns the item at this place, or null. If there are fewer places than
- * items, only the newest items get one.
- */
-function spread(place: number, count: number, places: number): number | null {
-  if (count >= places) return count - places + place;
-  const before = Math.floor((place * count) / places);
-  return Math.floor(((place + 1) * count) / places) > before ? before : null;
-}
-
+// An invented type at the end: the set of types is open, and a client must not depend on it.
 const CONTACTS = [
   'email',
   'emailOpen',
@@ -109,28 +90,27 @@ const CONTACTS = [
   'webFormSubmit',
   'meeting',
   'documentView',
+  'kakaoAlimtalkSend',
+  'recordingCreate',
+  'chatbotReply',
 ] as const;
 
-function contact(index: number, bornAt: number, context: BaseContext): ActivityFacts {
+function contact(index: number, at: number, context: BaseContext): Happened {
   // Several rows of one mail share its ids, so the ids are derived from the mail and not from the row.
-  const { seed, sizes } = context;
+  const { seed, sizes, directory } = context;
   const mail = Math.floor(index / 3);
-  const roll = context.dice('activity', mail);
-  const person = sizes.people === 0 ? 0 : roll.below(sizes.people);
-  const own = context.dice('activity', index, 1);
-  return {
-    ...row(bornAt, person),
-    ...contactDetails(own, own.pick(CONTACTS), context.directory, (salt) => fixedUuid(seed, 300 + salt, mail)),
-  };
+  const person = sizes.people === 0 ? 0 : context.dice('activity', mail).below(sizes.people);
+  const idOf = (salt: number): string => fixedUuid(seed, 300 + salt, mail);
+  return happened(at, person, contactDetails(context.dice('activity', index, 1), directory, idOf));
 }
 
-/** Type, form and foreign ids of a contact of this type. */
+/** Type, form and foreign ids of a contact. */
 export function contactDetails(
   roll: Dice,
-  type: string,
   directory: Directory,
   idOf: (salt: number) => string,
 ): Pick<ActivityFacts, 'type' | 'form' | 'others'> {
+  const type = roll.pick(CONTACTS);
   const form = type.startsWith('webForm') ? directory.ref('form', roll.below(DIRECTORY_SIZES.form)) : null;
   if (type.startsWith('email')) {
     return { type, form, others: { emailId: idOf(0), messageId: `<${idOf(1)}@example.invalid>`, threadId: idOf(2) } };
@@ -141,16 +121,7 @@ export function contactDetails(
   return { type, form, others: {} };
 }
 
-function row(bornAt: number, person: number): ActivityFacts {
-  return {
-    bornAt,
-    createdAt: bornAt,
-    type: 'create',
-    date: bornAt,
-    person,
-    memo: null,
-    todo: null,
-    form: null,
-    others: {},
-  };
+/** A row about this person. */
+export function happened(date: number, person: number, details: Partial<ActivityFacts>): Happened {
+  return { type: 'create', date, person, memo: null, todo: null, form: null, others: {}, ...details };
 }

@@ -61,9 +61,8 @@ const FIELDS = {
 } as const satisfies Record<string, Readonly<Record<string, Maker>>>;
 export type CustomKind = keyof typeof FIELDS;
 
-/** The part of a record's facts that its custom fields depend on. */
 export interface Customised {
-  readonly bornAt: number;
+  /** Null: still the initial ones, which are derived when the record is built. */
   readonly custom: Values | null;
 }
 

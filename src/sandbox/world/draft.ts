@@ -37,9 +37,10 @@ export class Draft {
     if (facts !== null) this.put(kind, index, { ...facts, ...edit(facts) });
   }
 
-  create<K extends Kind>(kind: K, facts: FactsOf[K]): number {
-    const index = this.#tables.of(kind).reserve();
-    this.put(kind, index, facts);
+  /** A new record. What `facts` leaves open is drawn as for an initial one. */
+  create<K extends Kind>(kind: K, facts: Partial<FactsOf[K]>): number {
+    const { index, facts: drawn } = this.#tables.of(kind).newborn(this.at);
+    this.put(kind, index, { ...drawn, ...facts });
     return index;
   }
 

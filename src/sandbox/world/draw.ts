@@ -2,10 +2,11 @@
 import type { CrmRecord } from '../../crm/record.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { Counts } from './counts.js';
-import type { CustomKind, Customised } from './custom.js';
+import type { Customised, CustomKind } from './custom.js';
 import type { Directory } from './directory.js';
 import type {
   ActivityFacts,
+  CreditFacts,
   FactsOf,
   HistoryFacts,
   FurtherFacts,
@@ -16,7 +17,15 @@ import type {
   Submission,
   TodoFacts,
 } from './facts.js';
-import { isFurther, type FurtherName, type SandboxListName } from './lists.js';
+import {
+  CREDITED,
+  DEAL,
+  isCreditList,
+  isFurther,
+  type CreditList,
+  type FurtherName,
+  type SandboxListName,
+} from './lists.js';
 import { NO_TODO } from './words.js';
 
 /** What a record depends on besides its own facts. */
@@ -147,20 +156,33 @@ const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
   ...around.customOf('todo', index, facts),
 });
 
-const drawHistory: Draw<HistoryFacts> = (index, facts, around) => {
-  return {
-    id: around.idOf('history', index),
-    dealId: around.idOf('unlistedDeal', facts.deal),
-    type: facts.type,
-    source: facts.source,
-    people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
-    organization: facts.organization === null ? null : { _id: around.idOf('organization', facts.organization) },
-    fieldName: facts.fieldName,
-    fieldValue: facts.fieldValue,
-    ownerId: around.directory.ref('user', facts.owner)?.id ?? null,
-    createdAt: isoTime(facts.createdAt),
-  };
-};
+const drawHistory: Draw<HistoryFacts> = (index, facts, around) => ({
+  id: around.idOf('history', index),
+  dealId: around.idOf(facts.isListed === true ? DEAL : 'unlistedDeal', facts.deal),
+  type: facts.type,
+  source: facts.source,
+  people: facts.person === null ? null : { _id: around.idOf('people', facts.person) },
+  organization: facts.organization === null ? null : { _id: around.idOf('organization', facts.organization) },
+  fieldName: facts.fieldName,
+  fieldValue: facts.fieldValue,
+  ownerId: around.directory.ref('user', facts.owner)?.id ?? null,
+  createdAt: isoTime(facts.createdAt),
+});
+
+const drawCredit =
+  (list: CreditList): Draw<CreditFacts> =>
+  (index, { of, type, source, fieldName, fieldValue, createdAt }, around) => ({
+    id: around.idOf(list, index),
+    [CREDITED[list].link]: around.idOf(CREDITED[list].record, of),
+    type,
+    source,
+    ...(list === 'lead_history' && { people: null }),
+    organization: type === 'editOrganizationConnect' && fieldValue !== null ? { _id: fieldValue } : null,
+    fieldName,
+    fieldValue,
+    ownerId: source.type === 'user' ? source.id : null,
+    createdAt: isoTime(createdAt),
+  });
 
 const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
   const { form } = facts;
@@ -210,6 +232,7 @@ const DRAW = {
 /** The function that builds the records of a list. */
 export function drawOf<K extends SandboxListName>(list: K): Draw<FactsOf[K]> {
   const name: SandboxListName = list;
+  if (isCreditList(name)) return drawCredit(name) as Draw<FactsOf[K]>;
   return (isFurther(name) ? drawFurther(name) : DRAW[name]) as Draw<FactsOf[K]>;
 }
 

@@ -3,13 +3,14 @@
  * built (`draw.ts`), so they are always consistent. Facts refer to other records by index; `draw.ts` turns indexes into ids.
  */
 
+import type { Customised } from './custom.js';
 import type { Ref } from './directory.js';
-import type { FurtherName } from './lists.js';
+import type { CreditList, FurtherName } from './lists.js';
 import { hash32 } from './random.js';
 
 const FIXED_KINDS = ['people', 'organization', 'memo', 'todo', 'history', 'activity', 'unlistedDeal'] as const;
 /** Records of the six lists and of the further ones, and the deals that counters and history refer to: no endpoint lists those. */
-export type Kind = (typeof FIXED_KINDS)[number] | FurtherName;
+export type Kind = (typeof FIXED_KINDS)[number] | CreditList | FurtherName;
 
 /** A different number for every kind, so that no two kinds share ids or random numbers. */
 export function numberOf(kind: Kind): number {
@@ -17,9 +18,8 @@ export function numberOf(kind: Kind): number {
   return nth >= 0 ? nth : hash32(0xf0, ...Buffer.from(kind));
 }
 
-/** Times are ms since the epoch. `bornAt` is part of the id and never changes. */
+/** Times are ms since the epoch. */
 interface Born {
-  readonly bornAt: number;
   readonly createdAt: number;
 }
 
@@ -34,7 +34,7 @@ export interface Enrolment {
   readonly running: boolean;
 }
 
-interface Contact extends Born {
+interface Contact extends Born, Customised {
   readonly updatedAt: number;
   readonly name: string;
   readonly email: string | null;
@@ -44,8 +44,6 @@ interface Contact extends Born {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly submissions: readonly Submission[];
-  /** Custom fields; null: still the initial ones, which are derived when the record is built. */
-  readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
 export interface PersonFacts extends Contact {
@@ -78,7 +76,7 @@ export interface MemoFacts extends Born, Links {
   readonly owner: number;
 }
 
-export interface TodoFacts extends Born, Links {
+export interface TodoFacts extends Born, Links, Customised {
   readonly updatedAt: number;
   readonly content: string;
   readonly type: string;
@@ -89,8 +87,6 @@ export interface TodoFacts extends Born, Links {
   readonly owner: number | null;
   readonly teams: readonly number[];
   readonly deal: number | null;
-  /** Custom fields; null: still the initial ones, which are derived when the record is built. */
-  readonly custom: Readonly<Record<string, unknown>> | null;
 }
 
 export type DealStatus = 'lead' | 'running' | 'won' | 'lost';
@@ -100,11 +96,30 @@ export interface DealFacts extends Born, Links {
   readonly owner: number;
 }
 
+/** Who changed something: a user, a program (`workflow`, `api`, `sequence`) or the system (`field`). */
+export interface Actor {
+  readonly type: string;
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+/** A row about the change of one field of a person, an organization or a lead. */
+export interface CreditFacts extends Born {
+  /** Index of the record. */
+  readonly of: number;
+  readonly type: string;
+  readonly source: Actor;
+  readonly fieldName: string;
+  readonly fieldValue: unknown;
+}
+
 export interface HistoryFacts extends Born {
   readonly deal: number;
+  /** The deal is a record of the list `deal`; otherwise it is one of those that no list shows. */
+  readonly isListed?: boolean;
   readonly type: string;
   /** With the name at the time of writing: a later rename does not change it. */
-  readonly source: { readonly type: string; readonly id: string | null; readonly name: string | null };
+  readonly source: Actor;
   readonly person: number | null;
   readonly organization: number | null;
   readonly fieldName: string | null;
@@ -144,6 +159,9 @@ export interface FactsOf {
   history: HistoryFacts;
   activity: ActivityFacts;
   unlistedDeal: DealFacts;
+  people_history: CreditFacts;
+  organization_history: CreditFacts;
+  lead_history: CreditFacts;
   [further: FurtherName]: FurtherFacts;
 }
 

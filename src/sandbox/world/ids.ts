@@ -8,7 +8,7 @@ type Form = 'uuid7' | 'uuid4' | 'hex24';
 
 // Odd, so invertible modulo 2^32; the second undoes the first.
 const SCRAMBLE = 0x9e3779b1;
-const UNSCRAMBLE = inverseOf(SCRAMBLE);
+const UNSCRAMBLE = 0x0e8b2f51;
 
 export class Ids {
   readonly #seed: number;
@@ -64,13 +64,6 @@ function variant(bits: number): string {
 
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0');
-}
-
-/** Newton's method: each round doubles the number of correct bits. */
-function inverseOf(odd: number): number {
-  let inverse = odd;
-  for (let round = 0; round < 5; round++) inverse = Math.imul(inverse, 2 - Math.imul(odd, inverse));
-  return inverse;
 }
 
 /** A fixed UUIDv4 for what is never listed: users, teams, forms, products. */

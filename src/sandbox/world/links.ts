@@ -1,33 +1,40 @@
-/** From a record to its children: by arithmetic for initial records, by an index for changed ones. */
-import type { FactsOf, Kind, Sizes } from './facts.js';
-import {
-  baseChildrenOfOrganization,
-  baseChildrenOfPerson,
-  baseMemoAfter,
-  basePeopleOf,
-  CHILD_KINDS,
-  type ChildKind,
-} from './layout.js';
-import type { Tables } from './tables.js';
+/** The links between records: of initial ones from the seed, and from a person or organization to everything that names it. */
+import type { BaseContext } from './base-context.js';
+import type { FactsOf, Kind, Links as Parents } from './facts.js';
 
-export type ParentKind = 'people' | 'organization' | 'memo' | 'todo';
+const CHILD_KINDS = ['people', 'memo', 'todo', 'unlistedDeal'] as const;
+export type ChildKind = (typeof CHILD_KINDS)[number];
+export type ParentKind = 'people' | 'organization';
 type Parent = readonly [kind: ParentKind, index: number];
+
+/** So many neighbours have the same parents: a memo and the replies to it. */
+const THREAD = 3;
+
+/** The parents of an initial record. Some people have many children, some none. */
+export function baseLinks(kind: ChildKind, index: number, context: BaseContext): Parents {
+  const { people, organization: organizations } = context.sizes;
+  const roll = context.dice(kind, Math.floor(index / THREAD), 3);
+  const organization = organizations === 0 ? null : roll.below(organizations);
+  if (kind === 'people') return { person: null, organization: roll.chance(0.85) ? organization : null };
+  if (people === 0 || roll.chance(0.12)) return { person: null, organization };
+  const person = roll.below(people);
+  // Not every child of a person is also a child of their organization.
+  return { person, organization: roll.chance(0.5) ? baseLinks('people', person, context).organization : null };
+}
+
+/** The memo that an initial memo may reply to; null if it begins a thread. */
+export function memoBefore(index: number): number | null {
+  return index % THREAD === 0 ? null : index - 1;
+}
 
 /** The parents of a record. A parent's record may change when this record changes. */
 export function parentsOf<K extends Kind>(kind: K, facts: FactsOf[K]): Parent[] {
-  const parents: (readonly [ParentKind, number | null | undefined])[] = [];
-  if (kind === 'people') parents.push(['organization', (facts as FactsOf['people']).organization]);
-  if (isChildKind(kind)) {
-    const { person, organization } = facts as FactsOf[ChildKind];
-    parents.push(['people', person], ['organization', organization]);
-  }
-  if (kind === 'memo') {
-    const { parent, todo } = facts as FactsOf['memo'];
-    parents.push(['memo', parent], ['todo', todo]);
-  }
-  return parents.flatMap(([parent, index]) =>
-    index === null || index === undefined ? [] : [[parent, index] as const],
-  );
+  if (!isChildKind(kind)) return [];
+  const { person = null, organization } = facts as Partial<Parents>;
+  return [
+    ...(person === null ? [] : [['people', person] as const]),
+    ...(organization === null || organization === undefined ? [] : [['organization', organization] as const]),
+  ];
 }
 
 function isChildKind(kind: Kind): kind is ChildKind {
@@ -35,55 +42,52 @@ function isChildKind(kind: Kind): kind is ChildKind {
 }
 
 export class Links {
-  readonly #tables: Tables;
-  readonly #sizes: Sizes;
-  /** Created and changed children, by their current parents. */
-  readonly #moved = new Map<string, Set<number>>();
+  readonly #context: BaseContext;
+  /** By kind, then by parent. Built when the first record of a kind changes or is asked for. */
+  readonly #children = new Map<ChildKind, Map<string, number[]>>();
 
-  constructor(tables: Tables, sizes: Sizes) {
-    this.#tables = tables;
-    this.#sizes = sizes;
+  constructor(context: BaseContext) {
+    this.#context = context;
   }
 
   /** Indexes of the existing children, ascending. */
-  children(child: Kind, parent: ParentKind, index: number): number[] {
-    const table = this.#tables.of(child);
-    const untouched = this.#baseChildren(child, parent, index).filter((each) => !table.isChanged(each));
-    const moved = this.#moved.get(keyOf(child, parent, index));
-    if (moved === undefined) return untouched.sort((a, b) => a - b);
-    return [...untouched, ...moved].sort((a, b) => a - b);
+  children(child: ChildKind, parent: ParentKind, index: number): readonly number[] {
+    return this.#of(child).get(`${parent}:${index}`) ?? [];
   }
 
-  /** Must be called for every change of a record, after the change is in its table. */
+  /** Must be called for every change of a record. */
   move<K extends Kind>(kind: K, index: number, before: FactsOf[K] | null, after: FactsOf[K] | null): void {
+    if (!isChildKind(kind)) return;
+    const children = this.#of(kind);
     for (const [parent, at] of before === null ? [] : parentsOf(kind, before)) {
-      const key = keyOf(kind, parent, at);
-      const siblings = this.#moved.get(key);
-      siblings?.delete(index);
-      if (siblings?.size === 0) this.#moved.delete(key);
+      const key = `${parent}:${at}`;
+      children.set(key, children.get(key)?.filter((each) => each !== index) ?? []);
     }
     for (const [parent, at] of after === null ? [] : parentsOf(kind, after)) {
-      const key = keyOf(kind, parent, at);
-      const siblings = this.#moved.get(key) ?? new Set<number>();
-      this.#moved.set(key, siblings.add(index));
+      const key = `${parent}:${at}`;
+      children.set(
+        key,
+        [...(children.get(key) ?? []), index].sort((a, b) => a - b),
+      );
     }
   }
 
-  #baseChildren(child: Kind, parent: ParentKind, index: number): number[] {
-    if (index >= this.#sizes[parent]) return [];
-    if (parent === 'memo') {
-      const reply = child === 'memo' ? baseMemoAfter(index, this.#sizes) : null;
-      return reply !== null && this.#tables.of('memo').base(reply)?.parent === index ? [reply] : [];
+  #of(kind: ChildKind): Map<string, number[]> {
+    const built = this.#children.get(kind);
+    if (built !== undefined) return built;
+    const children = new Map<string, number[]>();
+    for (let index = 0; index < this.#context.sizes[kind]; index++) {
+      const { person, organization } = baseLinks(kind, index, this.#context);
+      if (person !== null) add(children, `people:${person}`, index);
+      if (organization !== null) add(children, `organization:${organization}`, index);
     }
-    if (parent === 'todo') return [];
-    if (child === 'people') return parent === 'organization' ? basePeopleOf(index, this.#sizes) : [];
-    if (!isChildKind(child)) return [];
-    return parent === 'people'
-      ? baseChildrenOfPerson(child, index, this.#sizes)
-      : baseChildrenOfOrganization(child, index, this.#sizes);
+    this.#children.set(kind, children);
+    return children;
   }
 }
 
-function keyOf(child: Kind, parent: ParentKind, index: number): string {
-  return `${child}<${parent}:${index}`;
+function add(children: Map<string, number[]>, key: string, index: number): void {
+  const siblings = children.get(key);
+  if (siblings === undefined) children.set(key, [index]);
+  else siblings.push(index);
 }

@@ -1,7 +1,8 @@
 /** The orders in which a list can be served. Each is built when it is first used. */
+import { hash32 } from './random.js';
 import type { SandboxListName } from './lists.js';
 
-/** `shuffled` is not among them: paging makes a new order for each request. */
+/** `shuffled` is not among them: it is another order for each request. */
 export const ORDER_NAMES = ['creation', 'newest-first', 'id', 'last-change'] as const;
 export type OrderName = (typeof ORDER_NAMES)[number];
 
@@ -52,20 +53,23 @@ export class Order {
   }
 
   insert(row: number): void {
-    const position = this.positionOf(row);
-    if (position === this.#rows.length) this.#rows.push(row);
-    else if (this.#rows[position] !== row) this.#rows.splice(position, 0, row);
+    if (!this.has(row)) this.#rows.splice(this.positionOf(row), 0, row);
   }
 
   /** Must be called while the row still compares as it did when it was inserted. */
   remove(row: number): void {
-    const position = this.positionOf(row);
-    if (this.#rows[position] === row) this.#rows.splice(position, 1);
+    if (this.has(row)) this.#rows.splice(this.positionOf(row), 1);
   }
 
   /** A copy that later changes do not affect. */
   frozen(): Order {
     return new Order([...this.#rows], this.#compare);
+  }
+
+  /** The same rows in an order that depends only on the seed. */
+  shuffled(seed: number): Order {
+    const compare: Compare = (a, b) => hash32(seed, a) - hash32(seed, b) || a - b;
+    return new Order([...this.#rows].sort(compare), compare);
   }
 }
 
@@ -92,7 +96,8 @@ export class Orders {
   get(list: SandboxListName, name: OrderName): Order {
     const built = this.#built.get(`${list}:${name}`);
     if (built !== undefined) return built;
-    const made = this.#build(list, name);
+    const compare = this.#compare(list, name);
+    const made = new Order(this.get(list, 'creation').slice(0, Infinity).sort(compare), compare);
     this.#built.set(`${list}:${name}`, made);
     return made;
   }
@@ -106,25 +111,10 @@ export class Orders {
     for (const name of ORDER_NAMES) this.#built.get(`${list}:${name}`)?.insert(row);
   }
 
-  #build(list: SandboxListName, name: OrderName): Order {
-    const rows = this.get(list, 'creation').slice(0, Infinity);
-    if (name === 'newest-first') return new Order(rows.reverse(), (a, b) => b - a);
-    if (name === 'id') {
-      const ids = new Map(rows.map((row) => [row, this.#keys.idOf(list, row)]));
-      rows.sort((a, b) => byText(ids.get(a) ?? '', ids.get(b) ?? ''));
-      return new Order(rows, (a, b) => byText(this.#keys.idOf(list, a), this.#keys.idOf(list, b)));
-    }
-    const stamps = new Map(rows.map((row) => [row, this.#keys.changedAt(list, row)]));
-    rows.sort(newestFirst((row) => stamps.get(row) ?? 0));
-    return new Order(
-      rows,
-      newestFirst((row) => this.#keys.changedAt(list, row)),
-    );
+  #compare(list: SandboxListName, name: OrderName): Compare {
+    const keys = this.#keys;
+    if (name === 'id') return (a, b) => (keys.idOf(list, a) < keys.idOf(list, b) ? -1 : a === b ? 0 : 1);
+    if (name === 'last-change') return (a, b) => keys.changedAt(list, b) - keys.changedAt(list, a) || b - a;
+    return name === 'newest-first' ? (a, b) => b - a : (a, b) => a - b;
   }
 }
-
-const byText: (a: string, b: string) => number = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-const newestFirst =
-  (changedAt: (row: number) => number): Compare =>
-  (a, b) =>
-    changedAt(b) - changedAt(a) || b - a;

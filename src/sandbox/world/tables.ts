@@ -1,50 +1,42 @@
 /** The records of a workspace by kind: derived from the seed until they change, stored from then on. Memory grows only with changes. */
-import { baseDeal, baseMemo, baseTodo } from './base-children.js';
-import { baseOrganization, basePerson } from './base-contacts.js';
-import { baseFurther } from './base-further.js';
 import { baseActivity, baseHistory } from './base-log.js';
-import type { BaseContext } from './base-context.js';
+import { baseDeal, baseFurther, baseMemo, baseOrganization, basePerson, baseTodo } from './base-records.js';
+import { bornAtOnce, type BaseContext } from './base-context.js';
 import type { FactsOf, Kind } from './facts.js';
-import type { FurtherName } from './lists.js';
+import { CREDIT_LISTS, type FurtherName } from './lists.js';
+import { baseCredit } from './credits.js';
 
 /** The records of one kind. */
 class Table<Facts> {
-  readonly #derive: (index: number) => Facts;
+  readonly #context: BaseContext;
+  readonly #derive: (index: number, context: BaseContext) => Facts;
   /** Records that differ from the initial ones; null for removed ones. */
   readonly #changed = new Map<number, Facts | null>();
+  /** Indexes below this exist from the start. */
+  readonly #baseCount: number;
   #next: number;
 
-  constructor(
-    /** Indexes below this exist from the start. */
-    readonly baseCount: number,
-    derive: (index: number) => Facts,
-  ) {
+  constructor(baseCount: number, context: BaseContext, derive: (index: number, context: BaseContext) => Facts) {
+    this.#context = context;
     this.#derive = derive;
+    this.#baseCount = baseCount;
     this.#next = baseCount;
   }
 
   get(index: number): Facts | null {
     const changed = this.#changed.get(index);
     if (changed !== undefined) return changed;
-    return index >= 0 && index < this.baseCount ? this.#derive(index) : null;
-  }
-
-  /** The initial record, whatever has changed since. */
-  base(index: number): Facts | null {
-    return index >= 0 && index < this.baseCount ? this.#derive(index) : null;
-  }
-
-  isChanged(index: number): boolean {
-    return this.#changed.has(index);
+    return index >= 0 && index < this.#baseCount ? this.#derive(index, this.#context) : null;
   }
 
   put(index: number, facts: Facts | null): void {
     this.#changed.set(index, facts);
   }
 
-  /** The index for a new record. Never returned twice. */
-  reserve(): number {
-    return this.#next++;
+  /** The index for a new record, and facts as an initial record has them. No index is returned twice. */
+  newborn(at: number): { index: number; facts: Facts } {
+    const index = this.#next++;
+    return { index, facts: this.#derive(index, bornAtOnce(this.#context, at)) };
   }
 
   /** All indexes are below this. */
@@ -58,7 +50,7 @@ export class Tables {
 
   constructor(context: BaseContext, further: readonly FurtherName[]) {
     const table = <K extends Kind>(kind: K, derive: (index: number, context: BaseContext) => FactsOf[K]) =>
-      [kind, new Table(context.sizes[kind] ?? 0, (index) => derive(index, context))] as const;
+      [kind, new Table(context.sizes[kind] ?? 0, context, derive)] as const;
     this.#tables = new Map<Kind, unknown>([
       table('people', basePerson),
       table('organization', baseOrganization),
@@ -67,7 +59,8 @@ export class Tables {
       table('history', baseHistory),
       table('activity', baseActivity),
       table('unlistedDeal', baseDeal),
-      ...further.map((list) => table(list, (index) => baseFurther(list, index, context))),
+      ...CREDIT_LISTS.map((list) => table(list, (index, from) => baseCredit(list, index, from))),
+      ...further.map((list) => table(list, (index, from) => baseFurther(list, index, from))),
     ]);
   }
 

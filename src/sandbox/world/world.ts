@@ -7,14 +7,27 @@ import type { CrmRecord } from '../../crm/record.js';
 import { Tables } from './tables.js';
 import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
+import { actorOf, creditsOf, SYSTEM, type Writing } from './credits.js';
 import { customValues, type Customised, type CustomKind } from './custom.js';
 import { Directory, type Ref, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
 import { drawOf } from './draw.js';
-import { numberOf, type FactsOf, type Kind, type Sizes } from './facts.js';
+import { numberOf, type Actor, type CreditFacts, type FactsOf, type Kind, type Sizes } from './facts.js';
 import { Ids } from './ids.js';
-import { Links, parentsOf, type ParentKind } from './links.js';
-import { sandboxLists, type FurtherName, type SandboxList, type SandboxListName } from './lists.js';
+import { Links, parentsOf, type ChildKind, type ParentKind } from './links.js';
+import {
+  CREDIT_LISTS,
+  CREDITED,
+  DEAL,
+  furtherLists,
+  LEAD,
+  sandboxLists,
+  type CreditList,
+  type FurtherName,
+  type SandboxList,
+  type SandboxListName,
+} from './lists.js';
+import type { Dice } from './random.js';
 import { Orders, type Order, type OrderName } from './orders.js';
 
 export interface RecordChange {
@@ -38,6 +51,8 @@ export interface Mutation {
   readonly kind: string;
   /** ms */
   readonly at: number;
+  /** Who made it. */
+  readonly by: Actor;
   readonly changes: readonly RecordChange[];
 }
 
@@ -58,14 +73,32 @@ export interface WorldOptions {
   /** The initial records end here, ms. */
   start: number;
   sizes: Sizes;
-  /** Lists beyond the six. @defaultValue none */
-  further?: readonly FurtherName[];
+  /** Lists that are named when the sandbox is created. @defaultValue none */
+  named?: readonly string[];
 }
 
+/** A row of history that is written later. */
+interface Late {
+  readonly due: number;
+  readonly list: CreditList | 'history';
+  readonly facts: CreditFacts;
+}
+
+/** How long a late row takes; ms. */
+const LATE_MS = 5_000;
+
 export class World {
-  /** All lists: the six, then the further ones. */
+  /** All lists: the six, then the others. */
   readonly lists: readonly SandboxList[];
   readonly further: readonly FurtherName[];
+  /** Lists that were not named and that nobody has asked for: the journal leaves them out. */
+  readonly #unread: Set<SandboxListName>;
+  readonly #dealsWriteHistory: boolean;
+  /** How history is written. */
+  writing: Writing = 'true';
+  /** Who makes the mutations from now on. @defaultValue null: mostly a user, sometimes a program, by the seed */
+  actor: Actor | null = null;
+  #late: Late[] = [];
   readonly sizes: Sizes;
   readonly directory: Directory;
   readonly context: BaseContext;
@@ -74,15 +107,15 @@ export class World {
   readonly #orders: Orders;
   readonly #seed: number;
   readonly #ids = new Map<Kind, Ids>();
-  /** Creation times of records that are not initial. Their ids depend on them, even after removal. */
-  readonly #births = new Map<string, number>();
   readonly #versions = new Map<string, number>();
-  readonly #listVersions = new Map<SandboxListName, number>();
   readonly #listeners = new Set<WorldListener>();
   #mutations = 0;
   #generation = 0;
 
-  constructor({ seed, start, sizes, further = [] }: WorldOptions) {
+  constructor({ seed, start, sizes, named = [] }: WorldOptions) {
+    const further = furtherLists(named);
+    this.#unread = new Set([DEAL, LEAD, ...CREDIT_LISTS].filter((list) => !named.includes(list)));
+    this.#dealsWriteHistory = this.#unread.has(DEAL);
     this.sizes = sizes;
     this.lists = sandboxLists(further);
     this.further = further;
@@ -91,7 +124,7 @@ export class World {
     // A separate directory: a later rename must not change the initial records of the history.
     this.context = baseContext({ seed, sizes, start }, new Directory(seed));
     this.#tables = new Tables(this.context, further);
-    this.#links = new Links(this.#tables, sizes);
+    this.#links = new Links(this.context);
     this.#orders = new Orders(
       this.lists.map(({ name }) => name),
       {
@@ -112,7 +145,22 @@ export class World {
     return this.#tables.of(kind).get(index);
   }
 
-  children(child: Kind, parent: ParentKind, index: number): number[] {
+  /** Nobody has asked for this list, and it was not named. */
+  isUnread(list: SandboxListName): boolean {
+    return this.#unread.has(list);
+  }
+
+  /** A client asks for this list. Also writes the rows that come late. */
+  asked(list: SandboxListName, now: number): void {
+    this.#unread.delete(list);
+    const due = this.#late.filter((row) => row.due <= now);
+    if (due.length === 0) return;
+    this.#late = this.#late.filter((row) => row.due > now);
+    const number = ++this.#mutations;
+    this.#tell({ number, kind: 'write-history', at: now, by: SYSTEM, changes: this.#write(due, number) });
+  }
+
+  children(child: ChildKind, parent: ParentKind, index: number): readonly number[] {
     return this.#links.children(child, parent, index);
   }
 
@@ -121,8 +169,7 @@ export class World {
   }
 
   idOf(kind: Kind, index: number): string {
-    const bornAt = this.#births.get(`${kind}:${index}`) ?? this.context.bornAt(kind, index);
-    return this.#idsOf(kind).idOf(index, bornAt);
+    return this.#idsOf(kind).idOf(index, this.context.bornAt(kind, index));
   }
 
   /** Also finds removed records, for which `image` returns null. Null for an unknown id. */
@@ -155,11 +202,6 @@ export class World {
     return this.#versions.get(`${list}:${index}`) ?? 0;
   }
 
-  /** Grows with every mutation of the list. */
-  listVersion(list: SandboxListName): number {
-    return this.#listVersions.get(list) ?? 0;
-  }
-
   /** Grows with every change of records that is no mutation: a rename. */
   get generation(): number {
     return this.#generation;
@@ -170,8 +212,9 @@ export class World {
   }
 
   /** The custom fields of a record. */
-  customOf(kind: CustomKind, index: number, { custom, bornAt }: Customised): Readonly<Record<string, unknown>> {
-    return custom ?? customValues(kind, this.context.dice(kind, index, 5), bornAt, this.context.directory);
+  customOf(kind: CustomKind, index: number, { custom }: Customised): Readonly<Record<string, unknown>> {
+    const { context } = this;
+    return custom ?? customValues(kind, context.dice(kind, index, 5), context.bornAt(kind, index), context.directory);
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {
@@ -186,35 +229,52 @@ export class World {
     compose(draft);
     const { writes } = draft;
     const touched = this.#touchedBy(writes);
-    for (const { kind: born, index, facts } of writes) {
-      if (facts !== null && index >= this.#tables.of(born).baseCount)
-        this.#births.set(`${born}:${index}`, facts.bornAt);
-    }
     const before = touched.map(({ list, index }) => this.image(list, index));
     for (const write of writes) this.#apply(write);
     const number = ++this.#mutations;
     const changes = touched.flatMap(({ list, index, direct }, nth): RecordChange[] => {
       const [was, is] = [before[nth] ?? null, this.image(list, index)];
       if (JSON.stringify(was) === JSON.stringify(is)) return [];
-      return [
-        {
-          list,
-          index,
-          id: this.idOf(list, index),
-          before: was,
-          after: is,
-          direct,
-          previous: this.versionOf(list, index),
-        },
-      ];
+      const previous = this.versionOf(list, index);
+      return [{ list, index, id: this.idOf(list, index), before: was, after: is, direct, previous }];
     });
-    for (const { list, index } of changes) {
-      this.#versions.set(`${list}:${index}`, number);
-      this.#listVersions.set(list, number);
-    }
-    const mutation = { number, kind, at, changes };
+    for (const { list, index } of changes) this.#versions.set(`${list}:${index}`, number);
+    const by = this.actor ?? actorOf(this.context.dice('history', number, 9), this.directory);
+    const rows = changes.flatMap((change) => this.#creditsOf(change, by, at));
+    const [late, soon] = this.writing === 'late' ? [rows, []] : [[], rows];
+    this.#late.push(...late);
+    return this.#tell({ number, kind, at, by, changes: [...changes, ...this.#write(soon, number)] });
+  }
+
+  #tell(mutation: Mutation): Mutation {
     for (const listener of this.#listeners) listener.mutated?.(mutation);
     return mutation;
+  }
+
+  /** The rows that a change writes into history. */
+  #creditsOf(change: RecordChange, by: Actor, at: number): Late[] {
+    const list = this.#creditListOf(change.list);
+    if (list === null) return [];
+    const others = this.order(change.list);
+    const another = (roll: Dice): number => others.at(roll.below(others.length)) ?? change.index;
+    const facts = creditsOf(change, { by, at, writing: this.writing, another });
+    return facts.map((each) => ({ due: at + LATE_MS, list, facts: each }));
+  }
+
+  #creditListOf(list: SandboxListName): CreditList | 'history' | null {
+    if (list === DEAL) return this.#dealsWriteHistory ? 'history' : null;
+    return CREDIT_LISTS.find((each) => CREDITED[each].record === list) ?? null;
+  }
+
+  #write(rows: readonly Late[], number: number): RecordChange[] {
+    return rows.map(({ list, facts }) => {
+      const { index } = this.#tables.of(list).newborn(facts.createdAt);
+      const row = list === 'history' ? { ...facts, ...OF_DEAL, deal: facts.of } : facts;
+      this.#apply({ kind: list, index, facts: row });
+      this.#versions.set(`${list}:${index}`, number);
+      const after = this.image(list, index);
+      return { list, index, id: this.idOf(list, index), before: null, after, direct: true, previous: 0 };
+    });
   }
 
   /** Renames a user, team, form …: every record that names it shows the new name, and no change timestamp moves. */
@@ -263,3 +323,6 @@ export class World {
     >;
   }
 }
+
+/** A row of deal history about a record of the list `deal`. */
+const OF_DEAL = { isListed: true, person: null, organization: null, owner: null } as const;

@@ -16,6 +16,8 @@ import { writeAnswer } from './write-answer.js';
 export interface ReadApiServerOptions {
   /** @defaultValue the six lists of the interface */
   lists?: readonly ServedList[];
+  /** Served as well, but not in the OpenAPI document. @defaultValue none */
+  undocumented?: readonly ServedList[];
   sources: Sources;
   /** Around every request with a good token, the first outermost. @defaultValue none */
   layers?: readonly Layer[];
@@ -38,7 +40,14 @@ export interface ReadApiServer extends ListeningServer {
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
   const { sources, layers = [], clock = systemClock, log = silentLog } = options;
-  const { lists = Object.values(SIX_LISTS), host = '127.0.0.1', port = 0, hints, attempts } = options;
+  const {
+    lists = Object.values(SIX_LISTS),
+    undocumented = [],
+    host = '127.0.0.1',
+    port = 0,
+    hints,
+    attempts,
+  } = options;
   const closing = new AbortController();
   const respond = responder({ sources, layers, attempts });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
@@ -50,7 +59,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
       await writeAnswer(refusal(500, { message: 'Internal Server Error' }), reply, clock, closing.signal);
     }
   };
-  const app = buildApp(lists, closing.signal, answer);
+  const app = buildApp({ lists, undocumented }, closing.signal, answer);
   if (hints !== undefined) receiveHints(app, { targets: hints, attempts, log });
   // A stalled answer must not delay the stop.
   const beforeStop = (): void => closing.abort(new Error('the server is closing'));
@@ -59,7 +68,9 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
 
 type Answering = (request: ReadRequest, reply: FastifyReply) => Promise<void>;
 
-function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Answering): FastifyInstance {
+type Served = Required<Pick<ReadApiServerOptions, 'lists' | 'undocumented'>>;
+
+function buildApp({ lists, undocumented }: Served, signal: AbortSignal, answer: Answering): FastifyInstance {
   const app = createApp({ exposeHeadRoutes: false, routerOptions: { maxParamLength: 2_000 } });
   const handle =
     (list: string | null) =>
@@ -74,7 +85,7 @@ function buildApp(lists: readonly ServedList[], signal: AbortSignal, answer: Ans
     payload.resume();
     done(null);
   });
-  for (const { name, path } of lists) {
+  for (const { name, path } of [...lists, ...undocumented]) {
     app.all(`/${path}`, handle(name));
     app.all(`/${path}/:id`, handle(name));
   }
