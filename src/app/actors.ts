@@ -80,8 +80,8 @@ function withWho(
   facts: { list: ListDescriptor; credits: Parameters<typeof whoMade>[2]['credits'] },
 ): RecordWrite {
   const { event, derived = [], state } = write;
+  if (event === null || state === null) return write;
   const { decisions = [] } = state;
-  if (event === null) return write;
   const who = whoMade(event, derived, { ...facts, decisions });
   const [made = event, ...further] = who.events;
   const last = decisions.at(-1);
