@@ -102,6 +102,7 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   const snapshots = new Keys(`${redis.keys.prefix}:snapshots`);
   await sweeps(snapshots, 'emit')();
   const sweep = sweeps(redis.keys, 'quiet');
+  const written = life.createMemo();
   await sweep();
 
   const now = time.clock.now();
@@ -110,7 +111,7 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   const organization = life.createOrganization();
   life.assignOrganization();
   const memo = life.createMemo();
-  life.editMemo();
+  life.editMemo(written);
   const todo = life.createTodo({ startAt: now + 47 * HOUR_MS, endAt: now + 48 * HOUR_MS });
   const [done, moved, given, dropped] = Array.from({ length: 4 }, () => life.createTodo());
   life.addHistory();
