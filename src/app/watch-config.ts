@@ -64,7 +64,7 @@ export function watchConfig(options: ConfigWatchOptions, signal: AbortSignal) {
   };
   return {
     /** Reads and applies the configuration now, whether its files have changed or not. */
-    reload(): void {
+    reload: (): void => {
       isRequested = true;
       wake.abort();
       wake = new AbortController();

@@ -17,7 +17,7 @@ import { openQueues, type QueueKeys, type Queues } from './queues.js';
 import { startReaders, type Readers } from './reader.js';
 import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
 import { isSnapshotRunning } from './snapshot.js';
-import { describeSubscription, type SubscriptionStatistics } from './statistics.js';
+import { describeSubscription } from './statistics.js';
 
 export interface DispatcherOptions extends DispatchStores {
   subscriptions: readonly Subscription[];

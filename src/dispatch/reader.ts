@@ -6,7 +6,6 @@
  */
 import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { Subscription } from '../handlers/handler.js';
 import type { RedisUse } from '../redis/watch.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';

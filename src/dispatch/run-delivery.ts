@@ -84,7 +84,7 @@ export function createRuns(options: RunOptions) {
   });
   const context = { ...options, addJob };
   return {
-    async run(this: void, job: Job<JobData>, token = ''): Promise<void> {
+    run: async (job: Job<JobData>, token = ''): Promise<void> => {
       const interrupt = new Interrupt();
       if (isStopping) interrupt.abort('stopping');
       const id = job.id ?? '';

@@ -28,7 +28,7 @@ export function keepParts<Part extends SubscriptionPart>(create: (subscription: 
      * Replaces the set of subscriptions. One that is the same object as before is not restarted, and none waits for another. Resolves when the
      * parts of removed ones have stopped and those of new ones have started.
      */
-    async apply(this: void, subscriptions: readonly Subscription[]): Promise<void> {
+    apply: async (subscriptions: readonly Subscription[]): Promise<void> => {
       changing = changing
         .catch(() => undefined)
         .then(async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Subscription } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';

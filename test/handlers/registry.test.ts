@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineHandler } from '../../src/handlers/define.js';
-import { KINDS, buildSubscription } from '../../src/handlers/registry.js';
+import { buildSubscription } from '../../src/handlers/registry.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 

@@ -2,7 +2,6 @@ import { HTTP, type CloudEvent } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
-import type { Subscription } from '../../src/handlers/handler.js';
 import { createWebhook, webhook, webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
 import { failureOf, handlerContext, sampleEvent, useReceivers, type Received } from '../support/handler-fixtures.js';
 

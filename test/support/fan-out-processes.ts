@@ -21,12 +21,12 @@ export function useFanOutProcesses(test: TestRedis) {
     launch,
     linesOf,
     /** Kills a process at the point at which it freezes. */
-    async launchFrozen(role: 'dispatch' | 'handle' | 'replay', plan: Plan & { freeze: string }): Promise<void> {
+    launchFrozen: async (role: 'dispatch' | 'handle' | 'replay', plan: Plan & { freeze: string }): Promise<void> => {
       const frozen = launch(role, plan);
       await frozen.waitForLine(/^frozen/);
       await frozen.kill('SIGKILL');
     },
-    async sequencesOf(list: 'seen' | 'done', record: string): Promise<number[]> {
+    sequencesOf: async (list: 'seen' | 'done', record: string): Promise<number[]> => {
       const words = (await linesOf(list)).map((line) => line.split(' '));
       return words.flatMap(([subject, sequence]) => (subject === record ? [Number(sequence)] : []));
     },

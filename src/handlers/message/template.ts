@@ -38,7 +38,7 @@ const PLAIN_WORDS = {
   time: ({ time }: ChangeEvent) => time,
   workspace: workspaceOf,
   list: (_event: ChangeEvent, { list }: EventFacts) => list ?? '',
-  class: ({ data }: ChangeEvent) => String(data.class),
+  class: ({ data }: ChangeEvent) => data.class,
   sequence: ({ data }: ChangeEvent) => String(data.sequence),
 };
 type PlainWord = keyof typeof PLAIN_WORDS;

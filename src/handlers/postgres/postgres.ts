@@ -170,11 +170,6 @@ async function makeTable(table: Table, { settings: { name: subscription }, datab
   if (sql !== '') await database.query(sql);
 }
 
-interface FailureContext {
-  subscription: string;
-  place: string;
-  table: string;
-}
 /** Tables that were dropped while the process runs are created again at the next attempt. */
 function isTableGone(error: unknown): boolean {
   return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
