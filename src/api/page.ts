@@ -39,7 +39,8 @@ export function readPage(answer: Answer, asked: Asked): Page {
   const records = all.filter((_record, index) => reasons[index] === null);
   const unreadable = reasons.filter((reason) => reason !== null);
   const { bytes, digest } = answer;
-  const page = { list: nameOf(asked.list), records, nextCursor, bytes, digest };
+  const saysEnd = nextCursor === null && [data, body].some((part) => Object.hasOwn(part, 'nextCursor'));
+  const page = { list: nameOf(asked.list), records, nextCursor, bytes, digest, ...(saysEnd && { saysEnd }) };
   return unreadable.length === 0 ? page : { ...page, unreadable };
 }
 

@@ -13,6 +13,8 @@ export interface Page {
   readonly unreadable?: readonly UnreadableRecord[] | undefined;
   /** The cursor of the next page; null at the end of the list (null, missing or empty cursor, or no records). */
   readonly nextCursor: string | null;
+  /** There is a `nextCursor`, without a cursor. Otherwise the page may be the last one because the cursor has another name. */
+  readonly saysEnd?: true;
   /** Size of the body in bytes. */
   readonly bytes: number;
   /** Digest of the body's bytes. Absent: the page cannot be recognised. */

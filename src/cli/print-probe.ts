@@ -60,7 +60,7 @@ function listText(list: ProbedList, { colours, row, cut }: Page & { cut: string 
 /** A cursor that is not found ends a list after its first page, without an error. */
 function cutText({ records, end, pageSizes }: ProbedList, lists: readonly ProbedList[]): string | null {
   const sizes = lists.flatMap((one) => Object.keys(one.pageSizes).map(Number));
-  const isOnly = end !== null && Object.keys(pageSizes).length === 0;
+  const isOnly = end === 'missing' && Object.keys(pageSizes).length === 0;
   if (!isOnly || !isAsLongAsPages(records, sizes)) return null;
   return `the only page has ${records} records, as many as whole pages have: if the CRM shows more, its cursor was missed`;
 }

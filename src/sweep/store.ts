@@ -62,7 +62,7 @@ const sweep = z.object({
   /** Pages committed. */
   pages: count,
   counts: sweepCounts,
-  /** Records of its longest page. */
+  /** Records of the longest page that does not say that the list ends there (`nextCursor: null`). */
   longestPage: count.exactOptional(),
   /** Rule → records it muted. */
   muted: z.record(z.string(), count).readonly().exactOptional(),

@@ -38,11 +38,12 @@ describe('page', () => {
   });
 
   it.each([
-    ['null', { nextCursor: null }],
-    ['missing', {}],
-    ['empty', { nextCursor: '' }],
-  ])('page: a cursor that is %s ends the list', (_name, rest) => {
-    expect(read(ok({ peopleList: [{ id: 'a' }], ...rest })).nextCursor).toBeNull();
+    ['null', { nextCursor: null }, true],
+    ['missing', {}, undefined],
+    ['empty', { nextCursor: '' }, true],
+  ])('page: a cursor that is %s ends the list, and says so where it is there', (_name, rest, saysEnd) => {
+    const page = read(ok({ peopleList: [{ id: 'a' }], ...rest }));
+    expect([page.nextCursor, page.saysEnd]).toEqual([null, saysEnd]);
   });
 
   it('page: an empty page ends the list even with a cursor', () => {

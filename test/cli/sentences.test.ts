@@ -25,7 +25,7 @@ describe('sentences', () => {
     const delay = { p50: 1, p99: 2, max: 3 };
     const score = {
       ...{ recall: 0.5, found: 1, expected: 2, events: 1, falseEvents: 0, orderViolations: 0, sequenceGaps: 0 },
-      ...{ duplicates: 0, delay, inventions: [] },
+      ...{ duplicates: 0, delay, inventions: [], actors: { right: 1, wrong: 0, missing: 2 } },
       missed: [{ ...missed, visibleAt: '2026-11-23T03:13:35.006Z' }],
     };
     const text = scoreText(score as never, noColours, 60);

@@ -80,6 +80,7 @@ describe('describe', () => {
       field: 'text',
       before: { text: `…${context.join('갑')}…`, cut: true },
       after: { text: `…${context.join('을')}…`, cut: true },
+      actor: null,
     });
   });
 });

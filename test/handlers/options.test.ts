@@ -105,7 +105,7 @@ const types =
 const duration = "a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d'";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
-  'name, on, workspaces, lists, class, fields, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
+  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
 
 describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;

@@ -32,6 +32,21 @@ describe('baseline: since a time', () => {
   });
 });
 
+describe('longest page:', () => {
+  const redis = useRedis();
+
+  it.each([
+    ['a page without nextCursor', undefined, 3],
+    ['none that says that the list ends', true, 0],
+  ] as const)('counts %s, also when the page is unchanged', async (_what, saysEnd, longest) => {
+    const api = listedApi();
+    const records = [person('a'), person('b'), person('c')];
+    api.before = () => ({ list: 'people', records, nextCursor: null, bytes: 0, ...(saysEnd && { saysEnd }) });
+    const { sweep } = sweptList(redis, api);
+    expect([await sweep(), await sweep()].map(({ longestPage }) => longestPage)).toEqual([longest, longest]);
+  });
+});
+
 describe('resync:', () => {
   const redis = useRedis();
 

@@ -147,7 +147,7 @@ async function walkPages(
       ...checkpoint,
       ...reached,
       pages: checkpoint.pages + 1,
-      longestPage: Math.max(checkpoint.longestPage ?? 0, (reached.counts?.seen ?? 0) - checkpoint.counts.seen),
+      longestPage: Math.max(checkpoint.longestPage ?? 0, taken.length),
       cursor: nextCursor,
       readAt: isoTime(clock.now()),
       firstPage: visited.firstPage,

@@ -47,6 +47,8 @@ export type TakenPage =
       /** It was asked for by the cursor that the last complete sweep had used. */
       isKept: boolean;
       open: OpenRecords;
+      /** Records of a page that does not say that the list ends there, otherwise 0. Of an unchanged page, that of the longest one. */
+      length: number;
     }
   | { outcome: 'survey'; question: SurveyQuestion };
 
@@ -75,6 +77,7 @@ export async function takePage(
         nextCursor: known.nextCursor,
         isKept,
         open: known.open ?? [],
+        length: position.lastSweep?.longestPage ?? 0,
       };
     }
     const answer = await deps.api.fetchPage(list, { cursor, page, signal });
@@ -145,6 +148,7 @@ async function takeDifferent(
     nextCursor,
     isKept,
     open,
+    length: answer.saysEnd === true ? 0 : keys.length,
   };
 }
 
