@@ -34,7 +34,8 @@ function normal(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
-/** The name, or what it is. */
+/** The name, or what it is. A change of type `field` follows from another one. */
 export function textOfActor({ type, name }: Actor): string {
-  return name === null || name === '' ? type : name;
+  if (name !== null && name !== '') return name;
+  return type === 'field' ? 'the system' : type;
 }

@@ -63,7 +63,7 @@ describe('event line', () => {
     expect(lineOf(whole)).toBe('person updated           가상인 2  by 담당A[2J  등급: B → A');
     const [change] = event.data.changes;
     const partly = { ...event, data: { ...event.data, changes: [{ ...change!, actor: ours }] } };
-    expect(lineOf(partly)).toBe('person updated           가상인 2  등급: B → A by field');
+    expect(lineOf(partly)).toBe('person updated           가상인 2  등급: B → A by the system');
   });
 
   it('event line: control characters in values do not reach the terminal', () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { openChangefeed, type Changefeed } from '../../app/changefeed.js';
 import { quietLog } from '../../app/process.js';
 import { parseConfig } from '../../config/parse.js';
-import { LIST_NAMES } from '../../crm/lists/lists.js';
+import { LIST_NAMES, readyMadeLists } from '../../crm/lists/lists.js';
+import { listOf } from '../../events/envelope.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
@@ -111,7 +112,8 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
-    await printEvent(event, feed.lists, io);
+    // What a row of these histories says, the event of its record says too.
+    if (listOf(event, readyMadeLists) === undefined) await printEvent(event, feed.lists, io);
   }
 }
 

@@ -50,6 +50,7 @@ export function customEdit(
 }
 
 // The search is bounded, because a list of a million records may have none that fits.
+const TRIES = 50;
 const SCAN = 5_000;
 
 /** A random record of the list that fits; null when none was found. */
@@ -59,11 +60,21 @@ export function pick<K extends SandboxListName>(
   fits: (facts: FactsOf[K], index: number) => boolean = () => true,
 ): number | null {
   const rows = world.order(list);
+  const fitting = (position: number): number | null => {
+    const index = rows.at(position) ?? -1;
+    const facts = world.facts(list, index);
+    return facts !== null && fits(facts, index) ? index : null;
+  };
+  if (rows.length === 0) return null;
+  // Each that fits is equally likely. A search from a random place finds those most often that stand behind a long gap.
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = fitting(roll.below(rows.length));
+    if (found !== null) return found;
+  }
   const start = roll.below(rows.length);
   for (let step = 0; step < Math.min(rows.length, SCAN); step++) {
-    const index = rows.at((start + step) % rows.length) ?? -1;
-    const facts = world.facts(list, index);
-    if (facts !== null && fits(facts, index)) return index;
+    const found = fitting((start + step) % rows.length);
+    if (found !== null) return found;
   }
   return null;
 }

@@ -78,8 +78,8 @@ const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
 /** A list that is new to us is taken to gain a record a minute. */
 const GROWTH_AT_FIRST = { found: 1, of: 60 };
-/** An open record that is due now is taken to change once in a working day. */
-const OPEN_CHANGES_AT_FIRST = { found: 1, of: 28_800 };
+/** An open record that is due now is taken to change within the hour. Too often costs requests that were free for a minute, too rarely a late completion. */
+const OPEN_CHANGES_AT_FIRST = { found: 1, of: 3_600 };
 /** As if two records had been looked up before, of which one had changed. */
 const RIGHT_AT_FIRST = { found: 1, of: 2 };
 /** What is wrong again and again is worth a 64th, so that it is tried again some time. */
