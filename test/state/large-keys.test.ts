@@ -1,4 +1,6 @@
 /** A command on a whole key of a million entries blocks Redis, and with it everyone, for a quarter of a second and more. */
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { jobIdsIn } from '../../src/dispatch/queues.js';
 import { createRecordGate } from '../../src/state/gate.js';
@@ -13,15 +15,22 @@ const test = useRedis();
 const MANY = 12_000;
 const ids = Array.from({ length: MANY }, (_, n) => `id-${n}`);
 
-/** All commands while `act` runs that name this key; also those that scripts call. */
+/**
+ * All commands while `act` runs that name this key; also those that scripts call. Over a socket of its own: the client's MONITOR fails when
+ * others use the same Redis in that moment.
+ */
 async function commandsOn(key: string, act: () => Promise<unknown>): Promise<string[][]> {
-  const seen: string[][] = [];
-  const monitor = await test.redis.monitor();
-  onTestFinished(() => monitor.disconnect());
-  monitor.on('monitor', (_time: string, args: string[]) => seen.push(args));
+  const lines: string[] = [];
+  const { hostname, port, password } = new URL(test.url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  createInterface({ input: socket }).on('line', (line) => lines.push(line));
+  socket.write(`${password === '' ? '' : `AUTH ${decodeURIComponent(password)}\r\n`}MONITOR\r\n`);
+  await eventually(() => expect(lines.at(0)).toBe('+OK'));
   await act();
   await test.redis.echo(`end of ${key}`);
-  await eventually(() => expect(seen.some(([, text]) => text === `end of ${key}`)).toBe(true));
+  await eventually(() => expect(lines.some((line) => line.includes(`"end of ${key}"`))).toBe(true));
+  const seen = lines.map((line) => [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text));
   return seen.filter(([, first]) => first === key);
 }
 
