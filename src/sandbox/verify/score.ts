@@ -1,5 +1,5 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
-import { builtInLists } from '../../crm/lists/lists.js';
+import { builtInLists, readyMadeLists } from '../../crm/lists/lists.js';
 import type { JournalLine } from '../journal/lines.js';
 import { judgeActors, type Actors } from './actors.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
@@ -179,7 +179,7 @@ class Tally {
 /** In event types, a further list's object is its name. */
 function listOf({ type }: JudgedEvent): string {
   const object = type.split('.')[1] ?? '';
-  return builtInLists.byObject(object)?.name ?? object;
+  return (builtInLists.byObject(object) ?? readyMadeLists.byObject(object))?.name ?? object;
 }
 
 /** Null for an event that does not report a change of a record. */
