@@ -99,7 +99,10 @@ const swept = async (): Promise<void> => {
         ({ lastSweep }) => lastSweep === null || Date.parse(lastSweep.completedAt) - lastSweep.tookMs < from,
       );
       if (late.length > 0) throw new Error(`not swept: ${late.map(({ list }) => list).join(', ')}`);
-      if (subscriptions.some(({ lagEvents }) => lagEvents > 0)) throw new Error('events are not handled yet');
+      // While records change, the events of now may always be waiting.
+      const isOld = (lagSeconds: number): boolean => sandbox.rate === 0 || Date.now() - lagSeconds * 1_000 < from;
+      if (subscriptions.some(({ lagEvents, lagSeconds }) => lagEvents > 0 && isOld(lagSeconds)))
+        throw new Error('events are not handled yet');
     }, WAIT);
   }
 };
