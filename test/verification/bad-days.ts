@@ -172,8 +172,10 @@ const acts: Record<string, () => Promise<void>> = {
   'a killed private Redis': () =>
     resting(() =>
       saidAgain('the private Redis ended and was started again', async () => {
-        const home = JSON.parse(await readFile(join(stateDir, 'redis.json'), 'utf8')) as { server: { pid: number } };
-        process.kill(home.server.pid, 'SIGKILL');
+        await withRedis(async (redis) => {
+          const [, pid = ''] = /process_id:(\d+)/.exec(await redis.info('server')) ?? [];
+          process.kill(Number(pid), 'SIGKILL');
+        });
       }),
     ),
   async 'lists of history that are refused, lie, are late, and are switched off'() {
