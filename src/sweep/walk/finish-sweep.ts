@@ -109,7 +109,7 @@ export function summarise(
   };
 }
 
-/** As if a change had been found in a minute before: a list that was quiet for one sweep may be about to change. */
+/** As if one had been found in a minute before: a list that was quiet during one sweep may be about to change. */
 const FOUND_AT_FIRST = { found: 1, ofSeconds: 60 };
 
 /** The last sweep counts half: what only walks find differs from sweep to sweep. */
