@@ -42,7 +42,9 @@ const HISTORIES = ['people_history', 'organization_history', 'lead_history'];
 const configured = (more: { url?: string; token?: string; interval?: string; hasHistories?: boolean } = {}): object => {
   const { url = here.url, token = here.token, interval = '1s', hasHistories = true } = more;
   const names = [...LIST_NAMES, ...(hasHistories ? HISTORIES : [])];
-  const lists = Object.fromEntries(names.map((list) => [list, { interval }]));
+  // What is deleted must be reported before the state is lost: two sweeps, and no waiting.
+  const removals = { after: '0s' };
+  const lists = Object.fromEntries(names.map((list) => [list, { interval, removals }]));
   const budget = { requests: 100_000, perSeconds: 1 };
   return {
     workspaces: [{ name: 'soak', baseUrl: url, token, budget, lists }],
