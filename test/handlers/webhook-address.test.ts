@@ -222,12 +222,6 @@ describe('a connection', () => {
     expect(resolve.asked()).toBe(1);
   });
 
-  it('webhook connection: uses only the allowed ones of several addresses', async () => {
-    const receiver = await startReceiver(undefined, '0.0.0.0');
-    const resolve = answering(['10.0.0.1', '::1', '127.0.0.2']);
-    expect(await get(`http://mixed.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
-  });
-
   it('webhook connection: closes before the first byte when the socket has a forbidden address (0.0.0.0 reaches loopback)', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
     const sending = get(`http://hooks.example:${receiver.port}/`, ['0.0.0.0'], answering(['0.0.0.0']));
