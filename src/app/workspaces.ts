@@ -10,7 +10,7 @@ import { BACKGROUND_PART } from '../api/fair-queue.js';
 import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
-import { ChangefeedError } from '../errors.js';
+import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -283,8 +283,4 @@ function apiOutages(
       ...shared,
     }),
   };
-}
-
-function usage(message: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message });
 }

@@ -1,5 +1,5 @@
 /** Starts the parts of a process in order and stops them in reverse, each once, within a deadline. */
-import { ChangefeedError, messageOf } from '../errors.js';
+import { ChangefeedError, messageOf, usage } from '../errors.js';
 import { systemClock, withinTime } from './clock.js';
 import { formatDuration } from './duration.js';
 
@@ -35,7 +35,7 @@ export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } 
     abandon.signal.throwIfAborted();
   };
   const stop = (): Promise<void> => {
-    abandon.abort(new ChangefeedError('CF_USAGE', { message: 'Stopped before it had started.' }));
+    abandon.abort(usage('Stopped before it had started.'));
     return (stopping ??= stopAll(started.toReversed(), deadlineMs));
   };
   return {

@@ -1,5 +1,5 @@
 /** The mutations of the synthetic workspace: each by its name for tests, and a seeded stream of them (one table of what happens how often). */
-import { ChangefeedError } from '../../errors.js';
+import { ChangefeedError, usage } from '../../errors.js';
 import { trailing } from '../world/base-context.js';
 import { furtherEdit, refusalOf } from '../world/base-records.js';
 import type { CustomKind } from '../world/custom.js';
@@ -178,7 +178,7 @@ export class Life {
   #further(name: string): FurtherName {
     const list = this.#context.world.further.find((each) => each === name);
     if (list !== undefined) return list;
-    throw new ChangefeedError('CF_USAGE', { message: `The sandbox was created without a further list "${name}".` });
+    throw usage(`The sandbox was created without a further list "${name}".`);
   }
 
   #deal(): number {
@@ -249,7 +249,7 @@ export class Life {
 }
 
 function nothing(what: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message: `The sandbox has no ${what} for this mutation.` });
+  return usage(`The sandbox has no ${what} for this mutation.`);
 }
 
 export type LifeVerb = keyof Life;

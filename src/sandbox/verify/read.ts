@@ -1,6 +1,6 @@
 /** Reads journals and streams of events from NDJSON. An error names the number of the wrong line. */
 import { z } from 'zod';
-import { ChangefeedError } from '../../errors.js';
+import { ChangefeedError, usage } from '../../errors.js';
 import { imageSchema, journalLine, type JournalLine, type MutationLine } from '../journal/lines.js';
 
 const actor = z.object({ type: z.string(), id: z.string().nullable().default(null) });
@@ -50,7 +50,7 @@ function linesOf(text: string, what: string): { value: unknown; number: number }
     } catch (cause) {
       // A file that is still being written may end in half a line. The lines before it are complete.
       if (nth === lines.length - 1) return [];
-      throw new ChangefeedError('CF_USAGE', { message: `Line ${nth + 1} of the ${what} is not JSON.`, cause });
+      throw usage(`Line ${nth + 1} of the ${what} is not JSON.`, cause);
     }
   });
 }
