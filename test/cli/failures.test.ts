@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Status } from '../../src/observability/status.js';
 import { probeRedis } from '../../src/redis/probe.js';
+import { promisedShape, shapeOf } from '../support/cli-page.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { rowsOfGate } from '../support/night.js';
@@ -113,6 +115,39 @@ describe('failures: the command line', () => {
     expect(refused.stderr).not.toContain('hunter2');
     expect(unnamed.stderr).toMatch(/^changefeed: Redis at \S+ asks for a password\. .*\[CF_REDIS_UNREACHABLE\]\n$/);
     expect(crm.asked).toEqual([]);
+  });
+
+  it('failures: events of handlers that throw or hang become dead letters; the return value is ignored', async () => {
+    const crm = await startOtherCrm();
+    const folder = await folderOf(
+      crm,
+      `[
+        defineHandler({ name: 'throws', retry, handle() { throw new Error('no luck'); } }),
+        defineHandler({ name: 'hangs', retry: { attempts: 1 }, timeout: '100ms', handle: () => new Promise(() => {}) }),
+        defineHandler({ name: 'returns', retry, handle: () => 42 }),
+      ]`,
+    );
+    expect(await folder.call(['sweep', 'people'])).toMatchObject({ code: 0 });
+    editPeople(crm, 2);
+    const swept = await folder.run(['sweep', 'people']);
+    expect(swept.code).toBe(1);
+    expect(swept.stderr).toMatch(/✓ people +2 events/);
+    expect(swept.stderr).toMatch(/subscription "throws": 2 events became dead letters/);
+    expect(swept.stderr).toMatch(/subscription "hangs": 2 events became dead letters/);
+    expect(swept.stderr).not.toMatch(/subscription "returns"/);
+    expect(swept.stderr).toMatch(/no luck/);
+
+    const [asData, asPage] = [await folder.call(['status', '--json']), await folder.call(['status'])];
+    const { subscriptions } = JSON.parse(asData.stdout) as Status;
+    // Nothing runs by now: the shapes of processes and problems are checked where a service runs.
+    const shown = { ...(shapeOf(JSON.parse(asData.stdout)) as object), processes: [], problems: [] };
+    expect(shown).toEqual({ ...(promisedShape('status') as object), processes: [], problems: [] });
+    expect(subscriptions.map(({ name, dead, lagEvents }) => [name, dead, lagEvents])).toEqual([
+      ['throws', 2, 0],
+      ['hangs', 2, 0],
+      ['returns', 0, 0],
+    ]);
+    expect(asPage.stdout).toMatch(/throws .* 2\n/);
   });
 
   it('failures: a sweep whose events are not handled in time names the subscription and ends with exit code 1', async () => {

@@ -1,9 +1,90 @@
 import { describe, expect, it } from 'vitest';
-import { useCli } from '../support/cli.js';
-import { startOtherCrm } from '../support/other-crm.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import type { Status } from '../../src/observability/status.js';
+import { STACK_OR_COLOUR, useCli, type CliFolder } from '../support/cli.js';
+import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
 const TOKEN = 'tok-5f0c1e9bd2a7';
+
+describe('source: the command line', { timeout: 240_000 }, () => {
+  const cli = useCli();
+  const redis = useRedis();
+
+  /** A folder whose configuration reads this address; state is shared by all folders of a test. */
+  async function folderAt(baseUrl: string): Promise<Pick<CliFolder, 'run'>> {
+    const folder = await cli({
+      'changefeed.config.json': {
+        workspaces: [{ name: 'default', baseUrl, token: TOKEN }],
+        redis: { prefix: redis.keys.prefix },
+        subscriptions: [{ handler: 'ndjson', name: 'out' }],
+      },
+    });
+    return {
+      async run(args) {
+        const done = await folder.run(args, { REDIS_URL: redis.url });
+        expect(done.stdout + done.stderr).not.toMatch(STACK_OR_COLOUR);
+        return done;
+      },
+    };
+  }
+  const eventsOf = (stdout: string): string[] =>
+    stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as ChangeEvent)
+      .map(({ type, subject }) => `${type} ${subject}`);
+  const replaceRecords = (crm: OtherCrm): void => {
+    for (const records of Object.values(crm.lists)) for (const record of records) record.id = `other-${record.id}`;
+  };
+  const edit = (crm: OtherCrm): string => {
+    crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: '다른 이름' };
+    return `crm.person.updated ${crm.lists.people[0].id}`;
+  };
+
+  it('source: a second CRM under the same workspace name and Redis is refused; the first continues', async () => {
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    replaceRecords(second);
+    const [ours, theirs] = [await folderAt(first.url), await folderAt(second.url)];
+    expect(await ours.run(['sweep'])).toMatchObject({ code: 0, stdout: '' });
+
+    const { code, stdout, stderr } = await theirs.run(['sweep']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(
+      `baseUrl is now ${second.url} and shows other records than ${first.url}, from which the baseline was taken. Nothing was written: ` +
+        'correct baseUrl, take the new source with "changefeed resync <list>" (a quiet baseline), or start over with ' +
+        '"changefeed forget default" or another workspace name. [CF_SOURCE_CHANGED]',
+    );
+    expect(stderr.match(/shows other records/g)).toHaveLength(1);
+    expect(stderr).toContain('6 of 6 lists could not be completed. Nothing was written of them. [CF_SOURCE_CHANGED]');
+
+    const event = edit(first);
+    const back = await ours.run(['sweep']);
+    expect([back.code, eventsOf(back.stdout)]).toEqual([0, [event]]);
+  });
+
+  it('source: resync all accepts a new source without events', async () => {
+    const [first, second] = [await startOtherCrm(), await startOtherCrm()];
+    replaceRecords(second);
+    await (await folderAt(first.url)).run(['sweep']);
+    const theirs = await folderAt(second.url);
+    expect((await theirs.run(['resync', 'people', '--dry-run'])).stdout).toBe(
+      'This drops the baseline of people: changes since the last sweep will make no events. Nothing was changed.\n',
+    );
+    expect(await theirs.run(['resync', 'people'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Without a terminal, confirm it with --yes. [CF_USAGE]') as string,
+    });
+    expect((await theirs.run(['resync', 'all', '--yes'])).stdout.match(/baseline is dropped/g)).toHaveLength(6);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1)
+      expect(await theirs.run(['sweep'])).toMatchObject({ code: 0, stdout: '' });
+    const event = edit(second);
+    expect(eventsOf((await theirs.run(['sweep'])).stdout)).toEqual([event]);
+    const status = JSON.parse((await theirs.run(['status', '--json'])).stdout) as Status;
+    expect(status.workspaces[0]!.lists.map(({ records }) => records)).toEqual([17, 14, 9, 8, 7, 3]);
+  });
+});
 
 describe('held: the command line', { timeout: 240_000 }, () => {
   const cli = useCli();

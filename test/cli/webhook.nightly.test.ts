@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { Pinged } from '../../src/handlers/handler.js';
-import { useCli } from '../support/cli.js';
+import type { Status } from '../../src/index.js';
+import { STACK_OR_COLOUR, useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { appendEvents, changeEvent } from '../support/fan-out.js';
 import { useReceivers, type Reply } from '../support/handler-fixtures.js';
@@ -100,6 +101,54 @@ describe('webhook test', () => {
 
 describe('disabled subscriptions: the command line', () => {
   const redis = useRedis();
+
+  it(
+    'disabled subscriptions: an answer 410 disables a webhook, shown in log and status; enable continues it',
+    { timeout: 240_000 },
+    async () => {
+      let gone = true;
+      const receiver = await startReceiver(() => (gone ? { status: 410, body: `gone ${KEY}` } : {}));
+      const url = `${receiver.url}/in?key=sesame-key`;
+      const folder = await cli({
+        'changefeed.config.json': { ...configOf(url), redis: { prefix: redis.keys.prefix } },
+      });
+      const env = { REDIS_URL: redis.url };
+      const events = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }));
+      await appendEvents(redis.redis, redis.keys, events.slice(0, 1));
+      const service = folder.start(['start', '--only', 'dispatch,handle'], env);
+
+      const loud = await service.waitForLine(/SUBSCRIPTION DISABLED/);
+      expect(loud).toContain(`127.0.0.1:${receiver.port}/in answered 410 (Gone)`);
+      await appendEvents(redis.redis, redis.keys, events.slice(1));
+      const status = JSON.parse((await folder.call(['status', '--json'], env)).stdout) as Status;
+      expect(status.subscriptions[0]).toMatchObject({
+        name: 'ops',
+        paused: true,
+        dead: 0,
+        disabled: { missing: false },
+      });
+      expect(status.subscriptions[1]).toMatchObject({ name: 'archive', disabled: null, failingSince: null });
+      const shown = await folder.call(['status'], env);
+      expect(shown.stdout).toMatch(/^ops \(DISABLED\)/m);
+      expect(shown.stdout).toMatch(/^ {2}subscription\.disabled .* answered 410.*changefeed enable ops/m);
+      expect(receiver.received).toHaveLength(1);
+
+      gone = false;
+      const enabled = await folder.call(['enable', 'ops'], env);
+      expect(enabled.stdout).toMatch(/^"ops" is enabled again; it was disabled at .*: Webhook "ops": .* answered 410/);
+      await eventually(() =>
+        expect(receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])).toEqual(
+          events.map(({ id }) => id),
+        ),
+      );
+      expect((await folder.call(['enable', 'ops'], env)).stdout).toBe('"ops" was not disabled\n');
+      const everything = [service.stdout, service.stderr, shown.stdout, enabled.stdout, JSON.stringify(status)].join(
+        '\n',
+      );
+      expect(everything).not.toMatch(new RegExp(`sesame|${KEY.slice(0, 12)}`));
+      expect(everything).not.toMatch(STACK_OR_COLOUR);
+    },
+  );
 
   it('disabled subscriptions: the command disable disables one', { timeout: 240_000 }, async () => {
     const folder = await cli({

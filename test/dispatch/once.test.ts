@@ -71,4 +71,17 @@ describe('once', () => {
     await eventually(() => expect(outcomes).toEqual(['unknown', 'ran']));
     expect(effects).toEqual([1]);
   });
+
+  it('control: without it an effect runs at every attempt', async () => {
+    const effects: number[] = [];
+    const { append, settled } = await runFanOut(test, [
+      aSubscription('s', (_event, { attempt }) => {
+        effects.push(attempt);
+        if (attempt < 3) throw new Error('not yet');
+      }),
+    ]);
+    await append(1);
+    await settled();
+    expect(effects).toEqual([1, 2, 3]);
+  });
 });

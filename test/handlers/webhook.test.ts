@@ -2,7 +2,7 @@ import { HTTP, type CloudEvent } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { isDisabling, isPermanent, retryAfterMsOf } from '../../src/handlers/errors.js';
-import { webhook, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
+import { createWebhook, webhook, webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
 import { failureOf, handlerContext, sampleEvent, useReceivers, type Received } from '../support/handler-fixtures.js';
 
 const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
@@ -93,6 +93,16 @@ describe('webhook: a refused delivery', () => {
     expect([isPermanent(error), retryAfterMsOf(error)]).toEqual([false, undefined]);
   });
 
+  it('webhook: does not follow a redirect', async () => {
+    const inner = await startReceiver();
+    const receiver = await startReceiver(() => ({ status: 307, headers: { location: inner.url } }));
+    const error = await failureOf(deliver({ url: receiver.url }));
+    expect(error.message).toBe(
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 307: redirects are not followed; put the final URL into the subscription.`,
+    );
+    expect(inner.received).toEqual([]);
+  });
+
   it.each([
     ['90', '1 min 30 s', 90_000],
     // At most a day.
@@ -138,6 +148,19 @@ describe('webhook: a refused delivery', () => {
   it('webhook: reports a refused connection', async () => {
     const error = await failureOf(deliver({ url: 'http://127.0.0.1:1/hooks?key=sesame-key' }));
     expect(error.message).toBe('Webhook "ops": 127.0.0.1:1/hooks could not be reached (ECONNREFUSED).');
+  });
+
+  it('webhook: sends nothing to a name with an internal address, and says how to allow it', async () => {
+    const settings = webhookSchema.parse({ name: 'ops', secret, url: 'https://inwards.example/hooks?key=sesame-key' });
+    const subscription = createWebhook(settings, {
+      resolve: () => Promise.resolve([{ address: '10.0.0.5', family: 4 }]),
+    });
+    const error = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext())));
+    await subscription.close?.();
+    expect(error.code).toBe('CF_ADDRESS_REFUSED');
+    expect(error.message).toBe(
+      'Webhook "ops": inwards.example/hooks: inwards.example resolves to 10.0.0.5, which is in the range "private": nothing was sent. If this address is intended, add the host or address to allowHosts.',
+    );
   });
 });
 

@@ -1,17 +1,66 @@
 import { describe, expect, it } from 'vitest';
 import type { BudgetLimits, WindowAnswer, WindowAsk } from '../../src/api/budget.js';
-import { createSharedBudget } from '../../src/api/shared-budget.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { createSharedBudget, type SharedBudget } from '../../src/api/shared-budget.js';
+import { isAborted, systemClock } from '../../src/runtime/clock.js';
 import { createBudgetWindow } from '../../src/state/budget.js';
+import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
 
 const WALK = { list: 'people', kind: 'walk' } as const;
+
+/** The most requests in any stretch of this length, by the clock of Redis. A fullest one ends with a request. */
+function fullest(grants: ReadonlyMap<string, number>, ms: number): number {
+  const times = [...grants.values()].sort((one, other) => one - other);
+  const requestsUntil = (end: number): number => times.filter((at) => at > end - ms && at <= end).length;
+  return Math.max(0, ...times.map(requestsUntil));
+}
 
 describe('the request budget', () => {
   const redis = useRedis();
   const window = (workspace = 'acme') => createBudgetWindow({ redis: redis.connect(), keys: redis.keys, workspace });
   const budget = (limits: BudgetLimits, own = window()) =>
     createSharedBudget({ window: own, limits, clock: systemClock });
+
+  /** Adds the requests in the window to the grants: workspace and number → time. */
+  async function record(grants: Map<string, number>, workspace = 'acme'): Promise<void> {
+    const entries = await redis.redis.zrange(redis.keys.budgetWindow(workspace), '0', '-1', 'WITHSCORES');
+    for (let at = 0; at < entries.length; at += 2) grants.set(`${workspace} ${entries[at]}`, Number(entries[at + 1]));
+  }
+
+  /** Never stops asking until the signal aborts. */
+  async function takeForever(own: SharedBudget, stop: AbortSignal): Promise<void> {
+    while (!isAborted(stop)) await own.take({ ...WALK, signal: AbortSignal.any([stop]) });
+  }
+
+  it('budget: no window has more requests than allowed, and nearly all are used, by several processes', async () => {
+    const limits = { requests: 100, perSeconds: 3 };
+    const grants = new Map<string, number>();
+    const stop = new AbortController();
+    const takers = Array.from({ length: 4 }, () => budget(limits)).flatMap((own) =>
+      Array.from({ length: 10 }, () => takeForever(own, stop.signal)),
+    );
+    // Two whole windows in a row.
+    await eventually(async () => {
+      await record(grants);
+      expect(fullest(grants, 6_000)).toBeGreaterThanOrEqual(0.98 * 200);
+    });
+    stop.abort();
+    await Promise.allSettled(takers);
+    expect(fullest(grants, 3_000)).toBeLessThanOrEqual(100);
+  });
+
+  it('budget: without the shared window they exceed it (control)', async () => {
+    const limits = { requests: 10, perSeconds: 4 };
+    const grants = new Map<string, number>();
+    const workspaces = ['one', 'other'];
+    const takers = workspaces.flatMap((workspace) => {
+      const own = budget(limits, window(workspace));
+      return Array.from({ length: 10 }, () => own.take(WALK));
+    });
+    await Promise.all(takers);
+    for (const workspace of workspaces) await record(grants, workspace);
+    expect(fullest(grants, 4_000)).toBeGreaterThan(10);
+  });
 
   it('budget: one of many waiting requests of a process asks for all', async () => {
     const inner = window();

@@ -32,6 +32,19 @@ const entered = (heads: readonly boolean[], pending: number) => ({
 });
 
 describe('the record gate', () => {
+  it('gate: only the first event of each record is a head, and the next when it has left', async () => {
+    const gate = gateOf();
+    const [a1, b1, a2] = [entry('a', 1), entry('b', 2), entry('a', 3)];
+
+    expect(await enter(gate, [a1, b1, a2])).toEqual(entered([true, true, false], 3));
+    expect(await gate.standing(SUB, await run(a2))).toEqual(left(1));
+    expect(await gate.advance(SUB, await run(a1))).toEqual(left(3));
+    expect(await gate.standing(SUB, await run(a2))).toMatchObject({
+      outcome: 'head',
+      entries: [{ id: 'evt_3', atMs: 3 }],
+    });
+  });
+
   it('gate: an event that was entered before is not entered again, whether pending or done', async () => {
     const gate = gateOf();
     const [a1, a2, a10] = [entry('a', 1), entry('a', 2), entry('a', 10)];
@@ -150,6 +163,30 @@ describe('the record gate', () => {
 });
 
 describe('a held dead letter in the record gate', () => {
+  it('gate: it makes its followers wait, is not pending, and its retry takes its place', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    const stored = { event: changeEvent({ record: 'a', sequence: 1 }) };
+    await enter(gate, [a1, a2]);
+
+    expect(await gate.hold(SUB, await run(a1))).toEqual({ outcome: 'held' });
+    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
+    const retry = entry('a', 1, { id: 'evt_1.t1', kind: 'decided', stored, serial: '0-1', replaces: 'evt_1' });
+    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([true], 2));
+    expect([await gate.stored(SUB, 'evt_1.t1'), await gate.stored(SUB, 'evt_1')]).toEqual([stored, null]);
+    expect(await gate.advance(SUB, await run(retry))).toEqual(left(2));
+  });
+
+  it('gate: a retry of one that was released goes to the end', async () => {
+    const gate = gateOf();
+    const [a1, a2] = [entry('a', 1), entry('a', 2)];
+    await enter(gate, [a1, a2]);
+    await gate.advance(SUB, await run(a1));
+    const retry = entry('a', 1, { id: 'evt_1.t1', serial: '0-1', replaces: 'evt_1' });
+
+    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([false], 2));
+  });
+
   it('gate: it can be dropped, but not while a run has its job', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
@@ -160,5 +197,47 @@ describe('a held dead letter in the record gate', () => {
     await test.redis.del(test.keys.jobLock(SUB, a1.id));
     expect(await gate.advance(SUB, dead(a1))).toEqual(left(2));
     expect(await gate.advance(SUB, dead(a1))).toEqual(left(2));
+  });
+});
+
+describe('followers in the record gate', () => {
+  const four = [1, 2, 3, 4].map((n) => entry('a', n));
+  const [a1, a2] = four as [NewEntry, NewEntry];
+
+  it('gate: the head sees them in order and up to the count', async () => {
+    const gate = gateOf();
+    await enter(gate, four);
+    const ids = async (most: number) => {
+      const standing = await gate.standing(SUB, await run(a1), most);
+      return standing.outcome === 'head' ? standing.entries.map(({ id }) => id) : [];
+    };
+    expect(await ids(10)).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
+    expect(await ids(2)).toEqual(['evt_1', 'evt_2']);
+  });
+
+  it('gate: those that are merged leave, and the head stays with the merged event', async () => {
+    const gate = gateOf();
+    await enter(gate, four);
+    const stored = { event: changeEvent({ record: 'a', sequence: 9 }) };
+    const claim = await run(a1);
+
+    expect(await gate.merge(SUB, claim, { count: 2, head: { ...a1, kind: 'decided' }, stored })).toEqual({
+      outcome: 'head',
+    });
+    expect(await gate.standing(SUB, claim, 9)).toMatchObject({
+      entries: [{ id: 'evt_1', kind: 'decided' }, { id: 'evt_4' }],
+    });
+    expect(await gate.stored(SUB, 'evt_1')).toEqual(stored);
+    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 2 });
+    expect(await gate.standing(SUB, await run(a2))).toEqual(left(1));
+    expect(await gate.advance(SUB, claim)).toEqual(left(4));
+    expect(await test.redis.exists(test.keys.payloads(SUB))).toBe(0);
+  });
+
+  it('gate: those of a batch leave together with the head', async () => {
+    const gate = gateOf();
+    await enter(gate, four);
+    expect(await gate.advance(SUB, await run(a1), 3)).toEqual(left(4));
+    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
   });
 });

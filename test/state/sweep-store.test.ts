@@ -50,6 +50,20 @@ describe('the memory of a sweep', () => {
     });
   const logged = (): Promise<number> => redis.redis.xlen(redis.keys.log('acme'));
 
+  it('commit: records, events and checkpoint of a page are stored together', async () => {
+    const store = open();
+    expect(await store.commit('todo', page(await acquire(store)))).toEqual({ outcome: 'committed', events: 1 });
+    expect(await store.digests('todo', ['t1', 'unknown'])).toEqual(['d1', null]);
+    expect(await store.records('todo', ['t1', 'unknown'])).toEqual([write.state, null]);
+    expect(await store.load('todo')).toEqual({
+      checkpoint,
+      cursors: ['c2'],
+      cutOff: false,
+      state: { baselineAt: null, quiet: false, lastSweep: null },
+    });
+    expect(await logged()).toBe(1);
+  });
+
   it('commit: a page that the client sends twice after a broken connection is stored once', async () => {
     const store = createSweepStore(twice(), redis.keys, 'acme');
     const token = await acquire(open());
@@ -77,6 +91,15 @@ describe('the memory of a sweep', () => {
     });
   });
 
+  it('lease: one sweep at a time holds a list, with a token of its own', async () => {
+    const store = open();
+    const first = await acquire(store);
+    expect(await open().acquire('todo', 60_000)).toMatchObject({ outcome: 'held', holder: first });
+    expect(await open().acquire('memo', 60_000)).toMatchObject({ outcome: 'acquired' });
+    await store.release('todo', first);
+    expect(await acquire(open())).not.toBe(first);
+  });
+
   it('lease: a Redis that lost the writes of a lease gives no token twice', async () => {
     await open().release('todo', await acquire(open()));
     const tokens: string[] = [];
@@ -102,5 +125,19 @@ describe('the memory of a sweep', () => {
     const token = await acquire(store);
     expect(await open().renew('todo', token, 60_000)).toBe(true);
     expect(await store.acquire('todo', 60_000)).toMatchObject({ outcome: 'held', holder: token });
+  });
+
+  it('lease: a sweep that lost its lease writes nothing and leaves the lease of its successor alone', async () => {
+    const store = open();
+    const old = await acquire(store);
+    await redis.redis.del(redis.keys.lease('acme', 'todo'));
+    expect(await store.commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: null });
+    const young = await acquire(store);
+    expect(await store.commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
+    expect(await store.renew('todo', old, 60_000)).toBe(false);
+    await store.release('todo', old);
+    expect(await store.abandon('todo', old)).toEqual({ outcome: 'fenced', holder: young });
+    expect(await store.renew('todo', young, 60_000)).toBe(true);
+    expect([await logged(), await store.digests('todo', ['t1'])]).toEqual([0, [null]]);
   });
 });

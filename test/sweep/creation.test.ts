@@ -12,6 +12,7 @@ const person = (id: string, name = id): UncheckedRecord => ({
 });
 const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
+const OFF = { maxShare: 1, maxCount: 100 };
 
 describe('creations: a small list that was replaced', () => {
   const redis = useRedis();
@@ -44,6 +45,21 @@ describe('creations: a small list that was replaced', () => {
     expect((await store.schema('people')).rows).toBe(50);
   });
 
+  it('ends when the old records are back', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(50, 'other');
+    await sweep();
+    await sweep();
+    api.records = people(50);
+    const { counts, held } = await sweep();
+    expect(counts).toMatchObject({ seen: 50, unchanged: 50, held: 0, missing: 0 });
+    expect(held).toBeUndefined();
+    expect(await eventLines()).toEqual([]);
+    expect((await store.membership('people')).missing.size).toBe(0);
+  });
+
   it('holds its removals too, even if they are too few for their own guard', async () => {
     const api = listedApi(people(10), 7);
     const { sweep, eventLines } = sweptList(redis, api);
@@ -55,6 +71,15 @@ describe('creations: a small list that was replaced', () => {
       { what: 'creations', count: 8 },
     ]);
     expect(await eventLines()).toEqual([]);
+  });
+
+  it('floods when the guard is switched off (control)', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep({ creations: OFF });
+    api.records = people(50, 'other');
+    await sweep({ creations: OFF });
+    expect(await eventLines()).toHaveLength(50);
   });
 });
 
@@ -92,6 +117,22 @@ describe('creations: held ones', () => {
     expect(await eventLines()).toHaveLength(150);
   });
 
+  it('stay held although some were reported before they became too many', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(20), ...people(300, 'new')];
+    const { since, reported = 0, count } = creations(await sweep())!;
+    expect(reported + count).toBe(300);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1)
+      expect(creations(await sweep())).toMatchObject({ since, reported, count, known: { seen: 20, of: 20 } });
+    expect(await eventLines()).toHaveLength(reported);
+    expect(reported).toBeLessThanOrEqual(100);
+    await store.acceptHeld('people');
+    expect((await sweep()).held).toBeUndefined();
+    expect(await eventLines()).toEqual(people(300, 'new').map(({ id }) => `created ${String(id)} 1`));
+  });
+
   it('of a replaced list are reported when accepted, and its removals as well', async () => {
     const api = listedApi(people(50), 7);
     const { sweep, eventLines, store } = sweptList(redis, api);
@@ -101,6 +142,17 @@ describe('creations: held ones', () => {
     await store.acceptHeld('people');
     expect((await sweep()).counts).toMatchObject({ created: 50, deleted: 50 });
     expect(await eventLines()).toHaveLength(100);
+  });
+
+  it('are held when all of them follow the known records on one page', async () => {
+    const api = listedApi(people(20), 20);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(20), ...people(150, 'new')];
+    api.before = (cursor) =>
+      cursor === '20' ? { list: 'people', records: people(150, 'new'), nextCursor: null, bytes: 0 } : undefined;
+    expect(creations(await sweep())).toMatchObject({ count: 150, of: 170, reported: 0 });
+    expect(await eventLines()).toEqual([]);
   });
 
   it('hold every removal of the list meanwhile', async () => {

@@ -17,6 +17,39 @@ const people = (count: number): UncheckedRecord[] => Array.from({ length: count 
 describe('removal: a record that is no longer in the list', () => {
   const redis = useRedis();
 
+  it('is deleted after the second complete sweep that does not show it, once, with its last image', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(5).filter(({ id }) => id !== 'p1');
+    expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 1, deleted: 0 });
+    expect(await eventLines()).toEqual([]);
+    expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 0, deleted: 1 });
+    await sweep();
+    expect(await eventLines()).toEqual(['deleted p1 1']);
+    expect((await events())[0]?.data).toMatchObject({ before: person('p1'), after: null, changes: [] });
+  });
+
+  it('is deleted after one sweep when the configuration asks for no confirmation (control)', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines } = sweptList(redis, api);
+    const removals = { confirm: 1, afterMs: 0, maxShare: 0.2, maxCount: 10 };
+    await sweep({ removals });
+    api.records = people(4);
+    await sweep({ removals });
+    expect(await eventLines()).toEqual(['deleted p4 1']);
+  });
+
+  it('is not deleted when one sweep hid it and the next shows it again', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines } = sweptList(redis, api);
+    for (const hidden of ['', 'p2', '', 'p2', '']) {
+      api.records = people(5).filter(({ id }) => id !== hidden);
+      await sweep();
+    }
+    expect(await eventLines()).toEqual([]);
+  });
+
   it('is not deleted while it is so new that a lagging replica may lack it', async () => {
     const api = listedApi(people(5));
     const { sweep, eventLines } = sweptList(redis, api);
@@ -145,6 +178,17 @@ describe('removal: too many at once', () => {
     expect(await sweep()).toMatchObject({ counts: { deleted: 20, missing: 0 } });
     expect(await eventLines()).toHaveLength(20);
     expect(await store.acceptHeld('people')).toEqual([]);
+  });
+
+  it('are reported at once when the guard is off (control)', async () => {
+    const api = listedApi(people(40));
+    const { sweep, eventLines } = sweptList(redis, api);
+    const removals = { confirm: 2, afterMs: 0, maxShare: 1, maxCount: 1_000 };
+    await sweep({ removals });
+    api.records = people(20);
+    await sweep({ removals });
+    await sweep({ removals });
+    expect(await eventLines()).toHaveLength(20);
   });
 
   it('are no longer held when the records are back', async () => {

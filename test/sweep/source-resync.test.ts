@@ -63,6 +63,20 @@ describe('resync: at another address', () => {
     expect((await eventLines()).slice(3)).toEqual(['updated p0 2', 'updated p0 3', 'updated p1 2', 'updated p2 2']);
   });
 
+  it('reports a dropped record as created when a later sweep shows it', async () => {
+    const api = listedApi(people(3), 5);
+    const { sweep, events, store } = sweptList(redis, api);
+    await sweep(OLD);
+    api.records = people(1);
+    await store.forgetBaseline('people');
+    await sweep(NEW);
+    api.records = people(2);
+    await sweep(NEW);
+    expect((await events()).map(({ type, subject, data }) => [type, subject, data.sequence, data.reappeared])).toEqual([
+      ['crm.person.created', 'p1', 1, undefined],
+    ]);
+  });
+
   it('drops the timers of todos that it does not show', async () => {
     const todo = (id: string): UncheckedRecord => ({
       id,
@@ -82,6 +96,20 @@ describe('resync: at another address', () => {
     await sweep({ ...NEW, watch });
     expect(before.filter((one) => /[ab]$/.test(one)).length).toBeGreaterThan(0);
     expect((await timers()).filter((one) => /[ab]$/.test(one))).toEqual([]);
+  });
+
+  it('drops rows that are known by their content', async () => {
+    const rows = (prefix: string): UncheckedRecord[] =>
+      people(4).map((_, nth) => ({ type: 'memoCreate', text: `${prefix}${nth}` }));
+    const api = listedApi(rows('old'), 5);
+    const { sweep, eventLines, store } = sweptList(redis, api, 'activity');
+    await sweep(OLD);
+    api.records = rows('new');
+    await store.forgetBaseline('activity');
+    await sweep(NEW);
+    await sweep(NEW);
+    expect((await store.schema('activity')).rows).toBe(4);
+    expect(await eventLines()).toEqual([]);
   });
 
   it.each([1, 2, 3, 4, 5, 6])('may be killed at write %i and resumed', async (fatal) => {

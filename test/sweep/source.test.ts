@@ -88,6 +88,14 @@ describe('source: another address that shows other records', () => {
     await sweep({ creations });
     expect(await eventLines()).toHaveLength(12);
   });
+
+  it('is an incomplete sweep when its first page cannot be read', async () => {
+    const api = listedApi(people(12), 5);
+    const { sweep } = sweptList(redis, api);
+    await sweep(OLD);
+    failing(api, 1);
+    await expect(sweep(NEW)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE', facts: { page: 1 } });
+  });
 });
 
 describe('source: another address with the same contents', () => {
@@ -128,6 +136,13 @@ describe('source: another address with the same contents', () => {
     expect(await eventLines()).toHaveLength(12);
   });
 
+  it('is accepted with an empty list', async () => {
+    const api = listedApi([], 5);
+    const { sweep } = sweptList(redis, api);
+    await sweep(OLD);
+    expect(await sweep(NEW)).toMatchObject({ mode: 'changes', source: NEW.source });
+  });
+
   it('continues a sweep that was interrupted there, and not one of the old address', async () => {
     const api = listedApi(people(12), 5);
     const { sweep, eventLines } = sweptList(redis, api);
@@ -143,6 +158,15 @@ describe('source: another address with the same contents', () => {
     await sweep(NEW);
     expect(api.asked).toEqual(['10']);
     expect(await eventLines()).toEqual([]);
+  });
+
+  it('binds a list that was swept without a source', async () => {
+    const api = listedApi(people(12), 5);
+    const { sweep } = sweptList(redis, api);
+    await sweep();
+    await sweep(OLD);
+    api.records = people(12, 'other');
+    await expect(sweep(NEW)).rejects.toMatchObject(REFUSED);
   });
 });
 

@@ -27,7 +27,20 @@ describe('stale: an answer that may be older than the stored record', () => {
   }
 
   const a = person('A', at(1, '05.100Z'));
+  const b = person('B', at(2, '06.200Z'));
   const c = person('C', at(3, '07.300Z'));
+
+  it('is no event when its modifiedAt is older, whatever it shows', async () => {
+    expect(await sweepEach(a, c, a, c, b, c)).toEqual(['C 0']);
+  });
+
+  it('is an event when the next sweep shows it again', async () => {
+    expect(await sweepEach(a, c, a, a, a)).toEqual(['C 0', 'A 0']);
+  });
+
+  it('is an event when three sweeps in a row show older answers that differ', async () => {
+    expect(await sweepEach(a, c, a, b, person('A2', at(1, '06.000Z')))).toEqual(['C 0', 'A2 0']);
+  });
 
   it('is not confirmed by any number of sweeps while a lagging replica explains it', async () => {
     const api = listedApi([a]);
@@ -42,6 +55,10 @@ describe('stale: an answer that may be older than the stored record', () => {
     expect(await eventLines()).toHaveLength(2);
   });
 
+  it('is not confirmed by a second sighting when the stored content was seen in between', async () => {
+    expect(await sweepEach(a, c, a, c, a, c, a, c)).toEqual(['C 0']);
+  });
+
   it('is recognised by its content when modifiedAt does not change', async () => {
     const deals = (count: number) => person('A', at(1), count);
     expect(await sweepEach(deals(1), deals(2), deals(1), deals(2), deals(3), deals(2), deals(1), deals(3))).toEqual([
@@ -49,6 +66,23 @@ describe('stale: an answer that may be older than the stored record', () => {
       'A 3',
     ]);
     expect(await sweepEach(deals(7), deals(8), deals(7), deals(7))).toHaveLength(2 + 3);
+  });
+
+  it('is accepted at once with a newer modifiedAt, for example when a person restores a value', async () => {
+    expect(await sweepEach(a, b, { ...a, '수정 날짜': at(9, '01.000Z') })).toEqual(['B 0', 'A 0']);
+  });
+
+  it('is not assumed for an edit within the same minute of a cut time', async () => {
+    expect(await sweepEach(person('A', at(1)), person('B', at(1)), person('C', at(1)))).toEqual(['B 0', 'C 0']);
+  });
+
+  it('is not assumed when a cut time may stand for a later moment of its minute', async () => {
+    expect(await sweepEach(person('A', at(1, '40.000Z')), person('B', at(1)))).toEqual(['B 0']);
+    expect(await sweepEach(person('X', at(2, '40.000Z')), person('Y', at(1)))).not.toContain('Y 0');
+  });
+
+  it('is not assumed for a record without modifiedAt', async () => {
+    expect(await sweepEach(person('A', null), person('B', null), person('C', null))).toEqual(['B 0', 'C 0']);
   });
 
   it('counts as stale, with the reason in the decision log', async () => {

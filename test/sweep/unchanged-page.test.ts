@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
+import { ChangefeedError } from '../../src/errors.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
@@ -107,6 +108,35 @@ describe('unchanged page:', () => {
     await sweep();
     await sweep();
     expect(await eventLines()).toEqual(['created d 1', 'deleted b 1']);
+  });
+
+  it('a sweep that fails after skipped pages resumes at the page that failed', async () => {
+    const api = listedApi(['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
+    const { sweep } = sweptList(redis, api);
+    await sweep();
+    api.before = (_cursor, page) => {
+      if (page === 3) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+      return undefined;
+    };
+    await expect(sweep()).rejects.toMatchObject({ facts: { page: 3, resumes: true } });
+    api.before = () => undefined;
+    api.asked.length = 0;
+    expect(await sweep()).toMatchObject({ counts: { seen: 5, unchanged: 5 } });
+    expect(api.asked).toEqual(['4']);
+  });
+
+  it('a baseline that is taken again compares every page', async () => {
+    const api = listedApi(['a', 'b', 'c'].map((id) => person(id)));
+    const { sweep, store } = sweptList(redis, api);
+    await sweep();
+    await store.forgetBaseline('people');
+    const compared: string[] = [];
+    const watched: SweepStore = {
+      ...store,
+      digests: (list, keys) => (compared.push(...keys), store.digests(list, keys)),
+    };
+    expect(await sweep({ store: watched })).toMatchObject({ mode: 'baseline' });
+    expect(compared).toEqual(['a', 'b', 'c']);
   });
 
   it('a damaged page is refused with the name of its key', async () => {
