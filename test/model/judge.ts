@@ -167,9 +167,7 @@ function missedStates(run: RunRecord, lines: readonly MutationLine[], { events, 
     const next = lines.slice(nth + 1).find((later) => later.id === id);
     const { sweeps: all, baselined } = sweepsOf(run, line, next === undefined ? Infinity : Date.parse(next.at));
     // A sweep that holds creations reports no record that may be new to it. After a person accepts them, the next sweep does.
-    const sweeps = possible.has(null)
-      ? all.filter(({ summary }) => summary.counts.held === 0)
-      : all;
+    const sweeps = possible.has(null) ? all.filter(({ summary }) => summary.counts.held === 0) : all;
     // An earlier state may be an older answer: it needs a second sighting, and a third if the first one was in doubt.
     const isDoubtful = earlier.has(now) || run.driftedAt.length > 0;
     const due = isDoubtful
