@@ -86,6 +86,8 @@ export interface WorkspaceStatus {
   /** ISO 8601: when its state in Redis was created, and when the loss of an earlier state was noticed; null when that never happened. */
   stateSince: string | null;
   stateLostAt: string | null;
+  /** The last time that Redis went back to an earlier state: what was written in this time may be gone; null when that never happened. */
+  stateRewound: { from: string; to: string } | null;
   /** Events in the log. */
   logLength: number;
   budget: {

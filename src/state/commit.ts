@@ -5,6 +5,7 @@ import type { CommitResult, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './field-names.js';
 import { type WorkspaceRedis, recordField } from './keys.js';
+import type { KeptStep, LogMark } from './log-mark.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
@@ -27,7 +28,20 @@ const ROWS = '';
 type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del' | 'add', field: string | number, value: Argument];
 
-export async function commit(scope: WorkspaceRedis, list: ListName, step: Step): Promise<CommitResult> {
+export interface CommitOptions {
+  /** The state in which the lease holds, as it is stored. @defaultValue any */
+  state?: string | undefined;
+  /** @defaultValue it is not noticed that Redis went back to an earlier state */
+  mark?: LogMark | undefined;
+}
+
+/** @returns `back`: Redis went back to an earlier state; nothing was written */
+export async function commit(
+  scope: WorkspaceRedis,
+  list: ListName,
+  step: Step,
+  { state = '', mark }: CommitOptions = {},
+): Promise<CommitResult | { outcome: 'back' }> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [], traceparent = '' } = step;
   const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
@@ -40,6 +54,7 @@ export async function commit(scope: WorkspaceRedis, list: ListName, step: Step):
     ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
     ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
     other,
+    keys.state(workspace),
   ];
   const names = await namesFor(scope, list, writes);
   const changes = fieldChanges(step, isRows);
@@ -50,9 +65,24 @@ export async function commit(scope: WorkspaceRedis, list: ListName, step: Step):
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
-    traceparent,
+    ...[state, mark?.newest ?? '', traceparent],
   ];
-  return committed(script, await script.run(scope.redis, touched, args));
+  const answer = await script.run(scope.redis, touched, args);
+  const [word, , logId = ''] = words(script, answer);
+  if (word === 'back') return { outcome: word };
+  if (mark !== undefined && logId !== '') remember(mark, { list, logId, step }, args);
+  return committed(script, answer);
+}
+
+function remember(mark: LogMark, kept: Omit<KeptStep, 'size'>, args: readonly Argument[]): void {
+  const { writes, events = [], schema, schemaSequences = [], traceparent = '' } = kept.step;
+  const size = args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 0 : arg.length), 0);
+  mark.saw(kept.logId);
+  mark.keep({
+    ...kept,
+    size,
+    step: { writes, events, schemaSequences, traceparent, ...(schema !== undefined && { schema }) },
+  });
 }
 
 function fieldChanges(
