@@ -29,9 +29,9 @@ type Argument = string | number | Buffer;
 type FieldChange = [key: number, op: 'set' | 'incr' | 'del' | 'add', field: string | number, value: Argument];
 
 export interface CommitOptions {
-  /** The state in which the lease holds, as it is stored. @defaultValue any */
-  state?: string | undefined;
-  /** @defaultValue it is not noticed that Redis went back to an earlier state */
+  /** By the token of a lease, the last step of its list. @defaultValue not known */
+  steps?: Map<string, string>;
+  /** @defaultValue nothing is remembered of the step */
   mark?: LogMark | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function commit(
   scope: WorkspaceRedis,
   list: ListName,
   step: Step,
-  { state = '', mark }: CommitOptions = {},
+  { steps, mark }: CommitOptions = {},
 ): Promise<CommitResult | { outcome: 'back' }> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [], traceparent = '' } = step;
@@ -54,19 +54,21 @@ export async function commit(
     ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
     ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
     other,
-    keys.state(workspace),
   ];
   const names = await namesFor(scope, list, writes);
   const changes = fieldChanges(step, isRows);
+  const id = randomUUID();
   const args = [
-    ...[token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
+    ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     ...[isRows ? ROWS : names.id, JSON.stringify(names.names)],
     ...recordArguments(writes, names),
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
-    ...[state, mark?.newest ?? '', traceparent],
+    ...[steps?.get(token) ?? '', traceparent],
   ];
+  // Before it is done: of two steps on their way, the second comes after the first.
+  if (steps?.has(token) === true) steps.set(token, id);
   const answer = await script.run(scope.redis, touched, args);
   const [word, , logId = ''] = words(script, answer);
   if (word === 'back') return { outcome: word };

@@ -4,10 +4,10 @@
  * - It is lost: `FLUSHALL`, a Redis restarted without persistence, a failover to an empty replica. The state has an id, and a process remembers
  *   the id that it has seen. If the id is missing, a new state is written with the time of the loss.
  * - Redis goes back to an earlier state: a failover to a replica that lagged, an append-only file without its end, a restored backup. The
- *   log lacks the newest entry that the process knows (log-mark.ts). A commit notices it by itself, and writes nothing.
+ *   log lacks the newest entry that the process knows (log-mark.ts), or a list the last step (lua/commit.lua). Then a commit writes nothing.
  *
  * Either begins a new epoch, in which sequences are higher than all that were given out before. One process begins it, by compare-and-set; the
- * others find it in the state. A sweep commits in the epoch in which it got its lease only. Before it adopts the epoch, each process puts
+ * others find it in the state. Leases of the epoch before end. Before it adopts the epoch, each process puts
  * back what it committed lately (put-back.ts).
  */
 import { randomUUID } from 'node:crypto';

@@ -49,10 +49,10 @@ export function createSweepStore(
   guard?: Pick<StateGuard, 'mark' | 'tail'>,
 ): SweepStore {
   const scope = { redis, keys, workspace };
-  /** By the token of a lease, the state in which it was got. */
-  const states = new Map<string, string>();
+  /** By the token of a lease, the last step of its list. */
+  const steps = new Map<string, string>();
   return {
-    ...leases(scope, states),
+    ...leases(scope, { steps, guard }),
     ...records(scope),
     ...shortcutStore(scope),
     load: (list) => loadSweep(scope, list),
@@ -64,9 +64,9 @@ export function createSweepStore(
     pages: (list, from, count) => readPages(scope, list, { from, count }),
     recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
     async commit(list, step) {
-      const result = await commit(scope, list, step, { state: states.get(step.token), mark: guard?.mark(workspace) });
+      const result = await commit(scope, list, step, { steps, mark: guard?.mark(workspace) });
       if (result.outcome !== 'back') return result;
-      // This starts a new epoch, in which the lease no longer counts.
+      // This begins a new epoch, which takes the lease.
       await guard?.tail(workspace);
       return { outcome: 'fenced', holder: null };
     },
@@ -101,18 +101,27 @@ export function createSweepStore(
 
 function leases(
   { redis, keys, workspace }: WorkspaceRedis,
-  states: Map<string, string>,
+  { steps, guard }: { steps: Map<string, string>; guard: Pick<StateGuard, 'mark' | 'tail'> | undefined },
 ): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
     async acquire(list, ttlMs): Promise<AcquireResult> {
       const token = randomBytes(TOKEN_BYTES).toString('hex');
-      const key = keys.state(workspace);
-      const answer = await acquireLease.run(redis, [lease(list), key], [ttlMs, token]);
-      const [word, holder = '', left] = words(acquireLease, answer);
+      const state = keys.state(workspace);
+      const touched = [lease(list), state, keys.sweep(workspace, list), keys.log(workspace)];
+      const ask = async (): Promise<[string, ...string[]]> =>
+        words(
+          acquireLease,
+          await acquireLease.run(redis, touched, [ttlMs, token, guard?.mark(workspace).newest ?? '']),
+        );
+      let [word, holder = '', left = ''] = await ask();
+      while (word === 'back') {
+        await guard?.tail(workspace);
+        [word, holder = '', left = ''] = await ask();
+      }
       if (word === 'acquired') {
-        states.set(token, holder);
-        return { outcome: 'acquired', token, epoch: holder === '' ? 0 : epochOf(parseState(key, holder)) };
+        steps.set(token, left);
+        return { outcome: 'acquired', token, epoch: holder === '' ? 0 : epochOf(parseState(state, holder)) };
       }
       if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
       return { outcome: 'held', holder, expiresInMs: Math.max(0, Number(left)) };
@@ -122,7 +131,7 @@ function leases(
       return word === 'extended';
     },
     async release(list, token) {
-      states.delete(token);
+      steps.delete(token);
       await extendLease.run(redis, [lease(list)], [token, 0]);
     },
   };

@@ -13,7 +13,10 @@ import { sweptList } from '../support/swept-list.js';
 const W = 'acme';
 const test = useRedis();
 const process = (): StateGuard =>
-  createStateGuard({ redis: test.redis, keys: test.keys, clock: systemClock, log: silentLog });
+  createStateGuard({
+    ...{ redis: test.redis, keys: test.keys, clock: systemClock, log: silentLog },
+    listsOf: () => ['people'],
+  });
 const storeOf = (guard: StateGuard): SweepStore => createSweepStore(test.redis, test.keys, W, guard);
 
 /** Returns what brings the workspace back to its present state, as when a replica without the last writes takes over. */

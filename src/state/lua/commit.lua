@@ -12,10 +12,9 @@
   although its records are stored differently would hide a change. So it has more keys than other scripts: one for each thing that must
   agree with the records.
 
-  Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records. Nor does one whose state was
-  replaced since it got the lease: its sequences are of an earlier epoch.
-  Back: if the log lacks an entry that the caller knows, Redis went back to an earlier state. Nothing is written: the next sequence of a record
-  may have been given out already.
+  Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
+  Back: the last step of the list is that before this one, because one process at a time commits. Otherwise Redis went back to an earlier state,
+  and nothing is written: the next sequence of a record may have been given out already.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
@@ -23,7 +22,7 @@
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
   KEYS 1 records · 2 names · 3 log · 4 sweep · 5 lease · 6 due · 7 members · 8 pages · 9 missing · 10 created
-       11 cursors of the walk · 12 its members · 13 its pages · 14 what the list kept in its other form (records or rows) · 15 state
+       11 cursors of the walk · 12 its members · 13 its pages · 14 what the list kept in its other form (records or rows)
   ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
        6 digest of the field names that the records are packed with, or "" where rows are only recognised · 7 these names
@@ -31,17 +30,14 @@
        then m · m × event about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, or "add" to a set, field, value)
        then t · t × (timer, ms or "" for none)
-       last three: state in which the lease holds ("" where it is not known) · the newest entry of the log that the caller knows ("" for none) ·
-       traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
+       last two: the step before this one ("" where it is not known) · traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
   RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
---- @include "went-back"
-if wentBack(KEYS[3], ARGV[#ARGV - 1]) then return { 'back' } end
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-local state = ARGV[#ARGV - 2]
-if state ~= '' and redis.call('GET', KEYS[15]) ~= state then return { 'fenced', '' } end
-if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0, '' } end
+local step, before = redis.call('HGET', KEYS[4], 'step'), ARGV[#ARGV - 1]
+if step == ARGV[2] then return { 'committed', 0, '' } end
+if before ~= '' and step ~= before then return { 'back' } end
 if redis.call('EXISTS', KEYS[1], KEYS[14]) > 0 then
   redis.call('HSET', KEYS[4], 'kept', 1)
 elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then

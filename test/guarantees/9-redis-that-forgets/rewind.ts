@@ -100,8 +100,9 @@ export async function rewind(options: RewindOptions): Promise<Outcome> {
   }
   await until(changes);
   sandbox.rate = 0;
-  // The second walk confirms removals, and what may have come from a replica.
+  // The second walk confirms removals, and what may have come from a replica. The removal of a new record waits for longer.
   for (let walk = 0; walk < 3; walk += 1) await swept();
+  await eventually(async () => expect(await missingIn(feed)).toEqual([]));
   await eventually(async () => expect(await pendingOf(feed)).toBe(0), { timeoutMs: 200_000 }).catch(() => undefined);
   return judged(delivered, { before, after: await readEverything(target), feed, journal: sandbox.journal.lines() });
 }
@@ -114,6 +115,11 @@ async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
     );
     expect(Math.min(...starts)).toBeGreaterThan(ms);
   });
+}
+
+async function missingIn(feed: Changefeed): Promise<string[]> {
+  const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
+  return lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0).map(({ list }) => list);
 }
 
 async function pendingOf(feed: Changefeed): Promise<number> {
