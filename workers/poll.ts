@@ -42,10 +42,10 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
 }
 
 /**
- * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due. What the last
+ * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due or Redis went back. What the last
  * sweep cost and found, in whichever process, sets the list's part of this process's requests.
  */
-async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
+async function dueMs({ clock, guard }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
   const { schedule, todos, budget, openedMs } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
   const pace = listIn(workspace, list);
@@ -53,6 +53,9 @@ async function dueMs({ clock }: AppContext, workspace: Workspace, list: ListName
   if (load !== null) budget.weigh(list, load);
   // A failure from before this process used this configuration says nothing about now: the token may be another one.
   if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
+  const { lastSweep, failure } = times;
+  const rewoundMs = Date.parse(guard.state(workspace.name)?.rewound?.to ?? '');
+  if (failure === null && lastSweep !== null && Date.parse(lastSweep.startedAt) <= rewoundMs) return clock.now();
   return nextSweepMs(times, { ...pace, wakeMs, nowMs: clock.now() });
 }
 
@@ -110,10 +113,9 @@ async function watchList(
   workspace.alive.set(list, alive);
   try {
     const { rules, images, creations, baseline } = listIn(workspace, list);
-    const { lostAt, id } = await guard.check(name);
-    const state = lostAt === null ? {} : { epoch: id };
+    await guard.check(name);
     const until = { signal: AbortSignal.any([watch.evicting, signal]), shortcuts, untilMs };
-    await useShortcutsUntil(sweepDeps, { list, rules, images, creations, baseline, ...state, ...until });
+    await useShortcutsUntil(sweepDeps, { list, rules, images, creations, baseline, ...until });
   } catch (error) {
     signal.throwIfAborted();
     log.debug({ workspace: name, list, error: String(error) }, 'shortcuts of a waiting list stopped');

@@ -34,6 +34,7 @@ export const en = {
   'problem.redis.evicts': 'Redis may evict keys',
   'problem.redis.refuses': 'Redis refuses writes',
   'problem.state.lost': 'The state was lost',
+  'problem.state.rewound': 'Redis went back to an earlier state',
   'problem.api.away': 'The API does not answer',
   'problem.sweep.failed': 'A sweep failed',
   'problem.source.changed': 'The address or the token leads to other data',

@@ -36,6 +36,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'problem.redis.evicts': 'Redis가 키를 삭제할 수 있습니다',
   'problem.redis.refuses': 'Redis가 쓰기를 거부합니다',
   'problem.state.lost': '저장된 상태가 사라졌습니다',
+  'problem.state.rewound': 'Redis가 이전 상태로 되돌아갔습니다',
   'problem.api.away': 'API가 응답하지 않습니다',
   'problem.sweep.failed': '목록 수집에 실패했습니다',
   'problem.source.changed': '주소나 토큰이 다른 데이터를 가리킵니다',

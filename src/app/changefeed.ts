@@ -23,7 +23,7 @@ import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
-import { refuseNewerState } from '../state/state-guard.js';
+import { refuseNewerState, type Rewound } from '../state/state-guard.js';
 import type { TodosReport } from '../todos/counts.js';
 import { reportTodos, type ReportedTodos, type TodosCall } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
@@ -36,7 +36,7 @@ import { presence } from './presence.js';
 import { createReloader, type Reloaded } from './reload.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
-import { createWorkspaces, listIn, type Workspace } from './workspaces.js';
+import { createWorkspaces, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
@@ -146,6 +146,13 @@ export interface Changefeed extends Forgetting {
    * @throws ChangefeedError CF_USAGE when there is no such workspace or polled list, or the ids cannot be used
    */
   hint(list: ListName, ids: readonly string[], options?: HintOptions): Promise<void>;
+  /**
+   * Starts a new epoch of each workspace, or of one: after a backup was restored while no process ran. Sequences go on far above everything
+   * that was given out, every list is swept again, and it is reported as if a process had noticed it. Null: a workspace without a state.
+   * @returns the time range that may be gone, by workspace
+   * @throws ChangefeedError CF_USAGE when there is no such workspace
+   */
+  rewound(workspace?: string): Promise<Record<string, Rewound | null>>;
   status(): Promise<Status>;
   /**
    * Counts the stored todos.
@@ -181,7 +188,6 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
   const { dispatcher } = dispatch;
   const reloader = createReloader(context, workspaces, workers);
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
-  const lists = createInspector(workspaces);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
     await workers.stop();
@@ -213,9 +219,10 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),
     hint: async (list, ids, options = {}) =>
       await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),
+    rewound: (workspace) => startEpochs(context, workspaces, workspace),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
-    lists,
+    lists: createInspector(workspaces),
     ...forgetting(context),
   };
   const served = (metrics: Prometheus): HttpPart => {
@@ -242,6 +249,17 @@ async function checkRedis({ config, redis, keys, watch }: AppContext): Promise<v
   await watch.start();
   const workspaces = config.workspaces.map(({ name }) => name);
   await refuseNewerState(redis, keys, workspaces);
+}
+
+async function startEpochs(
+  context: AppContext,
+  workspaces: Workspaces,
+  workspace: string | undefined,
+): Promise<Record<string, Rewound | null>> {
+  await checkRedis(context);
+  const names = workspace === undefined ? workspaces.names : [workspaces.get(workspace).name];
+  const states = await Promise.all(names.map(async (name) => [name, await context.guard.startEpoch(name)] as const));
+  return Object.fromEntries(states.map(([name, state]) => [name, state?.rewound ?? null]));
 }
 
 /** Each process logs the warnings that concern its roles. */

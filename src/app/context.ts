@@ -31,7 +31,7 @@ export interface AppContext extends OpenedTelemetry {
   /** Reads the event logs. Its readers share what it keeps of them. */
   events: EventLog;
   watch: RedisWatch;
-  /** Notices when Redis has lost the state of a workspace. */
+  /** Notices when Redis has lost the state of a workspace, or went back to an earlier one. */
   guard: StateGuard;
   unfinished: Unfinished;
   measure: Measure;
@@ -73,15 +73,21 @@ export async function openContext(options: {
   });
   const log = watch.quieted(options.log);
   const redis = connections.general();
+  const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
+  const guard = createStateGuard({ redis, keys, clock, log, listsOf: (workspace) => lists.get(workspace) ?? [] });
+  // It may be another server, or one that was restarted: before work goes on, each workspace is looked at.
+  redis.on('ready', () => {
+    for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.tail(name).catch(() => undefined);
+  });
   return {
     config,
     subscriptions: subscriptionsOf(config, { redis, keys, ...telemetry }),
     keys,
     redis,
     connect: connections.patient,
-    events: createLogReader({ redis, keys, connect: connections.patient }),
+    events: createLogReader({ redis, keys, connect: connections.patient, guard }),
     watch,
-    guard: createStateGuard({ redis, keys, clock, log }),
+    guard,
     unfinished: createUnfinished(),
     measure,
     ...telemetry,
@@ -100,6 +106,10 @@ export async function openContext(options: {
       await opened.close();
     },
   };
+}
+
+function listsOf({ lists }: Config['workspaces'][number]): string[] {
+  return Object.values(lists).map(({ descriptor }) => descriptor.name);
 }
 
 /** All readers of the log: the subscriptions, and the derive functions, each as a subscription. */

@@ -1,5 +1,5 @@
 /**
- * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists, and watches for
+ * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists and is no earlier one, and watches for
  * problems.
  */
 import { randomUUID } from 'node:crypto';
@@ -11,6 +11,7 @@ import type { Part } from '../runtime/lifecycle.js';
 import { runLoop } from '../runtime/loop.js';
 import { packageVersion } from '../runtime/package-version.js';
 import { createNoticeStore } from '../state/notices.js';
+import { epochOf } from '../state/state-guard.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import type { AppContext } from './context.js';
 import type { Workspaces } from './workspaces.js';
@@ -38,8 +39,8 @@ export function presence(
     workspaces: workspaces.names,
   };
   const beat = async (): Promise<number> => {
-    // Only a process that polls: another one must not create the state of a workspace that was just removed by `forget`.
-    if (roles.includes('poll')) for (const workspace of workspaces.names) await guard.check(workspace);
+    // Only a process that polls creates a state: another one must not create the state of a workspace that was just removed by `forget`.
+    for (const name of workspaces.names) await (roles.includes('poll') ? guard.check(name) : guard.tail(name));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const facts = {
       ...self,
@@ -55,7 +56,10 @@ export function presence(
     name: 'presence',
     async start() {
       await beat();
-      const notices = createNoticeStore(redis, keys);
+      const notices = createNoticeStore(redis, keys, (workspace) => {
+        const state = guard.state(workspace);
+        return state === null ? 0 : epochOf(state);
+      });
       const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
       const shared = { ready, signal: stopping.signal, log, clock, loops };

@@ -134,7 +134,7 @@ async function sweepUsable(
   const { name, sweepDeps, failures, todos } = workspace;
   const { rules, baseline, images, removals, creations } = listIn(workspace, list);
   const { after: afterMs, ...limits } = removals;
-  const { lostAt, id } = await guard.check(name);
+  const { lostAt } = await guard.check(name);
   const result = await sweepList(sweepDeps, {
     list,
     rules,
@@ -142,7 +142,7 @@ async function sweepUsable(
     removals: { ...limits, afterMs },
     creations,
     // After a loss of the state the records are not new: the first sweep is quiet, whatever `baseline` says.
-    ...(lostAt === null ? { baseline } : { baseline: 'quiet', epoch: id }),
+    baseline: lostAt === null ? baseline : 'quiet',
     signal: signal === undefined ? watch.evicting : AbortSignal.any([watch.evicting, signal]),
     onProgress,
     shortcuts,

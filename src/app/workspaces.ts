@@ -217,11 +217,11 @@ function shortcutsOf(
 }
 
 function openStore(
-  { redis, keys, clock, log, unfinished, measure, tracing }: AppContext,
+  { redis, keys, guard, clock, log, unfinished, measure, tracing }: AppContext,
   { name: workspace, lists }: WorkspaceConfig,
   aims: AimQueue,
 ): SweepStore {
-  const sweeps = createSweepStore(redis, keys, workspace);
+  const sweeps = createSweepStore(redis, keys, workspace, guard);
   const polled = { workspace, lists: polledLists(lists), clock, log };
   const credits = createCreditStore({ redis, keys, workspace });
   const commit = observedCommit(

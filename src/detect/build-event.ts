@@ -12,8 +12,8 @@ import type { Rules } from './rules.js';
 /** When, and in which sweep, something was observed. */
 export interface Observation {
   workspace: string;
-  /** Names a state that replaced a lost one. Sequences start again with the new state, and event ids must not repeat. */
-  epoch?: string;
+  /** The epoch of the state: it is raised when Redis has lost the state, or went back to an earlier one. @defaultValue 0 */
+  epoch?: number;
   sweep: string;
   /** The last complete sweep before this one. An answer is confirmed only by two consecutive complete sweeps. */
   previousSweep?: string | null;
@@ -63,7 +63,7 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
     verb,
     recordId: key,
     time,
-    contentDigest: inEpoch(digestOf(canonicalText(record, rules)), observation),
+    contentDigest: digestOf(canonicalText(record, rules)),
     data: {
       before: before === null || !images ? null : withId(before, key),
       after: images || !rules.list.images ? withId(record, key) : { id: key },
@@ -81,11 +81,6 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
  */
 export function snapshotEvent(input: SeenRecordInput, sequence: number): ChangeEvent {
   return buildRecordEvent(input, { verb: 'snapshot', ...firstAppearance(input), sequence });
-}
-
-/** Adds the epoch to a digest that becomes part of an event's id. */
-export function inEpoch(digest: string, { epoch }: Observation): string {
-  return epoch === undefined ? digest : `${digest} ${epoch}`;
 }
 
 export function withId(record: UncheckedRecord, key: string): CrmRecord {

@@ -5,6 +5,7 @@
  * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not
  * report what was muted before, and a change of rules yields no events: both sides are compared under today's rules.
  */
+import { nextSequence } from '../events/epoch.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 import { ageOf, withinLag } from './age.js';
 import {
@@ -65,11 +66,10 @@ export function detect(input: DetectInput): Detection {
 }
 
 function baselined(input: DetectInput, baseline: Baseline): Detection {
-  const sequence = input.stored?.sequence ?? 0;
-  const quiet = { kind: 'baselined', sequence, event: null } as const;
+  const quiet = { kind: 'baselined', sequence: input.stored?.sequence ?? 0, event: null } as const;
   if (baseline === 'quiet') return quiet;
-  if (baseline === 'emit')
-    return { kind: 'baselined', sequence: sequence + 1, event: snapshotEvent(input, sequence + 1) };
+  const sequence = firstSequence(input);
+  if (baseline === 'emit') return { kind: 'baselined', sequence, event: snapshotEvent(input, sequence) };
   const since = Date.parse(baseline.since);
   const created = creationTimeOf(input.record, input.rules.list);
   const modifiedAt = modifiedAtOf(input.record, input.rules.list);
@@ -82,9 +82,14 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
 }
 
 function appeared(input: DetectInput, change: Partial<ObservedChange> & Pick<ObservedChange, 'verb'>): Detection {
-  const sequence = (input.stored?.sequence ?? 0) + 1;
+  const sequence = firstSequence(input);
   const event = buildRecordEvent(input, { ...firstAppearance(input), sequence, ...change });
   return { kind: 'created', sequence, event };
+}
+
+/** A row that is only recognised has one event: found again, in whatever epoch, it is the same event again. */
+function firstSequence({ stored, rules, observation }: DetectInput): number {
+  return rules.recognisedOnly ? 1 : nextSequence(stored?.sequence ?? 0, observation);
 }
 
 /** A deleted record is shown again. With its old contents it may come from a lagging replica and needs a confirmation. */
@@ -155,7 +160,7 @@ function updated(input: DetectInput, stored: StoredRecord, changes: FieldChange[
   const modifiedAt = modifiedAtOf(record, rules.list);
   const isNewTime = modifiedAt !== storedModifiedAt(stored, rules.list);
   const kind = changes.every(({ field }) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
-  const sequence = stored.sequence + 1;
+  const sequence = nextSequence(stored.sequence, input.observation);
   const event = buildRecordEvent(input, {
     verb: 'updated',
     // A `modifiedAt` that stayed the same is the time of an earlier change.

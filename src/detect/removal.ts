@@ -18,7 +18,7 @@ import type { ChangeEvent } from '../events/types.js';
 import { buildEvent } from '../events/envelope.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { withinLag } from './age.js';
-import { inEpoch, withId, type SeenRecordInput } from './build-event.js';
+import { withId, type SeenRecordInput } from './build-event.js';
 import { creationTimeOf } from './fields.js';
 import type { Rules } from './rules.js';
 import {
@@ -147,11 +147,11 @@ export function isNewcomer(stored: StoredRecord | null, at: string, { list }: Pi
 /** The stored record after its deletion: the content is dropped, what is needed to recognise it again stays. */
 export function deletedRecord(
   stored: StoredRecord,
-  at: Pick<Decision, 'at' | 'sweep' | 'event'>,
+  { sequence, ...at }: Pick<Decision, 'at' | 'sweep' | 'event'> & { sequence: number },
   rules: Rules,
 ): StoredRecord {
   return {
-    sequence: stored.sequence + 1,
+    sequence,
     record: null,
     gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list), content: storedContent(stored, rules) ?? '' },
     ...(stored.earlier === undefined ? {} : { earlier: stored.earlier }),
@@ -182,7 +182,7 @@ export function removalEvent(
     verb: 'deleted',
     recordId: key,
     time: observation.observedAt,
-    contentDigest: inEpoch('deleted', observation),
+    contentDigest: 'deleted',
     data: {
       before: record === null || !images ? null : withId(record, key),
       after: null,

@@ -13,6 +13,7 @@ export const PROBLEM_KINDS = [
   'redis.evicts',
   'redis.refuses',
   'state.lost',
+  'state.rewound',
   'api.away',
   'sweep.failed',
   'source.changed',
@@ -146,7 +147,11 @@ export interface ChangeData {
   readonly after: CrmRecord | null;
   /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`. Timestamps of the change are left out. */
   readonly changes: readonly FieldChange[];
-  /** 1, 2, 3 … per record, without a gap. A derived event has the sequence of its source event, or the record's last one. */
+  /**
+   * 1, 2, 3 … per record, without a gap. After Redis lost the state or went back to an earlier one, the next is far higher, so the highest
+   * sequence is always the newest state. A derived event has the sequence of its source event, or the record's last
+   * one.
+   */
   readonly sequence: number;
   /**
    * What kind of change it is. `edited`: a person or an integration made it. `refreshed`: only fields changed that the system updates by itself, such as

@@ -3,6 +3,7 @@
  * and the sentinel logs them and reports them by events.
  */
 import { isAsLongAsPages } from '../crm/full-page.js';
+import { rewoundMessage } from '../events/notices.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Held } from '../sweep/store.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
@@ -113,12 +114,26 @@ function failingLoops({ at: now, processes }: Observed): Problem[] {
   );
 }
 
-function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: Observed): Problem[] {
+function rewindOf({ name: workspace, stateRewound, lists }: WorkspaceStatus): Problem[] {
+  if (stateRewound === null) return [];
+  const { to: since } = stateRewound;
+  // A sweep that began before may have been resumed behind the pages that were read before.
+  const isOver = lists.every(({ enabled, lastSweep }) => {
+    if (!enabled) return true;
+    return lastSweep !== null && Date.parse(lastSweep.completedAt) - lastSweep.tookMs > Date.parse(since);
+  });
+  if (isOver) return [];
+  const message = rewoundMessage(workspace, stateRewound);
+  return [problem('error', 'state.rewound', { workspace, subject: 'workspace', since, message })];
+}
+
+function workspaceProblems(workspace: WorkspaceStatus, { at, processes }: Observed): Problem[] {
+  const { name, lists } = workspace;
   const isPolled = processes.some(
     ({ roles, workspaces, startedAt }) =>
       roles.includes('poll') && workspaces.includes(name) && msBetween(startedAt, at) >= GRACE_MS,
   );
-  return lists
+  const ofLists = lists
     .filter(({ enabled }) => enabled)
     .flatMap((list) => [
       ...failureOf(name, list),
@@ -126,6 +141,7 @@ function workspaceProblems({ name, lists }: WorkspaceStatus, { at, processes }: 
       ...listWarnings(name, list, at),
       ...cutShort(name, list, lists),
     ]);
+  return [...rewindOf(workspace), ...ofLists];
 }
 
 function failureOf(workspace: string, { list, failure }: ListStatus): Problem[] {

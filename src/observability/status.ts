@@ -110,6 +110,10 @@ const workspaceStatus = z.object({
   name: z.string(),
   stateSince: iso.nullable().describe('when its state in Redis was created; null when it has none'),
   stateLostAt: iso.nullable().describe('when the loss of an earlier state was noticed'),
+  stateRewound: z
+    .object({ from: iso, to: iso })
+    .nullable()
+    .describe('the last time that Redis went back to an earlier state: what was written in this time may be gone'),
   logLength: count.describe('events in the log'),
   budget: z.object({
     requests: count,

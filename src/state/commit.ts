@@ -5,6 +5,7 @@ import type { CommitResult, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './field-names.js';
 import { type WorkspaceRedis, recordField } from './keys.js';
+import type { KeptStep, LogMark } from './log-mark.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
@@ -32,7 +33,20 @@ type FieldChange = [
   value: Argument,
 ];
 
-export async function commit(scope: WorkspaceRedis, list: ListName, step: Step): Promise<CommitResult> {
+export interface CommitOptions {
+  /** By the token of a lease, the last step of its list. @defaultValue not known */
+  steps?: Map<string, string>;
+  /** @defaultValue nothing is remembered of the step */
+  mark?: LogMark | undefined;
+}
+
+/** @returns `back`: Redis went back to an earlier state; nothing was written */
+export async function commit(
+  scope: WorkspaceRedis,
+  list: ListName,
+  step: Step,
+  { steps, mark }: CommitOptions = {},
+): Promise<CommitResult | { outcome: 'back' }> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [], traceparent = '' } = step;
   const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
@@ -48,16 +62,34 @@ export async function commit(scope: WorkspaceRedis, list: ListName, step: Step):
   ];
   const names = await namesFor(scope, list, writes);
   const changes = fieldChanges(step, isRows);
+  const id = randomUUID();
   const args = [
-    ...[token, randomUUID(), packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
+    ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     ...[isRows ? ROWS : names.id, JSON.stringify(names.names)],
     ...recordArguments(writes, names),
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
-    traceparent,
+    ...[steps?.get(token) ?? '', traceparent],
   ];
-  return committed(script, await script.run(scope.redis, touched, args));
+  // Before it is done: of two steps on their way, the second comes after the first.
+  if (steps?.has(token) === true) steps.set(token, id);
+  const answer = await script.run(scope.redis, touched, args);
+  const [word, , logId = ''] = words(script, answer);
+  if (word === 'back') return { outcome: word };
+  if (mark !== undefined && logId !== '') remember(mark, { list, logId, step }, args);
+  return committed(script, answer);
+}
+
+function remember(mark: LogMark, kept: Omit<KeptStep, 'size'>, args: readonly Argument[]): void {
+  const { writes, events = [], schema, schemaSequences = [], traceparent = '' } = kept.step;
+  const size = args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 0 : arg.length), 0);
+  mark.saw(kept.logId);
+  mark.keep({
+    ...kept,
+    size,
+    step: { writes, events, schemaSequences, traceparent, ...(schema !== undefined && { schema }) },
+  });
 }
 
 function fieldChanges(

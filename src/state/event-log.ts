@@ -12,7 +12,9 @@ import { isAborted } from '../runtime/clock.js';
 import type { LogHistory } from '../server/page/source.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
+import type { LogMark } from './log-mark.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import type { StateGuard } from './state-guard.js';
 import { checked, parseJson, type StoredAt } from './stored.js';
 import { onAbort } from '../runtime/on-abort.js';
 
@@ -34,14 +36,24 @@ export interface LogReaderOptions {
   keys: Keys;
   /** Opens a connection for a blocking read, with `maxRetriesPerRequest: null`. */
   connect: () => Redis;
+  /** Notices that Redis went back to an earlier state. @defaultValue that is not noticed */
+  guard?: Pick<StateGuard, 'tail' | 'mark'>;
 }
 
 type StreamEntry = [id: string, fields: string[]];
 
 export type EventLog = LogReader & LogHistory;
 
-export function createLogReader({ redis, keys, connect }: LogReaderOptions): EventLog {
+export function createLogReader({ redis, keys, connect, guard }: LogReaderOptions): EventLog {
   const kept = createEventCache();
+  const marks = new Map<string, LogMark>();
+  /** After Redis went back, the id of an entry may be that of one that is gone. */
+  const forgetEarlier = (workspace: string): void => {
+    const mark = guard?.mark(workspace);
+    if (mark === undefined || marks.get(workspace) === mark) return;
+    marks.set(workspace, mark);
+    kept.clear();
+  };
   const readEach = gatherEach(async (workspace, logIds: readonly string[]) => {
     const log = keys.log(workspace);
     const pipeline = redis.pipeline();
@@ -55,6 +67,7 @@ export function createLogReader({ redis, keys, connect }: LogReaderOptions): Eve
   });
   return {
     async read(workspace, after, count) {
+      forgetEarlier(workspace);
       const log = keys.log(workspace);
       const entries: StreamEntry[] = [];
       for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
@@ -74,10 +87,12 @@ export function createLogReader({ redis, keys, connect }: LogReaderOptions): Eve
       return entries.map((entry) => parseEntry(log, entry));
     },
     async tail(workspace) {
+      if (guard !== undefined) return await guard.tail(workspace);
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
       return newest?.[0] ?? BEFORE_ALL;
     },
     event(workspace, logId) {
+      forgetEarlier(workspace);
       const entry = kept.get(keys.log(workspace), logId);
       // It was checked when it was read.
       return entry === undefined ? readEach(workspace, logId) : Promise.resolve(loggedFrom(entry, JSON.parse));
@@ -135,6 +150,10 @@ function createEventCache() {
     get(log: string, logId: string): StreamEntry | undefined {
       isUsed = true;
       return kept.get(`${log} ${logId}`);
+    },
+    clear(): void {
+      kept.clear();
+      length = 0;
     },
     add(log: string, entries: readonly StreamEntry[]): void {
       if (!isUsed) return;

@@ -25,7 +25,7 @@ export class Keys {
 
   // Per workspace.
 
-  /** string (JSON): id of this state, since when it exists, and when an earlier one was lost. */
+  /** string (JSON): id of this state, since when it exists, when an earlier one was lost; its epoch, and when Redis went back to it. */
   state = (workspace: string): string => this.#workspace(workspace, 'state');
   /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');

@@ -1,6 +1,7 @@
 /** The open problems, each with a published notice: one hash per workspace. */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { firstSequenceOf } from '../events/epoch.js';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
 import type { NoticeStore } from '../observability/sentinel.js';
@@ -24,13 +25,19 @@ const factsSchema = z.object({
 /** What the event about the end of a problem repeats. */
 type Facts = z.infer<typeof factsSchema>;
 
-export function createNoticeStore(redis: Redis, keys: Keys): NoticeStore {
+/** @param epochOf the epoch of a workspace's state. @defaultValue 0 */
+export function createNoticeStore(
+  redis: Redis,
+  keys: Keys,
+  epochOf: (workspace: string) => number = () => 0,
+): NoticeStore {
   return {
     async raise(draft, nowMs) {
       const { workspace, kind, subject, severity, list, at } = draft;
       const touched = [keys.notices(workspace), keys.log(workspace)];
       const facts: Facts = { severity, list, since: draft.since ?? at };
       const args = [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts)];
+      args.push(firstSequenceOf(epochOf(workspace)));
       const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, args));
       if (word === 'raised' || word === 'known') return word;
       throw unexpectedAnswer(raiseNotice, word);
@@ -47,7 +54,10 @@ export function createNoticeStore(redis: Redis, keys: Keys): NoticeStore {
         const over = endOf(problem, readFacts(key, problem, fields), { workspace, nowMs });
         // A release that knew other problems, or did not keep their facts, leaves entries of which nothing can be reported.
         if (over === null) await redis.hdel(key, field, `facts ${problem}`);
-        else await endNotice.run(redis, [key, keys.log(workspace)], [problem, over.subject, seen, ...halves(over)]);
+        else {
+          const args = [problem, over.subject, seen, ...halves(over), firstSequenceOf(epochOf(workspace))];
+          await endNotice.run(redis, [key, keys.log(workspace)], args);
+        }
       }
     },
   };

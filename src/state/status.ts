@@ -54,7 +54,8 @@ export async function readWorkspaceStatus(
       ),
     ),
   ]);
-  const since = { stateSince: state?.since ?? null, stateLostAt: state?.lostAt ?? null };
+  const { since: stateSince = null, lostAt: stateLostAt = null, rewound: stateRewound = null } = state ?? {};
+  const since = { stateSince, stateLostAt, stateRewound };
   const { requests: allowed } = view.allowance(budget, refusal);
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
 }

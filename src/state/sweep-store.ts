@@ -26,6 +26,7 @@ import {
 } from './membership.js';
 import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import { epochOf, parseState, type StateGuard } from './state-guard.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
 import { readJson, readNumber, readTime, type StoredAt } from './stored.js';
 
@@ -40,10 +41,18 @@ const TOKEN_BYTES = 6;
 /** Ids of one call: a script blocks Redis. */
 const ABANDONED_AT_ONCE = 5_000;
 
-export function createSweepStore(redis: Redis, keys: Keys, workspace: string): SweepStore {
+/** @param guard notices that Redis went back to an earlier state. @defaultValue that is not noticed */
+export function createSweepStore(
+  redis: Redis,
+  keys: Keys,
+  workspace: string,
+  guard?: Pick<StateGuard, 'mark' | 'tail'>,
+): SweepStore {
   const scope = { redis, keys, workspace };
+  /** By the token of a lease, the last step of its list. */
+  const steps = new Map<string, string>();
   return {
-    ...leases(scope),
+    ...leases(scope, { steps, guard }),
     ...records(scope),
     ...shortcutStore(scope),
     load: (list) => loadSweep(scope, list),
@@ -54,7 +63,13 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
     pagesHolding: (list, wanted, except) => readPagesHolding(scope, list, { keys: wanted, except }),
     pages: (list, from, count) => readPages(scope, list, { from, count }),
     recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
-    commit: (list, step) => commit(scope, list, step),
+    async commit(list, step) {
+      const result = await commit(scope, list, step, { steps, mark: guard?.mark(workspace) });
+      if (result.outcome !== 'back') return result;
+      // This begins a new epoch, which takes the lease.
+      await guard?.tail(workspace);
+      return { outcome: 'fenced', holder: null };
+    },
     async promotePages(list, { token, promote, drop, forget }) {
       const walk = [keys.walkMembers, keys.walkPages, keys.members, keys.pages];
       const touched = [keys.lease, ...walk, keys.unconfirmed].map((key) => key(workspace, list));
@@ -84,14 +99,30 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string): S
   };
 }
 
-function leases({ redis, keys, workspace }: WorkspaceRedis): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
+function leases(
+  { redis, keys, workspace }: WorkspaceRedis,
+  { steps, guard }: { steps: Map<string, string>; guard: Pick<StateGuard, 'mark' | 'tail'> | undefined },
+): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
     async acquire(list, ttlMs): Promise<AcquireResult> {
       const token = randomBytes(TOKEN_BYTES).toString('hex');
-      const answer = await acquireLease.run(redis, [lease(list)], [ttlMs, token]);
-      const [word, holder = '', left] = words(acquireLease, answer);
-      if (word === 'acquired') return { outcome: 'acquired', token };
+      const state = keys.state(workspace);
+      const touched = [lease(list), state, keys.sweep(workspace, list), keys.log(workspace)];
+      const ask = async (): Promise<[string, ...string[]]> =>
+        words(
+          acquireLease,
+          await acquireLease.run(redis, touched, [ttlMs, token, guard?.mark(workspace).newest ?? '']),
+        );
+      let [word, holder = '', left = ''] = await ask();
+      while (word === 'back') {
+        await guard?.tail(workspace);
+        [word, holder = '', left = ''] = await ask();
+      }
+      if (word === 'acquired') {
+        steps.set(token, left);
+        return { outcome: 'acquired', token, epoch: holder === '' ? 0 : epochOf(parseState(state, holder)) };
+      }
       if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
       return { outcome: 'held', holder, expiresInMs: Math.max(0, Number(left)) };
     },
@@ -100,6 +131,7 @@ function leases({ redis, keys, workspace }: WorkspaceRedis): Pick<SweepStore, 'a
       return word === 'extended';
     },
     async release(list, token) {
+      steps.delete(token);
       await extendLease.run(redis, [lease(list)], [token, 0]);
     },
   };

@@ -12,6 +12,8 @@ export interface LeasedWork {
   token: FencingToken;
   /** The caller's signal; it also aborts with CF_LEASE_LOST when another process holds the list. */
   signal: AbortSignal;
+  /** Of the state, as of `AcquireResult`. */
+  epoch: number | undefined;
 }
 
 /** Runs `work` while this process holds the list, and releases the list afterwards. */
@@ -22,7 +24,7 @@ export async function withLease<Result>(
 ): Promise<{ outcome: 'done'; result: Result } | Held> {
   const lease = await store.acquire(list, LEASE_MS);
   if (lease.outcome === 'held') return lease;
-  const { token } = lease;
+  const { token, epoch } = lease;
   const lost = new AbortController();
   const done = new AbortController();
   const renew = async (): Promise<void> => {
@@ -38,7 +40,7 @@ export async function withLease<Result>(
   const renewing = renew();
   const signal = given === undefined ? lost.signal : AbortSignal.any([lost.signal, given]);
   try {
-    return { outcome: 'done', result: await work({ token, signal }) };
+    return { outcome: 'done', result: await work({ token, signal, epoch }) };
   } finally {
     done.abort();
     await renewing;

@@ -39,8 +39,8 @@ export interface SweepOptions {
   pagesAhead?: number | undefined;
   /** @defaultValue DEFAULT_CREATIONS */
   creations?: CreationRules | undefined;
-  /** Names a state that replaced a lost one; part of event ids. @defaultValue none */
-  epoch?: string | undefined;
+  /** Of the state that the lease was got in. Set by `withLease`. @defaultValue 0 */
+  epoch?: number | undefined;
   /** The last attempt failed, which was logged: that this one resumes it is no news. @defaultValue false */
   again?: boolean | undefined;
   signal?: AbortSignal | undefined;

@@ -21,7 +21,9 @@ export type { Held };
 export type FencingToken = string;
 
 export type AcquireResult =
-  { outcome: 'acquired'; token: FencingToken } | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
+  /** `epoch`: of the state. A commit is refused when another state is there by then. @defaultValue 0 */
+  | { outcome: 'acquired'; token: FencingToken; epoch?: number }
+  | { outcome: 'held'; holder: FencingToken; expiresInMs: number };
 
 const count = z.number();
 

@@ -64,7 +64,15 @@ describe('status text', () => {
       redis: HEALTHY_REDIS,
       workspaces: [
         {
-          ...{ name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 48_213, budget, lists },
+          ...{
+            name: 'acme',
+            stateSince: EARLIER,
+            stateLostAt: null,
+            stateRewound: null,
+            logLength: 48_213,
+            budget,
+            lists,
+          },
           advice: [{ do: 'raise-budget', requests: 80, limit: 100, perSeconds: 10 }, { do: 'disable-lists' }],
         },
       ],

@@ -249,6 +249,7 @@ describe('status tables', () => {
           name: 'acme',
           stateSince: '2026-01-01T00:00:00.000Z',
           stateLostAt: null,
+          stateRewound: null,
           logLength: 1,
           budget: {
             requests: 80,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toIsoTime } from '../../src/detect/build-event.js';
+import { epochAfter, firstSequenceOf, nextSequence } from '../../src/events/epoch.js';
 import { removalEvent, type Removal } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { runCase, observation, personAt } from '../support/detect-case.js';
@@ -84,15 +85,17 @@ describe('build event: without images', () => {
   });
 });
 
-describe('build event: the id', () => {
-  it('differs in a state that replaced a lost one, where sequences start again', () => {
-    const idIn = (epoch?: string): string | undefined => {
-      const seen = { ...observation, ...(epoch !== undefined && { epoch }) };
-      const removed = removalEvent({ key: 'p1', record: null, sequence: 1 }, { rules: rules(), observation: seen });
-      return removed.id;
-    };
-    expect(idIn('b')).toBe(idIn('b'));
-    expect(new Set([idIn(), idIn('a'), idIn('b')]).size).toBe(3);
+describe('build event: the sequence', () => {
+  it('counts on, and in a new epoch is above everything that was given out before', () => {
+    expect(nextSequence(7, {})).toBe(8);
+    expect(nextSequence(7, { epoch: 3 })).toBeGreaterThan(nextSequence(1_000_000, { epoch: 2 }));
+    expect(nextSequence(nextSequence(7, { epoch: 3 }), { epoch: 3 })).toBe(nextSequence(7, { epoch: 3 }) + 1);
+  });
+
+  it('stays an exact number in epochs of today, which follow the time of day and every epoch that is known', () => {
+    const today = epochAfter(0, Date.UTC(2200, 0, 1));
+    expect(Number.isSafeInteger(firstSequenceOf(today) + 1_000_000)).toBe(true);
+    expect(epochAfter(today, Date.UTC(2026, 0, 1))).toBe(today + 1);
   });
 });
 

@@ -72,7 +72,7 @@ describe('stored record: after a removal', () => {
     expect(
       deletedRecord(
         known({ earlier: ['x'], decisions: trail, doubt: { content: 'y', sweep: 's', sightings: 1 } }),
-        step,
+        { ...step, sequence: 5 },
         rules(),
       ),
     ).toStrictEqual({
@@ -88,7 +88,7 @@ describe('stored record: after a removal', () => {
     const fields = fingerprintsOf(personAt(5), rules());
     const gone = deletedRecord(
       { sequence: 1, record: null, fields, modifiedAt: '2026-03-01T10:05:05.000Z', content: 'c' },
-      step,
+      { ...step, sequence: 2 },
       rules(),
     );
     expect(gone).toStrictEqual({
@@ -97,11 +97,13 @@ describe('stored record: after a removal', () => {
       gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: 'c' },
       decisions: [{ ...step, what: 'deleted' }],
     });
-    expect(deletedRecord({ sequence: 1, record: null, fields: {} }, step, rules()).gone?.modifiedAt).toBeNull();
+    expect(
+      deletedRecord({ sequence: 1, record: null, fields: {} }, { ...step, sequence: 2 }, rules()).gone?.modifiedAt,
+    ).toBeNull();
   });
 
   it('is an ordinary record again once it has reappeared', () => {
-    const gone = deletedRecord(known({ earlier: ['x'] }), step, rules());
+    const gone = deletedRecord(known({ earlier: ['x'] }), { ...step, sequence: 5 }, rules());
     const { next } = runCase({ stored: gone, record: personAt(6) });
     expect(next).toStrictEqual({
       sequence: 6,

@@ -154,7 +154,7 @@ describe('stale: a deleted record that reappears', () => {
   const seen = personAt(5);
   const gone = (at: string): StoredRecord => {
     const { next } = runCase({ stored: { sequence: 1, record: personAt(5, { 이름: 'A' }) }, record: seen });
-    return deletedRecord(next!, { at, sweep: 's0', event: 'evt_2' }, compileRules('people'));
+    return deletedRecord(next!, { at, sweep: 's0', event: 'evt_2', sequence: 3 }, compileRules('people'));
   };
   const long = () => gone('2026-02-01T00:00:00.000Z');
 

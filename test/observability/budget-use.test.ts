@@ -9,6 +9,7 @@ const workspace = (lists: ListStatus[], allowed = 80, requests = 80): StoredWork
   name: 'acme',
   stateSince: null,
   stateLostAt: null,
+  stateRewound: null,
   logLength: 0,
   budget: { requests, perSeconds: 10, pausedMs: 0, allowed },
   lists,

@@ -82,6 +82,15 @@ export function problemsWith(more: {
   const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
   const lastMinute = { requests: 0, share: 0, spent: [] };
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, lastMinute };
-  const workspace = { name: 'acme', stateSince: EARLIER, stateLostAt: null, logLength: 0, budget, advice: [], lists };
+  const workspace = {
+    name: 'acme',
+    stateSince: EARLIER,
+    stateLostAt: null,
+    stateRewound: null,
+    logLength: 0,
+    budget,
+    advice: [],
+    lists,
+  };
   return problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });
 }

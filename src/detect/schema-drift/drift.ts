@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { buildEvent } from '../../events/envelope.js';
 import type { ChangeEvent, SchemaChange } from '../../events/types.js';
-import { inEpoch, type Observation } from '../build-event.js';
+import type { Observation } from '../build-event.js';
 import { digestOf } from '../canonical.js';
 import type { Rules } from '../rules.js';
 import { valueTypesOfField, type SchemaTally } from './schema.js';
@@ -217,7 +217,7 @@ export function schemaEvent(
     verb: 'schema_changed',
     recordId: `schema:${schema.field}`,
     time: observation.observedAt,
-    contentDigest: inEpoch(digestOf(JSON.stringify([schema.kind, schema.before, schema.after])), observation),
+    contentDigest: digestOf(JSON.stringify([schema.kind, schema.before, schema.after])),
     data: {
       before: null,
       after: null,

@@ -1,4 +1,5 @@
 /** Order per record and repeated deliveries. Both follow from the stream of events alone, without the journal. */
+import { epochOfSequence } from '../../events/epoch.js';
 import type { JudgedEvent } from './read.js';
 
 export interface Order {
@@ -6,7 +7,7 @@ export interface Order {
   duplicates: number;
   /** Events whose sequence is not higher than that of the record's previous event. */
   orderViolations: number;
-  /** Numbers missing from a record's sequence between its first and its last. */
+  /** Numbers missing from a record's sequence between its first and its last of each epoch. */
   sequenceGaps: number;
 }
 
@@ -37,9 +38,14 @@ function stepsBack(numbers: readonly number[]): number {
 }
 
 function gaps(numbers: readonly number[]): number {
-  const most = numbers.reduce((so, number) => Math.max(so, number), -Infinity);
-  const least = numbers.reduce((so, number) => Math.min(so, number), Infinity);
-  return most - least + 1 - new Set(numbers).size;
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  // The step to another epoch is no gap: what was given out before is not known.
+  return sum(
+    sorted.slice(1).map((number, nth) => {
+      const before = sorted[nth] ?? number;
+      return epochOfSequence(number) === epochOfSequence(before) ? number - before - 1 : 0;
+    }),
+  );
 }
 
 function sum(numbers: readonly number[]): number {

@@ -13,6 +13,8 @@
   agree with the records.
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
+  Back: the last step of the list is that before this one, because one process at a time commits. Otherwise Redis went back to an earlier state,
+  and nothing is written: the next sequence of a record may have been given out already.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
@@ -28,12 +30,16 @@
        then m · m × event about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, or "forget" a page, field, value)
        then t · t × (timer, ms or "" for none)
-       last: traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
-  RETURN {"committed", events} · {"fenced", holder or ""} · {"lost"}    Cost O(changed records). Never calls TIME. ]]
+       last two: the step before this one ("" where it is not known)
+       · traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
+  RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
+  Cost O(changed records). Never calls TIME. ]]
 --- @include "forget-page"
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-if redis.call('HGET', KEYS[4], 'step') == ARGV[2] then return { 'committed', 0 } end
+local step, before = redis.call('HGET', KEYS[4], 'step'), ARGV[#ARGV - 1]
+if step == ARGV[2] then return { 'committed', 0, '' } end
+if before ~= '' and step ~= before then return { 'back' } end
 if redis.call('EXISTS', KEYS[1], KEYS[14]) > 0 then
   redis.call('HSET', KEYS[4], 'kept', 1)
 elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
@@ -43,11 +49,11 @@ elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
 end
 redis.call('HSET', KEYS[4], 'step', ARGV[2])
 
-local events = 0
+local events, newest = 0, ''
 local function append(event)
   local trace = ARGV[#ARGV]
-  if trace == '' then redis.call('XADD', KEYS[3], '*', 'event', event)
-  else redis.call('XADD', KEYS[3], '*', 'event', event, 'traceparent', trace) end
+  if trace == '' then newest = redis.call('XADD', KEYS[3], '*', 'event', event)
+  else newest = redis.call('XADD', KEYS[3], '*', 'event', event, 'traceparent', trace) end
   events = events + 1
 end
 
@@ -92,4 +98,4 @@ elseif ARGV[4] ~= '' then
   redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
   redis.call('UNLINK', KEYS[11], KEYS[12], KEYS[13], KEYS[14])
 end
-return { 'committed', events }
+return { 'committed', events, newest }

@@ -24,6 +24,7 @@ import {
 import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
 import type { StoredRecord } from '../../detect/stored-record.js';
 import { NO_TIMERS } from '../../detect/watch-todo.js';
+import { nextSequence } from '../../events/epoch.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
 import { parseStored, serialised, talliedValueTypes } from '../records.js';
@@ -213,9 +214,10 @@ async function removalWrites(
       { key, state: serialised(after, { digest: GONE, image: null }), event, timers },
     ];
     if (checkpoint.takesOver === true) return write(droppedRecord(stored, observedAt), null);
-    const removal = { key, record: stored.record, sequence: stored.sequence + 1, mergedInto: survivors.get(key) };
+    const sequence = nextSequence(stored.sequence, observation);
+    const removal = { key, record: stored.record, sequence, mergedInto: survivors.get(key) };
     const event = removalEvent(removal, { rules, observation, images });
-    return write(deletedRecord(stored, { at: observedAt, sweep, event: event.id }, rules), event);
+    return write(deletedRecord(stored, { at: observedAt, sweep, event: event.id, sequence }, rules), event);
   });
 }
 

@@ -9,6 +9,7 @@ import { isPresent } from '../../detect/removal.js';
 import { schemaEvent } from '../../detect/schema-drift/drift.js';
 import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
 import { NO_VERDICT, Survey, type SurveyQuestion, type Verdict } from '../../detect/survey.js';
+import { nextSequence } from '../../events/epoch.js';
 import type { SchemaChange } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
 import { incompleteSweep } from '../errors.js';
@@ -94,8 +95,9 @@ export async function commitOfVerdict(
 ): Promise<Omit<Step, 'token'>> {
   const { list, rules } = options;
   const fields = changes.map(({ field }) => field);
-  const sequences = (await deps.store.schemaSequences(list, fields)).map((sequence) => sequence + 1);
   const observation = observationOf(deps, options, { checkpoint, lastSweep });
+  const stored = await deps.store.schemaSequences(list, fields);
+  const sequences = stored.map((sequence) => nextSequence(sequence, observation));
   return {
     checkpoint,
     writes: [],

@@ -18,7 +18,7 @@ export interface BetweenOptions extends SweepOptions {
 export async function useShortcutsUntil(deps: SweepDeps, options: BetweenOptions): Promise<{ outcome: 'done' } | Held> {
   const { store, clock } = deps;
   const { list, shortcuts: reader, untilMs } = options;
-  return await withLease(deps, options, async ({ token, signal }) => {
+  return await withLease(deps, options, async ({ token, signal, epoch }) => {
     // They change in a sweep only, which needs the lease.
     const { state, checkpoint } = await store.load(list);
     const memory = await restoreMemory(store, list, checkpoint ?? { pages: 0 });
@@ -29,7 +29,11 @@ export async function useShortcutsUntil(deps: SweepDeps, options: BetweenOptions
         if (nowMs >= untilMs) return;
         const waitMs = Math.min(reader.dueMs(nowMs), untilMs) - nowMs;
         if (waitMs > 0) await clock.sleep(waitMs, signal);
-        await takeDueShortcut(deps, { ...options, signal }, { reader, position: { token, state, checkpoint, memory } });
+        await takeDueShortcut(
+          deps,
+          { ...options, signal, epoch },
+          { reader, position: { token, state, checkpoint, memory } },
+        );
       }
     } finally {
       await reader.end();

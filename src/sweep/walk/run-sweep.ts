@@ -41,9 +41,9 @@ export type SweepResult = { outcome: 'complete'; summary: SweepSummary } | Held;
  *   CF_STATE_LOST when the list's records are gone from Redis
  */
 export async function sweepList(deps: SweepDeps, options: RunOptions): Promise<SweepResult> {
-  const leased = await withLease(deps, options, async ({ token, signal }) => {
+  const leased = await withLease(deps, options, async ({ token, signal, epoch }) => {
     try {
-      return await walk(deps, { ...options, signal }, token);
+      return await walk(deps, { ...options, signal, epoch }, token);
     } finally {
       await options.shortcuts?.end();
     }

@@ -1,0 +1,29 @@
+/**
+ * Epochs of a workspace's state. A new one begins when Redis has lost the state or went back to an earlier one: which sequences were given out
+ * since then is not known, so all that follow are higher.
+ */
+
+/** More events than any record has in one epoch. Epochs are minutes, so sequences stay below 2^53 for 900 years. */
+const STEP = 2 ** 24;
+
+/** The first sequence of an epoch: above everything that was given out before, so that the highest sequence of a record always wins. */
+export function firstSequenceOf(epoch: number): number {
+  return epoch * STEP;
+}
+
+export function epochOfSequence(sequence: number): number {
+  return Math.floor(sequence / STEP);
+}
+
+/** The sequence of a record's next event. */
+export function nextSequence(last: number, { epoch = 0 }: { epoch?: number }): number {
+  return Math.max(last + 1, firstSequenceOf(epoch));
+}
+
+/**
+ * The epoch after the last one that is known; 0: none is. It follows the time of day, because Redis may have forgotten later ones, and no process
+ * may know them.
+ */
+export function epochAfter(last: number, nowMs: number): number {
+  return Math.max(last + 1, Math.floor(nowMs / 60_000));
+}

@@ -1,0 +1,112 @@
+/**
+ * After Redis went back to an earlier state, puts back the steps that this process committed lately and that Redis has lost: the stored records
+ * with their sequences, and the events, under new log ids, so that receivers see repetitions. A step is in Redis whole or not at all.
+ *
+ * Meanwhile this process holds the leases of these lists, whoever held them. Their pages are recognised no longer, because they were stored
+ * with the records of the earlier state. Ids that come back count as created since the last walk began, so the next walk must show them.
+ */
+import type { ListName } from '../crm/lists/lists.js';
+import { compareLogIds } from '../events/log-id.js';
+import { eventsOf, type RecordWrite } from '../sweep/store.js';
+import { commit } from './commit.js';
+import type { WorkspaceRedis } from './keys.js';
+import type { KeptStep, LogMark } from './log-mark.js';
+import { recognisedRows } from './rows.js';
+import { loadScript } from './scripts.js';
+import { readRecords } from './stored-records.js';
+
+const extendLease = loadScript('extend-lease');
+
+/** Long enough for what a process keeps. */
+const LEASE_MS = 15_000;
+const READ_AT_ONCE = 500;
+
+/** The steps whose events are not in the log, oldest first, without those that the retention has dropped. */
+export async function lostSteps(
+  { redis, keys, workspace }: WorkspaceRedis,
+  steps: readonly KeptStep[],
+): Promise<KeptStep[]> {
+  const log = keys.log(workspace);
+  const [first] = await redis.xrange(log, '-', '+', 'COUNT', 1);
+  const kept = steps.filter(({ logId }) => first === undefined || compareLogIds(logId, first[0]) > 0);
+  const lost: KeptStep[] = [];
+  for (let at = 0; at < kept.length; at += READ_AT_ONCE) {
+    const chunk = kept.slice(at, at + READ_AT_ONCE);
+    const found = await Promise.all(chunk.map(({ logId }) => redis.xrange(log, logId, logId)));
+    lost.push(...chunk.filter((_step, index) => found[index]?.length === 0));
+  }
+  return lost;
+}
+
+/**
+ * Puts steps back, oldest first.
+ * @param mark of the log as it is now
+ * @returns the number of events; null when Redis went back once more
+ */
+export async function putBack(
+  scope: WorkspaceRedis,
+  lost: readonly KeptStep[],
+  { mark, token }: { mark: LogMark; token: string },
+): Promise<number | null> {
+  const { redis, keys, workspace } = scope;
+  let events = 0;
+  for (const list of listsOf(lost)) {
+    await redis.set(keys.lease(workspace, list), token, 'PX', LEASE_MS);
+    await redis.unlink(keys.pages(workspace, list), keys.walkPages(workspace, list));
+  }
+  for (const kept of lost) {
+    const result = await putOneBack(scope, kept, { mark, token });
+    if (result === null) return null;
+    events += result;
+  }
+  for (const list of listsOf(lost)) await extendLease.run(redis, [keys.lease(workspace, list)], [token, 0]);
+  return events;
+}
+
+async function putOneBack(
+  scope: WorkspaceRedis,
+  { list, step }: KeptStep,
+  { mark, token }: { mark: LogMark; token: string },
+): Promise<number | null> {
+  const { redis, keys, workspace } = scope;
+  const writes = step.writes.filter(({ event }) => event !== null);
+  for (;;) {
+    // Another process may put back its own steps at the same time, and take the lease for each of them.
+    await redis.set(keys.lease(workspace, list), token, 'PX', LEASE_MS);
+    const stored = await storedSequences(scope, list, writes);
+    const isLower = ({ state }: RecordWrite, index: number): boolean => (stored[index] ?? -1) < (state?.sequence ?? 0);
+    const lower = writes.filter(isLower);
+    // What Redis has found again by now has a higher sequence there. Of that, only the events are put back.
+    const others = writes.filter((write) => !lower.includes(write));
+    const result = await commit(
+      scope,
+      list,
+      {
+        ...step,
+        token,
+        writes: lower,
+        events: [...eventsOf({ writes: others }), ...(step.events ?? [])],
+        created: writes.filter((_write, index) => stored[index] === null).map(({ key }) => key),
+      },
+      { mark },
+    );
+    if (result.outcome === 'committed') return result.events;
+    if (result.outcome !== 'fenced') return null;
+  }
+}
+
+/** Of each record the stored sequence, null where none is stored. Of a row that is only recognised: 0 when it is. */
+async function storedSequences(
+  scope: WorkspaceRedis,
+  list: ListName,
+  writes: readonly RecordWrite[],
+): Promise<(number | null)[]> {
+  const wanted = writes.map(({ key }) => key);
+  if (writes.every(({ state }) => state === null))
+    return (await recognisedRows(scope, list, wanted)).map((isKnown) => (isKnown ? 0 : null));
+  return (await readRecords(scope, list, wanted)).map((record) => record?.sequence ?? null);
+}
+
+function listsOf(steps: readonly KeptStep[]): Set<ListName> {
+  return new Set(steps.map(({ list }) => list));
+}
