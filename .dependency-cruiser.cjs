@@ -170,7 +170,7 @@ module.exports = {
       to: {
         path: ['api', 'sweep', 'todos', 'dispatch', 'observability', 'server'].map(folder),
         // Schemas of stored values, from which the types on both sides are inferred.
-        pathNot: ['dispatch/backfill-task', 'sweep/store', 'sweep/shortcuts/store'].map(folder),
+        pathNot: ['dispatch/backfill-task', 'sweep/store', 'sweep/shortcuts/store', 'observability/status'].map(folder),
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -178,7 +178,12 @@ module.exports = {
       name: 'observability-imports-types-only',
       severity: 'error',
       from: { path: folder('observability') },
-      to: { path: ['api', 'dispatch', 'sweep'].map(folder), dependencyTypesNot: ['type-only', 'npm-peer'] },
+      to: {
+        path: ['api', 'dispatch', 'sweep'].map(folder),
+        // The schemas of which the status is made.
+        pathNot: ['dispatch/subscription-status', 'sweep/store'].map(folder),
+        dependencyTypesNot: ['type-only', 'npm-peer'],
+      },
     },
     {
       name: 'server-imports-types-only',
@@ -186,8 +191,8 @@ module.exports = {
       from: { path: folder('server') },
       to: {
         path: ['observability', 'dispatch', 'todos', 'detect'].map(folder),
-        // The schema of which the answer and its types are made.
-        pathNot: ['todos/counts'].map(folder),
+        // The schemas of which answers and their types are made.
+        pathNot: ['todos/counts', 'observability/status', 'dispatch/subscription-status'].map(folder),
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },

@@ -1,7 +1,6 @@
 /** What the page asks of its server. */
 import type { z } from 'zod';
 import type * as answers from '../src/server/page/answers.js';
-import type { Status as FeedStatus, SubscriptionStatus } from '../src/observability/status.js';
 import type { ListSchema } from '../src/detect/schema-drift/schema.js';
 import type { TodosReport } from '../src/todos/counts.js';
 
@@ -10,8 +9,8 @@ type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeo
 export type { ListSchema, TodosReport };
 export type { ListStatus, Problem, WorkspaceStatus } from '../src/observability/status.js';
 export type { EventView, ValueView } from '../src/server/page/answers.js';
-export type Subscription = SubscriptionStatus & { handledLastMinute: number };
-export type Status = Omit<FeedStatus, 'subscriptions'> & { subscriptions: Subscription[] };
+export type Status = z.output<typeof answers.status>;
+export type Subscription = Status['subscriptions'][number];
 export type About = Answered<'about'>;
 export type Caller = NonNullable<Answered<'session'>['caller']>;
 export type History = Answered<'history'>;

@@ -76,6 +76,11 @@ export function exitCodeOf(error: unknown): 1 | 2 {
   return error instanceof ChangefeedError && USAGE.includes(error.code) ? 2 : 1;
 }
 
+/** An error of the caller: on the command line, or of the program that uses the library. */
+export function usage(message: string, cause?: unknown): ChangefeedError {
+  return new ChangefeedError('CF_USAGE', { message, cause });
+}
+
 /** The message of an unknown thrown value, without its stack. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');

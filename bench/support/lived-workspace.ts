@@ -247,6 +247,8 @@ const LIST_OF_OBJECT: Readonly<Record<string, BuiltInList>> = {
   person_activity: 'activity',
 };
 
+const READ: ReadonlySet<string> = new Set(LIST_NAMES);
+
 function freshnessOf(
   sandbox: Sandbox,
   noticed: readonly Noticed[],
@@ -269,6 +271,8 @@ function freshnessOf(
   for (const line of lines) {
     // Removals need two complete sweeps, which is another question.
     if (line.after === null || line.kind === 'prepare' || isTouched(line)) continue;
+    // Their rows are not reported here: what they name is.
+    if (!READ.has(line.list)) continue;
     const at = Date.parse(line.at);
     const seen = times.get(`${line.list} ${line.id}`)?.find((one) => one.at >= at);
     if (seen === undefined) {

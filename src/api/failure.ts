@@ -1,6 +1,6 @@
 /** Turns failed answers into typed errors: what the API answered, on which page, and what to do. Pure. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
-import { nameOf, type ListRef } from '../crm/lists/lists.js';
+import { builtInLists, nameOf, type ListName, type ListRef } from '../crm/lists/lists.js';
 import type { Redact } from './redact.js';
 import { hintMs } from './wait.js';
 import { jsonOf, statementsOf, wordsOf } from './words.js';
@@ -40,7 +40,8 @@ export interface Asked {
 /** The error of an answer whose status is not 2xx. */
 export function statusFailure(answer: Answer, asked: Asked): ChangefeedError {
   const code = codeOf(answer.status);
-  return failure(code, asked, { answer, what: whatOf(answer, asked), advice: ADVICE[code] ?? '' });
+  const advice = [403, 404].includes(answer.status) ? adviceAbout(nameOf(asked.list)) : '';
+  return failure(code, asked, { answer, what: whatOf(answer, asked), advice: `${ADVICE[code] ?? ''}${advice}` });
 }
 
 /** The error of a 2xx answer that says `success: false`. */
@@ -76,6 +77,13 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   CF_UNAVAILABLE: NOTHING_WRITTEN,
   CF_REQUEST_REFUSED: 'Check baseUrl; a cursor that the API no longer knows is answered in this way too.',
 };
+
+/** Every workspace has the built-in lists; another one may not exist there, or be forbidden. */
+function adviceAbout(list: ListName): string {
+  return builtInLists.byName(list) === undefined
+    ? ` If the workspace does not have this list, set lists.${list} to false.`
+    : '';
+}
 
 function codeOf(status: number): ErrorCode {
   if (status === 401) return 'CF_UNAUTHORISED';

@@ -6,13 +6,11 @@ import { describe } from '../errors.js';
 import { malformed, refusal, statusFailure, type Answer, type Asked } from './failure.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { descriptorOf, nameOf } from '../crm/lists/lists.js';
-import type { UncheckedRecord } from '../crm/record.js';
+import { isObject, type UncheckedRecord } from '../crm/record.js';
 import { withoutLongRecords } from './long-records.js';
 import type { Page } from './read-api.js';
 import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
 export function readPage(answer: Answer, asked: Asked): Page {
@@ -61,7 +59,7 @@ function withExactIntegers(json: string): string {
 type Fail = (what: string) => Error;
 
 /** The array under the list's key. If the key is missing or unknown, the only array in `data`: the key may have been renamed. */
-function arrayOf(data: JsonObject, list: ListDescriptor, fail: Fail): readonly unknown[] {
+function arrayOf(data: UncheckedRecord, list: ListDescriptor, fail: Fail): readonly unknown[] {
   const { key } = list;
   const value = key === null ? undefined : data[key];
   if (Array.isArray(value)) return value;
@@ -100,16 +98,12 @@ function recordsOf(list: readonly unknown[], fail: Fail): readonly UncheckedReco
 }
 
 /** The cursor is in `data`. It is also accepted in the envelope, because a missed cursor would end the list too early. */
-function cursorOf(body: JsonObject, data: JsonObject, fail: Fail): string | null {
+function cursorOf(body: UncheckedRecord, data: UncheckedRecord, fail: Fail): string | null {
   const cursor = (Object.hasOwn(data, 'nextCursor') ? data : body)['nextCursor'] ?? null;
   if (cursor === null || cursor === '') return null;
   if (typeof cursor !== 'string') throw fail(`expected "nextCursor" to be a string or null, found ${describe(cursor)}`);
   if (/\p{Surrogate}/u.test(cursor)) throw fail('"nextCursor" holds half a character and cannot be sent back');
   return cursor;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function formOf(text: string): string {

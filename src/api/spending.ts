@@ -10,14 +10,9 @@ export interface Spent {
   requests: number;
 }
 
-export interface Spending {
-  count(request: BudgetRequest): void;
-  lastMinute(): Spent[];
-}
-
 const MINUTE_MS = 60_000;
 
-export function createSpending(clock: Clock): Spending {
+export function createSpending(clock: Clock) {
   let sent: { list: ListName; kind: RequestKind; atMs: number }[] = [];
   let prunedMs = clock.now();
   const prune = (nowMs: number): void => {
@@ -25,12 +20,12 @@ export function createSpending(clock: Clock): Spending {
     prunedMs = nowMs;
   };
   return {
-    count({ list, kind }) {
+    count({ list, kind }: BudgetRequest): void {
       const nowMs = clock.now();
       if (nowMs - prunedMs >= MINUTE_MS) prune(nowMs);
       sent.push({ list, kind, atMs: nowMs });
     },
-    lastMinute() {
+    lastMinute(): Spent[] {
       prune(clock.now());
       const spent = new Map<string, Spent>();
       for (const { list, kind } of sent) {

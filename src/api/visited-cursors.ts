@@ -22,22 +22,7 @@ export interface VisitedStart {
   cursors: Iterable<string>;
 }
 
-export interface VisitedCursors {
-  /** The first page's key; null before it was seen, or when it was empty. */
-  readonly firstPage: string | null;
-  /**
-   * Records a page and the cursor it was requested with (null for the first page).
-   * @throws ChangefeedError CF_CURSOR_LOOP
-   */
-  check(page: Page, cursor: string | null): void;
-  /**
-   * The same for a page that is as it was in an earlier walk.
-   * @throws ChangefeedError CF_CURSOR_LOOP
-   */
-  checkKnown(list: ListName, page: KnownPage): void;
-  /** The cursors followed since the last call. */
-  takeFollowed(): string[];
-}
+export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
 
 /** A page that an earlier walk has read. */
 export interface KnownPage {
@@ -55,7 +40,7 @@ export function firstPageKey({ records }: Page): string | null {
   return hash.digest('hex').slice(0, 32);
 }
 
-export function createVisitedCursors({ firstPage, cursors }: VisitedStart): VisitedCursors {
+export function createVisitedCursors({ firstPage, cursors }: VisitedStart) {
   const followed = new Set(cursors);
   let first = firstPage;
   let fresh: string[] = [];
@@ -72,21 +57,31 @@ export function createVisitedCursors({ firstPage, cursors }: VisitedStart): Visi
     fresh.push(nextCursor);
   };
   return {
+    /** The first page's key; null before it was seen, or when it was empty. */
     get firstPage() {
       return first;
     },
-    check(page, cursor) {
+    /**
+     * Records a page and the cursor it was requested with (null for the first page).
+     * @throws ChangefeedError CF_CURSOR_LOOP
+     */
+    check(page: Page, cursor: string | null): void {
       if (cursor === null) first = firstPageKey(page);
       else if (first !== null && firstPageKey(page) === first) {
         throw loop(page.list, 'the first page came again in place of a later one');
       }
       follow(page.list, cursor, page.nextCursor);
     },
-    checkKnown(list, { cursor, nextCursor, firstPage: known }) {
+    /**
+     * The same for a page that is as it was in an earlier walk.
+     * @throws ChangefeedError CF_CURSOR_LOOP
+     */
+    checkKnown(list: ListName, { cursor, nextCursor, firstPage: known }: KnownPage): void {
       if (cursor === null) first = known;
       follow(list, cursor, nextCursor);
     },
-    takeFollowed() {
+    /** The cursors followed since the last call. */
+    takeFollowed(): string[] {
       const taken = fresh;
       fresh = [];
       return taken;

@@ -14,7 +14,7 @@ import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import type { Disabled } from '../dispatch/ports.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
-import { ChangefeedError } from '../errors.js';
+import { ChangefeedError, usage } from '../errors.js';
 import { createPrometheus, unmeasured, type Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
@@ -283,7 +283,7 @@ async function queueHint(
 ): Promise<void> {
   const { descriptor, enabled } = listIn(workspace, list);
   const problem = enabled ? problemOfIds(ids) : `the list "${descriptor.name}" is not polled`;
-  if (problem !== null) throw new ChangefeedError('CF_USAGE', { message: `hint: ${problem}.` });
+  if (problem !== null) throw usage(`hint: ${problem}.`);
   await workspace.aims.add(descriptor.name, ids, { by: HINT, atMs: clock.now() });
 }
 

@@ -8,7 +8,7 @@ import {
   type ForgottenSubscription,
   type StoredSubscription,
 } from '../dispatch/forget.js';
-import { ChangefeedError } from '../errors.js';
+import { usage } from '../errors.js';
 import { NAME } from '../schema-kit/fields.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import { createTraceStore } from '../state/traces.js';
@@ -61,7 +61,5 @@ export function forgetting(context: AppContext): Forgetting {
 /** A pattern instead of a name would find the keys of others. */
 function checkName(workspace: string): void {
   if (!NAME.test(workspace))
-    throw new ChangefeedError('CF_USAGE', {
-      message: 'forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.',
-    });
+    throw usage('forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.');
 }

@@ -10,7 +10,7 @@ import { BACKGROUND_PART } from '../api/fair-queue.js';
 import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
-import { ChangefeedError } from '../errors.js';
+import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -66,24 +66,10 @@ export interface Workspace {
   todos: { workspace: string; watch: TodoWatch | null; store: TodoStore };
 }
 
-export interface Workspaces {
-  readonly names: readonly string[];
-  all(): Workspace[];
-  /** @throws ChangefeedError CF_USAGE when there is no such workspace */
-  get(name: string): Workspace;
-  /**
-   * The workspace of this name; without a name, the only one.
-   * @throws ChangefeedError CF_USAGE when there is no such workspace, or several to choose from
-   */
-  choose(name: string | undefined): Workspace;
-  /** Uses these options for the workspace of this name from now on. No sweep of it may be under way in this process. */
-  replace(config: WorkspaceConfig): Promise<void>;
-  /** Closes the connections to the APIs. */
-  close(): Promise<void>;
-}
+export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /** @param options.attempts tries per page of the API; the client's default when undefined */
-export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }): Workspaces {
+export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }) {
   const open = (config: WorkspaceConfig): Workspace => openWorkspace(context, { config, attempts });
   const byName = new Map(context.config.workspaces.map((config) => [config.name, open(config)]));
   // A reload changes options; it adds and removes no workspace.
@@ -95,20 +81,27 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
   };
   return {
     names,
-    all: () => [...byName.values()],
+    all: (): Workspace[] => [...byName.values()],
+    /** @throws ChangefeedError CF_USAGE when there is no such workspace */
     get,
-    choose(name) {
+    /**
+     * The workspace of this name; without a name, the only one.
+     * @throws ChangefeedError CF_USAGE when there is no such workspace, or several to choose from
+     */
+    choose(name: string | undefined): Workspace {
       const [first, second] = names;
       if (name !== undefined) return get(name);
       if (first !== undefined && second === undefined) return get(first);
       throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
     },
-    async replace(config) {
+    /** Uses these options for the workspace of this name from now on. No sweep of it may be under way in this process. */
+    async replace(config: WorkspaceConfig): Promise<void> {
       const before = byName.get(config.name);
       byName.set(config.name, open(config));
       await before?.api.close();
     },
-    async close() {
+    /** Closes the connections to the APIs. */
+    async close(): Promise<void> {
       await Promise.all([...byName.values()].map(({ api }) => api.close()));
     },
   };
@@ -290,8 +283,4 @@ function apiOutages(
       ...shared,
     }),
   };
-}
-
-function usage(message: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message });
 }

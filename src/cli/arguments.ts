@@ -2,7 +2,7 @@
  * Arguments and options that several commands have, and readers of their texts. A text that cannot be read is a usage error that
  * names the option and what is allowed.
  */
-import { ChangefeedError } from '../errors.js';
+import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { parseDuration } from '../runtime/duration.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
@@ -138,7 +138,3 @@ export const logOffset = reader(
     return ms >= 0 ? `${ms}-0` : undefined;
   },
 );
-
-export function usage(message: string, cause?: unknown): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message, cause });
-}

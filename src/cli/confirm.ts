@@ -1,5 +1,6 @@
+import { usage } from '../errors.js';
 /** Asks before something is removed. */
-import { usage } from './arguments.js';
+
 import type { Io } from './io.js';
 
 /**

@@ -2,13 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface DemoReceiver {
-  /** Takes everything. */
-  chatUrl: string;
-  /** Refuses the first attempt of some events and all attempts of a few; what a person sends again, it takes. */
-  opsUrl: string;
-  close(): Promise<void>;
-}
+export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
 /** Attempts that the subscription `ops` makes. */
 export const OPS_ATTEMPTS = 3;
@@ -16,7 +10,7 @@ export const OPS_ATTEMPTS = 3;
 const REFUSED_ONCE = 6;
 const REFUSED_TO_THE_END = 40;
 
-export async function startDemoReceiver(): Promise<DemoReceiver> {
+export async function startDemoReceiver() {
   const refusals = new Map<string, number>();
   let count = 0;
   const server = createServer((request, response) => {
@@ -35,9 +29,11 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
   });
   const url = await listening(server);
   return {
+    /** Takes everything. */
     chatUrl: `${url}/chat`,
+    /** Refuses the first attempt of some events and all attempts of a few; what a person sends again, it takes. */
     opsUrl: `${url}/ops`,
-    close: async () => {
+    close: async (): Promise<void> => {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
     },

@@ -12,19 +12,14 @@ export interface TerminalStream {
   write(chunk: string | Uint8Array, ...rest: never[]): boolean;
 }
 
-export interface LiveLines {
-  /** Replaces the lines. Lines wider than the terminal are cut: a wrapped line could not be erased. */
-  show(lines: readonly string[]): void;
-  /** Removes the lines and restores the streams. May be called twice. */
-  end(): void;
-}
+export type LiveLines = ReturnType<typeof liveLines>;
 
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const CLEAR_BELOW = '\u001b[J';
 
 /** @param screen where the lines are shown @param others streams that may write to the same terminal */
-export function liveLines(screen: TerminalStream, others: readonly TerminalStream[]): LiveLines {
+export function liveLines(screen: TerminalStream, others: readonly TerminalStream[]) {
   const write = screen.write.bind(screen);
   const released = [screen, ...others.filter(({ isTTY }) => isTTY === true)].map(intercept);
   let lines: readonly string[] = [];
@@ -42,12 +37,14 @@ export function liveLines(screen: TerminalStream, others: readonly TerminalStrea
     painted = lines.length;
   };
   return {
-    show(next) {
+    /** Replaces the lines. Lines wider than the terminal are cut: a wrapped line could not be erased. */
+    show(next: readonly string[]): void {
       if (ended) return;
       lines = next;
       paint();
     },
-    end() {
+    /** Removes the lines and restores the streams. May be called twice. */
+    end(): void {
       if (ended) return;
       ended = true;
       erase();

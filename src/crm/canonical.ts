@@ -178,7 +178,7 @@ function canonicalItems(items: readonly unknown[], nullIsAbsent: boolean): reado
 }
 
 /** References carry `id`; history entries spell it `_id`. */
-function isReference(item: unknown): boolean {
+export function isReference(item: unknown): boolean {
   if (item === null || typeof item !== 'object') return false;
   const { id, _id } = item as { id?: unknown; _id?: unknown };
   return typeof id === 'string' || typeof _id === 'string';

@@ -6,7 +6,7 @@
  * queue, then their ordering state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing.
  */
 import type { Queue } from 'bullmq';
-import { ChangefeedError } from '../errors.js';
+import { ChangefeedError, usage } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { JobData, TraceStore } from './ports.js';
@@ -194,5 +194,5 @@ async function removeJob(queue: Queue<JobData>, jobId: string): Promise<keyof Fo
 }
 
 function refused(why: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message: `subscriptions forget: ${why}` });
+  return usage(`subscriptions forget: ${why}`);
 }

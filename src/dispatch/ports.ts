@@ -4,6 +4,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { BackfillTask, SnapshotTask } from './backfill-task.js';
 import type { FailedAttempt } from './failure.js';
+import type { SubscriptionStatus } from './subscription-status.js';
 
 /**
  * Opens a connection for BullMQ or for a blocking read. It must use `maxRetriesPerRequest: null`, so that a blocked command
@@ -258,19 +259,9 @@ export interface DeliveryStores {
   health: HealthStore;
 }
 
-export interface Disabled {
-  /** ISO 8601. */
-  at: string;
-  reason: string;
-  /** The retention of the log dropped events that it had not read yet. */
-  missing: boolean;
-}
-
+export type Disabled = NonNullable<SubscriptionStatus['disabled']>;
 /** It may name records, so it is shown and removed with its workspace. */
-export interface LastError {
-  workspace: string;
-  message: string;
-}
+type LastError = NonNullable<SubscriptionStatus['lastError']>;
 
 export interface Health {
   /** The first failure since the last recorded success, ms. Successes are not recorded here: the caller compares with the last one. */

@@ -1,7 +1,7 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
 import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { ChangefeedError, messageOf } from '../errors.js';
+import { messageOf, usage } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
 import type { Connect, JobData } from './ports.js';
@@ -55,9 +55,7 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
     of(subscription: string): Queue<JobData> {
       if (names.includes(subscription)) return open(subscription);
       const configured = names.map((name) => `"${name}"`).join(', ');
-      throw new ChangefeedError('CF_USAGE', {
-        message: `There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`,
-      });
+      throw usage(`There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`);
     },
     apply(now: readonly Pick<Subscription, 'name'>[]): void {
       names = now.map(({ name }) => name);

@@ -8,7 +8,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import { ChangefeedError } from '../errors.js';
+import type { ChangefeedError } from '../errors.js';
+import { usage } from '../errors.js';
 import { compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
@@ -148,5 +149,5 @@ async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message: `replay, ${option}: found "${found}"; allowed: ${allowed}.` });
+  return usage(`replay, ${option}: found "${found}"; allowed: ${allowed}.`);
 }

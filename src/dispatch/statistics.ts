@@ -13,50 +13,13 @@ import { isoTime, type Clock } from '../runtime/clock.js';
 import { lastSuccessMs } from './circuit-breaker.js';
 import { isSentAgain } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { BackfillStore, Disabled, DispatchStores, JobData, LastError, LogReader } from './ports.js';
-
-export interface Stalled {
-  /** ISO 8601: the event waits since then. */
-  since: string;
-  /**
-   * `paused`: the queue is paused although the subscription is not disabled. `queue`: no worker takes the event. `jobless`: it has no job that
-   * could run. `log`: it is not read from the log.
-   */
-  where: 'paused' | 'queue' | 'jobless' | 'log';
-}
+import type { BackfillStore, DispatchStores, JobData, LogReader } from './ports.js';
+import type { SubscriptionStatus } from './subscription-status.js';
 
 /** Longer than a deployment and the wait for the lock of a process that was killed. Shorter, and a slow start would be a problem. */
 export const STALLED_MS = 300_000;
 
-export interface SubscriptionStatistics {
-  name: string;
-  handler: string;
-  on: readonly string[];
-  waiting: number;
-  active: number;
-  /** Waiting for a retry, or for their record to be quiet (`settle`). Events behind another one of their record are in `lagEvents`. */
-  delayed: number;
-  dead: number;
-  paused: boolean;
-  /** Since when and why nothing is delivered to it; null when it is enabled. */
-  disabled: Disabled | null;
-  /** ISO 8601: the first failure since the last success; null when there is none. */
-  failingSince: string | null;
-  /** Failed attempts since then; 0 when there is none. */
-  failures: number;
-  /** What the last of them said; null when there is none. */
-  lastError: LastError | null;
-  /** Ten or more events became dead letters in the last ten minutes, and were not retried or dropped. */
-  manyDead: boolean;
-  /** Events wait although nothing keeps them back; null when none does. */
-  stalled: Stalled | null;
-  /** Events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead. */
-  lagEvents: number;
-  /** Age of the oldest of these, in seconds; 0 without lag. */
-  lagSeconds: number;
-  /** Why its keys in Redis cannot be read, with the name of the key: all counts are then 0; null when they can. */
-  unreadable: string | null;
-}
+type Stalled = NonNullable<SubscriptionStatus['stalled']>;
 
 interface StatisticsOptions extends DispatchStores {
   workspaces: readonly string[];
@@ -68,7 +31,7 @@ export async function describeSubscription(
   subscription: Subscription,
   queue: Queue<JobData>,
   options: StatisticsOptions,
-): Promise<SubscriptionStatistics> {
+): Promise<SubscriptionStatus> {
   try {
     return await readStatistics(subscription, queue, options);
   } catch (error) {
@@ -95,7 +58,7 @@ async function readStatistics(
   subscription: Subscription,
   queue: Queue<JobData>,
   options: StatisticsOptions,
-): Promise<SubscriptionStatistics> {
+): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
   const [counts, paused, lags, health, succeededMs, manyDead] = await Promise.all([

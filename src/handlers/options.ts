@@ -159,27 +159,13 @@ export function toSubscription(
   { handleBatch, retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
   refuseContradictions(settings, parts.handler, handleBatch);
-  const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
-  const { where, transform, settle, batch } = settings;
+  const { where, retry, timeout: timeoutMs, batch, ...shared } = settings;
   return {
     ...parts,
-    name,
-    on,
-    workspaces,
-    lists,
-    class: changeClass,
-    fields,
-    from,
-    notFrom,
+    ...shared,
     where: where && compileWhere(where),
-    transform,
-    order: settings.order,
-    concurrency: settings.concurrency,
-    retry: toRetryPolicy(settings.retry, defaults),
-    whenDead: settings.whenDead,
-    timeoutMs: settings.timeout,
-    start: settings.start,
-    settle,
+    retry: toRetryPolicy(retry, defaults),
+    timeoutMs,
     batch: batch && handleBatch && { size: batch.size, lingerMs: batch.linger, handle: handleBatch },
   };
 }

@@ -1,155 +1,189 @@
-/** The status of a Changefeed as plain data. The `status` command prints it, and the problems are found in it. */
-import type { Spent } from '../api/spending.js';
-import type { SubscriptionStatistics } from '../dispatch/statistics.js';
-import type { ListName } from '../crm/lists/lists.js';
-import type { Notice, ProblemKind } from '../events/types.js';
-import type { Held } from '../sweep/store.js';
-import type { ListFailure } from '../sweep/schedule.js';
+/**
+ * The status of a Changefeed as plain data: the `status` command prints it, the page reads it, and the problems are found in it. Its types
+ * and the document of the page's API are made of these schemas.
+ */
+import { z } from 'zod';
+import { subscriptionStatus } from '../dispatch/subscription-status.js';
+import { PROBLEM_KINDS } from '../events/types.js';
+import { listFailureSchema, summarySchema } from '../sweep/store.js';
 
-export interface ListStatus {
-  list: ListName;
-  enabled: boolean;
-  /** The shortest time from the start of one sweep to the start of the next; null: swept again as soon as a sweep has ended. */
-  intervalMs: number | null;
-  /**
-   * How old the stored state may be: `ageMs` is the time since the last complete sweep read its first page, `sweepMs` how long that
-   * sweep took. Null before the first.
-   */
-  freshness: { ageMs: number; sweepMs: number } | null;
-  /** ISO 8601; null until the first complete sweep. */
-  baselineAt: string | null;
-  lastSweep: {
-    completedAt: string;
-    /** How long it took, ms. */
-    tookMs: number;
-    pages: number;
-    /** Records of its longest page. */
-    longestPage: number;
-    /** Records seen, and records per decision. */
-    counts: Readonly<Record<string, number>>;
-    /** Rule → number of records whose change it muted. */
-    muted: Readonly<Record<string, number>>;
-  } | null;
-  /** Why the last attempts failed; null when the last one was complete. */
-  failure: ListFailure | null;
-  /** The last failed attempt, also when later ones were complete; null when there was none. */
-  lastError: Pick<ListFailure, 'code' | 'message' | 'at'> | null;
-  /** ISO 8601: when the list is due; null when it is disabled. */
-  dueAt: string | null;
-  /** The list has been due for longer than the start of a sweep may take, and no process sweeps it. */
-  late: boolean;
-  /**
-   * The list has been silent for much longer than usual; null when it has not. `unchanged`: no change for far longer than its longest
-   * pause. `empty`: it had records and now shows none. `since` is ISO 8601.
-   */
-  silence: { kind: 'unchanged' | 'empty'; since: string; longestPauseMs: number } | null;
-  /** Records that the last complete sweep could not read and left as they were; the first few. */
-  unreadable: readonly { id: string | null; page: number; reason: string }[];
-  /** What the last complete sweep held back until a person accepts it. */
-  held: readonly Held[];
-  /** What the pages that were read out of turn have shown (docs/planner.md); null while none has been read. */
-  shortcuts: Readonly<Record<'last' | 'first' | 'aimed' | 'open', ShortcutStatus>> | null;
-  /** The sweep under way or interrupted; null when there is none. */
-  sweeping: { startedAt: string; pages: number; records: number; running: boolean } | null;
-  /** Number of stored records. */
-  records: number;
-}
+const count = z.number().int();
+const iso = z.string().describe('ISO 8601, UTC');
+const byName = z.record(z.string(), z.number()).readonly();
 
-export interface ShortcutStatus {
-  /** Pages read. */
-  used: number;
-  /** Of these: pages that showed a change before a walk did. */
-  useful: number;
-  /** Pages that did not show what was expected. */
-  wrong: number;
-}
+const shortcutStatus = z.object({
+  used: count.describe('pages read'),
+  useful: count.describe('of these: pages that showed a change before a walk did'),
+  wrong: count.describe('pages that did not show what was expected'),
+});
+
+const listStatus = z.object({
+  list: z.string(),
+  enabled: z.boolean(),
+  intervalMs: z
+    .number()
+    .nullable()
+    .describe(
+      'the shortest time from the start of one sweep to the start of the next; null: swept again as soon as a sweep has ended',
+    ),
+  freshness: z
+    .object({
+      ageMs: z.number().describe('since the last complete sweep read its first page'),
+      sweepMs: z.number().describe('how long that sweep took'),
+    })
+    .nullable()
+    .describe('how old the stored state may be; null before the first complete sweep'),
+  baselineAt: iso.nullable().describe('null until the first complete sweep'),
+  lastSweep: z
+    .object({
+      completedAt: iso,
+      tookMs: z.number(),
+      pages: count,
+      longestPage: count.describe('records of its longest page'),
+      counts: byName.describe('records seen, and records per decision'),
+      muted: byName.describe('by rule: number of records whose change it muted'),
+    })
+    .nullable(),
+  failure: listFailureSchema.nullable().describe('why the last attempts failed; null when the last one was complete'),
+  lastError: listFailureSchema
+    .pick({ code: true, message: true, at: true })
+    .nullable()
+    .describe('the last failed attempt, also when later ones were complete; null when there was none'),
+  dueAt: iso.nullable().describe('when the list is due; null when it is disabled'),
+  late: z.boolean().describe('it has been due for longer than the start of a sweep may take, and no process sweeps it'),
+  silence: summarySchema.shape.staleness
+    .unwrap()
+    .nullable()
+    .describe(
+      'the list has been silent for much longer than usual. `unchanged`: no change for far longer than its longest pause; `empty`: it had records and now shows none',
+    ),
+  unreadable: summarySchema.shape.unreadable
+    .unwrap()
+    .describe('records that the last complete sweep could not read and left as they were; the first few'),
+  held: summarySchema.shape.held.unwrap().describe('what waits until a person accepts it'),
+  shortcuts: z
+    .object({ last: shortcutStatus, first: shortcutStatus, aimed: shortcutStatus, open: shortcutStatus })
+    .readonly()
+    .nullable()
+    .describe('what the pages that were read out of turn have shown (docs/planner.md); null while none has been read'),
+  sweeping: z
+    .object({ startedAt: iso, pages: count, records: count, running: z.boolean() })
+    .nullable()
+    .describe('the sweep under way or interrupted; null when there is none'),
+  records: count.describe('stored records'),
+});
+export type ListStatus = z.output<typeof listStatus>;
 
 /** Something that needs attention. */
-export interface Problem extends Notice {
-  readonly kind: ProblemKind;
-  /** `list:people`, `subscription:ops`, `role:poll`, `loop:…` or `workspace`. */
-  readonly subject: string;
-  /** Null when the problem concerns all workspaces. */
-  readonly workspace: string | null;
-}
+const problem = z
+  .object({
+    kind: z.enum(PROBLEM_KINDS),
+    subject: z.string().describe('`list:people`, `subscription:ops`, `role:poll`, `loop:…` or `workspace`'),
+    workspace: z.string().nullable().describe('null when it concerns all workspaces'),
+    severity: z
+      .enum(['error', 'warning'])
+      .describe('`error`: something does not work; `warning`: a person should decide or check something'),
+    message: z.string().describe('what is wrong, where, and what to do'),
+    since: iso.nullable().describe('null when that is not known'),
+    list: z.string().nullable().describe('null when it is not about one list'),
+  })
+  .readonly();
+export type Problem = z.output<typeof problem>;
 
 /** What would make the lists fresher, as data: each screen has its own words for it. */
-export type Advice =
-  | { do: 'raise-budget'; requests: number; limit: number; perSeconds: number }
-  | { do: 'slow-list'; list: string; share: number }
-  | { do: 'disable-lists' }
-  | { do: 'check-other-client'; allowed: number; requests: number; perSeconds: number }
-  | { do: 'lower-interval'; list: string; ms: number };
+const advice = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('raise-budget'), requests: count, limit: count, perSeconds: z.number() }),
+  z.object({ do: z.literal('slow-list'), list: z.string(), share: z.number() }),
+  z.object({ do: z.literal('disable-lists') }),
+  z.object({ do: z.literal('check-other-client'), allowed: z.number(), requests: count, perSeconds: z.number() }),
+  z.object({ do: z.literal('lower-interval'), list: z.string(), ms: z.number() }),
+]);
+export type Advice = z.output<typeof advice>;
 
-export interface WorkspaceStatus {
-  name: string;
-  /** ISO 8601: when its state in Redis was created, and when the loss of an earlier state was noticed; null when that never happened. */
-  stateSince: string | null;
-  stateLostAt: string | null;
-  /** The last time that Redis went back to an earlier state: what was written in this time may be gone; null when that never happened. */
-  stateRewound: { from: string; to: string } | null;
-  /** Events in the log. */
-  logLength: number;
-  budget: {
-    requests: number;
-    perSeconds: number;
-    /** Time until requests are sent again after a 429, ms; 0 when there is no wait. */
-    pausedMs: number;
-    /** Requests in any `perSeconds` that are allowed now: fewer than `requests` after a 429. */
-    allowed: number;
-    /** What all processes used in the last minute: `share` of what was configured, and the requests by list and kind, most first. */
-    lastMinute: { requests: number; share: number; spent: readonly Spent[] };
-  };
-  /** What in the configuration would make the lists fresher; empty when nothing would. */
-  advice: readonly Advice[];
-  lists: ListStatus[];
-}
+const spent = z.object({
+  list: z.string(),
+  kind: z.enum(['walk', 'tail', 'aimed', 'probe']),
+  requests: count.describe('in the last minute'),
+});
+
+const workspaceStatus = z.object({
+  name: z.string(),
+  stateSince: iso.nullable().describe('when its state in Redis was created; null when it has none'),
+  stateLostAt: iso.nullable().describe('when the loss of an earlier state was noticed'),
+  stateRewound: z
+    .object({ from: iso, to: iso })
+    .nullable()
+    .describe('the last time that Redis went back to an earlier state: what was written in between may be gone'),
+  logLength: count.describe('events in the log'),
+  budget: z.object({
+    requests: count,
+    perSeconds: z.number(),
+    pausedMs: z.number().describe('until requests are sent again after a 429; 0 when there is no wait'),
+    allowed: z
+      .number()
+      .describe('requests in any `perSeconds` that are allowed now: fewer than `requests` after a 429'),
+    lastMinute: z
+      .object({
+        requests: count,
+        share: z.number().describe('of what was configured'),
+        spent: z.array(spent).readonly().describe('by list and kind, most first'),
+      })
+      .describe('what all processes used'),
+  }),
+  advice: z.array(advice).readonly().describe('what in the configuration would make the lists fresher'),
+  lists: z.array(listStatus),
+});
+export type WorkspaceStatus = z.output<typeof workspaceStatus>;
 
 /** A workspace as Redis shows it, without what its processes report. */
 export type StoredWorkspace = Omit<WorkspaceStatus, 'budget' | 'advice'> & {
   budget: Omit<WorkspaceStatus['budget'], 'lastMinute'>;
 };
 
-export type { SubscriptionStatistics as SubscriptionStatus };
+const redisStatus = z.object({
+  evictionPolicy: z.string().nullable().describe('`maxmemory-policy`; null when reading it is not permitted'),
+  mayEvict: z
+    .boolean()
+    .describe('it may evict keys and the configuration does not allow it: polling and delivery pause'),
+  refuses: z
+    .enum(['out of memory', 'read-only'])
+    .nullable()
+    .describe('why it refuses writes; null when it accepts them'),
+});
+export type RedisStatus = z.output<typeof redisStatus>;
 
-export interface RedisStatus {
-  /** `maxmemory-policy`; null when reading it is not permitted. */
-  evictionPolicy: string | null;
-  /** Redis may evict keys and the configuration does not allow it: polling and delivery pause. */
-  mayEvict: boolean;
-  /** Why Redis refuses writes; null when it accepts them. */
-  refuses: 'out of memory' | 'read-only' | null;
-}
+/** A process as it reports itself. Redis keeps it in this form. */
+export const processStatus = z.object({
+  id: z.string().describe('random'),
+  version: z.string().nullable().describe('of the package; null when another release reports no version'),
+  pid: count,
+  host: z.string(),
+  startedAt: z.iso.datetime(),
+  roles: z.array(z.string()).readonly(),
+  workspaces: z.array(z.string()).readonly().describe('of its configuration'),
+  stalled: z
+    .array(z.object({ loop: z.string(), since: z.iso.datetime() }))
+    .readonly()
+    .describe('loops that have made no progress for too long'),
+  failing: z
+    .array(z.object({ loop: z.string(), since: z.iso.datetime(), at: z.iso.datetime(), error: z.string() }))
+    .readonly()
+    .describe('loops whose last turn failed; `since` and `at`: the first and the last failure in a row'),
+  spent: z
+    .array(spent.extend({ workspace: z.string() }))
+    .readonly()
+    .describe('what its requests of the last minute were for'),
+});
+export type ProcessStatus = z.output<typeof processStatus>;
 
-/** A process as it reports itself. */
-export interface ProcessStatus {
-  /** Random per process. */
-  id: string;
-  /** Of the package; null when another release reports no version. */
-  version: string | null;
-  pid: number;
-  host: string;
-  /** ISO 8601. */
-  startedAt: string;
-  roles: readonly string[];
-  /** Workspaces of its configuration. */
-  workspaces: readonly string[];
-  /** Loops that have made no progress for too long. `since` is ISO 8601. */
-  stalled: readonly { loop: string; since: string }[];
-  /** Loops whose last turn failed. `since` and `at` are ISO 8601: the first and the last failure in a row. */
-  failing: readonly { loop: string; since: string; at: string; error: string }[];
-  /** What its requests of the last minute were for. */
-  spent: readonly (Spent & { workspace: string })[];
-}
+export type { SubscriptionStatus } from '../dispatch/subscription-status.js';
 
-export interface Status {
-  /** ISO 8601. */
-  at: string;
-  redis: RedisStatus;
-  workspaces: WorkspaceStatus[];
-  subscriptions: SubscriptionStatistics[];
-  /** Processes that run roles. */
-  processes: ProcessStatus[];
-  /** The worst first; empty when all is well. */
-  problems: Problem[];
-}
+export const statusSchema = z.object({
+  at: iso,
+  redis: redisStatus,
+  workspaces: z.array(workspaceStatus),
+  subscriptions: z.array(subscriptionStatus),
+  processes: z.array(processStatus).describe('those that run roles'),
+  problems: z.array(problem).describe('the worst first; empty when all is well'),
+});
+export type Status = z.output<typeof statusSchema>;

@@ -1,4 +1,5 @@
 /** The fields of the sampled records: names of the interface, shares and counts; never a value or the name of a custom field. Pure. */
+import { isReference } from '../crm/canonical.js';
 import { REFERENCE_FIELDS, seenFields, writtenFields } from '../crm/known-fields.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, type BuiltInList } from '../crm/lists/lists.js';
@@ -92,15 +93,12 @@ function precisionOf(records: readonly UncheckedRecord[], fields: readonly strin
 
 function referencesOf(records: readonly UncheckedRecord[]): Record<string, number> {
   const shares = REFERENCE_FIELDS.map((field) => {
-    const naming = records.filter((record) => isReference(record[field])).length;
+    const naming = records.filter((record) => isNamed(record[field])).length;
     return [field, Math.round((naming / Math.max(1, records.length)) * 100) / 100] as const;
   });
   return Object.fromEntries(shares.filter(([, share]) => share > 0));
 }
 
-function isReference(value: unknown): boolean {
-  if (typeof value === 'string') return value !== '';
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, _id } = value as { id?: unknown; _id?: unknown };
-  return typeof id === 'string' || typeof _id === 'string';
+function isNamed(value: unknown): boolean {
+  return typeof value === 'string' ? value !== '' : isReference(value);
 }

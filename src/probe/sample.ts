@@ -6,7 +6,7 @@ import type { Answer } from '../api/failure.js';
 import type { ReadApi } from '../api/read-api.js';
 import { jsonOf } from '../api/words.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
-import type { UncheckedRecord } from '../crm/record.js';
+import { isObject, type UncheckedRecord } from '../crm/record.js';
 import { ChangefeedError } from '../errors.js';
 
 interface RawAnswer {
@@ -90,10 +90,6 @@ function formOf(source: Readonly<Record<string, unknown>>): CursorForm {
   if (cursor === null) return 'null';
   if (cursor === '') return 'empty text';
   return typeof cursor === 'string' ? 'text' : 'other';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function idsOf({ records }: SamplePage): string[] {

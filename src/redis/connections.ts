@@ -34,16 +34,9 @@ export interface ConnectionsOptions {
   onTrouble?: () => void;
 }
 
-export interface RedisConnections {
-  /** A connection for commands that are answered at once: a command fails when Redis is away for too long. */
-  general: () => Redis;
-  /** A connection for blocking reads and BullMQ: its commands wait until Redis is back. */
-  patient: () => Redis;
-  /** Ends all connections at once: all waiting commands fail, and all later ones. */
-  cut: () => void;
-}
+export type RedisConnections = ReturnType<typeof openConnections>;
 
-export function openConnections({ url, limits, onTrouble = () => undefined }: ConnectionsOptions): RedisConnections {
+export function openConnections({ url, limits, onTrouble = () => undefined }: ConnectionsOptions) {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
   const open = new Set<Redis>();
   let isCut = false;
@@ -77,9 +70,12 @@ export function openConnections({ url, limits, onTrouble = () => undefined }: Co
   };
   const connect = (options: Options): Redis => track(new EndableRedis(url, { ...common, ...options }));
   return {
-    general: () => connect({ maxRetriesPerRequest: TRIES_PER_COMMAND, commandTimeout: commandTimeoutMs }),
-    patient: () => connect({ maxRetriesPerRequest: null }),
-    cut() {
+    /** A connection for commands that are answered at once: a command fails when Redis is away for too long. */
+    general: (): Redis => connect({ maxRetriesPerRequest: TRIES_PER_COMMAND, commandTimeout: commandTimeoutMs }),
+    /** A connection for blocking reads and BullMQ: its commands wait until Redis is back. */
+    patient: (): Redis => connect({ maxRetriesPerRequest: null }),
+    /** Ends all connections at once: all waiting commands fail, and all later ones. */
+    cut(): void {
       isCut = true;
       for (const redis of open) end(redis);
     },

@@ -1,5 +1,5 @@
 /** Starts the parts of a process in order and stops them in reverse, each once, within a deadline. */
-import { ChangefeedError, messageOf } from '../errors.js';
+import { ChangefeedError, messageOf, usage } from '../errors.js';
 import { systemClock, withinTime } from './clock.js';
 import { formatDuration } from './duration.js';
 
@@ -11,15 +11,7 @@ export interface Part {
   stop(): Promise<void>;
 }
 
-export interface Lifecycle {
-  /** Starts the parts in order. A second call returns the same promise. If a part fails, those before it are stopped. */
-  start(): Promise<void>;
-  /**
-   * Waits for a start in progress, then stops the parts in reverse. A second call returns the same promise.
-   * @throws ChangefeedError CF_STOP_TIMEOUT naming the parts that did not stop in time or failed to stop
-   */
-  stop(): Promise<void>;
-}
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 interface StartedPart {
   readonly part: Part;
@@ -27,7 +19,7 @@ interface StartedPart {
 }
 
 /** @param options.deadlineMs the time in which all parts together must stop */
-export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } = {}): Lifecycle {
+export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } = {}) {
   const started: StartedPart[] = [];
   const abandon = new AbortController();
   let starting: Promise<void> | undefined;
@@ -43,16 +35,21 @@ export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } 
     abandon.signal.throwIfAborted();
   };
   const stop = (): Promise<void> => {
-    abandon.abort(new ChangefeedError('CF_USAGE', { message: 'Stopped before it had started.' }));
+    abandon.abort(usage('Stopped before it had started.'));
     return (stopping ??= stopAll(started.toReversed(), deadlineMs));
   };
   return {
-    start: () =>
+    /** Starts the parts in order. A second call returns the same promise. If a part fails, those before it are stopped. */
+    start: (): Promise<void> =>
       (starting ??= startAll().catch(async (error: unknown) => {
         // The first failure is the cause; parts that then fail to stop are a consequence.
         await stop().catch(() => undefined);
         throw error;
       })),
+    /**
+     * Waits for a start in progress, then stops the parts in reverse. A second call returns the same promise.
+     * @throws ChangefeedError CF_STOP_TIMEOUT naming the parts that did not stop in time or failed to stop
+     */
     stop,
   };
 }

@@ -1,12 +1,7 @@
 /** Work in progress that would be repeated if the process ended now. A stop that cannot wait for it reports it. */
-export interface Unfinished {
-  /** Counts `what` as in progress until the work has ended. */
-  during<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** E.g. `commit of list "people"`, `handling of "ops" (3 times)`. */
-  list(): string[];
-}
+export type Unfinished = ReturnType<typeof createUnfinished>;
 
-export function createUnfinished(): Unfinished {
+export function createUnfinished() {
   const counts = new Map<string, number>();
   const count = (what: string, by: 1 | -1): void => {
     const now = (counts.get(what) ?? 0) + by;
@@ -14,7 +9,8 @@ export function createUnfinished(): Unfinished {
     else counts.set(what, now);
   };
   return {
-    async during(what, work) {
+    /** Counts `what` as in progress until the work has ended. */
+    async during<T>(what: string, work: () => Promise<T>): Promise<T> {
       count(what, 1);
       try {
         return await work();
@@ -22,6 +18,7 @@ export function createUnfinished(): Unfinished {
         count(what, -1);
       }
     },
-    list: () => [...counts].map(([what, times]) => (times === 1 ? what : `${what} (${times} times)`)),
+    /** E.g. `commit of list "people"`, `handling of "ops" (3 times)`. */
+    list: (): string[] => [...counts].map(([what, times]) => (times === 1 ? what : `${what} (${times} times)`)),
   };
 }

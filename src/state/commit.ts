@@ -26,7 +26,12 @@ const WALK_PAGES = 13;
 const ROWS = '';
 
 type Argument = string | number | Buffer;
-type FieldChange = [key: number, op: 'set' | 'incr' | 'del' | 'add', field: string | number, value: Argument];
+type FieldChange = [
+  key: number,
+  op: 'set' | 'incr' | 'del' | 'add' | 'forget',
+  field: string | number,
+  value: Argument,
+];
 
 export interface CommitOptions {
   /** By the token of a lease, the last step of its list. @defaultValue not known */
@@ -154,9 +159,9 @@ function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
  * complete: if the sweep is abandoned, the stored members stay, and a page that is skipped must have them.
  */
 function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
-  const forget: FieldChange = [PAGES, 'del', number, ''];
+  const forget: FieldChange = [PAGES, 'forget', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.
-  if (stored === null) return [forget, [WALK_PAGES, 'del', number, '']];
+  if (stored === null) return [forget, [WALK_PAGES, 'forget', number, '']];
   if (!hasOtherMembers) return [[PAGES, 'set', number, JSON.stringify(stored)]];
   return [forget, [WALK_PAGES, 'set', number, JSON.stringify(stored)]];
 }

@@ -2,35 +2,14 @@
 import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { ProcessStatus } from '../observability/status.js';
+import { processStatus, type ProcessStatus } from '../observability/status.js';
 import { isAlive, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
 import { readJson } from './stored.js';
 
 /** With the time at which the process started: the system gives its pid to another process later. */
-type StoredProcess = ProcessStatus & { token: string };
-
-const time = z.iso.datetime();
-const processSchema: z.ZodType<StoredProcess> = z.object({
-  id: z.string(),
-  version: z.string().nullable(),
-  pid: z.number(),
-  host: z.string(),
-  startedAt: time,
-  roles: z.array(z.string()),
-  workspaces: z.array(z.string()),
-  stalled: z.array(z.object({ loop: z.string(), since: time })),
-  failing: z.array(z.object({ loop: z.string(), since: time, at: time, error: z.string() })),
-  spent: z.array(
-    z.object({
-      workspace: z.string(),
-      list: z.string(),
-      kind: z.literal(['walk', 'tail', 'aimed', 'probe']),
-      requests: z.number(),
-    }),
-  ),
-  token: z.string(),
-});
+const storedProcess = processStatus.extend({ token: z.string() });
+type StoredProcess = z.output<typeof storedProcess>;
 
 export function createProcessRegistry(redis: Redis, keys: Keys) {
   return {
@@ -59,7 +38,7 @@ export function createProcessRegistry(redis: Redis, keys: Keys) {
 function readProcess(json: string, keys: Keys, id: string): StoredProcess {
   const key = keys.process(id);
   const remedy = `DEL ${key} removes it; a process that is alive writes it again within seconds.`;
-  return readJson(processSchema, json, { key, what: 'the report of a process', remedy });
+  return readJson(storedProcess, json, { key, what: 'the report of a process', remedy });
 }
 
 /** A process of this machine that was just killed still has its key. */

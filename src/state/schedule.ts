@@ -25,23 +25,22 @@ export function createScheduleStore(redis: Redis, keys: Keys, workspace: string)
   };
 }
 
-export async function readTimes(scope: WorkspaceRedis, list: ListName): Promise<ListTimes> {
-  const sweep = scope.keys.sweep(scope.workspace, list);
-  const [summary = null, json = null] = await scope.redis.hmget(sweep, 'lastSweep', 'failure');
-  const lastSweep = readSummary(summary, scope, list);
-  const failure = json === null ? null : readFailure(json, sweep);
-  return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure };
-}
-
-/** The last failure, also when it is over. */
-export async function readLastFailure(
-  { redis, keys, workspace }: WorkspaceRedis,
+/** `lastFailure`: also when it is over. Only the status reads it. */
+export async function readTimes(
+  scope: WorkspaceRedis,
   list: ListName,
-): Promise<ListFailure | null> {
-  const key = keys.sweep(workspace, list);
-  const [now = null, before = null] = await redis.hmget(key, 'failure', 'lastFailure');
-  if (now !== null) return readFailure(now, key);
-  return before === null ? null : readFailure(before, key, 'lastFailure');
+): Promise<ListTimes & { lastFailure: () => ListFailure | null }> {
+  const key = scope.keys.sweep(scope.workspace, list);
+  const [summary = null, now = null, before = null] = await scope.redis.hmget(
+    key,
+    'lastSweep',
+    'failure',
+    'lastFailure',
+  );
+  const lastSweep = readSummary(summary, scope, list);
+  const failure = now === null ? null : readFailure(now, key);
+  const lastFailure = () => failure ?? (before === null ? null : readFailure(before, key, 'lastFailure'));
+  return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure, lastFailure };
 }
 
 function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {

@@ -12,7 +12,7 @@ import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
 import type { Keys } from './keys.js';
 import { readLearned } from './shortcut-store.js';
-import { readLastFailure, readTimes } from './schedule.js';
+import { readTimes } from './schedule.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';
 import { loadSweep, readRows } from './sweep-store.js';
@@ -63,16 +63,16 @@ export async function readWorkspaceStatus(
 async function readListStatus(view: View, { list, ...pace }: WatchedList & { list: ListName }): Promise<ListStatus> {
   const { enabled, intervalMs } = pace;
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, failed, stored, rows, running, learned] = await Promise.all([
+  const [identity, { checkpoint, state }, times, stored, rows, running, learned] = await Promise.all([
     readState(redis, keys, workspace),
     loadSweep(view, list),
     readTimes(view, list),
-    readLastFailure(view, list),
     countRecords(view, list),
     readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
     readLearned(view, list),
   ]);
+  const lastFailure = times.lastFailure();
   // A list that was never swept is due from the beginning of the state.
   const dueMs =
     times.lastSweep === null && times.failure === null
@@ -81,7 +81,7 @@ async function readListStatus(view: View, { list, ...pace }: WatchedList & { lis
   return {
     list,
     failure: times.failure,
-    lastError: failed === null ? null : { code: failed.code, message: failed.message, at: failed.at },
+    lastError: lastFailure && { code: lastFailure.code, message: lastFailure.message, at: lastFailure.at },
     dueAt: enabled ? isoTime(dueMs) : null,
     late: enabled && running === 0 && nowMs - dueMs > LATE_MS,
     enabled,

@@ -30,17 +30,6 @@ export interface PollerDeps {
   loops: LoopBoard;
 }
 
-export interface Poller {
-  start(): void;
-  /**
-   * Replaces the polled lists of a workspace. Running sweeps of it are aborted; their checkpoints are kept.
-   * @param change runs while this process sweeps no list of the workspace
-   */
-  apply(workspace: string, lists: readonly PolledList[], change: () => Promise<void>): Promise<void>;
-  /** Aborts running sweeps; their checkpoints are kept. */
-  stop(): Promise<void>;
-}
-
 /** How soon this process notices that another one changed the times, or that they were lost. */
 const RECHECK_MS = 2_000;
 /** A list is watched for this long, then left alone for a moment, in which a sweep that a person asks for gets it. */
@@ -49,7 +38,7 @@ const LEAVE_MS = 1_000;
 /** A sweep makes progress with every answer of the API. An answer takes at most 30 s, and so does the wait before the next try. */
 const STALL_MS = 180_000;
 
-export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, loops }: PollerDeps): Poller {
+export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, loops }: PollerDeps) {
   const stopping = new AbortController();
   const running = new Map<string, { stop: AbortController; loops: Promise<void>[] }>();
   let wanted = lists;
@@ -76,11 +65,15 @@ export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, lo
     running.set(workspace, { stop, loops: started });
   };
   return {
-    start() {
+    start(): void {
       isStarted = true;
       for (const workspace of new Set(wanted.map((one) => one.workspace))) startOne(workspace);
     },
-    async apply(workspace, next, change) {
+    /**
+     * Replaces the polled lists of a workspace. Running sweeps of it are aborted; their checkpoints are kept.
+     * @param change runs while this process sweeps no list of the workspace
+     */
+    async apply(workspace: string, next: readonly PolledList[], change: () => Promise<void>): Promise<void> {
       const before = running.get(workspace);
       before?.stop.abort(new Error('The configuration of the workspace has changed.'));
       await Promise.all(before?.loops ?? []);
@@ -88,7 +81,8 @@ export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, lo
       wanted = [...wanted.filter((one) => one.workspace !== workspace), ...next];
       if (isStarted && !stopping.signal.aborted) startOne(workspace);
     },
-    async stop() {
+    /** Aborts running sweeps; their checkpoints are kept. */
+    async stop(): Promise<void> {
       stopping.abort(new Error('The poller is stopping.'));
       await Promise.all([...running.values()].flatMap((one) => one.loops));
     },

@@ -112,7 +112,7 @@ export const storedPageSchema = z.object({
   /** The cursor it was requested with; null for the first page. */
   cursor: z.string().nullable(),
   nextCursor: z.string().nullable(),
-  /** Digest of its bytes. */
+  /** Digest of its bytes, or `NOT_RECOGNISED`. */
   digest: z.string(),
   records: count,
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
@@ -121,10 +121,13 @@ export const storedPageSchema = z.object({
   open: z.array(z.number().nullable()).readonly().exactOptional(),
 });
 /**
- * A page as a sweep read it. Kept only while every record on it is stored as the page shows it, so a page with the same bytes has
- * nothing to compare.
+ * A page as a sweep read it. It has a digest only while every record on it is stored as the page shows it, so a page with the same bytes has
+ * nothing to compare. Its cursor is known whether it is recognised or not.
  */
 export type StoredPage = z.infer<typeof storedPageSchema>;
+
+/** In place of the digest of a page that must be compared record by record. */
+export const NOT_RECOGNISED = '';
 
 /** What is known about a list after its last complete sweep. */
 export interface ListState {
@@ -281,7 +284,7 @@ export interface SweepStore {
     keys: ReadonlySet<string>,
     except: (page: number) => boolean,
   ): Promise<Map<number, string[]>>;
-  /** Pages of the last complete sweep by number; null where a page cannot be recognised. */
+  /** Pages of the last complete sweep by number; null where there was none. */
   pages(list: ListName, from: number, count: number): Promise<(StoredPage | null)[]>;
   schema(list: ListName): Promise<SchemaTally>;
   /** Number of events about these fields so far. */

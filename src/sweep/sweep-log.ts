@@ -8,11 +8,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { SweepSummary } from './store.js';
 
-export interface SweepLog {
-  tried(tried: ObservedTry): void;
-  /** A sweep of the list is complete. `calledAtMs`: when this process began to read it. */
-  complete(list: ListName, summary: SweepSummary, calledAtMs: number): void;
-}
+export type SweepLog = ReturnType<typeof createSweepLog>;
 
 const COMPLETE = 'sweep complete';
 const SUM = 'sweeps of the last minute';
@@ -35,7 +31,7 @@ interface Sum {
   refused: number;
 }
 
-export function createSweepLog({ workspace, log, clock }: { workspace: string; log: Log; clock: Clock }): SweepLog {
+export function createSweepLog({ workspace, log, clock }: { workspace: string; log: Log; clock: Clock }) {
   const seen = new Set<ListName>();
   /** List → when a sweep with changes last had its own line, ms. */
   const changed = new Map<ListName, number>();
@@ -49,11 +45,12 @@ export function createSweepLog({ workspace, log, clock }: { workspace: string; l
     sum = emptySum(nowMs);
   };
   return {
-    tried({ status }) {
+    tried({ status }: ObservedTry): void {
       sum.requests += 1;
       if (status === 429) sum.refused += 1;
     },
-    complete(list, summary, calledAtMs) {
+    /** A sweep of the list is complete. `calledAtMs`: when this process began to read it. */
+    complete(list: ListName, summary: SweepSummary, calledAtMs: number): void {
       const nowMs = clock.now();
       const { sweepId, mode, pages, counts, muted, startedAt, completedAt } = summary;
       const changes = changesIn(summary);

@@ -6,7 +6,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
 import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../detect/todo.js';
-import { ChangefeedError } from '../errors.js';
+import type { ChangefeedError } from '../errors.js';
+import { usage } from '../errors.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { parseDuration } from '../runtime/duration.js';
 import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from './counts.js';
@@ -96,10 +97,6 @@ function withoutImages(workspace: string): ChangefeedError {
   return usage(
     `Workspace "${workspace}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
   );
-}
-
-function usage(message: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message });
 }
 
 /** What counts of one todo. Kept in place of the todo, so that a large list is never in memory as a whole. */

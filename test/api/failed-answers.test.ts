@@ -1,9 +1,10 @@
 /** Each failed answer that was seen in the wild, from a real server, and what the client makes of it. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { readyMadeLists } from '../../src/crm/lists/lists.js';
 import { createClientUnderTest } from '../support/api-client.js';
 import { startApiServer, type Reply } from '../support/api-server.js';
-import { PEOPLE, failing, fetchFirst } from '../support/first-page.js';
+import { FIRST, PEOPLE, failing, fetchFirst } from '../support/first-page.js';
 
 /** A valid page apart from its encoding. */
 const NOT_UTF8 = Buffer.from('{"success":true,"data":{"peopleList":[{"id":"\xff"}]}}', 'latin1');
@@ -94,6 +95,16 @@ describe('failed answer: temporary', () => {
     await using server = await startApiServer((_, n) => (n === 0 ? { body: { success: false } } : PEOPLE));
     expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
   });
+
+  it.each([403, 404])(
+    'failed answer: a %d about a list that not every workspace has says how to do without',
+    async (status) => {
+      await using server = await startApiServer(() => ({ status }));
+      const { api } = createClientUnderTest({ ...server, lists: readyMadeLists.all });
+      await expect(api.fetchPage('people_history', FIRST)).rejects.toThrow(/set lists\.people_history to false\.$/);
+      await expect(fetchFirst(createClientUnderTest(server))).rejects.not.toThrow(/to false/);
+    },
+  );
 
   it('failed answer: a page over the size limit is reported as too large', async () => {
     await using server = await startApiServer(() => ({

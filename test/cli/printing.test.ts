@@ -71,17 +71,6 @@ describe('event line', () => {
     expect(line).toMatch(/이름: a\[2Jb → c d$/);
   });
 
-  it('event line: two long texts are shown from where they differ to where they are the same again', () => {
-    const start = '견적서 전달. 의사결정자는 이사님, 실무자는 긍정적이고 다음 주에 다시 연락하기로 했으며 ';
-    const end = ', 계약 기간은 1년에서 3년 사이로 협의하기로 함. 다음 통화는 목요일 오후';
-    expect(lineOf(edited({ text: [`${start}예산은 미정`, `${start}계약함`] }))).toContain(
-      'text: …했으며 예산은 미정 → …했으며 계약함',
-    );
-    expect(lineOf(edited({ text: [`${start}금액 미정${end}`, `${start}금액 3천만 원${end}`] }))).toContain(
-      'text: … 금액 미정, 계약… → … 금액 3천만 원, 계약…',
-    );
-  });
-
   it('event line: times are local, and in little room without what is the same or matters least', () => {
     const times = (before: string, after: string, columns: number): string =>
       lineOf(edited({ 시작: [before, after] }), columns).replace(/.*시작: /, '');

@@ -12,40 +12,6 @@ const event = expect.stringMatching(/^evt_/u) as string;
 const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 4, record: personAt(5), ...given });
 
 describe('stored record: after a decision', () => {
-  it('holds the image and the decision after the first event', () => {
-    expect(runCase({ record: personAt(5) }).next).toStrictEqual({
-      sequence: 1,
-      record: personAt(5),
-      content: digest,
-      decisions: [{ at, sweep, what: 'created', event }],
-    });
-  });
-
-  it('holds only the image after a quiet baseline', () => {
-    expect(runCase({ record: personAt(5), baseline: 'quiet' }).next).toStrictEqual({
-      sequence: 0,
-      record: personAt(5),
-    });
-  });
-
-  it('names the creation after a baseline that emits', () => {
-    const { next } = runCase({ record: personAt(5), baseline: 'emit' });
-    expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'created', event }]);
-  });
-
-  it('holds the new image, a digest of the old one and the changed fields after a change', () => {
-    const record = personAt(6, { 이름: '새이름', '딜 개수': 1 });
-    expect(runCase({ stored: known(), record }).next).toStrictEqual({
-      sequence: 5,
-      record,
-      content: digest,
-      earlier: [digest],
-      decisions: [{ at, sweep, what: 'edited', fields: ['딜 개수', '이름'], event }],
-    });
-    const refreshed = runCase({ stored: known(), record: personAt(6, { '딜 개수': 1 }) }).next;
-    expect(refreshed?.decisions).toMatchObject([{ what: 'refreshed', fields: ['딜 개수'] }]);
-  });
-
   it('names 100 of very many changed fields and counts the others', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [`field ${String(n).padStart(4, '0')}`, n]),
@@ -53,49 +19,6 @@ describe('stored record: after a decision', () => {
     const [decision] = runCase({ stored: known(), record: personAt(6, many) }).next?.decisions ?? [];
     expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
     expect(decision?.fields).toHaveLength(100);
-  });
-
-  it('holds the new image and the muting rule after a muted change', () => {
-    const muting = compileRules('people', { ignore: ['이름'] });
-    const record = personAt(5, { 이름: '새이름' });
-    expect(runCase({ stored: known(), record, rules: muting }).next).toStrictEqual({
-      sequence: 4,
-      record,
-      decisions: [{ at, sweep, what: 'muted', rule: 'ignore: 이름' }],
-    });
-    const touched = runCase({ stored: known(), record: personAt(6) }).next;
-    expect(touched?.decisions).toStrictEqual([{ at, sweep, what: 'touched', rule: 'touch' }]);
-  });
-
-  it('names a touch with an event when the rules ask for touches', () => {
-    const touch = compileRules('people', { touch: true });
-    const { detection, next } = runCase({ stored: known(), record: personAt(6), rules: touch });
-    expect([detection.kind, detection.sequence, detection.event?.data.detectedBy]).toStrictEqual([
-      'touched',
-      5,
-      'timestamp',
-    ]);
-    expect(next?.decisions).toStrictEqual([{ at, sweep, what: 'touched', event }]);
-  });
-
-  it('holds the new image and the old decision log after an answer with equal meaning', () => {
-    const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
-    const record = { ...personAt(5), 비고: null };
-    expect(runCase({ stored: known({ earlier: ['x'], decisions: trail }), record }).next).toStrictEqual({
-      sequence: 4,
-      record,
-      earlier: ['x'],
-      decisions: trail,
-    });
-  });
-
-  it('keeps everything and adds the doubt after a stale answer', () => {
-    const { next } = runCase({ stored: known({ earlier: ['x'] }), record: personAt(4, { 이름: '옛이름' }) });
-    expect(next).toStrictEqual({
-      ...known({ earlier: ['x'] }),
-      doubt: { content: digest, sweep, sightings: 1 },
-      decisions: [{ at, sweep, what: 'stale' }],
-    });
   });
 
   it('names the schema as the rule after a schema change', () => {

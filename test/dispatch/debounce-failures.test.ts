@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordGate } from '../../src/dispatch/ports.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, fanOutDeps } from '../support/fan-out.js';
+import { WORKSPACE } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
 import { changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
@@ -30,25 +29,6 @@ describe('debounce: a failed merge', () => {
     await running.settled();
     const [first, second] = [idOf(events.slice(0, 2)), idOf(events.slice(2))];
     expect(seen).toEqual([first, first, second, second]);
-  });
-
-  it('control: if the merge is not stored, the next attempt is of another merge', async () => {
-    const seen: string[] = [];
-    const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
-    const forgetful: RecordGate = { ...gate, merge: () => Promise.resolve({ outcome: 'head' }) };
-    const running = await start(
-      test,
-      debouncing(({ id }, { attempt }) => {
-        seen.push(id);
-        if (attempt === 1) throw new Error('not yet');
-      }),
-      { gate: forgetful },
-    );
-
-    await put(running, changes(1, 2));
-
-    await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(2));
-    expect(seen[1]).not.toBe(seen[0]);
   });
 
   it('a single event that waits for its retry is not merged with later events', async () => {

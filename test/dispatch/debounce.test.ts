@@ -4,7 +4,7 @@ import { replay } from '../../src/dispatch/replay.js';
 import type { ChangeEvent, FieldChange } from '../../src/events/types.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { WORKSPACE, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { NOT_TODAY, changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
 
@@ -52,19 +52,6 @@ describe('debounce: changes of a record', () => {
       }),
     );
     expect(await stateOf(test)).toEqual([test.keys.entered('s', WORKSPACE)]);
-  });
-
-  it('control: without the option, each is handled by itself', async () => {
-    const seen: number[] = [];
-    const running = await start(
-      test,
-      aSubscription('s', ({ data }) => void seen.push(data.sequence)),
-    );
-
-    await put(running, changes(1, 2, 3));
-
-    await running.settled();
-    expect(seen).toEqual([1, 2, 3]);
   });
 
   it('wait until their record is quiet, each later change restarts the wait, and other records do not wait', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
+import { DisableSubscriptionError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { eventually } from '../support/eventually.js';
@@ -71,14 +71,6 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     // The attempt that disabled the subscription did not count.
     expect(endpoint.tried[1]).toBe('r1 1 try 1');
     expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false, failingSince: null });
-  });
-
-  it('control: after a permanent error delivery continues', async () => {
-    const endpoint = new Endpoint(() => new PermanentError('not this one'));
-    const running = await runFanOut(test, [endpoint.subscription('ops')]);
-    await running.append(1, 2, 3);
-    await eventuallyDead(running.dead, 3);
-    expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false });
   });
 
   it('is logged once as an error, however many events fail at the same time', async () => {
@@ -221,16 +213,5 @@ describe('rate limit', () => {
     expect(starts).toHaveLength(8);
     // One per 100 ms. The start of a process may delay the first one.
     expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(6 * 100);
-  });
-
-  it('control: without it, all events are handled at once', async () => {
-    let underWay = 0;
-    const hurried = aSubscription('ops', async () => {
-      underWay += 1;
-      await eventually(() => expect(underWay).toBe(EVENTS.length));
-    });
-    const running = await runFanOut(test, [hurried]);
-    await appendEvents(test.redis, test.keys, EVENTS);
-    expect(await running.settled()).toEqual({ outcome: 'handled' });
   });
 });

@@ -1,7 +1,8 @@
 /** Events that wait although nothing keeps them back, with a real queue, on a clock that is put forward. */
 import { describe, expect, it } from 'vitest';
 import type { LogReader } from '../../src/dispatch/ports.js';
-import { STALLED_MS, type SubscriptionStatistics } from '../../src/dispatch/statistics.js';
+import { STALLED_MS } from '../../src/dispatch/statistics.js';
+import type { SubscriptionStatus } from '../../src/dispatch/subscription-status.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -21,7 +22,7 @@ describe('stalled', () => {
     const fanOut = await runFanOut(test, [aSubscription('ops', handle, changes)], { clock, lostJobsMs: 3_600_000 });
     return { ...fanOut, clock };
   }
-  const ops = async ({ dispatcher }: Pick<RunningFanOut, 'dispatcher'>): Promise<SubscriptionStatistics> =>
+  const ops = async ({ dispatcher }: Pick<RunningFanOut, 'dispatcher'>): Promise<SubscriptionStatus> =>
     (await dispatcher.statistics())[0]!;
   const lag = (fanOut: RunningFanOut, events: number): Promise<void> =>
     eventually(async () => expect(await ops(fanOut)).toMatchObject({ lagEvents: events }));

@@ -2,7 +2,6 @@
  * Compares a run with the sandbox's journal and describes what is wrong. Independent of the detector's comparison: the
  * sandbox's world is the truth, and `verify` decides whether two records are equal.
  */
-import { heldOf } from '../../src/detect/held.js';
 import { storedValueTypes } from '../../src/detect/stored-record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { TrackedFields, addToDelta, schemaFrom } from '../../src/detect/schema-drift/schema.js';
@@ -168,9 +167,7 @@ function missedStates(run: RunRecord, lines: readonly MutationLine[], { events, 
     const next = lines.slice(nth + 1).find((later) => later.id === id);
     const { sweeps: all, baselined } = sweepsOf(run, line, next === undefined ? Infinity : Date.parse(next.at));
     // A sweep that holds creations reports no record that may be new to it. After a person accepts them, the next sweep does.
-    const sweeps = possible.has(null)
-      ? all.filter(({ summary }) => heldOf(summary.held, 'creations') === undefined)
-      : all;
+    const sweeps = possible.has(null) ? all.filter(({ summary }) => summary.counts.held === 0) : all;
     // An earlier state may be an older answer: it needs a second sighting, and a third if the first one was in doubt.
     const isDoubtful = earlier.has(now) || run.driftedAt.length > 0;
     const due = isDoubtful

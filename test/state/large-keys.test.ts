@@ -3,11 +3,13 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { jobIdsIn } from '../../src/dispatch/queues.js';
+import { eventsBefore } from '../../src/server/page/events-before.js';
+import { createLogReader } from '../../src/state/event-log.js';
 import { createRecordGate } from '../../src/state/gate.js';
 import { packKeys } from '../../src/state/membership.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -72,6 +74,22 @@ it('large keys: pending deliveries are read in steps', async () => {
   });
 
   expect(names(commands)).toEqual(['zscan']);
+});
+
+it('large keys: a page of the log is read in steps, because an event may be large', async () => {
+  const log = test.keys.log(WORKSPACE);
+  const events = ids.slice(0, 150).map((record) => changeEvent({ record, sequence: 1 }));
+  await appendEvents(test.redis, test.keys, events);
+  const reader = createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.redis.duplicate() });
+  onTestFinished(() => reader.close());
+
+  const commands = await commandsOn(log, async () => {
+    const wanted = (): boolean => true;
+    const page = await eventsBefore(reader, { workspaces: [WORKSPACE], before: new Map(), limit: 120, wanted });
+    expect(page.events.map(({ event }) => event.subject)).toEqual(ids.slice(30, 150).reverse());
+  });
+
+  expect(Math.max(...commands.map((words) => Number(words.at(-1))))).toBeLessThanOrEqual(50);
 });
 
 it('large keys: missing and unconfirmed records are read in steps', async () => {

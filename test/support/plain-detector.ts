@@ -86,7 +86,6 @@ export class PlainDetector {
       id,
       type: `crm.${list.object}.${verb}`,
       subject,
-      time: observedAt,
       source: '/w',
       data: { before, after, sequence, observedAt },
     });

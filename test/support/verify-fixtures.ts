@@ -66,7 +66,6 @@ export function eventOf({
     id: id ?? `evt_${subject}_${sequence}_${JSON.stringify(after)}`,
     type,
     subject,
-    time: at(second),
     source: '/workspaces/w',
     data: { before: image(before), after: image(after), sequence, observedAt: at(second) },
   };

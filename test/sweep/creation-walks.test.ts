@@ -112,19 +112,6 @@ describe('creations: a walk that is interrupted', () => {
         .sort(),
     );
   });
-
-  it('counts a new record that comes on two pages once', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep } = sweptList(redis, api);
-    await sweep();
-    const others = people(57, 'other');
-    api.records = [...others.slice(0, 7), ...others.slice(0, 7), ...others.slice(7)];
-    api.before = (_cursor, page) =>
-      page === 2
-        ? { list: 'people', records: [person('extra'), ...others.slice(0, 6)], nextCursor: '14', bytes: 0 }
-        : undefined;
-    expect((await sweep()).counts).toMatchObject({ seen: 58, held: 58 });
-  });
 });
 
 describe('creations: a first contact', () => {

@@ -85,6 +85,21 @@ describe('creations: a small list that was replaced', () => {
 
 describe('creations: held ones', () => {
   const redis = useRedis();
+
+  it('are reported without anybody once the known rows of a list that only grows are back', async () => {
+    const rows = (count: number, prefix: string): UncheckedRecord[] =>
+      Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, type: 'memo' }));
+    const api = listedApi(rows(10, 'known'), 70);
+    const { sweep, eventLines } = sweptList(redis, api, 'activity');
+    await sweep();
+    api.records = rows(110, 'new');
+    expect((await sweep()).held).toMatchObject([{ what: 'removals' }, { what: 'creations', count: 110 }]);
+    api.records = [...rows(10, 'known'), ...rows(110, 'new')];
+    const released = await sweep();
+    expect([released.held, released.counts.held]).toEqual([undefined, 110]);
+    expect(await sweep()).toMatchObject({ counts: { created: 110, held: 0 } });
+    expect(await eventLines()).toHaveLength(110);
+  });
   const creations = ({ held }: { held?: readonly Held[] }) => held?.find(({ what }) => what === 'creations');
 
   it('are reported by the next complete sweep once a person has accepted them', async () => {

@@ -1,23 +1,45 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
-import { runProfile } from './run-profile.js';
+import { runProfile, type ProfileRun } from './run-profile.js';
+
+const judged = async (run: Pick<ProfileRun, 'profile' | 'rounds' | 'midRun'>): Promise<object> => {
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const { score } = await runProfile({ ...run, seed: 5, redisUrl: inject('redisUrl'), prefix, mutationsPerRound: 30 });
+  const { recall, falseEvents, orderViolations, sequenceGaps, repeated, missed, inventions, actors } = score;
+  expect(score.expected).toBeGreaterThan(20);
+  return {
+    recall,
+    falseEvents,
+    orderViolations,
+    sequenceGaps,
+    repeated,
+    missed,
+    inventions,
+    wrongActors: actors.wrong,
+  };
+};
+const PERFECT = {
+  ...{ recall: 1, falseEvents: 0, orderViolations: 0, sequenceGaps: 0, repeated: 0 },
+  ...{ missed: [], inventions: [], wrongActors: 0 },
+};
 
 /** The short form of `npm run verify:profiles`: two profiles, a short life, the whole judgement. */
 describe('under a sound profile nothing is missed and nothing invented', () => {
   it.each(['wild', 'flaky'])('%s', { timeout: 240_000 }, async (profile) => {
-    const prefix = `test-${randomBytes(6).toString('hex')}`;
-    const run = { profile, seed: 5, redisUrl: inject('redisUrl'), prefix, rounds: 2, mutationsPerRound: 30 };
-    const { score } = await runProfile(run);
-    const { recall, falseEvents, orderViolations, sequenceGaps, repeated, missed, inventions } = score;
-    expect(score.expected).toBeGreaterThan(20);
-    expect({ recall, falseEvents, orderViolations, sequenceGaps, repeated, missed, inventions }).toEqual({
-      recall: 1,
-      falseEvents: 0,
-      orderViolations: 0,
-      sequenceGaps: 0,
-      repeated: 0,
-      missed: [],
-      inventions: [],
-    });
+    expect(await judged({ profile, rounds: 2 })).toEqual(PERFECT);
+  });
+});
+
+describe('nothing is missed, nothing invented, and no actor is wrong', () => {
+  it('while history is refused, lies, is late and is written no more in mid-run', { timeout: 240_000 }, async () => {
+    const midRun = [
+      {},
+      { historyLists: '403' },
+      { historyLists: 'served', historyRows: 'lying' },
+      { historyRows: 'late' },
+      { historyRows: 'none' },
+      { historyRows: 'true' },
+    ] as const;
+    expect(await judged({ profile: 'calm', rounds: midRun.length, midRun })).toEqual(PERFECT);
   });
 });

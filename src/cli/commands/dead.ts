@@ -1,5 +1,6 @@
 import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app/changefeed.js';
-import { separated, usage, wholeNumber, word } from '../arguments.js';
+import { usage } from '../../errors.js';
+import { separated, wholeNumber, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';

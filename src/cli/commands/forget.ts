@@ -1,5 +1,6 @@
+import { usage } from '../../errors.js';
 import type { Forgotten } from '../../app/changefeed.js';
-import { usage } from '../arguments.js';
+
 import { argument, asText, defineCommand, flag, withFeed } from '../command.js';
 import type { Io } from '../io.js';
 import { count, fitted } from '../text.js';

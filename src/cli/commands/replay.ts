@@ -1,7 +1,8 @@
 import type { Replayed } from '../../app/changefeed.js';
 import { isoTime, systemClock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
-import { usage, workspaceOption } from '../arguments.js';
+import { usage } from '../../errors.js';
+import { workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, requiredOption, type Read } from '../command.js';
 import { count, fitted } from '../text.js';
 

@@ -1,6 +1,7 @@
 import { untilAborted } from '../../app/process.js';
 import { PROFILES } from '../../sandbox/faults/profiles.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
+import { usage } from '../../errors.js';
 import {
   duration,
   dayOrTime,
@@ -8,7 +9,6 @@ import {
   positiveNumber,
   rateLimit,
   recordCount,
-  usage,
   wholeNumber,
   type RecordCount,
 } from '../arguments.js';

@@ -1,5 +1,6 @@
 import type { Changefeed, StoredSubscription } from '../../app/changefeed.js';
-import { usage, word } from '../arguments.js';
+import { usage } from '../../errors.js';
+import { word } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag, restArguments } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';

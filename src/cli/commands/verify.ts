@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../../errors.js';
+import { messageOf, usage } from '../../errors.js';
 import { parseEvents, parseJournal } from '../../sandbox/verify/read.js';
 import { scoreEvents, type Score } from '../../sandbox/verify/score.js';
-import { usage } from '../arguments.js';
+
 import { asText, defineCommand, flag, requiredOption } from '../command.js';
 import { fitted, table, type Colours } from '../text.js';
 

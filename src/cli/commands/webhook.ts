@@ -1,7 +1,8 @@
 import { loadConfig } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
 import { didYouMean } from '../../schema-kit/did-you-mean.js';
-import { usage, word } from '../arguments.js';
+import { usage } from '../../errors.js';
+import { word } from '../arguments.js';
 import { argument, asText, defineCommand, flag } from '../command.js';
 import { printable, type Colours } from '../text.js';
 

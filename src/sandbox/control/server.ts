@@ -35,10 +35,7 @@ export interface Controls {
   reissueToken(token: string): void;
 }
 
-export interface ControlServer {
-  start(): Promise<{ url: string; token: string }>;
-  stop(): Promise<void>;
-}
+export type ControlServer = ReturnType<typeof createControlServer>;
 
 const step = z.strictObject({ count: z.number().int().min(1).max(100_000).default(1) }).default({ count: 1 });
 const rate = z.strictObject({ rate: z.number().min(0).max(100_000) });
@@ -46,7 +43,7 @@ const named = z.strictObject({ name: z.string() });
 const token = z.strictObject({ token: z.string().min(1) });
 const at = z.object({ list: z.string(), id: z.string() });
 
-export function createControlServer(sandbox: Controls, options: ControlOptions): ControlServer {
+export function createControlServer(sandbox: Controls, options: ControlOptions) {
   const { port = 0, host = '127.0.0.1', token: secret = 'control' } = options;
   const app = Fastify({ logger: false, forceCloseConnections: true });
   guard(app, secret);
@@ -73,27 +70,22 @@ function guard(app: FastifyInstance, secret: string): void {
 
 /** The requests that change something. Each answers with the state afterwards. */
 function controls(app: FastifyInstance, sandbox: Controls): void {
-  const acts: readonly [HTTPMethods, string, (body: unknown) => void][] = [
+  const acts: readonly [HTTPMethods, string, (body: unknown, params: unknown) => void][] = [
     ['POST', '/step', (body) => sandbox.step(step.parse(body).count)],
     ['PUT', '/rate', (body) => (sandbox.rate = rate.parse(body).rate)],
     ['PUT', '/profile', (body) => sandbox.useProfile(named.parse(body).name)],
     ['PATCH', '/behaviour', (body) => sandbox.behave(parseSwitches(body))],
     ['PUT', '/token', (body) => sandbox.reissueToken(token.parse(body).token)],
+    ['PUT', '/faults/:name', (_body, params) => sandbox.fault(named.parse(params).name, 'on')],
+    ['DELETE', '/faults/:name', (_body, params) => sandbox.fault(named.parse(params).name, 'off')],
   ];
   for (const [method, url, act] of acts) {
-    const handler = ({ body }: { body: unknown }): unknown => {
-      act(body ?? undefined);
+    const handler = ({ body, params }: { body: unknown; params: unknown }): unknown => {
+      act(body ?? undefined, params);
       return stateOf(sandbox);
     };
     app.route({ method, url, handler });
   }
-  app.put('/faults/:name', (request) => turned(sandbox, request.params, 'on'));
-  app.delete('/faults/:name', (request) => turned(sandbox, request.params, 'off'));
-}
-
-function turned(sandbox: Controls, params: unknown, to: 'on' | 'off'): unknown {
-  sandbox.fault(named.parse(params).name, to);
-  return stateOf(sandbox);
 }
 
 /** The requests that only read. */

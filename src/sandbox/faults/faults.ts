@@ -11,16 +11,8 @@ export interface Fault {
   readonly behaviour: Partial<Behaviour>;
 }
 
-const sound = (does: string, behaviour: Partial<Behaviour>): Fault => ({
-  does,
-  sound: true,
-  behaviour,
-});
-const unsound = (does: string, behaviour: Partial<Behaviour>): Fault => ({
-  does,
-  sound: false,
-  behaviour,
-});
+const sound = (does: string, behaviour: Partial<Behaviour>): Fault => ({ does, sound: true, behaviour });
+const unsound = (does: string, behaviour: Partial<Behaviour>): Fault => ({ does, sound: false, behaviour });
 const now = (fault: ScheduledFault, schedule: Schedule): Partial<Behaviour> => ({ schedules: { [fault]: schedule } });
 
 // Often enough to occur in a short run, seldom enough for one of three attempts to succeed. The numbers have no common
@@ -47,12 +39,8 @@ const PAGING = {
   'cursor-single-use': sound('A cursor can be used once, even if that request failed.', { cursor: 'single-use' }),
   'cursor-of-gone-record-bad': sound('A cursor is invalid once its record is gone.', { cursorOfGoneRecord: 'bad' }),
   'bad-cursor-empty-400': sound('An invalid cursor gets 400 without a body.', { badCursor: 'refuse-empty' }),
-  'bad-cursor-first-page': unsound('An invalid cursor gets the first page.', {
-    badCursor: 'first-page',
-  }),
-  'bad-cursor-empty-page': unsound('An invalid cursor gets an empty last page.', {
-    badCursor: 'empty-page',
-  }),
+  'bad-cursor-first-page': unsound('An invalid cursor gets the first page.', { badCursor: 'first-page' }),
+  'bad-cursor-empty-page': unsound('An invalid cursor gets an empty last page.', { badCursor: 'empty-page' }),
   'order-id': sound('Lists are ordered by id: a new record may appear behind a cursor.', { order: 'id' }),
   'order-newest-first': sound('Lists begin with the newest record, so they grow at the start.', {
     order: 'newest-first',
@@ -78,6 +66,9 @@ const CHANGE = {
   ),
 } as const satisfies Record<string, Fault>;
 
+const refused = (how: string, limitHint: Behaviour['limitHint'], schedule: Schedule): Fault =>
+  sound(`Sometimes a 429 ${how}.`, { limitHint, ...now('rate-limited', schedule) });
+
 const LIMITS = {
   'tight-limit': sound('Ten requests per second instead of a hundred per ten.', {
     limitRequests: 10,
@@ -86,31 +77,13 @@ const LIMITS = {
   'foreign-client': sound('Another integration uses six requests per second of the same limit.', {
     foreignPerSecond: 6,
   }),
-  'rate-limited': sound('Sometimes a 429 with a hint of fractional seconds.', now('rate-limited', SOMETIMES)),
-  'rate-limited-message': sound('Sometimes a 429 with the hint in its message.', {
-    limitHint: 'message',
-    ...now('rate-limited', SOMETIMES),
-  }),
-  'rate-limited-list': sound('Sometimes a 429 whose reason is a list.', {
-    limitHint: 'list',
-    ...now('rate-limited', SOMETIMES),
-  }),
-  'rate-limited-header': sound('Sometimes a 429 with Retry-After.', {
-    limitHint: 'header',
-    ...now('rate-limited', SOMETIMES),
-  }),
-  'rate-limited-bare': sound('Sometimes a 429 without any hint.', {
-    limitHint: 'none',
-    ...now('rate-limited', SELDOM),
-  }),
-  'rate-limited-empty': sound('Sometimes a 429 without a body.', {
-    limitHint: 'empty',
-    ...now('rate-limited', SELDOM),
-  }),
-  'rate-limited-html': sound('Sometimes a 429 as an HTML page.', {
-    limitHint: 'html',
-    ...now('rate-limited', SELDOM),
-  }),
+  'rate-limited': refused('with a hint of fractional seconds', 'reason', SOMETIMES),
+  'rate-limited-message': refused('with the hint in its message', 'message', SOMETIMES),
+  'rate-limited-list': refused('whose reason is a list', 'list', SOMETIMES),
+  'rate-limited-header': refused('with Retry-After', 'header', SOMETIMES),
+  'rate-limited-bare': refused('without any hint', 'none', SELDOM),
+  'rate-limited-empty': refused('without a body', 'empty', SELDOM),
+  'rate-limited-html': refused('as an HTML page', 'html', SELDOM),
 } as const satisfies Record<string, Fault>;
 
 const ANSWERS = {
@@ -156,7 +129,3 @@ const RECORDS = {
 
 export const FAULTS = { ...PAGING, ...CHANGE, ...LIMITS, ...ANSWERS, ...RECORDS };
 export type FaultName = keyof typeof FAULTS;
-
-export function isFaultName(name: string): name is FaultName {
-  return Object.hasOwn(FAULTS, name);
-}

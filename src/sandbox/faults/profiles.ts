@@ -1,7 +1,7 @@
 /** Named combinations of faults. Each single fault is also a profile, under its own name. */
-import { ChangefeedError } from '../../errors.js';
+import { usage } from '../../errors.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour.js';
-import { FAULTS, isFaultName, type FaultName } from './faults.js';
+import { FAULTS, type FaultName } from './faults.js';
 
 export interface Profile {
   readonly name: string;
@@ -67,16 +67,14 @@ export const PROFILES: readonly Profile[] = [
 export function profileNamed(name: string): Profile {
   const profile = PROFILES.find((each) => each.name === name);
   if (profile !== undefined) return profile;
-  throw new ChangefeedError('CF_USAGE', {
-    message: `There is no sandbox profile "${name}". "changefeed sandbox --profile list" shows them all.`,
-  });
+  throw usage(`There is no sandbox profile "${name}". "changefeed sandbox --profile list" shows them all.`);
 }
 
 /** @throws ChangefeedError CF_USAGE for an unknown fault */
 export function faultNamed(name: string): FaultName {
-  if (isFaultName(name)) return name;
+  if (Object.hasOwn(FAULTS, name)) return name as FaultName;
   const message = `The sandbox knows no fault "${name}". Choose one of: ${Object.keys(FAULTS).join(', ')}.`;
-  throw new ChangefeedError('CF_USAGE', { message });
+  throw usage(message);
 }
 
 /** The defaults, overridden by each fault in turn and then by `given`. Fault schedules are merged. */

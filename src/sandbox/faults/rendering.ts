@@ -41,18 +41,6 @@ function wildTodo(todo: Fields, names: 'wild' | 'both'): Fields {
   return { ...rest, 내용: null, ...wild };
 }
 
-/** The fields that the switch `extras` adds. They are derived from other fields or constant, so they need no comparison. */
-export const EXTRA_FIELDS: readonly string[] = [
-  'RecordId',
-  '최근 연락일',
-  '총 매출',
-  'cursorId',
-  'leadId',
-  'htmlBody',
-  'typeList',
-  'dealLeadId',
-];
-
 function extrasOf(list: SandboxListName, { id, text }: Fields): Fields {
   switch (list) {
     case 'people':
@@ -69,6 +57,11 @@ function extrasOf(list: SandboxListName, { id, text }: Fields): Fields {
       return {};
   }
 }
+
+/** The fields that the switch `extras` adds. They are derived from other fields or constant, so they need no comparison. */
+export const EXTRA_FIELDS: readonly string[] = (['people', 'organization', 'memo', 'todo', 'history'] as const).flatMap(
+  (list) => Object.keys(extrasOf(list, {})),
+);
 
 function cutToMinute(fields: Fields): void {
   for (const name of STAMPS) {

@@ -4,20 +4,17 @@ import { finished } from 'node:stream/promises';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { JournalLine } from './lines.js';
 
-export interface JournalFile {
-  write(line: JournalLine): void;
-  /** Resolves when all lines are written. @throws ChangefeedError CF_UNAVAILABLE when that failed */
-  close(): Promise<void>;
-}
+export type JournalFile = ReturnType<typeof openJournalFile>;
 
 /** Overwrites an existing file: a journal belongs to one sandbox and starts with it. */
-export function openJournalFile(path: string): JournalFile {
+export function openJournalFile(path: string) {
   const stream = createWriteStream(path, { flags: 'w' });
   let failure: unknown;
   stream.on('error', (error) => (failure ??= error));
   return {
-    write: (line) => void stream.write(`${JSON.stringify(line)}\n`),
-    async close() {
+    write: (line: JournalLine): void => void stream.write(`${JSON.stringify(line)}\n`),
+    /** Resolves when all lines are written. @throws ChangefeedError CF_UNAVAILABLE when that failed */
+    async close(): Promise<void> {
       stream.end();
       await finished(stream).catch((error: unknown) => (failure ??= error));
       if (failure === undefined) return;

@@ -3,7 +3,7 @@ import type { SandboxListName } from '../world/lists.js';
 import { isoTime } from '../../runtime/clock.js';
 import type { PageShown } from '../paging/pager.js';
 import { SYSTEM } from '../world/credits.js';
-import type { Mutation, RecordChange, Rename } from '../world/world.js';
+import type { Mutation, RecordChange, Rename } from '../world/mutation.js';
 import type { JournalLine, MutationLine, WalkLine } from './lines.js';
 
 export interface JournalOptions {

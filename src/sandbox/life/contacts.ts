@@ -3,12 +3,10 @@ import { DIRECTORY_SIZES } from '../world/directory.js';
 import { trailing } from '../world/base-context.js';
 import { happened } from '../world/base-log.js';
 import type { OrganizationFacts, PersonFacts } from '../world/facts.js';
-import { phoneNumber, positionName, refusalReason } from '../world/words.js';
-import { another, created, customEdit, edited, handOver, pick, type LifeContext } from './context.js';
+import { phoneNumber, positionName } from '../world/words.js';
+import { created, customEdit, handOver, pick, type LifeContext } from './context.js';
 
-type Over<F> = Partial<F> | undefined;
-
-export function createPerson(context: LifeContext, over?: Over<PersonFacts>): number {
+export function createPerson(context: LifeContext, over?: Partial<PersonFacts>): number {
   return created(context, 'create-person', (draft) => {
     const organization = context.roll.chance(0.8) ? pick(context, 'organization') : null;
     const person = draft.create('people', { organization, submissions: [], enrolments: [], refusal: null, ...over });
@@ -17,18 +15,14 @@ export function createPerson(context: LifeContext, over?: Over<PersonFacts>): nu
   });
 }
 
-export function createOrganization(context: LifeContext, over?: Over<OrganizationFacts>): number {
+export function createOrganization(context: LifeContext, over?: Partial<OrganizationFacts>): number {
   return created(context, 'create-organization', (draft) =>
     draft.create('organization', { submissions: [], sequences: [], ...over }),
   );
 }
 
-/** One edit as a user makes it in the web page: one field and the change timestamp. */
-export function editPerson(context: LifeContext, index: number, over?: Over<PersonFacts>): void {
-  edited(context, 'edit-person', ['people', index], (facts) => over ?? personEdit(index, facts, context));
-}
-
-function personEdit(index: number, facts: PersonFacts, context: LifeContext): Partial<PersonFacts> {
+/** One edit as a user makes it in the web page: one field. */
+export function personEdit(index: number, facts: PersonFacts, context: LifeContext): Partial<PersonFacts> {
   const { roll } = context;
   switch (roll.below(5)) {
     case 0:
@@ -42,23 +36,6 @@ function personEdit(index: number, facts: PersonFacts, context: LifeContext): Pa
     default:
       return customEdit(context, 'people', index, facts);
   }
-}
-
-export function editOrganization(context: LifeContext, index: number, over?: Over<OrganizationFacts>): void {
-  edited(
-    context,
-    'edit-organization',
-    ['organization', index],
-    (facts) => over ?? customEdit(context, 'organization', index, facts),
-  );
-}
-
-/** Assigns the record to another user. */
-export function assign(context: LifeContext, list: 'people' | 'organization', index: number): void {
-  const kind = list === 'people' ? 'assign-person' : 'assign-organization';
-  edited(context, kind, [list, index], ({ owner }) => ({
-    owner: another(context.roll, DIRECTORY_SIZES.user, owner),
-  }));
 }
 
 /** A web form is submitted: the system updates fields, the change timestamp does not move. */
@@ -85,19 +62,6 @@ export function enrol(context: LifeContext, person: number): void {
   });
 }
 
-/** The person refuses mail, or accepts it again. */
-export function refuse(context: LifeContext, person: number): void {
-  const { roll } = context;
-  edited(context, 'refuse-mail', ['people', person], ({ refusal }) => ({
-    refusal: refusal === null ? { reason: roll.chance(0.5) ? refusalReason(roll) : null } : null,
-  }));
-}
-
-/** Only the change timestamp moves: a user saved a record without an edit. */
-export function touch(context: LifeContext, list: 'people' | 'organization' | 'memo' | 'todo', index: number): void {
-  edited(context, 'touch', [list, index], () => ({}));
-}
-
 /** Merges a duplicate: the first person is removed, and its memos, todos and deals move to the second. */
 export function mergePeople(context: LifeContext, gone: number, kept: number): void {
   const { world, roll } = context;
@@ -110,13 +74,5 @@ export function mergePeople(context: LifeContext, gone: number, kept: number): v
     }));
     draft.put('people', gone, null);
     draft.create('activity', happened(draft.at, kept, { type: 'merge' }));
-  });
-}
-
-export function deleteContact(context: LifeContext, list: 'people' | 'organization', index: number): void {
-  const { world } = context;
-  world.change(list === 'people' ? 'delete-person' : 'delete-organization', context.now(), (draft) => {
-    handOver(draft, world, { list, index }, null);
-    draft.put(list, index, null);
   });
 }

@@ -1,11 +1,9 @@
 /** What every mutation needs: the world, the time and seeded random numbers. */
-import { trailing } from '../world/base-context.js';
-import type { CustomKind } from '../world/custom.js';
-import { editCustom } from '../world/custom.js';
+import { editCustom, type CustomKind } from '../world/custom.js';
 import type { Draft } from '../world/draft.js';
 import type { FactsOf } from '../world/facts.js';
 import { fixedUuid } from '../world/ids.js';
-import type { CreditList, SandboxListName } from '../world/lists.js';
+import type { SandboxListName } from '../world/lists.js';
 import type { Dice } from '../world/random.js';
 import type { World } from '../world/world.js';
 
@@ -25,18 +23,6 @@ export function created(context: LifeContext, kind: string, create: (draft: Draf
   let index = -1;
   context.world.change(kind, context.now(), (draft) => (index = create(draft)));
   return index;
-}
-
-/** Makes a mutation that edits one record and its change timestamp. */
-export function edited<K extends Exclude<SandboxListName, 'history' | 'activity' | CreditList>>(
-  context: LifeContext,
-  kind: string,
-  [list, index]: readonly [K, number],
-  edit: (facts: FactsOf[K], at: number) => Partial<FactsOf[K]>,
-): void {
-  context.world.change(kind, context.now(), (draft) => {
-    draft.edit(list, index, (facts) => ({ updatedAt: trailing(draft.at, context.roll), ...edit(facts, draft.at) }));
-  });
 }
 
 /** Another value in one custom field. */

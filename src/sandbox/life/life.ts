@@ -1,28 +1,27 @@
 /** The mutations of the synthetic workspace: each by its name for tests, and a seeded stream of them (one table of what happens how often). */
-import { ChangefeedError } from '../../errors.js';
-import { isFurther, type FurtherName, type SandboxListName } from '../world/lists.js';
-import type { RefKind } from '../world/directory.js';
-import { DIRECTORY_SIZES } from '../world/directory.js';
-import type {
-  ActivityFacts,
-  FactsOf,
-  FurtherFacts,
-  HistoryFacts,
-  MemoFacts,
-  OrganizationFacts,
-  PersonFacts,
-  TodoFacts,
-} from '../world/facts.js';
+import { ChangefeedError, usage } from '../../errors.js';
+import { trailing } from '../world/base-context.js';
+import { furtherEdit, refusalOf } from '../world/base-records.js';
+import type { CustomKind } from '../world/custom.js';
+import { DIRECTORY_SIZES, type RefKind } from '../world/directory.js';
+import type { FactsOf, FurtherFacts, Kind } from '../world/facts.js';
+import { isFurther, type CreditList, type FurtherName, type SandboxListName } from '../world/lists.js';
 import { dice, type Dice } from '../world/random.js';
+import { memoText } from '../world/words.js';
 import type { World } from '../world/world.js';
 import * as contacts from './contacts.js';
-import * as further from './further.js';
-import { pick, type LifeContext } from './context.js';
+import { another, created, customEdit, handOver, pick, type LifeContext } from './context.js';
 import * as log from './log.js';
 import * as notes from './notes.js';
 
-const isOpen = ({ doneAt }: TodoFacts): boolean => doneAt === null;
-const isDone = ({ doneAt }: TodoFacts): boolean => doneAt !== null;
+/** Rows of the other lists are only ever added. */
+type Deletable = Exclude<SandboxListName, 'history' | 'activity' | CreditList>;
+const DELETED = { people: 'person', organization: 'organization', memo: 'memo', todo: 'todo' } as const;
+
+type Over<K extends Kind> = Partial<FactsOf[K]>;
+
+const isOpen = ({ doneAt }: FactsOf['todo']): boolean => doneAt === null;
+const isDone = ({ doneAt }: FactsOf['todo']): boolean => doneAt !== null;
 
 /**
  * Each method makes one mutation and returns the id of its record. Without an id, a record is chosen at random. `over` sets
@@ -37,45 +36,63 @@ export class Life {
     this.#context = { world, roll, now };
   }
 
-  createPerson = (over?: Partial<PersonFacts>): string =>
-    this.#idOf('people', contacts.createPerson(this.#context, over));
-  editPerson = (id?: string, over?: Partial<PersonFacts>): string =>
-    this.#on('people', id, (index) => contacts.editPerson(this.#context, index, over));
+  createPerson = (over?: Over<'people'>): string => this.#idOf('people', contacts.createPerson(this.#context, over));
+  editPerson = (id?: string, over?: Over<'people'>): string =>
+    this.#edit('people', 'edit-person', id, (facts, index) => over ?? contacts.personEdit(index, facts, this.#context));
   assignPerson = (id?: string): string =>
-    this.#on('people', id, (index) => contacts.assign(this.#context, 'people', index));
+    this.#edit('people', 'assign-person', id, ({ owner }) => this.#otherOwner(owner));
   submitForm = (id?: string): string => this.#on('people', id, (index) => contacts.submitForm(this.#context, index));
   enrol = (id?: string): string => this.#on('people', id, (index) => contacts.enrol(this.#context, index));
-  refuseMail = (id?: string): string => this.#on('people', id, (index) => contacts.refuse(this.#context, index));
+  /** The person refuses mail, or accepts it again. */
+  refuseMail = (id?: string): string =>
+    this.#edit('people', 'refuse-mail', id, ({ refusal }) => ({
+      refusal: refusal === null ? refusalOf(this.#context.roll) : null,
+    }));
 
-  createOrganization = (over?: Partial<OrganizationFacts>): string =>
+  createOrganization = (over?: Over<'organization'>): string =>
     this.#idOf('organization', contacts.createOrganization(this.#context, over));
-  editOrganization = (id?: string, over?: Partial<OrganizationFacts>): string =>
-    this.#on('organization', id, (index) => contacts.editOrganization(this.#context, index, over));
+  editOrganization = (id?: string, over?: Over<'organization'>): string =>
+    this.#edit(
+      'organization',
+      'edit-organization',
+      id,
+      (facts, index) => over ?? this.#custom('organization', index, facts),
+    );
   assignOrganization = (id?: string): string =>
-    this.#on('organization', id, (index) => contacts.assign(this.#context, 'organization', index));
+    this.#edit('organization', 'assign-organization', id, ({ owner }) => this.#otherOwner(owner));
 
-  createMemo = (over?: Partial<MemoFacts>): string => this.#idOf('memo', notes.createMemo(this.#context, over));
-  editMemo = (id?: string, over?: Partial<MemoFacts>): string =>
-    this.#on('memo', id, (index) => notes.editMemo(this.#context, index, over));
+  createMemo = (over?: Over<'memo'>): string => this.#idOf('memo', notes.createMemo(this.#context, over));
+  editMemo = (id?: string, over?: Over<'memo'>): string =>
+    this.#edit(
+      'memo',
+      'edit-memo',
+      id,
+      ({ text }) => over ?? { text: `${text}\n(추가) ${memoText(this.#context.roll)}` },
+    );
 
-  createTodo = (over?: Partial<TodoFacts>): string => this.#idOf('todo', notes.createTodo(this.#context, over));
-  editTodo = (id?: string, over?: Partial<TodoFacts>): string =>
-    this.#on('todo', id, (index) => notes.editTodo(this.#context, index, over));
+  createTodo = (over?: Over<'todo'>): string => this.#idOf('todo', notes.createTodo(this.#context, over));
+  editTodo = (id?: string, over?: Over<'todo'>): string =>
+    this.#edit('todo', 'edit-todo', id, (facts, index) => over ?? this.#custom('todo', index, facts));
+  /** Sets 완료 날짜 and the change timestamp to the moment of completion. */
   completeTodo = (id?: string): string =>
-    this.#on('todo', id, (index) => notes.completeTodo(this.#context, index), isOpen);
-  reopenTodo = (id?: string): string => this.#on('todo', id, (index) => notes.reopenTodo(this.#context, index), isDone);
+    this.#edit('todo', 'complete-todo', id, (_facts, _index, at) => ({ doneAt: at, updatedAt: at }), isOpen);
+  reopenTodo = (id?: string): string => this.#edit('todo', 'reopen-todo', id, () => ({ doneAt: null }), isDone);
   rescheduleTodo = (id?: string): string =>
-    this.#on('todo', id, (index) => notes.rescheduleTodo(this.#context, index), isOpen);
-  reassignTodo = (id?: string): string => this.#on('todo', id, (index) => notes.reassignTodo(this.#context, index));
-  relinkTodo = (id?: string): string => this.#on('todo', id, (index) => notes.relinkTodo(this.#context, index));
+    this.#edit('todo', 'reschedule-todo', id, (facts) => notes.later(facts, this.#context.roll), isOpen);
+  reassignTodo = (id?: string): string =>
+    this.#edit('todo', 'reassign-todo', id, ({ owner }) => this.#otherOwner(owner));
+  /** Links the todo to another person: the counters of both change. */
+  relinkTodo = (id?: string): string =>
+    this.#edit('todo', 'relink-todo', id, ({ person }) => ({
+      person: pick(this.#context, 'people', (_facts, each) => each !== person),
+    }));
 
   /** A mail writes several rows; returns the id of the first. */
-  addActivity = (peopleId?: string, over?: Partial<ActivityFacts>): string =>
+  addActivity = (peopleId?: string, over?: Over<'activity'>): string =>
     this.#idOf('activity', log.addActivity(this.#context, this.#find('people', peopleId), over));
   /** A new row with an old date. */
-  importActivity = (peopleId?: string): string =>
-    this.#idOf('activity', log.importActivity(this.#context, this.#find('people', peopleId)));
-  addHistory = (over?: Partial<HistoryFacts>): string =>
+  importActivity = (peopleId?: string): string => this.addActivity(peopleId, log.imported(this.#context));
+  addHistory = (over?: Over<'history'>): string =>
     this.#idOf('history', log.addHistory(this.#context, this.#deal(), over));
   /** @returns the id of the deal's person */
   createDeal = (peopleId?: string): string =>
@@ -84,19 +101,22 @@ export class Life {
   moveDeal = (): void => log.moveDeal(this.#context, this.#deal());
 
   /** Creates a record of a further list. */
-  createIn = (list: string, over?: Partial<FurtherFacts>): string => {
+  createIn = (list: string, over: Partial<FurtherFacts> = {}): string => {
     const name = this.#further(list);
-    return this.#idOf(name, further.createIn(this.#context, name, over));
+    return this.#idOf(
+      name,
+      created(this.#context, 'create-record', (draft) => draft.create(name, over)),
+    );
   };
   editIn = (list: string, id?: string, over?: Partial<FurtherFacts>): string => {
     const name = this.#further(list);
-    return this.#on(name, id, (index) => further.editIn(this.#context, name, index, over));
+    return this.#edit(name, 'edit-record', id, (facts) => over ?? furtherEdit(name, this.#context.roll, facts));
   };
   deleteIn = (list: string, id?: string): string => this.delete(this.#further(list), id);
 
-  /** Moves the change timestamp and nothing else. */
+  /** Moves the change timestamp and nothing else: a user saved a record without an edit. */
   touch = (list: 'people' | 'organization' | 'memo' | 'todo', id?: string): string =>
-    this.#on(list, id, (index) => contacts.touch(this.#context, list, index));
+    this.#edit(list, 'touch', id, () => ({}));
 
   /** @returns the id of the remaining person */
   mergePeople(goneId?: string, keptId?: string): string {
@@ -107,12 +127,14 @@ export class Life {
   }
 
   /** Rows of history and activity cannot be deleted, as in the real service. */
-  delete(list: 'people' | 'organization' | 'memo' | 'todo' | FurtherName, id?: string): string {
+  delete(list: Deletable, id?: string): string {
     return this.#on(list, id, (index) => {
-      if (isFurther(list)) further.deleteIn(this.#context, list, index);
-      else if (list === 'memo') notes.deleteMemo(this.#context, index);
-      else if (list === 'todo') notes.deleteTodo(this.#context, index);
-      else contacts.deleteContact(this.#context, list, index);
+      const { world, now } = this.#context;
+      world.change(`delete-${isFurther(list) ? 'record' : DELETED[list]}`, now(), (draft) => {
+        if (list === 'memo') notes.forgetParent(draft, index);
+        else if (!isFurther(list) && list !== 'todo') handOver(draft, world, { list, index }, null);
+        draft.put(list, index, null);
+      });
     });
   }
 
@@ -131,13 +153,13 @@ export class Life {
   #next(): LifeVerb {
     const { world } = this.#context;
     const stream = [...STREAM, ...world.further.filter((list) => !world.isUnread(list)).flatMap(furtherActs)];
-    const total = stream.reduce((sum, { weight }) => sum + weight, 0);
+    const total = stream.reduce((sum, [, weight]) => sum + weight, 0);
     let at = this.#context.roll.below(total);
-    const drawn = stream.findIndex(({ weight }) => (at -= weight) < 0);
+    const drawn = stream.findIndex(([, weight]) => (at -= weight) < 0);
     // If a mutation is impossible (no open todo to complete), the next in the table is tried. Creating is always possible.
     for (let tries = 0; tries < stream.length; tries++) {
-      const act = stream[(drawn + tries) % stream.length];
-      if (act !== undefined && this.#tried(() => act.run(this))) return act.verb;
+      const [verb, , run] = stream[(drawn + tries) % stream.length] ?? [];
+      if (verb !== undefined && this.#tried(() => run?.(this))) return verb;
     }
     this.createPerson();
     return 'createPerson';
@@ -156,13 +178,37 @@ export class Life {
   #further(name: string): FurtherName {
     const list = this.#context.world.further.find((each) => each === name);
     if (list !== undefined) return list;
-    throw new ChangefeedError('CF_USAGE', { message: `The sandbox was created without a further list "${name}".` });
+    throw usage(`The sandbox was created without a further list "${name}".`);
   }
 
   #deal(): number {
     const deal = log.pickDeal(this.#context);
     if (deal === null) throw nothing('deal');
     return deal;
+  }
+
+  /** Edits one record, chosen at random without an id, and its change timestamp. */
+  #edit<K extends Deletable>(
+    list: K,
+    kind: string,
+    id: string | undefined,
+    edit: (facts: FactsOf[K], index: number, at: number) => Partial<FactsOf[K]>,
+    fits?: (facts: FactsOf[K]) => boolean,
+  ): string {
+    const { world, roll, now } = this.#context;
+    const run = (index: number): void =>
+      void world.change(kind, now(), (draft) =>
+        draft.edit(list, index, (facts) => ({ updatedAt: trailing(draft.at, roll), ...edit(facts, index, draft.at) })),
+      );
+    return this.#on(list, id, run, fits);
+  }
+
+  #otherOwner(owner: number | null): { owner: number } {
+    return { owner: another(this.#context.roll, DIRECTORY_SIZES.user, owner) };
+  }
+
+  #custom(kind: CustomKind, index: number, facts: FactsOf[CustomKind]) {
+    return customEdit(this.#context, kind, index, facts);
   }
 
   #on<K extends SandboxListName>(
@@ -203,57 +249,50 @@ export class Life {
 }
 
 function nothing(what: string): ChangefeedError {
-  return new ChangefeedError('CF_USAGE', { message: `The sandbox has no ${what} for this mutation.` });
+  return usage(`The sandbox has no ${what} for this mutation.`);
 }
 
 export type LifeVerb = keyof Life;
 
-/** A mutation of the seeded stream. */
-interface Act {
-  readonly verb: LifeVerb;
-  /** Relative to the sum of all weights. */
-  readonly weight: number;
-  readonly run: (life: Life) => unknown;
-}
-
-const act = (verb: LifeVerb, weight: number, run: (life: Life) => unknown): Act => ({ verb, weight, run });
+/** Mutations of the seeded stream. Weights are relative to their sum. */
+type Act = readonly [verb: LifeVerb, weight: number, run: (life: Life) => unknown];
 
 const STREAM: readonly Act[] = [
-  act('editPerson', 14, (life) => life.editPerson()),
-  act('assignPerson', 6, (life) => life.assignPerson()),
-  act('createMemo', 12, (life) => life.createMemo()),
-  act('createTodo', 12, (life) => life.createTodo()),
-  act('completeTodo', 10, (life) => life.completeTodo()),
-  act('reopenTodo', 3, (life) => life.reopenTodo()),
-  act('rescheduleTodo', 4, (life) => life.rescheduleTodo()),
-  act('reassignTodo', 3, (life) => life.reassignTodo()),
-  act('relinkTodo', 2, (life) => life.relinkTodo()),
-  act('editTodo', 3, (life) => life.editTodo()),
-  act('addActivity', 8, (life) => life.addActivity()),
-  act('importActivity', 1, (life) => life.importActivity()),
-  act('addHistory', 6, (life) => life.addHistory()),
-  act('createDeal', 2, (life) => life.createDeal()),
-  act('moveDeal', 4, (life) => life.moveDeal()),
-  act('editOrganization', 4, (life) => life.editOrganization()),
-  act('assignOrganization', 1, (life) => life.assignOrganization()),
-  act('editMemo', 3, (life) => life.editMemo()),
-  act('submitForm', 3, (life) => life.submitForm()),
-  act('enrol', 2, (life) => life.enrol()),
-  act('refuseMail', 1, (life) => life.refuseMail()),
-  act('touch', 2, (life) => life.touch('people')),
-  act('createPerson', 4, (life) => life.createPerson()),
-  act('createOrganization', 1, (life) => life.createOrganization()),
-  act('delete', 2, (life) => life.delete('todo')),
-  act('delete', 1, (life) => life.delete('memo')),
-  act('delete', 1, (life) => life.delete('people')),
-  act('mergePeople', 1, (life) => life.mergePeople()),
+  ['editPerson', 14, (life) => life.editPerson()],
+  ['assignPerson', 6, (life) => life.assignPerson()],
+  ['createMemo', 12, (life) => life.createMemo()],
+  ['createTodo', 12, (life) => life.createTodo()],
+  ['completeTodo', 10, (life) => life.completeTodo()],
+  ['reopenTodo', 3, (life) => life.reopenTodo()],
+  ['rescheduleTodo', 4, (life) => life.rescheduleTodo()],
+  ['reassignTodo', 3, (life) => life.reassignTodo()],
+  ['relinkTodo', 2, (life) => life.relinkTodo()],
+  ['editTodo', 3, (life) => life.editTodo()],
+  ['addActivity', 8, (life) => life.addActivity()],
+  ['importActivity', 1, (life) => life.importActivity()],
+  ['addHistory', 6, (life) => life.addHistory()],
+  ['createDeal', 2, (life) => life.createDeal()],
+  ['moveDeal', 4, (life) => life.moveDeal()],
+  ['editOrganization', 4, (life) => life.editOrganization()],
+  ['assignOrganization', 1, (life) => life.assignOrganization()],
+  ['editMemo', 3, (life) => life.editMemo()],
+  ['submitForm', 3, (life) => life.submitForm()],
+  ['enrol', 2, (life) => life.enrol()],
+  ['refuseMail', 1, (life) => life.refuseMail()],
+  ['touch', 2, (life) => life.touch('people')],
+  ['createPerson', 4, (life) => life.createPerson()],
+  ['createOrganization', 1, (life) => life.createOrganization()],
+  ['delete', 2, (life) => life.delete('todo')],
+  ['delete', 1, (life) => life.delete('memo')],
+  ['delete', 1, (life) => life.delete('people')],
+  ['mergePeople', 1, (life) => life.mergePeople()],
 ];
 
 /** The mutations of one further list. */
 function furtherActs(list: FurtherName): Act[] {
   return [
-    act('editIn', 12, (life) => life.editIn(list)),
-    act('createIn', 4, (life) => life.createIn(list)),
-    act('delete', 2, (life) => life.delete(list)),
+    ['editIn', 12, (life) => life.editIn(list)],
+    ['createIn', 4, (life) => life.createIn(list)],
+    ['delete', 2, (life) => life.delete(list)],
   ];
 }

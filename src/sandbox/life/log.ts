@@ -19,10 +19,9 @@ export function addActivity(context: LifeContext, person: number, over?: Partial
   });
 }
 
-/** An imported activity: a new row with an old date. */
-export function importActivity(context: LifeContext, person: number): number {
-  const date = context.now() - (30 + context.roll.below(300)) * DAY_MS;
-  return addActivity(context, person, { type: 'meeting', date });
+/** An imported activity has an old date. */
+export function imported({ now, roll }: LifeContext): Partial<ActivityFacts> {
+  return { type: 'meeting', date: now() - (30 + roll.below(300)) * DAY_MS };
 }
 
 export function addHistory(context: LifeContext, deal: number, over?: Partial<HistoryFacts>): number {

@@ -1,10 +1,10 @@
 /** Mutations of memos and todos. */
 import { trailing } from '../world/base-context.js';
 import { happened } from '../world/base-log.js';
-import { DIRECTORY_SIZES } from '../world/directory.js';
+import type { Draft } from '../world/draft.js';
 import type { Links, MemoFacts, TodoFacts } from '../world/facts.js';
-import { memoText } from '../world/words.js';
-import { another, created, customEdit, edited, pick, type LifeContext } from './context.js';
+import type { Dice } from '../world/random.js';
+import { created, pick, type LifeContext } from './context.js';
 
 const MINUTE_MS = 60_000;
 
@@ -26,22 +26,10 @@ export function createMemo(context: LifeContext, over?: Partial<MemoFacts>): num
   });
 }
 
-export function editMemo(context: LifeContext, index: number, over?: Partial<MemoFacts>): void {
-  edited(
-    context,
-    'edit-memo',
-    ['memo', index],
-    ({ text }) => over ?? { text: `${text}\n(추가) ${memoText(context.roll)}` },
-  );
-}
-
-/** Its reply loses its parent, and the person's latest note is the previous one. */
-export function deleteMemo({ world, now }: LifeContext, index: number): void {
-  world.change('delete-memo', now(), (draft) => {
-    const reply = index + 1;
-    if (world.facts('memo', reply)?.parent === index) draft.edit('memo', reply, () => ({ parent: null }));
-    draft.put('memo', index, null);
-  });
+/** The reply to a memo that is deleted loses its parent. */
+export function forgetParent(draft: Draft, index: number): void {
+  const reply = index + 1;
+  if (draft.get('memo', reply)?.parent === index) draft.edit('memo', reply, () => ({ parent: null }));
 }
 
 export function createTodo(context: LifeContext, over?: Partial<TodoFacts>): number {
@@ -58,39 +46,8 @@ export function createTodo(context: LifeContext, over?: Partial<TodoFacts>): num
   });
 }
 
-/** Sets 완료 날짜 and the change timestamp to the moment of completion. */
-export function completeTodo(context: LifeContext, index: number): void {
-  edited(context, 'complete-todo', ['todo', index], (_facts, at) => ({ doneAt: at, updatedAt: at }));
-}
-
-export function reopenTodo(context: LifeContext, index: number): void {
-  edited(context, 'reopen-todo', ['todo', index], () => ({ doneAt: null }));
-}
-
-export function rescheduleTodo(context: LifeContext, index: number): void {
-  const later = (1 + context.roll.below(3 * 24 * 60)) * MINUTE_MS;
-  edited(context, 'reschedule-todo', ['todo', index], ({ startAt, endAt }) => ({
-    startAt: startAt + later,
-    endAt: endAt + later,
-  }));
-}
-
-export function reassignTodo(context: LifeContext, index: number): void {
-  edited(context, 'reassign-todo', ['todo', index], ({ owner }) => ({
-    owner: another(context.roll, DIRECTORY_SIZES.user, owner),
-  }));
-}
-
-/** Links the todo to another person: the counters of both change. */
-export function relinkTodo(context: LifeContext, index: number): void {
-  const person = pick(context, 'people', (_facts, each) => each !== context.world.facts('todo', index)?.person);
-  edited(context, 'relink-todo', ['todo', index], () => ({ person }));
-}
-
-export function editTodo(context: LifeContext, index: number, over?: Partial<TodoFacts>): void {
-  edited(context, 'edit-todo', ['todo', index], (facts) => over ?? customEdit(context, 'todo', index, facts));
-}
-
-export function deleteTodo({ world, now }: LifeContext, index: number): void {
-  world.change('delete-todo', now(), (draft) => draft.put('todo', index, null));
+/** Both times of a todo, up to three days later. */
+export function later({ startAt, endAt }: TodoFacts, roll: Dice): Pick<TodoFacts, 'startAt' | 'endAt'> {
+  const byMs = (1 + roll.below(3 * 24 * 60)) * MINUTE_MS;
+  return { startAt: startAt + byMs, endAt: endAt + byMs };
 }

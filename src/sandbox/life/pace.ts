@@ -1,5 +1,5 @@
 /** Makes mutations at a steady rate. */
-import type { Clock } from '../../runtime/clock.js';
+import { isAborted, sleepUntilAborted, type Clock } from '../../runtime/clock.js';
 
 // Short enough for an even rate, long enough to cost nothing.
 const TICK_MS = 50;
@@ -7,8 +7,8 @@ const TICK_MS = 50;
 export class Pace {
   readonly #clock: Clock;
   readonly #step: (count: number) => void;
-  #stopping: AbortController | null = null;
-  #running: Promise<void> = Promise.resolve();
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
   /** Mutations per second; 0 for none. */
   rate: number;
 
@@ -19,23 +19,20 @@ export class Pace {
   }
 
   start(): void {
-    if (this.#stopping !== null) return;
-    this.#stopping = new AbortController();
-    this.#running = this.#run(this.#stopping.signal);
+    this.#running ??= this.#run(this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
-    this.#stopping?.abort();
+    this.#stopping.abort();
     await this.#running;
-    this.#stopping = null;
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     let owed = 0;
     let last = this.#clock.now();
     for (;;) {
-      await this.#clock.sleep(TICK_MS, signal).catch(() => undefined);
-      if (signal.aborted) return;
+      await sleepUntilAborted(this.#clock, TICK_MS, signal);
+      if (isAborted(signal)) return;
       const now = this.#clock.now();
       // After the machine slept, missed mutations are not made up for.
       owed += Math.min(1_000, now - last) * (this.rate / 1_000);

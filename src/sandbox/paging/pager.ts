@@ -163,15 +163,13 @@ export class Pager implements Source {
     if (kept?.state === state && !varies(behaviour)) return kept.body;
     const texts = rows.flatMap(({ index }) => this.#text(list.name, view, index, behaviour) ?? []);
     const body = pageBody(list.key, texts, nextCursor);
-    if (this.#bytes > MOST_BYTES) this.#forgetPages();
+    if (this.#bytes > MOST_BYTES) {
+      this.#pages.clear();
+      this.#bytes = 0;
+    }
     this.#bytes += body.length - (kept?.body.length ?? 0);
     this.#pages.set(name, { body, state });
     return body;
-  }
-
-  #forgetPages(): void {
-    this.#pages.clear();
-    this.#bytes = 0;
   }
 
   /** The record as JSON; null when it was removed. */

@@ -3,7 +3,8 @@ import type { CrmRecord } from '../../crm/record.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import type { SandboxListName } from '../world/lists.js';
 import type { OrderName } from '../world/orders.js';
-import type { Mutation, World } from '../world/world.js';
+import type { Mutation } from '../world/mutation.js';
+import type { World } from '../world/world.js';
 
 /** Everything a page needs. `mutations` is the number of the last mutation that the view includes. */
 export type View = Pick<World, 'mutations' | 'order' | 'image' | 'versionOf'>;

@@ -1,48 +1,30 @@
 /** Reads journals and streams of events from NDJSON. An error names the number of the wrong line. */
 import { z } from 'zod';
-import { ChangefeedError } from '../../errors.js';
-import type { CrmRecord } from '../../crm/record.js';
+import { ChangefeedError, usage } from '../../errors.js';
 import { imageSchema, journalLine, type JournalLine, type MutationLine } from '../journal/lines.js';
 
-/** The parts of an event that scoring needs. Log entries and webhook bodies have them. */
-export interface JudgedEvent {
-  readonly id: string;
-  /** `crm.<object>.<verb>` */
-  readonly type: string;
-  readonly subject: string;
-  /** ISO 8601 */
-  readonly time: string;
-  readonly source?: string | undefined;
-  readonly data: {
-    readonly before: CrmRecord | null;
-    readonly after: CrmRecord | null;
-    readonly sequence: number;
-    /** ISO 8601 */
-    readonly observedAt: string;
-    /** Who made the whole change; who changed each field. */
-    readonly actor?: Actor | undefined;
-    readonly changes?: readonly { readonly field: string; readonly actor?: Actor | undefined }[] | undefined;
-  };
-}
-
 const actor = z.object({ type: z.string(), id: z.string().nullable().default(null) });
-type Actor = z.output<typeof actor>;
 
-const event = z.looseObject({
+/** The parts of an event that scoring needs. Log entries and webhook bodies have them. */
+const event = z.object({
   id: z.string(),
-  type: z.string(),
+  type: z.string().describe('`crm.<object>.<verb>`'),
   subject: z.string(),
-  time: z.string(),
   source: z.string().optional(),
-  data: z.looseObject({
+  data: z.object({
     before: imageSchema.default(null),
     after: imageSchema.default(null),
     sequence: z.number(),
     observedAt: z.string(),
-    actor: actor.optional(),
-    changes: z.array(z.looseObject({ field: z.string(), actor: actor.optional() })).optional(),
+    actor: actor.optional().describe('who made the whole change'),
+    changes: z
+      .array(z.object({ field: z.string(), actor: actor.optional() }))
+      .readonly()
+      .optional(),
   }),
 });
+export type JudgedEvent = Readonly<z.output<typeof event>>;
+
 // A line can also be the output of `tail --json`, or a batch as one webhook delivery carries it.
 const eventLine = z.union([event, z.looseObject({ event }).transform((line) => line.event), z.array(event)]);
 
@@ -68,7 +50,7 @@ function linesOf(text: string, what: string): { value: unknown; number: number }
     } catch (cause) {
       // A file that is still being written may end in half a line. The lines before it are complete.
       if (nth === lines.length - 1) return [];
-      throw new ChangefeedError('CF_USAGE', { message: `Line ${nth + 1} of the ${what} is not JSON.`, cause });
+      throw usage(`Line ${nth + 1} of the ${what} is not JSON.`, cause);
     }
   });
 }

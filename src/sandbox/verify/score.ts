@@ -1,5 +1,5 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
-import { builtInLists } from '../../crm/lists/lists.js';
+import { builtInLists, readyMadeLists } from '../../crm/lists/lists.js';
 import type { JournalLine } from '../journal/lines.js';
 import { judgeActors, type Actors } from './actors.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
@@ -78,13 +78,16 @@ export function scoreEvents({ journal, events, ...options }: ScoreOptions): Scor
   const { distinct, ...order } = orderOf(events);
   const tally = new Tally(truth);
   for (const event of distinct) tally.add(event);
-  const { found, missed } = tally.results();
-  const steps = [...found.map(({ step }) => step), ...missed.map(({ step }) => step)];
-  const count = (fits: (each: Detection) => boolean): Found => ({
-    expected: found.filter(fits).length + missed.filter(fits).length,
+  const steps = [...truth.histories.values()].flatMap((history) => history.steps);
+  const found = steps.filter((step) => tally.found.has(step));
+  const missed = steps.filter((step) => !tally.found.has(step));
+  const count = (fits: (step: Step) => boolean): Found => ({
+    expected: steps.filter(fits).length,
     found: found.filter(fits).length,
   });
-  const ofVerb = (verb: ChangeVerb): Found => count(({ step }) => step.verb === verb);
+  const ofVerb = (verb: ChangeVerb): Found => count((step) => step.verb === verb);
+  const delays = (fromMs: (step: Step) => number): Delays =>
+    delaysOf(found.map((step) => (tally.found.get(step) ?? NaN) - fromMs(step)));
   const lists = [...new Set(steps.map(({ line }) => line.list))];
   return {
     events: events.length,
@@ -92,31 +95,26 @@ export function scoreEvents({ journal, events, ...options }: ScoreOptions): Scor
     found: found.length,
     recall: steps.length === 0 ? 1 : found.length / steps.length,
     byVerb: { created: ofVerb('created'), updated: ofVerb('updated'), deleted: ofVerb('deleted') },
-    byList: Object.fromEntries(lists.map((list) => [list, count(({ step }) => step.line.list === list)])),
+    byList: Object.fromEntries(lists.map((list) => [list, count(({ line }) => line.list === list)])),
     falseEvents: tally.inventions.length,
     renames: tally.renames,
     repeated: tally.repeated,
     unjudged: tally.unjudged,
     actors: tally.actors,
     ...order,
-    delay: delaysOf(found.map(({ step, observedAt }) => observedAt - step.since)),
-    delaySinceVisible: delaysOf(found.map(({ step, observedAt }) => observedAt - step.visibleAt)),
-    missed: missed.slice(0, EXAMPLES).map(({ step }) => missedOf(step)),
+    delay: delays(({ since }) => since),
+    delaySinceVisible: delays(({ visibleAt }) => visibleAt),
+    missed: missed.slice(0, EXAMPLES).map(missedOf),
     inventions: tally.inventions.slice(0, EXAMPLES),
   };
-}
-
-interface Detection {
-  readonly step: Step;
-  /** ms */
-  readonly observedAt: number;
 }
 
 /** Counts events in order, and keeps for each record the state that was reported last. */
 class Tally {
   readonly #truth: Truth;
   readonly #reported = new Map<string, number>();
-  readonly #found = new Map<Step, Detection>();
+  /** When the event that reports a step was observed, ms. */
+  readonly found = new Map<Step, number>();
   readonly inventions: FalseEvent[] = [];
   renames = 0;
   repeated = 0;
@@ -141,14 +139,6 @@ class Tally {
     else this.#judge(event, claim, key, history);
   }
 
-  /** All expected steps, split by whether an event reported them. */
-  results(): { found: Detection[]; missed: Detection[] } {
-    const all = [...this.#truth.histories.values()].flatMap(({ steps }) => steps);
-    const found = all.flatMap((step) => this.#found.get(step) ?? []);
-    const missed = all.flatMap((step) => (this.#found.has(step) ? [] : [{ step, observedAt: NaN }]));
-    return { found, missed };
-  }
-
   #judge(event: JudgedEvent, claim: Claim, key: string, history: History): void {
     const match = matchClaim(history, claim, this.#reported.get(key) ?? 0);
     if (match.outcome === 'false' && match.reason === 'nothing-changed' && history.changedUnjudged) this.unjudged++;
@@ -160,7 +150,7 @@ class Tally {
       const judgement = judgeActors(event, lines);
       if (judgement !== null) this.actors[judgement]++;
       for (const step of history.steps) {
-        if (step.to > match.from && step.to <= match.to) this.#found.set(step, { step, observedAt: claim.observedAt });
+        if (step.to > match.from && step.to <= match.to) this.found.set(step, claim.observedAt);
       }
     }
   }
@@ -179,7 +169,7 @@ class Tally {
 /** In event types, a further list's object is its name. */
 function listOf({ type }: JudgedEvent): string {
   const object = type.split('.')[1] ?? '';
-  return builtInLists.byObject(object)?.name ?? object;
+  return (builtInLists.byObject(object) ?? readyMadeLists.byObject(object))?.name ?? object;
 }
 
 /** Null for an event that does not report a change of a record. */

@@ -1,17 +1,7 @@
 /** People, organizations, memos, todos, deals and records of further lists, derived from the seed: the initial ones, and what new ones begin with. */
 import { DIRECTORY_SIZES } from './directory.js';
 import { trailing, type BaseContext } from './base-context.js';
-import type {
-  DealFacts,
-  DealStatus,
-  Enrolment,
-  FurtherFacts,
-  MemoFacts,
-  OrganizationFacts,
-  PersonFacts,
-  Submission,
-  TodoFacts,
-} from './facts.js';
+import type { DealStatus, Enrolment, FactsOf, FurtherFacts, Submission } from './facts.js';
 import { fixedUuid } from './ids.js';
 import { baseLinks, memoBefore } from './links.js';
 import { DEAL, LEAD, type FurtherName } from './lists.js';
@@ -31,7 +21,7 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const KST_MS = 9 * 3_600_000;
 
-export function basePerson(index: number, context: BaseContext): PersonFacts {
+export function basePerson(index: number, context: BaseContext): FactsOf['people'] {
   const roll = context.dice('people', index);
   const bornAt = context.bornAt('people', index);
   const updatedAt = context.later(bornAt, roll);
@@ -40,11 +30,15 @@ export function basePerson(index: number, context: BaseContext): PersonFacts {
     organization: baseLinks('people', index, context).organization,
     position: roll.chance(0.7) ? positionName(roll) : null,
     enrolments: enrolmentsOf(roll, bornAt, updatedAt),
-    refusal: roll.chance(0.06) ? { reason: roll.chance(0.5) ? refusalReason(roll) : null } : null,
+    refusal: roll.chance(0.06) ? refusalOf(roll) : null,
   };
 }
 
-export function baseOrganization(index: number, context: BaseContext): OrganizationFacts {
+export function refusalOf(roll: Dice): NonNullable<FactsOf['people']['refusal']> {
+  return { reason: roll.chance(0.5) ? refusalReason(roll) : null };
+}
+
+export function baseOrganization(index: number, context: BaseContext): FactsOf['organization'] {
   const roll = context.dice('organization', index);
   const bornAt = context.bornAt('organization', index);
   const updatedAt = context.later(bornAt, roll);
@@ -107,7 +101,7 @@ function timesBetween(roll: Dice, from: number, until: number, count: number): n
   return Array.from({ length: count }, () => from + roll.below(until - from)).sort((a, b) => a - b);
 }
 
-export function baseMemo(index: number, context: BaseContext): MemoFacts {
+export function baseMemo(index: number, context: BaseContext): FactsOf['memo'] {
   const roll = context.dice('memo', index);
   const createdAt = context.bornAt('memo', index);
   const links = baseLinks('memo', index, context);
@@ -125,7 +119,7 @@ export function baseMemo(index: number, context: BaseContext): MemoFacts {
   };
 }
 
-export function baseTodo(index: number, context: BaseContext): TodoFacts {
+export function baseTodo(index: number, context: BaseContext): FactsOf['todo'] {
   const roll = context.dice('todo', index);
   const createdAt = context.bornAt('todo', index);
   const startAt = officeTime(createdAt + (1 + roll.below(14)) * DAY_MS, roll);
@@ -171,7 +165,7 @@ function dealOf(roll: Dice, { sizes }: BaseContext): number | null {
 
 const DEAL_STATUSES = ['lead', 'running', 'running', 'won', 'lost'] as const satisfies readonly DealStatus[];
 
-export function baseDeal(index: number, context: BaseContext): DealFacts {
+export function baseDeal(index: number, context: BaseContext): FactsOf['unlistedDeal'] {
   const roll = context.dice('unlistedDeal', index);
   return {
     ...baseLinks('unlistedDeal', index, context),

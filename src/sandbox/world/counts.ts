@@ -1,11 +1,5 @@
 /** The counters, latest note and next todo of a person or organization, computed from their children. */
-import type { DealFacts, MemoFacts, TodoFacts } from './facts.js';
-
-export interface Hanging {
-  readonly deals: readonly DealFacts[];
-  readonly memos: readonly MemoFacts[];
-  readonly todos: readonly TodoFacts[];
-}
+import type { DealStatus, FactsOf, MemoFacts, TodoFacts } from './facts.js';
 
 export interface Counts {
   readonly leads: number;
@@ -19,8 +13,10 @@ export interface Counts {
   readonly nextTodo: TodoFacts | null;
 }
 
-export function countsOf({ deals, memos, todos }: Hanging): Counts {
-  const withStatus = (status: DealFacts['status']): number => deals.filter((deal) => deal.status === status).length;
+/** @param hanging the records of a kind that name the person or organization */
+export function countsOf(hanging: <K extends 'unlistedDeal' | 'memo' | 'todo'>(kind: K) => FactsOf[K][]): Counts {
+  const [deals, todos] = [hanging('unlistedDeal'), hanging('todo')];
+  const withStatus = (status: DealStatus): number => deals.filter((deal) => deal.status === status).length;
   const open = todos.filter((todo) => todo.doneAt === null);
   return {
     leads: withStatus('lead'),
@@ -29,7 +25,7 @@ export function countsOf({ deals, memos, todos }: Hanging): Counts {
     lost: withStatus('lost'),
     todos: todos.length,
     done: todos.length - open.length,
-    latestMemo: best(memos, (memo, than) => memo.createdAt > than.createdAt),
+    latestMemo: best(hanging('memo'), (memo, than) => memo.createdAt > than.createdAt),
     nextTodo: best(open, (todo, than) => todo.endAt < than.endAt),
   };
 }

@@ -6,6 +6,7 @@ import { baseFurther, baseOrganization, basePerson } from './base-records.js';
 import { DIRECTORY_SIZES, type Directory } from './directory.js';
 import type { Actor, CreditFacts } from './facts.js';
 import { CREDITED, type Credited, type CreditList, type SandboxListName } from './lists.js';
+import type { RecordChange } from './mutation.js';
 import { dice, type Dice } from './random.js';
 
 const STAMPS: readonly string[] = ['id', '생성 날짜', '수정 날짜'];
@@ -39,17 +40,9 @@ export function actorOf(roll: Dice, directory: Directory): Actor {
 /** How a server writes history. `lying`: rows about another record, with a wrong value, or none at all. */
 export type Writing = 'true' | 'late' | 'lying' | 'none';
 
-interface Changed {
-  readonly list: SandboxListName;
-  readonly index: number;
-  readonly id: string;
-  readonly before: CrmRecord | null;
-  readonly after: CrmRecord | null;
-}
-
 /** One row for each field that changed. */
 export function creditsOf(
-  { list, index, before, after, id }: Changed,
+  { list, index, before, after, id }: Omit<RecordChange, 'direct' | 'previous'>,
   { by, at, writing, another }: { by: Actor; at: number; writing: Writing; another: (roll: Dice) => number },
 ): CreditFacts[] {
   if (after === null || writing === 'none') return [];

@@ -1,6 +1,6 @@
 /** Custom fields of every type that real workspaces have. Keys contain spaces, brackets and slashes on purpose. */
 import { meaningOf } from '../../crm/canonical.js';
-import type { Directory } from './directory.js';
+import { DIRECTORY_SIZES, type Directory } from './directory.js';
 import type { Dice } from './random.js';
 
 const DAY_MS = 86_400_000;
@@ -20,10 +20,10 @@ const date: Maker = (roll, now) =>
   new Date(Math.floor((now + roll.below(400) * DAY_MS) / DAY_MS) * DAY_MS - KST_MS).toISOString();
 const dateTime: Maker = (roll, now) =>
   new Date(now + roll.below(60) * DAY_MS + roll.below(24) * 3_600_000).toISOString();
-const relation: Maker = (roll, _now, directory) => directory.ref('product', roll.below(directory.size('product')));
+const relation: Maker = (roll, _now, directory) => directory.ref('product', roll.below(DIRECTORY_SIZES.product));
 const relations: Maker = (roll, now, directory) => {
-  const product = roll.below(directory.size('product'));
-  const more = roll.chance(0.4) ? [(product + 1) % directory.size('product')] : [];
+  const product = roll.below(DIRECTORY_SIZES.product);
+  const more = roll.chance(0.4) ? [(product + 1) % DIRECTORY_SIZES.product] : [];
   return directory.refs('product', [product, ...more]);
 };
 const some = <T>(roll: Dice, values: readonly T[]): T[] => values.filter(() => roll.chance(0.4));

@@ -28,10 +28,6 @@ export class Directory {
     >;
   }
 
-  size(kind: RefKind): number {
-    return this.#refs[kind].length;
-  }
-
   ref(kind: RefKind, index: number | null): Ref | null {
     return index === null ? null : (this.#refs[kind][index] ?? null);
   }

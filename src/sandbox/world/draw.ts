@@ -4,19 +4,7 @@ import { isoTime } from '../../runtime/clock.js';
 import type { Counts } from './counts.js';
 import type { Customised, CustomKind } from './custom.js';
 import type { Directory } from './directory.js';
-import type {
-  ActivityFacts,
-  CreditFacts,
-  FactsOf,
-  HistoryFacts,
-  FurtherFacts,
-  Kind,
-  MemoFacts,
-  OrganizationFacts,
-  PersonFacts,
-  Submission,
-  TodoFacts,
-} from './facts.js';
+import type { FactsOf, Kind, OrganizationFacts, PersonFacts, Submission } from './facts.js';
 import {
   CREDITED,
   DEAL,
@@ -36,7 +24,7 @@ export interface Surroundings {
   countsOf(list: 'people' | 'organization', index: number): Counts;
 }
 
-type Draw<F> = (index: number, facts: F, around: Surroundings) => CrmRecord;
+type Draw<K extends Kind> = (index: number, facts: FactsOf[K], around: Surroundings) => CrmRecord;
 
 const time = (ms: number | null | undefined): string | null => (ms === null || ms === undefined ? null : isoTime(ms));
 
@@ -89,7 +77,7 @@ function contactTail(facts: PersonFacts | OrganizationFacts, counts: Counts, { d
   };
 }
 
-const drawPerson: Draw<PersonFacts> = (index, facts, around) => {
+const drawPerson: Draw<'people'> = (index, facts, around) => {
   const counts = around.countsOf('people', index);
   const { directory } = around;
   const { enrolments, refusal } = facts;
@@ -111,7 +99,7 @@ const drawPerson: Draw<PersonFacts> = (index, facts, around) => {
   };
 };
 
-const drawOrganization: Draw<OrganizationFacts> = (index, facts, around) => {
+const drawOrganization: Draw<'organization'> = (index, facts, around) => {
   const counts = around.countsOf('organization', index);
   return {
     id: around.idOf('organization', index),
@@ -123,7 +111,7 @@ const drawOrganization: Draw<OrganizationFacts> = (index, facts, around) => {
   };
 };
 
-const drawMemo: Draw<MemoFacts> = (index, facts, around) => ({
+const drawMemo: Draw<'memo'> = (index, facts, around) => ({
   id: around.idOf('memo', index),
   text: facts.text,
   dealId: idOrNull('unlistedDeal', facts.deal, around),
@@ -138,7 +126,7 @@ const drawMemo: Draw<MemoFacts> = (index, facts, around) => ({
   createdAt: isoTime(facts.createdAt),
 });
 
-const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
+const drawTodo: Draw<'todo'> = (index, facts, around) => ({
   id: around.idOf('todo', index),
   dealId: idOrNull('unlistedDeal', facts.deal, around),
   peopleId: idOrNull('people', facts.person, around),
@@ -156,7 +144,7 @@ const drawTodo: Draw<TodoFacts> = (index, facts, around) => ({
   ...around.customOf('todo', index, facts),
 });
 
-const drawHistory: Draw<HistoryFacts> = (index, facts, around) => ({
+const drawHistory: Draw<'history'> = (index, facts, around) => ({
   id: around.idOf('history', index),
   dealId: around.idOf(facts.isListed === true ? DEAL : 'unlistedDeal', facts.deal),
   type: facts.type,
@@ -170,7 +158,7 @@ const drawHistory: Draw<HistoryFacts> = (index, facts, around) => ({
 });
 
 const drawCredit =
-  (list: CreditList): Draw<CreditFacts> =>
+  (list: CreditList): Draw<CreditList> =>
   (index, { of, type, source, fieldName, fieldValue, createdAt }, around) => ({
     id: around.idOf(list, index),
     [CREDITED[list].link]: around.idOf(CREDITED[list].record, of),
@@ -184,7 +172,7 @@ const drawCredit =
     createdAt: isoTime(createdAt),
   });
 
-const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
+const drawActivity: Draw<'activity'> = (index, facts, around) => {
   const { form } = facts;
   return {
     id: around.idOf('activity', index),
@@ -207,7 +195,7 @@ const drawActivity: Draw<ActivityFacts> = (index, facts, around) => {
 };
 
 const drawFurther =
-  (list: FurtherName): Draw<FurtherFacts> =>
+  (list: FurtherName): Draw<FurtherName> =>
   (index, facts, around) => ({
     id: around.idOf(list, index),
     이름: facts.name,
@@ -230,10 +218,10 @@ const DRAW = {
 } as const;
 
 /** The function that builds the records of a list. */
-export function drawOf<K extends SandboxListName>(list: K): Draw<FactsOf[K]> {
+export function drawOf<K extends SandboxListName>(list: K): Draw<K> {
   const name: SandboxListName = list;
-  if (isCreditList(name)) return drawCredit(name) as Draw<FactsOf[K]>;
-  return (isFurther(name) ? drawFurther(name) : DRAW[name]) as Draw<FactsOf[K]>;
+  if (isCreditList(name)) return drawCredit(name) as Draw<K>;
+  return (isFurther(name) ? drawFurther(name) : DRAW[name]) as Draw<K>;
 }
 
 function distinct(values: readonly number[]): number[] {

@@ -4,8 +4,6 @@
  */
 import { hash32 } from './random.js';
 
-type Form = 'uuid7' | 'uuid4' | 'hex24';
-
 // Odd, so invertible modulo 2^32; the second undoes the first.
 const SCRAMBLE = 0x9e3779b1;
 const UNSCRAMBLE = 0x0e8b2f51;
@@ -47,7 +45,7 @@ export class Ids {
   }
 }
 
-function formOf(noise: number): Form {
+function formOf(noise: number): 'uuid7' | 'uuid4' | 'hex24' {
   const tenth = noise % 10;
   return tenth < 6 ? 'uuid7' : tenth < 8 ? 'uuid4' : 'hex24';
 }

@@ -1,5 +1,5 @@
 /** The lists that a sandbox serves: the six of the interface, five of the vendor's public documentation, and those that are named when it is created. */
-import { ChangefeedError } from '../../errors.js';
+import { usage } from '../../errors.js';
 import { builtInLists, LIST_NAMES, type BuiltInList } from '../../crm/lists/lists.js';
 import { SIX_LISTS, type ServedList } from '../../server/read-api/lists.js';
 
@@ -61,7 +61,5 @@ function furtherName(name: string): FurtherName {
   const reason = TAKEN.has(name)
     ? `the name belongs to one of the six lists (taken: ${[...TAKEN].join(', ')})`
     : 'a name consists of lower-case letters, digits and "_", starts with a letter and has at most 40 characters';
-  throw new ChangefeedError('CF_USAGE', {
-    message: `The sandbox cannot add a list "${name}": ${reason}. Choose another name, such as "deal".`,
-  });
+  throw usage(`The sandbox cannot add a list "${name}": ${reason}. Choose another name, such as "deal".`);
 }

@@ -9,10 +9,11 @@ import { baseContext, type BaseContext } from './base-context.js';
 import { countsOf, type Counts } from './counts.js';
 import { actorOf, creditsOf, SYSTEM, type Writing } from './credits.js';
 import { customValues, type Customised, type CustomKind } from './custom.js';
-import { Directory, type Ref, type RefKind } from './directory.js';
+import { Directory, type RefKind } from './directory.js';
 import { Draft, type Write } from './draft.js';
 import { drawOf } from './draw.js';
 import { numberOf, type Actor, type CreditFacts, type FactsOf, type Kind, type Sizes } from './facts.js';
+import type { Mutation, RecordChange, Rename } from './mutation.js';
 import { Ids } from './ids.js';
 import { Links, parentsOf, type ChildKind, type ParentKind } from './links.js';
 import {
@@ -29,38 +30,6 @@ import {
 } from './lists.js';
 import type { Dice } from './random.js';
 import { Orders, type Order, type OrderName } from './orders.js';
-
-export interface RecordChange {
-  readonly list: SandboxListName;
-  readonly index: number;
-  readonly id: string;
-  /** Null: the record did not exist. */
-  readonly before: CrmRecord | null;
-  /** Null: the record was removed. */
-  readonly after: CrmRecord | null;
-  /** False if only derived values changed: a counter, a latest note. */
-  readonly direct: boolean;
-  /** The number of the mutation that led to `before`; 0 for an initial record. */
-  readonly previous: number;
-}
-
-export interface Mutation {
-  /** 1, 2, 3 … */
-  readonly number: number;
-  /** `complete-todo`, `merge-people` … */
-  readonly kind: string;
-  /** ms */
-  readonly at: number;
-  /** Who made it. */
-  readonly by: Actor;
-  readonly changes: readonly RecordChange[];
-}
-
-export interface Rename {
-  readonly at: number;
-  readonly before: Ref;
-  readonly after: Ref;
-}
 
 export interface WorldListener {
   /** Called after a mutation. A frozen view keeps the `before` images. */
@@ -218,9 +187,7 @@ export class World {
   }
 
   countsOf(list: 'people' | 'organization', index: number): Counts {
-    const hanging = <K extends 'unlistedDeal' | 'memo' | 'todo'>(kind: K): FactsOf[K][] =>
-      this.children(kind, list, index).flatMap((child) => this.facts(kind, child) ?? []);
-    return countsOf({ deals: hanging('unlistedDeal'), memos: hanging('memo'), todos: hanging('todo') });
+    return countsOf((kind) => this.children(kind, list, index).flatMap((child) => this.facts(kind, child) ?? []));
   }
 
   /** Makes one mutation. All changes of records happen here. */

@@ -2,6 +2,7 @@
  * Reads the body of a hint: `{ list, ids }`, or the body of the vendor's webhook, which names an object and a record (`objectType`,
  * `objectId`). Pure. Webhooks are unsigned, so nothing of a body is taken for true: the named records are looked up, no more.
  */
+import { isObject, type UncheckedRecord } from '../../crm/record.js';
 import { MOST_IDS, problemOfIds } from '../../crm/hint.js';
 import { listsForWord, type Reference } from '../../crm/references.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
@@ -39,14 +40,13 @@ export function parseHint(text: string, lists: Lists): ParsedHint {
   return { outcome: 'nothing', reason: 'The body names no record of a list that is polled.' };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
 type Refused = Extract<ParsedHint, { outcome: 'refused' }>;
 
-function referencesOf(body: JsonObject, lists: Lists): Reference[] | Refused {
+function referencesOf(body: UncheckedRecord, lists: Lists): Reference[] | Refused {
   return Object.hasOwn(body, 'list') || Object.hasOwn(body, 'ids') ? ownBody(body, lists) : vendorBody(body, lists);
 }
 
-function ownBody({ list: name, ids }: JsonObject, lists: Lists): Reference[] | Refused {
+function ownBody({ list: name, ids }: UncheckedRecord, lists: Lists): Reference[] | Refused {
   if (typeof name !== 'string') return refused(400, 'expected "list" to be the name of a list');
   const list = lists.parse(name);
   if (list === undefined) {
@@ -62,7 +62,7 @@ function ownBody({ list: name, ids }: JsonObject, lists: Lists): Reference[] | R
 const OBJECT_FIELDS = ['objectType', 'object', 'objectName'];
 const ID_FIELDS = ['objectId', 'recordId', 'id'];
 
-function vendorBody(body: JsonObject, lists: Lists): Reference[] | Refused {
+function vendorBody(body: UncheckedRecord, lists: Lists): Reference[] | Refused {
   const word = textIn(body, OBJECT_FIELDS);
   const id = textIn(body, ID_FIELDS);
   if (word === null || id === null) return [];
@@ -71,7 +71,7 @@ function vendorBody(body: JsonObject, lists: Lists): Reference[] | Refused {
   return listsForWord(word, lists).map((list) => ({ list, id }));
 }
 
-function textIn(body: JsonObject, fields: readonly string[]): string | null {
+function textIn(body: UncheckedRecord, fields: readonly string[]): string | null {
   const field = fields.find((name) => typeof body[name] === 'string' && body[name] !== '');
   return field === undefined ? null : (body[field] as string);
 }
@@ -86,8 +86,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

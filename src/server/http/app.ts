@@ -23,12 +23,7 @@ export function createApp(options: FastifyServerOptions): FastifyInstance {
   return app;
 }
 
-export interface ListeningServer {
-  /** Starts to listen, once. @returns the address without a slash at its end */
-  start(): Promise<string>;
-  /** Also closes open connections and streams. */
-  stop(): Promise<void>;
-}
+export type ListeningServer = ReturnType<typeof listening>;
 
 export interface ListenOptions {
   host: string;
@@ -40,7 +35,7 @@ export interface ListenOptions {
   beforeStop?: () => void;
 }
 
-export function listening(app: FastifyInstance, options: ListenOptions): ListeningServer {
+export function listening(app: FastifyInstance, options: ListenOptions) {
   const { host, port, orAnyPort = false, beforeStop } = options;
   let started: Promise<string> | undefined;
   const listen = async (): Promise<string> => {
@@ -52,8 +47,10 @@ export function listening(app: FastifyInstance, options: ListenOptions): Listeni
     }
   };
   return {
-    start: () => (started ??= listen().then(() => urlOf(app, host))),
-    async stop() {
+    /** Starts to listen, once. @returns the address without a slash at its end */
+    start: (): Promise<string> => (started ??= listen().then(() => urlOf(app, host))),
+    /** Also closes open connections and streams. */
+    async stop(): Promise<void> {
       await started?.catch(() => undefined);
       beforeStop?.();
       await app.close();

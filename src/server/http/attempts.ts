@@ -4,10 +4,7 @@
  */
 import type { Clock } from '../../runtime/clock.js';
 
-export interface Attempts {
-  /** Counts a wrong token of this address. */
-  wrong(address: string): 'few' | 'too many';
-}
+export type Attempts = ReturnType<typeof createAttempts>;
 
 /** Far more than a person mistypes. */
 const MOST = 10;
@@ -15,10 +12,11 @@ const WINDOW_MS = 60_000;
 /** Addresses that are remembered: some hundred kB at most. When there are more, the oldest is forgotten. */
 const MOST_ADDRESSES = 5_000;
 
-export function createAttempts(clock: Pick<Clock, 'now'>): Attempts {
+export function createAttempts(clock: Pick<Clock, 'now'>) {
   const seen = new Map<string, { count: number; until: number }>();
   return {
-    wrong(address) {
+    /** Counts a wrong token of this address. */
+    wrong(address: string): 'few' | 'too many' {
       const nowMs = clock.now();
       const known = seen.get(address);
       const { count, until } =

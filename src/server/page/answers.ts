@@ -3,6 +3,8 @@
  * test checks real answers against them.
  */
 import { z } from 'zod';
+import { subscriptionStatus } from '../../dispatch/subscription-status.js';
+import { statusSchema } from '../../observability/status.js';
 
 /** What an answer holds, without the further properties that its schema allows. */
 export type Plain<Answer> = Answer extends readonly (infer One)[]
@@ -99,78 +101,12 @@ export const refusal = z.looseObject({ error: z.looseObject({ status: count, mes
 
 export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
 
-const listStatus = z.looseObject({
-  list: z.string(),
-  enabled: z.boolean(),
-  intervalMs: z.number().nullable(),
-  freshness: z.looseObject({ ageMs: z.number(), sweepMs: z.number() }).nullable(),
-  baselineAt: iso.nullable(),
-  lastSweep: z.looseObject({ completedAt: iso, tookMs: z.number(), pages: count }).nullable(),
-  failure: z.looseObject({ code: z.string(), message: z.string(), since: iso, at: iso }).nullable(),
-  dueAt: iso.nullable(),
-  late: z.boolean(),
-  held: z
-    .array(z.looseObject({ what: z.enum(['removals', 'creations']), count, of: count, since: iso }))
-    .describe('what waits until a person accepts it'),
-  shortcuts: z
-    .record(z.string(), z.looseObject({ used: count, useful: count, wrong: count }))
-    .nullable()
-    .describe('what the pages that were read out of turn have shown'),
-  sweeping: z.looseObject({ startedAt: iso, pages: count, records: count, running: z.boolean() }).nullable(),
-  records: count,
-});
-
-const subscription = z.looseObject({
-  name: z.string(),
-  handler: z.string(),
-  on: z.array(z.string()),
-  waiting: count,
-  active: count,
-  delayed: count,
-  dead: count,
-  paused: z.boolean(),
-  disabled: z.looseObject({ at: iso, reason: z.string() }).nullable(),
-  failingSince: iso.nullable(),
-  unreadable: z.string().nullable(),
-  lagEvents: count,
-  lagSeconds: z.number(),
+const subscription = subscriptionStatus.extend({
   handledLastMinute: count.describe('at most some 1,000 are counted'),
 });
 
-export const status = z
-  .looseObject({
-    at: iso,
-    redis: z.looseObject({ evictionPolicy: z.string().nullable(), refuses: z.string().nullable() }),
-    workspaces: z.array(
-      z.looseObject({
-        name: z.string(),
-        logLength: count,
-        budget: z.looseObject({
-          requests: count,
-          perSeconds: z.number(),
-          pausedMs: z.number(),
-          allowed: z.number(),
-          lastMinute: z.looseObject({ requests: count, share: z.number() }),
-        }),
-        advice: z.array(z.looseObject({ do: z.string() })).describe('what would make the lists fresher'),
-        lists: z.array(listStatus),
-      }),
-    ),
-    subscriptions: z.array(subscription),
-    processes: z.array(
-      z.looseObject({ id: z.string(), pid: count, host: z.string(), startedAt: iso, roles: z.array(z.string()) }),
-    ),
-    problems: z
-      .array(
-        z.looseObject({
-          kind: z.string(),
-          severity: z.enum(['error', 'warning']),
-          subject: z.string(),
-          message: z.string(),
-        }),
-      )
-      .describe('the worst first'),
-  })
+export const status = statusSchema
+  .extend({ subscriptions: z.array(subscription) })
   .meta({ id: 'Status', description: 'The same as `changefeed status --json`, and what each subscription handled.' });
 
 export const history = z.strictObject({

@@ -6,23 +6,20 @@ import type { history, Plain } from './answers.js';
 
 type Sample = Plain<z.output<typeof history>>['samples'][number];
 
-export interface History {
-  add(status: Status): void;
-  since(ms: number): Sample[];
-}
+export type History = ReturnType<typeof createHistory>;
 
 export const SAMPLE_MS = 5_000;
 const KEPT_MS = 3_600_000;
 
-export function createHistory(clock: Pick<Clock, 'now'>): History {
+export function createHistory(clock: Pick<Clock, 'now'>) {
   const samples: { ms: number; sample: Sample }[] = [];
   return {
-    add(status) {
+    add(status: Status): void {
       const ms = clock.now();
       samples.push({ ms, sample: sampleOf(status, isoTime(ms)) });
       while ((samples[0]?.ms ?? ms) < ms - KEPT_MS) samples.shift();
     },
-    since: (fromMs) => samples.filter(({ ms }) => ms >= fromMs).map(({ sample }) => sample),
+    since: (fromMs: number): Sample[] => samples.filter(({ ms }) => ms >= fromMs).map(({ sample }) => sample),
   };
 }
 

@@ -10,11 +10,7 @@ import { endsOf } from './events-before.js';
 import type { Position } from './position.js';
 import type { FeedOfPage, PageSource } from './source.js';
 
-export interface LiveEvents {
-  /** Events after a position, until the signal aborts or the watch of the logs fails. */
-  follow(from: Position, signal: AbortSignal): AsyncGenerator<TailedEvent, void, undefined>;
-  close(): Promise<void>;
-}
+export type LiveEvents = ReturnType<typeof createLiveEvents>;
 
 interface Watch {
   /** From now on, growth of the logs is noticed. */
@@ -23,7 +19,7 @@ interface Watch {
   broken: AbortSignal;
 }
 
-export function createLiveEvents(source: PageSource, log: Log): LiveEvents {
+export function createLiveEvents(source: PageSource, log: Log) {
   const { feed } = source;
   const stopping = new AbortController();
   const logs = new EventEmitter().setMaxListeners(0);
@@ -50,7 +46,8 @@ export function createLiveEvents(source: PageSource, log: Log): LiveEvents {
     return { begun, ended: watchAll(), broken: broken.signal };
   };
   return {
-    async *follow(from, signal) {
+    /** Events after a position, until the signal aborts or the watch of the logs fails. */
+    async *follow(from: Position, signal: AbortSignal): AsyncGenerator<TailedEvent, void, undefined> {
       watch ??= begin();
       const ended = AbortSignal.any([signal, stopping.signal, watch.broken]);
       const offsets = new Map(from);
@@ -65,7 +62,7 @@ export function createLiveEvents(source: PageSource, log: Log): LiveEvents {
         await grown;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       stopping.abort();
       await watch?.ended;
     },

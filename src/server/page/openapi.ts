@@ -102,6 +102,15 @@ function json(schema: unknown): Json {
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, id: _id, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
+  const {
+    $schema: _,
+    id: _id,
+    ...rest
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: open }) as Json;
   return rest;
+}
+
+/** An object gets further properties later, unless its schema says that it does not. */
+function open({ zodSchema, jsonSchema }: Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]): void {
+  if (zodSchema instanceof z.ZodObject && zodSchema.def.catchall === undefined) delete jsonSchema.additionalProperties;
 }

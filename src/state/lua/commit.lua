@@ -28,11 +28,13 @@
        6 digest of the field names that the records are packed with, or "" where rows are only recognised · 7 these names
        8 n · n × (field, packed record or digest of a row, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
-       then k · k × (number of a key, "set" | "incr" | "del" of a field, or "add" to a set, field, value)
+       then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, or "forget" a page, field, value)
        then t · t × (timer, ms or "" for none)
-       last two: the step before this one ("" where it is not known) · traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
+       last two: the step before this one ("" where it is not known) · traceparent ("" for none),
+       which each event gets as a second field: readers of earlier releases know "event" only
   RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
+--- @include "forget-page"
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 local step, before = redis.call('HGET', KEYS[4], 'step'), ARGV[#ARGV - 1]
@@ -76,6 +78,7 @@ for _ = 1, tonumber(ARGV[at]) do
   if op == 'set' then redis.call('HSET', key, field, value)
   elseif op == 'del' then redis.call('HDEL', key, field)
   elseif op == 'add' then redis.call('SADD', key, field)
+  elseif op == 'forget' then forgetPage(key, field)
   -- Below 0: the field was not tracked when the record was added, and is when it is removed.
   elseif redis.call('HINCRBY', key, field, value) <= 0 then redis.call('HDEL', key, field) end
   at = at + 4

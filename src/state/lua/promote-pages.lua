@@ -5,6 +5,7 @@
   ARGV 1 token · 2 n · n × page to move · m · m × page to drop (0: the unconfirmed ids)
        further pages: recognised no longer
   RETURN {"committed", 0} · {"fenced", holder or ""}    Cost O(pages named). ]]
+--- @include "forget-page"
 local holder = redis.call('GET', KEYS[1])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 
@@ -24,5 +25,5 @@ for i = at + 2, last do
   redis.call('HDEL', KEYS[4], ARGV[i])
   redis.call('HDEL', KEYS[5], ARGV[i])
 end
-for i = last + 1, #ARGV do redis.call('HDEL', KEYS[5], ARGV[i]) end
+for i = last + 1, #ARGV do forgetPage(KEYS[5], ARGV[i]) end
 return { 'committed', 0 }

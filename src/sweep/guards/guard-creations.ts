@@ -20,8 +20,9 @@ export function guardOf(
   lastSweep: SweepSummary | null,
 ): ListGuard {
   const held = heldOf(lastSweep?.held, 'creations');
-  // While new records are held, the list is measured by the records it had before.
-  const before = held?.known?.of ?? (lastSweep?.counts.seen ?? 0) + (lastSweep?.counts.missing ?? 0);
+  const { seen = 0, missing = 0, held: heldBack = 0 } = lastSweep?.counts ?? {};
+  // While new records are held, and after the sweep that found them not to be too many, the list is measured by the records it had before.
+  const before = held?.known?.of ?? seen + missing - heldBack;
   return { list, rules: creations, before, reported: held?.reported ?? 0 };
 }
 

@@ -112,7 +112,6 @@ class ListShortcuts implements Shortcuts {
     if (this.#deps.hasOpen === true) await this.#readOpen(sweep);
   }
 
-  /** A page that is recognised no longer was read by this process, which knows it, or waits for the walk. */
   async #readOpen({ pages, startedAt }: SweepSummary): Promise<void> {
     for (let from = 1; from <= pages; from += PAGES_AT_ONCE) {
       const stored = await this.#deps.store.pages(this.#deps.list, from, PAGES_AT_ONCE);
@@ -212,9 +211,8 @@ class ListShortcuts implements Shortcuts {
     if (page === 1) return null;
     const known = this.#cursors.get(page);
     if (known !== undefined) return known;
-    const [before, own] = await this.#deps.store.pages(this.#deps.list, page - 1, 2);
-    // A page that is recognised no longer has lost its cursor, but the page before may still name it.
-    const cursor = own?.cursor ?? before?.nextCursor ?? undefined;
+    const [stored] = await this.#deps.store.pages(this.#deps.list, page, 1);
+    const cursor = stored?.cursor ?? undefined;
     if (cursor !== undefined) this.#cursors.set(page, cursor);
     return cursor;
   }

@@ -109,6 +109,9 @@ export function summarise(
   };
 }
 
+/** As if one had been found in a minute before: a list that was quiet during one sweep may be about to change. */
+const FOUND_AT_FIRST = { found: 1, ofSeconds: 60 };
+
 /** The last sweep counts half: what only walks find differs from sweep to sweep. */
 function foundByWalks(
   { counts, byShortcuts = 0 }: Checkpoint,
@@ -117,7 +120,8 @@ function foundByWalks(
   if (lastSweep === null) return {};
   const { created, edited, refreshed, deleted } = counts;
   const seconds = Math.max(1_000, Date.parse(completedAt) - Date.parse(lastSweep.completedAt)) / 1_000;
-  const now = Math.max(0, created + edited + refreshed + deleted - byShortcuts) / seconds;
+  const found = Math.max(0, created + edited + refreshed + deleted - byShortcuts);
+  const now = (found + FOUND_AT_FIRST.found) / (seconds + FOUND_AT_FIRST.ofSeconds);
   return { foundByWalks: (now + (lastSweep.foundByWalks ?? now)) / 2 };
 }
 

@@ -12,12 +12,12 @@
 import type { FetchedPage, KnownPage } from '../../api/read-api.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { PageToRead } from '../options.js';
-import type { StoredPage } from '../store.js';
+import { NOT_RECOGNISED, type StoredPage } from '../store.js';
 
 export interface ReadAheadOptions {
   /** Requests a page. */
   fetch: (request: PageToRead & KnownPage & { signal: AbortSignal }) => Promise<FetchedPage>;
-  /** Pages of the last complete sweep; null where there is none, or where it cannot be recognised. */
+  /** Pages of the last complete sweep; null where there is none. */
   stored: (from: number, count: number) => Promise<(StoredPage | null)[]>;
   /** Whether cursors of the last complete sweep are young enough to be used before this sweep names them. */
   usable: () => boolean;
@@ -104,7 +104,8 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       request({ page, cursor }, chunk.pages[page - chunk.from] ?? null);
     },
     forget(page) {
-      if (chunk.pages[page - chunk.from] !== undefined) chunk.pages[page - chunk.from] = null;
+      const known = chunk.pages[page - chunk.from];
+      if (known != null) chunk.pages[page - chunk.from] = { ...known, digest: NOT_RECOGNISED };
     },
     close: dropAll,
   };

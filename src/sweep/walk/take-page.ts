@@ -3,9 +3,9 @@
  * walk commits together with its checkpoint. This file must not know HTTP or Redis.
  *
  * A page with the bytes that the last complete sweep read is skipped: it is not parsed, and no record on it is compared. This is sound
- * because the page is kept only while every record on it is stored as the page shows it:
+ * because the digest is kept only while every record on it is stored as the page shows it:
  * - whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished;
- * - a page with a record in doubt, held or left alone is not kept.
+ * - that of a page with a record in doubt, held or left alone is not kept.
  */
 import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
@@ -20,7 +20,15 @@ import { guardOf } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ReadAhead, ReadPage } from './read-ahead.js';
-import type { Checkpoint, FencingToken, Step, StoredPage, SweepCounts, SweepSummary } from '../store.js';
+import {
+  NOT_RECOGNISED,
+  type Checkpoint,
+  type FencingToken,
+  type Step,
+  type StoredPage,
+  type SweepCounts,
+  type SweepSummary,
+} from '../store.js';
 import type { WalkShortcuts } from './walk-shortcuts.js';
 
 interface Skipping {
@@ -67,7 +75,7 @@ export async function takePage(
     const isKept = known !== null && cursor !== null;
     if (!isUnchanged(fetched))
       return await takeDifferent(deps, options, { ...position, answer: fetched, askedAtMs, isKept });
-    if (known !== null && mayBeSkipped(position)) {
+    if (known !== null && known.digest !== NOT_RECOGNISED && mayBeSkipped(position)) {
       visited.checkKnown(list, known);
       memory.skipped = true;
       return {
@@ -136,10 +144,11 @@ async function takeDifferent(
   const { changes, members, reached, settled, keys } = classified;
   const firstPage = cursor === null ? visited.firstPage : null;
   const open = openRecords(answer.records, options.rules.list);
-  const stored: StoredPage | null =
-    settled && digest !== undefined
-      ? { cursor, nextCursor, digest, records: keys.length, firstPage, ...(open.length > 0 && { open }) }
-      : null;
+  const stored: StoredPage = {
+    ...{ cursor, nextCursor, firstPage, records: keys.length },
+    digest: settled && digest !== undefined ? digest : NOT_RECOGNISED,
+    ...(open.length > 0 && { open }),
+  };
   const { writes, schema } = changes;
   return {
     outcome: 'classified',

@@ -132,7 +132,10 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       crm.fault = (list) => (list === 'people' ? undefined : { status: 500, body: '' });
       crm.token = token;
       await service.waitForLine(/the API accepts the token again/);
-      expect((await statusOf(folder, env)).problems.map(({ kind }) => kind)).not.toContain('token.refused');
+      // The line is written first; then what is stored about each list goes.
+      await eventually(async () =>
+        expect((await statusOf(folder, env)).problems.map(({ kind }) => kind)).not.toContain('token.refused'),
+      );
       crm.fault = () => undefined;
       await eventually(
         async () =>

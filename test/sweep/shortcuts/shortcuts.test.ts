@@ -119,6 +119,23 @@ describe('shortcuts: an aimed fetch', () => {
     expect(await loop.lines()).toEqual(['updated p6']);
   });
 
+  it('reads a page again that shortcuts have rewritten, with its neighbours, also in a process that has just started', async () => {
+    const { api, loop } = await opened();
+    const look = async (id: string, second: number): Promise<void> => {
+      edit(api, id, second);
+      await loop.queue.add('people', [id], { by: 'hint', atMs: loop.now() });
+      await loop.pass(1_500);
+    };
+    await look('p4', 5);
+    await look('p6', 5);
+    await loop.restart();
+    asked(api);
+    api.records = api.records.map((one) => (one['id'] === 'p6' ? { ...one, 이름: 'again' } : one));
+    await look('p6', 9);
+    expect(asked(api).filter(isMiddle)).toEqual(['6']);
+    expect(await loop.lines()).toEqual(['updated p4', 'updated p6', 'updated p6']);
+  });
+
   it('finds a counter without a time of its own once a kept cursor has shown a change newer than the last walk', async () => {
     const { api, loop } = await opened();
     const count = (id: string, number: number): void => {

@@ -1,0 +1,54 @@
+/** What `status` shows of a subscription. */
+import { z } from 'zod';
+
+const count = z.number().int();
+const iso = z.string().describe('ISO 8601, UTC');
+
+export const subscriptionStatus = z.object({
+  name: z.string(),
+  handler: z.string(),
+  on: z.array(z.string()).readonly(),
+  waiting: count,
+  active: count,
+  delayed: count.describe(
+    'waiting for a retry, or for their record to be quiet (`settle`); events behind another one of their record are in `lagEvents`',
+  ),
+  dead: count,
+  paused: z.boolean(),
+  disabled: z
+    .object({
+      at: iso,
+      reason: z.string(),
+      missing: z.boolean().describe('the log dropped events that it had not read'),
+    })
+    .nullable()
+    .describe('since when and why nothing is delivered to it; null when it is enabled'),
+  failingSince: iso.nullable().describe('the first failure since the last success; null when there is none'),
+  failures: count.describe('failed attempts since then'),
+  lastError: z.object({ workspace: z.string(), message: z.string() }).nullable().describe('what the last of them said'),
+  manyDead: z
+    .boolean()
+    .describe('ten or more events became dead letters in the last ten minutes, and were not retried or dropped'),
+  stalled: z
+    .object({
+      since: iso.describe('the event waits since then'),
+      where: z
+        .enum(['paused', 'queue', 'jobless', 'log'])
+        .describe(
+          '`paused`: the queue is paused although the subscription is not disabled; `queue`: no worker takes the event; `jobless`: it has no job that could run; `log`: it is not read from the log',
+        ),
+    })
+    .nullable()
+    .describe('events wait although nothing keeps them back; null when none does'),
+  lagEvents: count.describe(
+    'events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead',
+  ),
+  lagSeconds: z.number().describe('age of the oldest of these; 0 without lag'),
+  unreadable: z
+    .string()
+    .nullable()
+    .describe(
+      'why its keys in Redis cannot be read, with the name of the key: all counts are then 0; null when they can',
+    ),
+});
+export type SubscriptionStatus = z.output<typeof subscriptionStatus>;
