@@ -113,7 +113,7 @@ const workspaceStatus = z.object({
   stateRewound: z
     .object({ from: iso, to: iso })
     .nullable()
-    .describe('the last time that Redis went back to an earlier state: what was written in this time may be gone'),
+    .describe('the last time that Redis went back to an earlier state: what was written in between may be gone'),
   logLength: count.describe('events in the log'),
   budget: z.object({
     requests: count,

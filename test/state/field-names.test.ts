@@ -100,7 +100,9 @@ describe('field names in Redis', () => {
       ...{ sweepId: 's', startedAt: '2026-03-01T00:00:00.000Z', mode: 'changes' as const, cursor: 'c', pages: 1 },
       ...{ counts: noCounts(), firstPage: null },
     };
-    return await store.commit(list, { token, checkpoint, summary: null, writes });
+    const result = await store.commit(list, { token, checkpoint, summary: null, writes });
+    await store.release(list, token);
+    return result;
   };
   const names = (from: number): RecordWrite[] =>
     Array.from({ length: 12 }, (_, n) => record(`p${from + n}`, `필드 ${from}`));

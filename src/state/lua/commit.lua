@@ -30,8 +30,8 @@
        then m · m × event about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, or "forget" a page, field, value)
        then t · t × (timer, ms or "" for none)
-       last two: the step before this one ("" where it is not known)
-       · traceparent ("" for none), which each event gets as a second field: readers of earlier releases know "event" only
+       last two: the step before this one ("" where it is not known) · traceparent ("" for none),
+       which each event gets as a second field: readers of earlier releases know "event" only
   RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
 --- @include "forget-page"
