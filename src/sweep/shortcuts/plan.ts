@@ -3,7 +3,7 @@
  * to find now.
  *
  *     value(page) = ( growth of the end × time since it was read
- *                   + named records on it, each × how often such a name was right
+ *                   + named records on it, each × how often such a name was right × (1 + time since then / 5 s)
  *                   + open records on it, each × nearness of its due date × rate of their changes × time since it was read )
  *                   × 1/2 for each time that such a page was wrong for this list lately
  *
@@ -76,6 +76,12 @@ const WORTH = 1 / 15;
 /** An end where nothing appears gets one of so many requests of the budget, and not fewer than one in 15 s. */
 const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
+/**
+ * Rows that wait at an end are found by its next poll, and a named record by nothing but the walk. Without this, ends that grow fast would leave
+ * no request for named records where the budget is small.
+ */
+const PATIENCE_MS = 5_000;
+const LONGEST_WAIT_MS = 60_000;
 /** A list that is new to us is taken to gain a record a minute. */
 const GROWTH_AT_FIRST = { found: 1, of: 60 };
 /** An open record that is due now is taken to change within the hour. Too often costs requests that were free for a minute, too rarely a late completion. */
@@ -170,7 +176,6 @@ export class Plan {
     if (nowMs - this.#lastMs < this.#paceMs) return null;
     const ids = pageOf === null ? new Map<number, string[]>() : this.#namedByPage(pageOf);
     const ends = new Map([...this.#ends].map(([name, { page }]) => [page, name]));
-    // Of equal ones, the one that was named last.
     const open = this.#open.best(nowMs, (page) => this.#isFree(page, nowMs));
     const pages = [...ids.keys(), ...ends.keys(), ...(open === null ? [] : [open])];
     const free = pages.filter((page) => this.#isFree(page, nowMs));
@@ -261,7 +266,7 @@ export class Plan {
   ): readonly ((nowMs: number) => number)[] {
     return [
       (nowMs) => (name && end ? end.expected + (this.#growth(name, nowMs) * (nowMs - end.readMs)) / 1_000 : 0),
-      (nowMs) => pending.reduce((sum, { by }) => sum + this.#rightness(by, nowMs), 0),
+      (nowMs) => pending.reduce((sum, { by, atMs }) => sum + urgent(this.#rightness(by, nowMs), nowMs - atMs), 0),
       (nowMs) => this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs) * (this.#open.secondsOf(page, nowMs) ?? 0),
     ];
   }
@@ -374,6 +379,12 @@ export class Plan {
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
+}
+
+/** What is hardly ever right is not worth a request however long it waits. */
+function urgent(rightness: number, waitMs: number): number {
+  if (rightness < WORTH) return rightness;
+  return rightness * (1 + Math.min(LONGEST_WAIT_MS, Math.max(0, waitMs)) / PATIENCE_MS);
 }
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {
