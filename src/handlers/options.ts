@@ -159,13 +159,27 @@ export function toSubscription(
   { handleBatch, retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
   refuseContradictions(settings, parts.handler, handleBatch);
-  const { where, retry, timeout: timeoutMs, batch, ...shared } = settings;
+  const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
+  const { where, transform, settle, batch } = settings;
   return {
     ...parts,
-    ...shared,
+    name,
+    on,
+    workspaces,
+    lists,
+    class: changeClass,
+    fields,
+    from,
+    notFrom,
     where: where && compileWhere(where),
-    retry: toRetryPolicy(retry, defaults),
-    timeoutMs,
+    transform,
+    order: settings.order,
+    concurrency: settings.concurrency,
+    retry: toRetryPolicy(settings.retry, defaults),
+    whenDead: settings.whenDead,
+    timeoutMs: settings.timeout,
+    start: settings.start,
+    settle,
     batch: batch && handleBatch && { size: batch.size, lingerMs: batch.linger, handle: handleBatch },
   };
 }
