@@ -1,4 +1,5 @@
 /** The pages of a list that hold open records: how many, and since when they have not been read. Pure. */
+import { gathered } from './waiting.js';
 import { openWeight, type OpenRecords } from '../../detect/open.js';
 
 interface OpenPage {
@@ -35,12 +36,18 @@ export class OpenPages {
     return open === undefined ? null : (open.weight * Math.max(0, nowMs - open.readMs)) / 1_000;
   }
 
-  /** Of the pages that are free, the one that is expected to show most changes. */
+  /** @param rate of changes per second of a record that is due now */
+  gatheredOn(page: number, rate: number, nowMs: number): number {
+    const open = this.#pages.get(page);
+    return open === undefined ? 0 : gathered(rate * open.weight, nowMs - open.readMs);
+  }
+
+  /** Of the pages that are free, the most valuable one. */
   best(nowMs: number, isFree: (page: number) => boolean): number | null {
-    let best: { page: number | null; seconds: number } = { page: null, seconds: 0 };
+    let best: { page: number | null; value: number } = { page: null, value: 0 };
     for (const page of this.#pages.keys()) {
-      const seconds = this.secondsOf(page, nowMs) ?? 0;
-      if (seconds > best.seconds && isFree(page)) best = { page, seconds };
+      const value = this.gatheredOn(page, 1, nowMs);
+      if (value > best.value && isFree(page)) best = { page, value };
     }
     return best.page;
   }

@@ -1,12 +1,13 @@
 /**
- * Which page of a list is worth reading next outside the order of the walk. One formula: the changes that a request for the page is expected
- * to find now.
+ * Which page of a list is worth reading next outside the order of the walk. One formula: how long the changes that a request for the page is
+ * expected to find now have been waiting, all together.
  *
- *     value(page) = ( growth of the end × time since it was read
- *                   + named records on it, each × how often such a name was right × (1 + time since then / 5 s)
- *                   + open records on it, each × nearness of its due date × rate of their changes × time since it was read )
- *                   × 1/2 for each time that such a page was wrong for this list lately
+ *     value(page) = ( growth of the end × t² / 2
+ *                   + named records on it, each × how often such a name was right × (1 s + t)
+ *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
+ *                   × 1/4 for each time that such a page was wrong for this list lately
  *
+ * t is the time since the page was read, or since the change that names the record (waiting.ts).
  * A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned (rates.ts). A further source of value is a
  * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
  * commit-shortcut.ts.
@@ -14,6 +15,7 @@
 import type { OpenRecords } from '../../detect/open.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
+import { expected, gathered, gatheringMs, rateWorth, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
 export interface PlannedPage {
@@ -24,7 +26,7 @@ export interface PlannedPage {
   cursor?: string | null;
   /** The named records on it. */
   ids: readonly string[];
-  /** The changes that it is expected to show. Grows while the request waits for the budget. */
+  /** Grows while the request waits for the budget. */
   value: (nowMs: number) => number;
 }
 
@@ -71,17 +73,9 @@ interface Pending {
   by: ReadonlySet<string>;
 }
 
-/** The least that a request must be expected to find: a list that gains a record a minute is polled every four seconds. */
-const WORTH = 1 / 15;
 /** An end where nothing appears gets one of so many requests of the budget, and not fewer than one in 15 s. */
 const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
-/**
- * Rows that wait at an end are found by its next poll, and a named record by nothing but the walk. Without this, ends that grow fast would leave
- * no request for named records where the budget is small.
- */
-const PATIENCE_MS = 5_000;
-const LONGEST_WAIT_MS = 60_000;
 /** A list that is new to us is taken to gain a record a minute. */
 const GROWTH_AT_FIRST = { found: 1, of: 60 };
 /** An open record that is due now is taken to change within the hour. Too often costs requests that were free for a minute, too rarely a late completion. */
@@ -132,7 +126,7 @@ export class Plan {
   /** @param requestsPerSecond of the budget: the larger it is, the more often a quiet end can be polled */
   constructor({ requestsPerSecond, intervalMs }: { requestsPerSecond: number; intervalMs: number | null }) {
     const quietMs = Math.min(LONGEST_QUIET_MS, (1_000 * REQUESTS_PER_QUIET_POLL) / requestsPerSecond);
-    this.#leastGrowth = (1_000 * WORTH) / Math.max(PAGE_REST_MS, quietMs);
+    this.#leastGrowth = rateWorth(Math.max(PAGE_REST_MS, quietMs));
     this.#paceMs = (intervalMs ?? 0) / PAGES_PER_INTERVAL;
   }
 
@@ -237,8 +231,9 @@ export class Plan {
   /** When an end is worth a request, and when the pace allows one. Infinity while there is no end. */
   dueMs(nowMs: number): number {
     const due = [...this.#ends].map(([name, end]) => {
-      const missing = WORTH / this.#trust(name, nowMs) - end.expected;
-      const worthMs = end.readMs + (1_000 * missing) / this.#growth(name, nowMs);
+      const worth = WORTH / this.#trust(name, nowMs);
+      const gathers = gatheringMs(this.#growth(name, nowMs), worth);
+      const worthMs = end.readMs + (end.expected > 0 ? Math.min(gathers, 1_000 * (worth - 1)) : gathers);
       const freeMs = this.#underWay.has(end.page) ? Infinity : (this.#requestedMs.get(end.page) ?? -Infinity);
       return Math.max(worthMs, freeMs + PAGE_REST_MS);
     });
@@ -265,9 +260,10 @@ export class Plan {
     { name, end, pending }: { name: EndName | undefined; end: End | undefined; pending: readonly Pending[] },
   ): readonly ((nowMs: number) => number)[] {
     return [
-      (nowMs) => (name && end ? end.expected + (this.#growth(name, nowMs) * (nowMs - end.readMs)) / 1_000 : 0),
-      (nowMs) => pending.reduce((sum, { by, atMs }) => sum + urgent(this.#rightness(by, nowMs), nowMs - atMs), 0),
-      (nowMs) => this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs) * (this.#open.secondsOf(page, nowMs) ?? 0),
+      (nowMs) => (name && end ? gathered(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
+      (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
+      (nowMs) => pending.reduce((sum, { by, atMs }) => sum + expected(this.#rightness(by, nowMs), nowMs - atMs), 0),
+      (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }
 
@@ -280,7 +276,7 @@ export class Plan {
   }
 
   #trust(kind: Kind, nowMs: number): number {
-    return 2 ** -this.#rates.found(`wrong ${kind}`, nowMs);
+    return 4 ** -this.#rates.found(`wrong ${kind}`, nowMs);
   }
 
   /** The page was read, by the walk or a shortcut. @param changed of its known records, without those that were named */
@@ -379,12 +375,6 @@ export class Plan {
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
-}
-
-/** What is hardly ever right is not worth a request however long it waits. */
-function urgent(rightness: number, waitMs: number): number {
-  if (rightness < WORTH) return rightness;
-  return rightness * (1 + Math.min(LONGEST_WAIT_MS, Math.max(0, waitMs)) / PATIENCE_MS);
 }
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {
