@@ -134,10 +134,15 @@ interface Judged {
   journal: Parameters<typeof scoreEvents>[0]['journal'];
 }
 
-/** Without records that came and went while Redis was away: the page that showed them could not be committed. */
-function lasting(missed: readonly MissedChange[]): MissedChange[] {
-  const isMissed = (id: string, verb: string): boolean => missed.some((one) => one.id === id && one.verb === verb);
-  return missed.filter(({ id }) => !(isMissed(id, 'created') && isMissed(id, 'deleted')));
+/**
+ * Without what came and went while Redis was away: the page that showed it could not be committed. Whether the last state of each record arrived is
+ * compared with the lists.
+ */
+function lasting(missed: readonly MissedChange[], journal: Judged['journal']): MissedChange[] {
+  return missed.filter(
+    ({ list, id, visibleAt }) =>
+      !journal.some((one) => one.line === 'mutation' && one.list === list && one.id === id && one.at > visibleAt),
+  );
 }
 
 async function judged(delivered: readonly ChangeEvent[], { before, after, feed, journal }: Judged): Promise<Outcome> {
@@ -182,7 +187,7 @@ async function judged(delivered: readonly ChangeEvent[], { before, after, feed, 
     wrong,
     usedTwice: [...usedTwice],
     outOfOrder,
-    missed: lasting(score.missed).map(({ list, id, verb }) => `${verb} ${list} ${id}`),
+    missed: lasting(score.missed, journal).map(({ list, id, verb }) => `${verb} ${list} ${id}`),
     invented: score.falseEvents,
     reported: delivered.filter(({ type }) => type === 'changefeed.state.rewound').length,
     problems: (await feed.status()).problems.map(({ kind }) => kind),
