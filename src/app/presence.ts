@@ -1,6 +1,6 @@
 /**
- * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists and is no earlier one, and watches for
- * problems.
+ * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists and is no earlier
+ * one, and watches for problems.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -141,8 +141,13 @@ class WorkspaceGuard {
         this.#recovering ??= this.#recover({ ...seen, state }, known).finally(() => (this.#recovering = undefined));
         continue;
       }
+      if (state === null) {
+        // Nothing can have gone back: the workspace was forgotten, or the next check finds that its state was lost.
+        this.mark = new LogMark(seen.newest);
+        return seen;
+      }
       mark.saw(seen.newest);
-      if (state !== null) this.#known = { state, seenAt: isoTime(this.#deps.clock.now()) };
+      this.#known = { state, seenAt: isoTime(this.#deps.clock.now()) };
       return seen;
     }
   }

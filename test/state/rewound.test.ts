@@ -55,6 +55,25 @@ const rewindings = async (): Promise<number> =>
   (await loggedEvents(test)).filter(({ type }) => type === 'changefeed.state.rewound').length;
 
 describe('rewound', () => {
+  it(
+    'rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same',
+    { timeout: 10_000 },
+    async () => {
+      const guard = process();
+      const { id } = await guard.check(W);
+      const { store, sweep, change } = swept(guard);
+      await sweep();
+      await change('second');
+      await test.redis.del(...(await test.redis.keys(test.keys.everythingOf(W))));
+
+      expect(await store.acquire('people', 60_000)).toMatchObject({ outcome: 'acquired' });
+
+      const after = await guard.check(W);
+      expect(after.id).not.toBe(id);
+      expect(after.lostAt).not.toBeNull();
+    },
+  );
+
   it('rewound: of several processes one begins the epoch, and the others adopt it; it is reported once', async () => {
     const guards = [process(), process()] as const;
     await guards[0].check(W);

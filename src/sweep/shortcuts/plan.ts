@@ -293,7 +293,7 @@ export class Plan {
   /** A record that is not known may just have been created: it is looked for at the ends, and is pending no longer. */
   #namedByPage(pageOf: (id: string) => number | null): Map<number, string[]> {
     const byPage = new Map<number, string[]>();
-    for (const [id, { atMs }] of [...this.#pending].reverse()) {
+    for (const [id, { atMs }] of this.#pending) {
       const page = pageOf(id);
       if (page === null) for (const end of this.#ends.values()) end.expected = 1;
       // A record whose page was requested after the change that names it has been looked up.
