@@ -3,10 +3,14 @@ import jsonc, { type Node, type ParseError } from 'jsonc-parser';
 import type { Path } from '../schema-kit/problem.js';
 import type { Place } from './report.js';
 
-/** What makes the text invalid JSON, and where; undefined where nothing is found. */
+/** What makes the text invalid JSON, and where; undefined where nothing is found, or it is nested too deep for the parser. */
 export function faultInJson(text: string): { offset: number; reason: string } | undefined {
   const errors: ParseError[] = [];
-  jsonc.parseTree(text, errors, { disallowComments: true });
+  try {
+    jsonc.parseTree(text, errors, { disallowComments: true });
+  } catch {
+    return undefined;
+  }
   const [first] = errors;
   if (first === undefined) return undefined;
   // "CommaExpected"

@@ -94,6 +94,7 @@ function readJson(file: string, source: string, env: Env): Read {
     if (fault === undefined) throw unloadable(source, 'it cannot be read as JSON. Correct the file');
     throw syntaxError(`it cannot be read as JSON: ${fault.reason}`, placeInJson(source, text, fault.offset));
   }
+  if (isDeeper(json, DEEPEST)) throw unloadable(source, `it is nested deeper than ${DEEPEST} levels. Correct the file`);
   const { value, problems } = replaceVariables(json, env);
   const locate = (path: Path): Place => placeInJson(source, text, optionInJson(text, path));
   return {
@@ -102,6 +103,14 @@ function readJson(file: string, source: string, env: Env): Read {
     collected: problems.map((problem) => ({ ...problem, place: locate(problem.path) })),
     locate,
   };
+}
+
+/** No option stands deeper. What follows would run out of stack. */
+const DEEPEST = 100;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function syntaxError(problem: string, place: Place, cause?: unknown): ChangefeedError {

@@ -153,7 +153,8 @@ function readLists(
 
 const readableLists = z.check<Parameters<typeof readLists>[0]>(({ value, issues }) => {
   const entries = Object.entries(value as Readonly<Record<string, unknown>>);
-  const objects = entries.filter(([, options]) => typeof options === 'object' && options !== null);
+  // What is wrong with one of these options was said where it is read.
+  const objects = entries.filter(([, options]) => z.object(descriptorOptions).safeParse(options).success);
   readLists(Object.fromEntries(objects) as typeof value, (message, path) =>
     issues.push({ code: 'custom', input: value, path: [...path], message, params: { whole: true } }),
   );

@@ -5,7 +5,7 @@
  */
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { BEFORE_ALL } from '../events/log-id.js';
+import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { LogReader } from '../dispatch/ports.js';
 import { isAborted } from '../runtime/clock.js';
@@ -81,6 +81,8 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       return entries.map((entry) => parseEntry(log, entry));
     },
     async readBefore(workspace, before, count) {
+      // Redis refuses to look before the first possible id.
+      if (before !== '+' && compareLogIds(before, BEFORE_ALL) <= 0) return [];
       const log = keys.log(workspace);
       const end = before === '+' ? '+' : `(${before}`;
       const entries = await redis.xrevrange(log, end, '-', 'COUNT', Math.min(count, READ_AT_ONCE));

@@ -49,6 +49,14 @@ describe('the request budget', () => {
     expect(fullest(grants, 3_000)).toBeLessThanOrEqual(100);
   });
 
+  it('budget: no request is due later than a window from now, whatever is stored', async () => {
+    const ask = { wanted: 1, allowed: 10, burst: 1, windowMs: 1_000, refusal: null };
+    const own = window();
+    await own.take(ask);
+    await redis.redis.hset(redis.keys.budget('acme'), 'free', '1e30');
+    expect(await own.take(ask)).toMatchObject({ outcome: 'granted', requests: 0, waitMs: 1_000 });
+  });
+
   it('budget: without the shared window they exceed it (control)', async () => {
     const limits = { requests: 10, perSeconds: 4 };
     const grants = new Map<string, number>();

@@ -32,14 +32,14 @@ export async function startApiServer(reply: (request: IncomingMessage, n: number
   return { ...running, requests, [Symbol.asyncDispose]: () => (server.closeAllConnections(), stop(server)) };
 }
 
-/** Calls `answer` with each connection once a request's head has arrived, and with its number. */
-export async function startRawServer(answer: (socket: Socket, n: number) => void): Promise<Running> {
+/** Calls `answer` with each connection once a request has arrived, with its number, and with the head of the request. */
+export async function startRawServer(answer: (socket: Socket, n: number, head: string) => void): Promise<Running> {
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createTcpServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.once('data', () => answer(socket, connections++));
+    socket.once('data', (head) => answer(socket, connections++, String(head)));
   });
   const running = await listen(server);
   return {

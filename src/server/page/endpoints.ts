@@ -123,7 +123,7 @@ function eventEndpoints({ source, views }: EndpointDeps): Endpoint[] {
       access: 'read',
       answer: answers.oneEvent,
       async handle({ params: { workspace = '', logId = '' } }) {
-        const known = source.workspaces().some(({ name }) => name === workspace) && /^\d{1,15}-\d{1,20}$/.test(logId);
+        const known = source.workspaces().some(({ name }) => name === workspace) && /^\d{1,15}-\d{1,19}$/.test(logId);
         const logged = known ? await source.log.event(workspace, logId) : null;
         if (logged === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
         return { view: await views(logged), event: logged.event };

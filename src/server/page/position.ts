@@ -3,7 +3,7 @@
 /** Workspace → log id; `+` is the end of the log. */
 export type Position = ReadonlyMap<string, string>;
 
-const PART = /^([\w.-]{1,64})@(\d{1,15}-\d{1,20}|0|\+)$/;
+const PART = /^([\w.-]{1,64})@(\d{1,15}-\d{1,19}|0|\+)$/;
 
 export function formatPosition(position: Position): string {
   return [...position].map(([workspace, logId]) => `${workspace}@${logId}`).join(',');

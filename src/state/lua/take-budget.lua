@@ -39,7 +39,8 @@ local used = redis.call('ZCARD', KEYS[2])
 -- Even spacing: `free` is when the next request would be due if none came early; a burst may be that many ahead.
 local price = window / allowed
 local early = (burst - 1) * price
-local due = math.max(free, now)
+-- No request is due later than a window from now, whatever is stored: nobody would ask again before.
+local due = math.max(math.min(free, now + window), now)
 local granted = math.max(0, math.min(wanted, allowed - used, math.floor((now + early - due) / price + 1.000001)))
 if granted > 0 then free = due + granted * price end
 for nth = 1, granted do redis.call('ZADD', KEYS[2], now, string.format('%d', count + nth)) end
@@ -50,7 +51,7 @@ redis.call('HSET', KEYS[1], 'ends', string.format('%d', ends), 'last', string.fo
 if ends == now + ttl then redis.call('PEXPIRE', KEYS[1], ttl) end
 if granted > 0 then redis.call('PEXPIRE', KEYS[2], 2 * window) end
 
-local wait = math.max(0, free - early - now)
+local wait = math.max(0, math.min(free, now + window) - early - now)
 if used + granted >= allowed then
   local oldest = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
   wait = math.max(wait, oldest and oldest + window + 1 - now or 0)
