@@ -12,7 +12,7 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
 /**
  * The walk of all lists finds every change, however the other requests fail, so it sets the longest delay.
  */
-const URGENT_SHARE = 0.4;
+const URGENT_SHARE = 0.5;
 
 /**
  * A list's part of the walks is the sum of three parts.

@@ -14,7 +14,7 @@
  */
 import type { OpenRecords } from '../../detect/open.js';
 import { OpenPages } from './open-pages.js';
-import { Rates } from './rates.js';
+import { Rates, type Rate } from './rates.js';
 import { expected, gathered, gatheringMs, rateWorth, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
@@ -272,7 +272,14 @@ export class Plan {
   }
 
   #rightness(by: ReadonlySet<string>, nowMs: number): number {
-    return Math.max(0, ...[...by].map((one) => this.#rates.rate(`right ${one}`, RIGHT_AT_FIRST, nowMs)));
+    return Math.max(0, ...[...by].map((one) => this.#rates.rate(`right ${one}`, this.#likeOthers(one, nowMs), nowMs)));
+  }
+
+  /** A reason that is new is taken to be right as often as others of its type. */
+  #likeOthers(by: string, nowMs: number): Rate {
+    if (typeOf(by) === by) return RIGHT_AT_FIRST;
+    const often = this.#rates.rate(`right ${typeOf(by)}`, RIGHT_AT_FIRST, nowMs);
+    return { found: often * RIGHT_AT_FIRST.of, of: RIGHT_AT_FIRST.of };
   }
 
   #trust(kind: Kind, nowMs: number): number {
@@ -320,7 +327,7 @@ export class Plan {
       // Which of the others were left to the walk is not known, so they say nothing.
       const isKnown = shown.has(id) && (left === 0 || written.has(id));
       if (isKnown)
-        for (const by of this.#asked.get(id)?.by ?? [])
+        for (const by of new Set([...(this.#asked.get(id)?.by ?? [])].flatMap((one) => [one, typeOf(one)])))
           this.#rates.add(`right ${by}`, { found: written.has(id) ? 1 : 0, of: 1 }, nowMs);
       this.#asked.delete(id);
     }
@@ -375,6 +382,11 @@ export class Plan {
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
+}
+
+/** Of the events with this reason. */
+function typeOf(by: string): string {
+  return by.split(',', 1)[0] ?? by;
 }
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {

@@ -198,6 +198,18 @@ describe('plan: named records', () => {
     expect(pass(10, looked(false))).toContain(6);
   });
 
+  it('plan: a reason that is new is taken to be right as often as others of its type', () => {
+    const { name, pass } = planned();
+    for (let n = 2; n < 18; n += 1) {
+      name([`p${n}`], `crm.person.updated,field ${n}`);
+      pass(2, looked(false));
+    }
+    name(['p18'], 'crm.person.updated,another field');
+    name(['p19'], 'crm.memo.created,another');
+    const pages = pass(10, looked(false));
+    expect([pages.includes(18), pages.includes(19)]).toEqual([false, true]);
+  });
+
   it('plan: an end that gains three rows a second does not keep a named record waiting where the budget is small', () => {
     const { clock, name, read } = planned();
     let made = 0;
