@@ -14,7 +14,7 @@
  */
 import type { OpenRecords } from '../../detect/open.js';
 import { OpenPages } from './open-pages.js';
-import { Rates, type Rate } from './rates.js';
+import { Rates } from './rates.js';
 import { expected, gathered, gatheringMs, rateWorth, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
@@ -80,8 +80,6 @@ const LONGEST_QUIET_MS = 15_000;
 const GROWTH_AT_FIRST = { found: 1, of: 60 };
 /** An open record that is due now is taken to change within the hour. Too often costs requests that were free for a minute, too rarely a late completion. */
 const OPEN_CHANGES_AT_FIRST = { found: 1, of: 3_600 };
-/** As if two records had been looked up before, of which one had changed. */
-const RIGHT_AT_FIRST = { found: 1, of: 2 };
 /** What is wrong again and again is worth a 64th, so that it is tried again some time. */
 const MOST_WRONG = 6;
 /** No page is requested more often. */
@@ -262,24 +260,14 @@ export class Plan {
     return [
       (nowMs) => (name && end ? gathered(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
-      (nowMs) => pending.reduce((sum, { by, atMs }) => sum + expected(this.#rightness(by, nowMs), nowMs - atMs), 0),
+      (nowMs) =>
+        pending.reduce((sum, { by, atMs }) => sum + expected(this.#rates.rightness(by, nowMs), nowMs - atMs), 0),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }
 
   #growth(name: EndName, nowMs: number): number {
     return Math.max(this.#leastGrowth, this.#rates.rate(`growth ${name}`, GROWTH_AT_FIRST, nowMs));
-  }
-
-  #rightness(by: ReadonlySet<string>, nowMs: number): number {
-    return Math.max(0, ...[...by].map((one) => this.#rates.rate(`right ${one}`, this.#likeOthers(one, nowMs), nowMs)));
-  }
-
-  /** A reason that is new is taken to be right as often as others of its type. */
-  #likeOthers(by: string, nowMs: number): Rate {
-    if (typeOf(by) === by) return RIGHT_AT_FIRST;
-    const often = this.#rates.rate(`right ${typeOf(by)}`, RIGHT_AT_FIRST, nowMs);
-    return { found: often * RIGHT_AT_FIRST.of, of: RIGHT_AT_FIRST.of };
   }
 
   #trust(kind: Kind, nowMs: number): number {
@@ -326,9 +314,8 @@ export class Plan {
     for (const id of ids) {
       // Which of the others were left to the walk is not known, so they say nothing.
       const isKnown = shown.has(id) && (left === 0 || written.has(id));
-      if (isKnown)
-        for (const by of new Set([...(this.#asked.get(id)?.by ?? [])].flatMap((one) => [one, typeOf(one)])))
-          this.#rates.add(`right ${by}`, { found: written.has(id) ? 1 : 0, of: 1 }, nowMs);
+      const pending = this.#asked.get(id);
+      if (isKnown && pending !== undefined) this.#rates.lookedUp(pending.by, written.has(id), nowMs);
       this.#asked.delete(id);
     }
   }
@@ -382,11 +369,6 @@ export class Plan {
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
-}
-
-/** Of the events with this reason. */
-function typeOf(by: string): string {
-  return by.split(',', 1)[0] ?? by;
 }
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {

@@ -19,6 +19,9 @@ const HALF_LIFE_MS = 600_000;
 /** The names come from a few types of events; a limit all the same. The oldest are forgotten. */
 const MOST_NAMES = 128;
 
+/** As if two records had been looked up before, of which one had changed. */
+const RIGHT_AT_FIRST = { found: 1, of: 2 };
+
 export class Rates {
   readonly #rates: Map<string, StoredRate>;
 
@@ -46,8 +49,26 @@ export class Rates {
     }
   }
 
+  /** Of a record that these reasons name (`reasonOf` in named.ts): the chance that it has changed. */
+  rightness(reasons: ReadonlySet<string>, nowMs: number): number {
+    return Math.max(0, ...[...reasons].map((one) => this.rate(`right ${one}`, this.#likeOthers(one, nowMs), nowMs)));
+  }
+
+  /** A record that these reasons named was looked up. */
+  lookedUp(reasons: ReadonlySet<string>, hadChanged: boolean, nowMs: number): void {
+    for (const one of new Set([...reasons].flatMap((reason) => [reason, typeOf(reason)])))
+      this.add(`right ${one}`, { found: hadChanged ? 1 : 0, of: 1 }, nowMs);
+  }
+
   stored(): Record<string, StoredRate> {
     return Object.fromEntries(this.#rates);
+  }
+
+  /** A reason that is new is taken to be right as often as others of its type. */
+  #likeOthers(reason: string, nowMs: number): Rate {
+    if (typeOf(reason) === reason) return RIGHT_AT_FIRST;
+    const often = this.rate(`right ${typeOf(reason)}`, RIGHT_AT_FIRST, nowMs);
+    return { found: often * RIGHT_AT_FIRST.of, of: RIGHT_AT_FIRST.of };
   }
 
   #now(name: string, nowMs: number): Rate {
@@ -56,4 +77,9 @@ export class Rates {
     const part = 2 ** (-Math.max(0, nowMs - atMs) / HALF_LIFE_MS);
     return { found: found * part, of: of * part };
   }
+}
+
+/** Of the events with this reason. */
+function typeOf(reason: string): string {
+  return reason.split(',', 1)[0] ?? reason;
 }
