@@ -40,7 +40,8 @@ export function presence(
   };
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another one must not create the state of a workspace that was just removed by `forget`.
-    for (const name of workspaces.names) await (roles.includes('poll') ? guard.check(name) : guard.tail(name));
+    const check = roles.includes('poll') ? guard.check : guard.tail;
+    await Promise.all(workspaces.names.map((name) => check(name)));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const facts = {
       ...self,

@@ -71,7 +71,7 @@ export function createSentinel({ status, notices, isExplained, log, clock }: Sen
       for (const workspace of problem.workspace === null ? names : [problem.workspace])
         await notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs);
     }
-    for (const workspace of names) await notices.endUnseen(workspace, { sinceMs: nowMs - OVER_MS, nowMs });
+    await Promise.all(names.map((name) => notices.endUnseen(name, { sinceMs: nowMs - OVER_MS, nowMs })));
     return INTERVAL_MS;
   };
 }
