@@ -1,6 +1,6 @@
 /**
  * Many small workspaces, each at its whole budget: how late changes are, what a request costs, how long `status` takes, and what a process says that has
- * too little processor. All workspaces read one sandbox, which lives in a process of its own, so one change is to be noticed in each of them.
+ * too little processor. Fifty workspaces read one sandbox, all in a process of their own, so one change is to be noticed in each of the fifty.
  *
  *     npm run bench -- many --with workspaces=200 --with seconds=60 --with rate=0.2 [--with core=1] [--with cpu=0.5] [--with processes=2]
  *                           [--with interval=1h] [--with profile=DIR]
@@ -29,6 +29,7 @@ const LISTS: Readonly<Record<string, string>> = {
   deal_history: 'history',
   person_activity: 'activity',
 };
+const WORKSPACES_PER_SERVER = 50;
 const POLLED = new Set(Object.values(LISTS));
 
 export const many: Bench = {
@@ -39,19 +40,23 @@ export const many: Bench = {
     await withRedis(async (redis, redisUrl) => {
       const seconds = Number(more['seconds'] ?? 60);
       const names = Array.from({ length: Number(more['workspaces'] ?? 200) }, (_, nth) => `w${nth}`);
-      const api = await launch({ role: 'api', records, redisUrl, raw: {} }, more);
+      const servers = Math.ceil(names.length / WORKSPACES_PER_SERVER);
+      const api = await launch({ role: 'api', records, servers, redisUrl, raw: {} }, more);
       if (more['core'] !== undefined)
         pin(Number((await redis.info('server')).match(/process_id:(\d+)/)?.[1]), others(more));
-      const { url, token } = api.started as { url: string; token: string };
+      const urls = api.started as { url: string; token: string }[];
       const lists = Object.fromEntries(
         [...POLLED].map((list) => [list, { ...(more['interval'] && { interval: more['interval'] }) }]),
       );
       const raw = {
-        workspaces: names.map((name) => ({ name, baseUrl: url, token, lists })),
+        workspaces: names.map((name, nth) => {
+          const { url = '', token = '' } = urls[nth % servers] ?? {};
+          return { name, baseUrl: url, token, lists };
+        }),
         subscriptions: [{ handler: 'ndjson', name: 'all', path: '/dev/null' }],
         http: { enabled: false },
       };
-      const task: ManyTask = { role: 'feed', records, redisUrl, raw };
+      const task: ManyTask = { role: 'feed', records, servers, redisUrl, raw };
       const startedMs = systemClock.now();
       const feeds = await Promise.all(Array.from({ length: Number(more['processes'] ?? 1) }, () => launch(task, more)));
       const [first] = feeds;
@@ -145,11 +150,13 @@ async function delaysOf(
   { names, api, fromMs, tillMs }: { names: readonly string[]; api: ApiStats; fromMs: number; tillMs: number },
 ) {
   const keys = new Keys();
-  const changes = api.changes.filter(({ list, atMs }) => POLLED.has(list) && atMs >= fromMs && atMs < tillMs);
+  const changes = api.changes.map((own) =>
+    own.filter(({ list, atMs }) => POLLED.has(list) && atMs >= fromMs && atMs < tillMs),
+  );
   const delays: number[] = [];
   const means: number[] = [];
   let missing = 0;
-  for (const name of names) {
+  for (const [nth, name] of names.entries()) {
     const noticed = new Map<string, number[]>();
     for (const [id, [, json = '{}']] of (await redis.xrange(keys.log(name), '-', '+')) as [string, string[]][]) {
       const { type, subject } = JSON.parse(json) as { type: string; subject: string };
@@ -157,7 +164,7 @@ async function delaysOf(
       noticed.set(key, [...(noticed.get(key) ?? []), Number(id.split('-')[0])]);
     }
     const own: number[] = [];
-    for (const { list, id, atMs } of changes) {
+    for (const { list, id, atMs } of changes[nth % changes.length] ?? []) {
       const seenMs = noticed.get(`${list} ${id}`)?.find((ms) => ms >= atMs);
       if (seenMs === undefined) missing += 1;
       else own.push((seenMs - atMs) / 1_000);
@@ -168,7 +175,15 @@ async function delaysOf(
   const at = (share: number): number => rounded(quantile(delays, share), 1);
   const means95 = [rounded(quantile(means, 0), 1), rounded(quantile(means, 1), 1)];
   // Changes of nothing but a time, and those that a later one has covered, have no event of their own.
-  return { changes: changes.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1), missing, means: means95 };
+  return {
+    changes: changes.flat().length,
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    max: at(1),
+    missing,
+    means: means95,
+  };
 }
 
 interface Child {

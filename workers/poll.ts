@@ -104,13 +104,15 @@ async function sweepDue(
  * Redis.
  */
 async function watchList(
-  { watch, guard, log, capacity }: AppContext,
+  { watch, guard, log, clock, capacity }: AppContext,
   workspace: Workspace,
   { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
-): Promise<void> {
+): Promise<number> {
   const { name, sweepDeps } = workspace;
   const shortcuts = workspace.shortcuts.get(list);
-  if (shortcuts === undefined || watch.refusal() !== null || capacity.waiting.count > 0) return;
+  if (shortcuts === undefined || watch.refusal() !== null || capacity.waiting.count > 0) return untilMs;
+  // The lease, and what is stored of the list, are needed for a page only.
+  if (shortcuts.restsUntil(clock.now()) > untilMs) return shortcuts.restsUntil(clock.now());
   workspace.alive.set(list, alive);
   try {
     const { rules, images, creations, baseline } = listIn(workspace, list);
@@ -123,4 +125,5 @@ async function watchList(
   } finally {
     workspace.alive.delete(list);
   }
+  return shortcuts.restsUntil(clock.now());
 }

@@ -4,19 +4,23 @@ import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Log } from '../../src/runtime/log.js';
 import type { MutationLine } from '../../src/sandbox/journal/lines.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 
 export interface ManyTask {
   role: 'api' | 'feed';
   records: number;
+  /** Of the API. */
+  servers: number;
   redisUrl: string;
   raw: Record<string, unknown>;
 }
 
+type Changes = { list: string; id: string; atMs: number }[];
+
 export interface ApiStats {
   requests: number;
-  /** Of the lists that are polled, without removals. */
-  changes: { list: string; id: string; atMs: number }[];
+  /** Of each server, without removals. */
+  changes: Changes[];
 }
 
 export interface FeedStats {
@@ -35,31 +39,35 @@ export interface StatusStats {
   problems: Record<string, number>;
 }
 
-type Command = { do: 'rate'; rate: number } | { do: 'stats' } | { do: 'status' } | { do: 'stop' };
+/** `slow`: the first server alone. */
+type Command =
+  { do: 'rate'; rate: number } | { do: 'slow'; ms: number } | { do: 'stats' } | { do: 'status' } | { do: 'stop' };
 
+const START_MS = Date.UTC(2026, 0, 1);
 const task = JSON.parse(process.env['MANY_TASK'] ?? '{}') as ManyTask;
 const reply = (answer: object): void => void process.send?.(answer);
 process.on('disconnect', () => process.exit(0));
 if (task.role === 'api') await serve();
 else await poll();
 
+/** Several, each on a port of its own: a server here takes 1,000 connections. */
 async function serve(): Promise<void> {
-  const sandbox = createSandbox({
-    records: task.records,
-    start: Date.UTC(2026, 0, 1),
-    limit: null,
-    journalKeep: 1_000_000,
-  });
-  const { url, token } = await sandbox.start();
-  process.on('message', (command: Command) => {
-    if (command.do === 'rate') sandbox.rate = command.rate;
-    const lines = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
-    const changes = lines
-      .filter(({ after, kind }) => after !== null && kind !== 'prepare')
+  const sandboxes = Array.from({ length: task.servers }, (_, nth) =>
+    createSandbox({ records: task.records, start: START_MS, seed: nth + 1, limit: null, journalKeep: 1_000_000 }),
+  );
+  const started = await Promise.all(sandboxes.map((one) => one.start()));
+  const changesOf = (sandbox: Sandbox): Changes =>
+    sandbox.journal
+      .lines()
+      .filter((line): line is MutationLine => line.line === 'mutation' && line.after !== null)
       .map(({ list, id, at }) => ({ list, id, atMs: Date.parse(at) }));
-    reply({ requests: sandbox.requests, changes } satisfies ApiStats);
+  process.on('message', (command: Command) => {
+    if (command.do === 'rate') for (const one of sandboxes) one.rate = command.rate;
+    if (command.do === 'slow') sandboxes[0]?.behave({ latencyMs: command.ms });
+    const requests = sandboxes.reduce((sum, one) => sum + one.requests, 0);
+    reply({ requests, changes: sandboxes.map(changesOf) } satisfies ApiStats);
   });
-  reply({ url, token });
+  reply(started.map(({ url, token }) => ({ url, token })));
 }
 
 async function poll(): Promise<void> {
@@ -101,8 +109,8 @@ function counting(logged: Record<string, number>): Log {
   const count =
     (level: string) =>
     (facts: object, message: string): void => {
-      const { problem = '', code = '', reason = '' } = facts as Record<string, string | undefined>;
-      const key = [level, message.slice(0, 60), problem, code, reason].join(' ').trim();
+      const { problem = '', code = '', reason = '', loop = '' } = facts as Record<string, string | undefined>;
+      const key = [level, message.slice(0, 60), problem, code, reason, loop].join(' ').trim();
       logged[key] = (logged[key] ?? 0) + 1;
     };
   const ignored = (): void => undefined;

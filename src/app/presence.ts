@@ -26,7 +26,7 @@ export function presence(
   workspaces: Workspaces,
   { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
 ): Part {
-  const { redis, keys, guard, watch, log, clock, loops } = context;
+  const { redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
   const self = {
@@ -43,8 +43,10 @@ export function presence(
     const check = roles.includes('poll') ? guard.check : guard.tail;
     await Promise.all(workspaces.names.map((name) => check(name)));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
+    const { count: lists, forMs } = capacity.waiting;
     const facts = {
       ...self,
+      ...(lists > 0 && { waiting: { lists, forMs } }),
       stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
       failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
       spent: workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
