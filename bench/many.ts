@@ -206,7 +206,7 @@ async function launch(task: ManyTask, more: Readonly<Record<string, string>>): P
   const [started] = (await once(child, 'message')) as [unknown];
   return {
     started,
-    async ask<T>(what: string, rest: object = {}): Promise<T> {
+    async ask<T>(what: string, rest?: object): Promise<T> {
       const replied = once(child, 'message') as Promise<[T]>;
       child.send({ do: what, ...rest });
       return (await replied)[0];

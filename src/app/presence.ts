@@ -40,8 +40,8 @@ export function presence(
   };
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another one must not create the state of a workspace that was just removed by `forget`.
-    const check = roles.includes('poll') ? guard.check : guard.tail;
-    await Promise.all(workspaces.names.map((name) => check(name)));
+    const polls = roles.includes('poll');
+    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.tail(name))));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const { count: lists, forMs } = capacity.waiting;
     const facts = {

@@ -51,14 +51,13 @@ function crowd(count: number, { signal = never } = {}) {
 }
 
 describe('capacity', () => {
-  it('a process whose timers are late begins nothing more until few are left, and then in the order in which they came', async () => {
+  it('a process whose timers are late takes ever fewer, in the order in which they came', async () => {
     const { clock, capacity, begun, running, end } = crowd(100);
-    await clock.wake(101);
-    const atFirst = running();
-    while (running() > 4) await end(4, 101);
-    expect([atFirst < 100, begun.length, capacity.waiting.count]).toEqual([true, atFirst, 100 - atFirst]);
-    await end(4, 101);
-    expect(begun).toEqual(Array.from({ length: atFirst + 4 }, (_, nth) => nth));
+    const atFirst = await clock.wake(101).then(running);
+    for (let round = 0; round < 12; round += 1) await end(4, 101);
+    expect([atFirst, running()]).toEqual([32, expect.toSatisfy((most: number) => most <= 8)]);
+    expect(begun).toEqual(Array.from({ length: begun.length }, (_, nth) => nth));
+    expect(capacity.waiting.count).toBe(100 - begun.length);
   });
 
   it('a process whose timers are on time takes all of them, although none ends', async () => {
