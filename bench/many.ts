@@ -197,7 +197,7 @@ async function launch(task: ManyTask, more: Readonly<Record<string, string>>): P
   const isFeed = task.role === 'feed';
   const profile = isFeed && more['profile'] !== undefined ? ['--cpu-prof', `--cpu-prof-dir=${more['profile']}`] : [];
   const core = more['core'] === undefined ? [] : ['taskset', '-c', isFeed ? more['core'] : others(more)];
-  const [command = '', ...args] = [...core, process.execPath, ...profile, script];
+  const [command, ...args] = [...core, process.execPath, ...profile, script];
   const child = spawn(command, args, {
     env: { ...process.env, MANY_TASK: JSON.stringify(task) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
