@@ -11,14 +11,16 @@ import { filesOfAnEdit } from './files-of-an-edit.js';
 import { freshness } from './freshness.js';
 import { growth } from './growth.js';
 import { latency } from './latency.js';
+import { many } from './many.js';
 import { memory } from './memory.js';
 import { parseFlags, resultOf, type Bench } from './support/bench.js';
+import { scaling } from './scaling.js';
 import { unchanged } from './unchanged.js';
 import { workspaces } from './workspaces.js';
 
 const BENCHES: readonly Bench[] = [
   ...[unchanged, changed, baseline, growth, memory],
-  ...[latency, budget, freshness, delayPerRequest, workspaces, filesOfAnEdit],
+  ...[latency, budget, freshness, delayPerRequest, workspaces, many, scaling, filesOfAnEdit],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */
 const SCRIPTS: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -55,7 +55,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       await dispatcher.start();
       trimming = runLoop({
         name: 'log retention',
-        run: () => trimLogs(context, { dispatcher, subscriptions }),
+        run: (_signal, alive) => trimLogs(context, { dispatcher, subscriptions, alive }),
         ready: (signal) => watch.untilUsable(signal),
         signal: stopping.signal,
         log: logger,
@@ -81,10 +81,15 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
 
 async function trimLogs(
   { config, redis, keys, clock, log }: AppContext,
-  { dispatcher, subscriptions }: { dispatcher: Dispatcher; subscriptions: readonly Subscription[] },
+  {
+    dispatcher,
+    subscriptions,
+    alive,
+  }: { dispatcher: Dispatcher; subscriptions: readonly Subscription[]; alive: () => void },
 ): Promise<number> {
   const disabled = await dispatcher.enforceDisabled();
   for (const { name: workspace } of config.workspaces) {
+    alive();
     const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
     const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
     const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);

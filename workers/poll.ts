@@ -79,7 +79,8 @@ async function sweepDue(
       if (expected === null) workspace.budget.weigh(list, firstLoad(pages));
     };
     const again = workspace.failures.isFailing(list);
-    const result = await sweepOnce(context, workspace, { list, signal, onProgress, shortcuts, again, parent: null });
+    const sweep = { list, signal, onProgress, shortcuts, again, parent: null };
+    const result = await context.capacity.run(() => sweepOnce(context, workspace, sweep), { signal, alive });
     if (result.outcome === 'held') {
       log.debug(where, 'list is being swept by another process');
       return result.expiresInMs;
@@ -103,13 +104,15 @@ async function sweepDue(
  * Redis.
  */
 async function watchList(
-  { watch, guard, log }: AppContext,
+  { watch, guard, log, clock, capacity }: AppContext,
   workspace: Workspace,
   { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
-): Promise<void> {
+): Promise<number> {
   const { name, sweepDeps } = workspace;
   const shortcuts = workspace.shortcuts.get(list);
-  if (shortcuts === undefined || watch.refusal() !== null) return;
+  if (shortcuts === undefined || watch.refusal() !== null || capacity.waiting.count > 0) return untilMs;
+  // The lease, and what is stored of the list, are needed for a page only.
+  if (shortcuts.restsUntil(clock.now()) > untilMs) return shortcuts.restsUntil(clock.now());
   workspace.alive.set(list, alive);
   try {
     const { rules, images, creations, baseline } = listIn(workspace, list);
@@ -122,4 +125,5 @@ async function watchList(
   } finally {
     workspace.alive.delete(list);
   }
+  return shortcuts.restsUntil(clock.now());
 }

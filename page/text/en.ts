@@ -50,6 +50,7 @@ export const en = {
   'problem.role.missing': 'No process has a role that is needed',
   'problem.loop.stalled': 'A part of a process is stuck',
   'problem.loop.failing': 'A part of a process keeps failing',
+  'problem.process.overloaded': 'A process has too little processor',
   'problem.problem.over': 'A problem is over',
   'problems.title': 'Problems',
   'problems.intro': 'What you have to look at or decide, the most severe first.',

@@ -31,6 +31,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'role.missing': '필요한 역할을 맡은 프로세스가 없습니다. changefeed start로 프로세스를 시작하세요.',
   'loop.stalled': '프로세스의 일부가 진행되지 않아 다시 시작했습니다. 계속되면 프로세스를 다시 시작하세요.',
   'loop.failing': '프로세스의 일부가 1분 넘게 계속 실패합니다. 마지막 오류를 확인하세요.',
+  'process.overloaded':
+    'CPU가 부족해 목록들이 차례를 기다립니다. 빠지는 변경은 없지만 늦게 발견됩니다. poll 프로세스나 CPU를 늘리거나 interval을 정하세요.',
   'problem.over': '문제가 해결되었습니다.',
 };
 

@@ -3,7 +3,7 @@ import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
 import { nameOf, type ListName, type Lists, type ListRef } from '../crm/lists/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
-import { onAbort } from '../runtime/on-abort.js';
+import { onAbort, OVER } from '../runtime/on-abort.js';
 import type { ApiAddress } from './address.js';
 import type { RequestKind } from './budget.js';
 import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './body.js';
@@ -83,7 +83,7 @@ async function withDeadline<T>(
     throw error;
   } finally {
     forget?.();
-    inner.abort();
+    inner.abort(OVER);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ListName } from '../crm/lists/lists.js';
 import { reasonOf, sleepUntilAborted, type Clock } from '../runtime/clock.js';
-import { onAbort } from '../runtime/on-abort.js';
+import { onAbort, OVER } from '../runtime/on-abort.js';
 import { allowanceAfter } from './allowance.js';
 import type { Budget, BudgetLimits, BudgetWindow, Refusal, WalkLoad } from './budget.js';
 import { createFairQueue } from './fair-queue.js';
@@ -81,7 +81,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
         void askWhileSomeWait();
         return () => {
           queue.remove(own);
-          if (queue.size === 0) idle.abort();
+          if (queue.size === 0) idle.abort(OVER);
         };
       }),
     pause: (pauseMs) => window.refused({ pauseMs, recentMs: RECENT_WINDOWS * limits.perSeconds * 1_000 }),

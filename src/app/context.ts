@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.js';
 import { derivingSubscription } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Measure } from '../observability/prometheus.js';
+import { Capacity } from '../runtime/capacity.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
@@ -38,6 +39,8 @@ export interface AppContext extends OpenedTelemetry {
   log: Log;
   clock: Clock;
   loops: LoopBoard;
+  /** For its sweeps. */
+  capacity: Capacity;
 }
 
 export interface OpenedContext extends AppContext, UsedRedis {
@@ -94,6 +97,7 @@ export async function openContext(options: {
     log,
     clock,
     loops: new Map(),
+    capacity: new Capacity(),
     redisOrigin: opened.origin,
     place,
     cut() {

@@ -26,7 +26,7 @@ export function presence(
   workspaces: Workspaces,
   { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
 ): Part {
-  const { redis, keys, guard, watch, log, clock, loops } = context;
+  const { redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
   const self = {
@@ -40,10 +40,13 @@ export function presence(
   };
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another one must not create the state of a workspace that was just removed by `forget`.
-    for (const name of workspaces.names) await (roles.includes('poll') ? guard.check(name) : guard.tail(name));
+    const polls = roles.includes('poll');
+    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.tail(name))));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
+    const { count: lists, forMs } = capacity.waiting;
     const facts = {
       ...self,
+      ...(lists > 0 && { waiting: { lists, forMs } }),
       stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
       failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
       spent: workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),

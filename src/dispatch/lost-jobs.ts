@@ -29,7 +29,7 @@ interface LostJobsOptions {
 const LIVING = ['waiting', 'active', 'delayed', 'prioritized'] as const;
 const CHUNK = 100;
 
-/** Returns one comparison. It calls `alive` after each subscription. */
+/** Returns one comparison. It calls `alive` after each workspace of a subscription. */
 export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOptions) {
   /** By subscription, what the last comparison found without a job. */
   let missing = new Map<string, ReadonlySet<string>>();
@@ -59,7 +59,12 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
       if (queue === undefined) continue;
       const read = workspaces.filter((name) => readsWorkspace(one, name));
       // The heads first, then the jobs: a job that is added in between is found.
-      const jobless = await withoutJob(await gate.heads(one.name, read), queue);
+      const heads: MustHaveJob[] = [];
+      for (const workspace of read) {
+        heads.push(...(await gate.heads(one.name, [workspace])));
+        alive();
+      }
+      const jobless = await withoutJob(heads, queue);
       const stillMissing = new Set<string>();
       found.set(one.name, stillMissing);
       let [added, dropped] = [0, 0];

@@ -29,6 +29,7 @@ export const PROBLEM_KINDS = [
   'role.missing',
   'loop.stalled',
   'loop.failing',
+  'process.overloaded',
 ] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 /** What the feed reports about itself: each problem when it begins, and that it is over. The event type is `changefeed.<kind>`. */

@@ -21,6 +21,8 @@ const FAILING_ATTEMPTS = 2;
 const FAILING_BADLY_MS = 600_000;
 /** Failed turns of a loop over this time are no slip. The waits between them grow to half of it. */
 const LOOP_FAILING_MS = 60_000;
+/** Longer than a start, when all lists are due at once. */
+const OVERLOADED_MS = 30_000;
 /** A loop whose last failure is older runs again, in a turn that takes long. */
 const LOOP_FAILED_MS = 120_000;
 
@@ -31,6 +33,7 @@ export function problemsOf(status: Observed): Problem[] {
     ...missingRoles(status),
     ...stalledLoops(status),
     ...failingLoops(status),
+    ...overload(status),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
     ...subscriptionProblems(status),
   ];
@@ -114,6 +117,15 @@ function failingLoops({ at: now, processes }: Observed): Problem[] {
   );
 }
 
+/** Once: all processes share the lists, and the answer is the same. */
+function overload({ processes }: Observed): Problem[] {
+  const [worst] = processes.toSorted((one, other) => (other.waiting?.forMs ?? 0) - (one.waiting?.forMs ?? 0));
+  if (worst?.waiting === undefined || worst.waiting.forMs < OVERLOADED_MS) return [];
+  const { pid, host, waiting, workspaces } = worst;
+  const message = `Process ${pid} on ${host} has too little processor for ${workspaces.length} workspaces: ${waiting.lists} lists are due and wait for their turn, the first for ${formatDuration(waiting.forMs)}. Nothing is lost, and changes are noticed late. Start further processes with the role "poll", give it more processor, or set intervals.`;
+  return [problem('warning', 'process.overloaded', { subject: 'role:poll', message })];
+}
+
 function rewindOf({ name: workspace, stateRewound, lists }: WorkspaceStatus): Problem[] {
   if (stateRewound === null) return [];
   const { to: since } = stateRewound;
@@ -129,9 +141,10 @@ function rewindOf({ name: workspace, stateRewound, lists }: WorkspaceStatus): Pr
 
 function workspaceProblems(workspace: WorkspaceStatus, { at, processes }: Observed): Problem[] {
   const { name, lists } = workspace;
+  // Where lists wait for their turn, a late one is no news.
   const isPolled = processes.some(
-    ({ roles, workspaces, startedAt }) =>
-      roles.includes('poll') && workspaces.includes(name) && msBetween(startedAt, at) >= GRACE_MS,
+    ({ roles, workspaces, startedAt, waiting }) =>
+      roles.includes('poll') && workspaces.includes(name) && !waiting && msBetween(startedAt, at) >= GRACE_MS,
   );
   const ofLists = lists
     .filter(({ enabled }) => enabled)

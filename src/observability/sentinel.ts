@@ -36,6 +36,7 @@ const OVER_MS = 4 * INTERVAL_MS;
 const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
   'role.missing',
   'list.late',
+  'process.overloaded',
   'sweep.failed',
   'token.refused',
   'subscription.stalled',
@@ -68,10 +69,12 @@ export function createSentinel({ status, notices, isExplained, log, clock }: Sen
     const nowMs = clock.now();
     for (const problem of current.values()) {
       // A problem without a workspace concerns all of them.
-      for (const workspace of problem.workspace === null ? names : [problem.workspace])
-        await notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs);
+      const concerned = problem.workspace === null ? names : [problem.workspace];
+      await Promise.all(
+        concerned.map((workspace) => notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs)),
+      );
     }
-    for (const workspace of names) await notices.endUnseen(workspace, { sinceMs: nowMs - OVER_MS, nowMs });
+    await Promise.all(names.map((name) => notices.endUnseen(name, { sinceMs: nowMs - OVER_MS, nowMs })));
     return INTERVAL_MS;
   };
 }

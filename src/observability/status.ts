@@ -169,6 +169,12 @@ export const processStatus = z.object({
     .array(z.object({ loop: z.string(), since: z.iso.datetime(), at: z.iso.datetime(), error: z.string() }))
     .readonly()
     .describe('loops whose last turn failed; `since` and `at`: the first and the last failure in a row'),
+  waiting: z
+    .object({ lists: count, forMs: z.number().describe('the first of them') })
+    .optional()
+    .describe(
+      'lists that are due and wait for their turn, because the process sweeps no more than its processor allows',
+    ),
   spent: z
     .array(spent.extend({ workspace: z.string() }))
     .readonly()

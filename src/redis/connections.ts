@@ -93,7 +93,16 @@ class EndableRedis extends Redis {
       command.promise.then(forget, forget);
       this.#explainWrongType(command);
     }
+    this.#gather();
     return super.sendCommand(command, stream);
+  }
+
+  /** What is sent until nothing is left to do without waiting is one write: a system call per command costs more than the rest of it. */
+  #gather(): void {
+    const { stream } = this as { stream?: Redis['stream'] };
+    if (stream === undefined || stream.writableCorked > 0) return;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
   }
 
   #explainWrongType(command: Command): void {

@@ -1,6 +1,6 @@
 /** The only source of time. Code that reads the time or waits takes a Clock, so that a test can control it. */
 import { setImmediate } from 'node:timers/promises';
-import { onAbort } from './on-abort.js';
+import { onAbort, OVER } from './on-abort.js';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -50,7 +50,7 @@ export async function withinTime<T>(
   try {
     return await Promise.race([work, waitUntilLate()]);
   } finally {
-    done.abort();
+    done.abort(OVER);
   }
 }
 

@@ -6,7 +6,7 @@ import { isAborted, isoTime, sleepUntilAborted, systemClock, type Clock } from '
 import { formatDuration } from './duration.js';
 import { Episode } from './episode.js';
 import type { Log } from './log.js';
-import { onAbort } from './on-abort.js';
+import { onAbort, OVER } from './on-abort.js';
 
 export interface LoopOptions {
   name: string;
@@ -119,7 +119,7 @@ async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: 
     await Promise.race([work.catch(() => undefined), sleepUntilAborted(systemClock, STALL_GRACE_MS, over.signal)]);
     throw error;
   } finally {
-    over.abort();
+    over.abort(OVER);
     forget();
   }
 }

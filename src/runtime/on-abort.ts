@@ -1,6 +1,9 @@
 /** Waiting for a signal that many wait for, such as the stop of a service: loops, sleeps, requests. */
 import { setMaxListeners } from 'node:events';
 
+/** Ends a wait that is over. Made once: an abort without a reason makes an exception with a stack, for each request. */
+export const OVER = new Error('The wait is over.');
+
 /**
  * Calls the listener once if the signal aborts. Returns how to stop listening, which each caller does when its wait is over. So many
  * listeners are no leak, and Node.js must not warn of one.

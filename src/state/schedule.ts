@@ -25,25 +25,23 @@ export function createScheduleStore(redis: Redis, keys: Keys, workspace: string)
   };
 }
 
-/** `lastFailure`: also when it is over. Only the status reads it. */
-export async function readTimes(
-  scope: WorkspaceRedis,
-  list: ListName,
-): Promise<ListTimes & { lastFailure: () => ListFailure | null }> {
-  const key = scope.keys.sweep(scope.workspace, list);
-  const [summary = null, now = null, before = null] = await scope.redis.hmget(
-    key,
-    'lastSweep',
-    'failure',
-    'lastFailure',
-  );
-  const lastSweep = readSummary(summary, scope, list);
-  const failure = now === null ? null : readFailure(now, key);
-  const lastFailure = () => failure ?? (before === null ? null : readFailure(before, key, 'lastFailure'));
-  return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure, lastFailure };
+async function readTimes(scope: WorkspaceRedis, list: ListName): Promise<ListTimes> {
+  const fields = await scope.redis.hmget(scope.keys.sweep(scope.workspace, list), 'lastSweep', 'failure');
+  const [summary = null, failure = null] = fields;
+  return timesIn(scope, list, { summary: readSummary(summary, scope, list), failure });
 }
 
-function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {
+/** The times of a list by what is stored. */
+export function timesIn<Summary extends ListTimes['lastSweep']>(
+  { keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  { summary: lastSweep, failure: json }: { summary: Summary; failure: string | null },
+): ListTimes & { lastSweep: Summary } {
+  const failure = json === null ? null : readFailure(json, keys.sweep(workspace, list));
+  return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure };
+}
+
+export function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {
   const what = 'why the last attempts to sweep a list failed';
   const remedy = `HDEL ${key} ${field} removes it; the list is then swept as if its last attempt had not failed.`;
   return readJson(listFailureSchema, json, { key, field, what, remedy });

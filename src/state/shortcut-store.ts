@@ -8,7 +8,7 @@ import { readMembersOf } from './membership.js';
 import { loadScript } from './scripts.js';
 import { readJson } from './stored.js';
 
-const LEARNED = 'learned';
+export const LEARNED = 'learned';
 const beginWalk = loadScript('begin-walk');
 
 type OfShortcuts = Pick<SweepStore, 'membersOf' | 'created' | 'beginWalk' | 'learned' | 'saveLearned'>;
@@ -28,17 +28,16 @@ export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
       const touched = [keys.lease, keys.created, keys.unconfirmed, keys.sweep].map((key) => key(workspace, list));
       return committed(beginWalk, await beginWalk.run(redis, touched, [token]));
     },
-    learned: (list) => readLearned(scope, list),
+    learned: async (list) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
     async saveLearned(list, learned) {
       await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
     },
   };
 }
 
-export async function readLearned({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Learned | null> {
-  const key = keys.sweep(workspace, list);
-  const json = await redis.hget(key, LEARNED);
+export function learnedIn({ keys, workspace }: WorkspaceRedis, list: ListName, json: string | null): Learned | null {
   if (json === null) return null;
+  const key = keys.sweep(workspace, list);
   const remedy = `HDEL ${key} ${LEARNED} removes it; the list's shortcuts then learn from the beginning.`;
   return readJson(learnedSchema, json, { key, field: LEARNED, what: 'what shortcuts have learned', remedy });
 }

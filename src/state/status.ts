@@ -10,12 +10,13 @@ import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js'
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
+import { readCheckpoint, readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
-import { readLearned } from './shortcut-store.js';
-import { readTimes } from './schedule.js';
+import { readFailure, timesIn } from './schedule.js';
+import { LEARNED, learnedIn } from './shortcut-store.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';
-import { loadSweep, readRows } from './sweep-store.js';
+import { baselineIn, ROWS_FIELD, rowsIn } from './sweep-store.js';
 
 export interface WatchedWorkspace {
   name: string;
@@ -42,41 +43,47 @@ export async function readWorkspaceStatus(
   { name, budget, lists }: WatchedWorkspace,
 ): Promise<StoredWorkspace> {
   const { redis, keys } = view;
-  const [state, logLength, { refusal, pausedMs }, listStatuses] = await Promise.all([
-    readState(redis, keys, name),
+  const state = await readState(redis, keys, name);
+  const { since: stateSince = null, lostAt: stateLostAt = null, rewound: stateRewound = null } = state ?? {};
+  const [logLength, { refusal, pausedMs }, listStatuses] = await Promise.all([
     redis.xlen(keys.log(name)),
     readLastRefusal({ redis, keys, workspace: name }),
     Promise.all(
       Object.entries(lists).map(([list, options]) =>
-        readListStatus({ ...view, workspace: name }, { list, ...options }).catch((error: unknown) =>
+        readListStatus({ ...view, workspace: name }, { list, stateSince, ...options }).catch((error: unknown) =>
           unreadableList({ list, ...options }, error, isoTime(view.nowMs)),
         ),
       ),
     ),
   ]);
-  const { since: stateSince = null, lostAt: stateLostAt = null, rewound: stateRewound = null } = state ?? {};
   const since = { stateSince, stateLostAt, stateRewound };
   const { requests: allowed } = view.allowance(budget, refusal);
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
 }
 
-async function readListStatus(view: View, { list, ...pace }: WatchedList & { list: ListName }): Promise<ListStatus> {
+/** One read per kind of key: `status` reads thousands of lists. */
+async function readListStatus(
+  view: View,
+  { list, stateSince, ...pace }: WatchedList & { list: ListName; stateSince: string | null },
+): Promise<ListStatus> {
   const { enabled, intervalMs } = pace;
   const { redis, keys, workspace, nowMs, nextMs } = view;
-  const [identity, { checkpoint, state }, times, stored, rows, running, learned] = await Promise.all([
-    readState(redis, keys, workspace),
-    loadSweep(view, list),
-    readTimes(view, list),
+  const hash = keys.sweep(workspace, list);
+  const [fields, stored, running] = await Promise.all([
+    redis.hmget(hash, 'lastSweep', 'failure', 'lastFailure', 'checkpoint', 'baselineAt', LEARNED, ROWS_FIELD),
     countRecords(view, list),
-    readRows(view, list),
     redis.exists(keys.lease(workspace, list)),
-    readLearned(view, list),
   ]);
-  const lastFailure = times.lastFailure();
+  const [swept = null, failure = null, before = null, checked = null, baselineAt = null, uses = null, rows = null] =
+    fields;
+  const summary = readSummary(swept, view, list);
+  const times = timesIn(view, list, { summary, failure });
+  const lastFailure = times.failure ?? (before === null ? null : readFailure(before, hash, 'lastFailure'));
+  const checkpoint = readCheckpoint(checked, view, list);
   // A list that was never swept is due from the beginning of the state.
   const dueMs =
     times.lastSweep === null && times.failure === null
-      ? Date.parse(identity?.since ?? isoTime(nowMs))
+      ? Date.parse(stateSince ?? isoTime(nowMs))
       : nextMs(times, { ...pace, wakeMs: null, nowMs });
   return {
     list,
@@ -86,13 +93,13 @@ async function readListStatus(view: View, { list, ...pace }: WatchedList & { lis
     late: enabled && running === 0 && nowMs - dueMs > LATE_MS,
     enabled,
     intervalMs,
-    freshness: state.lastSweep === null ? null : freshness(state.lastSweep, nowMs),
-    baselineAt: state.baselineAt,
-    lastSweep: state.lastSweep === null ? null : lastSweep(state.lastSweep),
-    silence: state.lastSweep?.staleness ?? null,
-    unreadable: state.lastSweep?.unreadable ?? [],
-    held: state.lastSweep?.held ?? [],
-    shortcuts: learned?.uses ?? null,
+    freshness: summary === null ? null : freshness(summary, nowMs),
+    baselineAt: baselineIn(view, list, baselineAt),
+    lastSweep: summary === null ? null : lastSweep(summary),
+    silence: summary?.staleness ?? null,
+    unreadable: summary?.unreadable ?? [],
+    held: summary?.held ?? [],
+    shortcuts: learnedIn(view, list, uses)?.uses ?? null,
     sweeping:
       checkpoint === null
         ? null
@@ -103,7 +110,7 @@ async function readListStatus(view: View, { list, ...pace }: WatchedList & { lis
             running: running === 1,
           },
     // The stored records include deleted ones; the rows of the schema do not.
-    records: rows ?? stored,
+    records: rowsIn(view, list, rows) ?? stored,
   };
 }
 

@@ -192,7 +192,7 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
     cursors: checkpoint === null ? [] : cursors,
     cutOff: checkpoint === null && ofWalk > 0,
     state: {
-      baselineAt: readTime(baselineAt, fieldAt(hash, 'baselineAt', 'when the baseline was complete')),
+      baselineAt: baselineIn(scope, list, baselineAt),
       quiet: quiet !== null,
       lastSweep: readSummary(lastSweep, scope, list),
     },
@@ -200,10 +200,14 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
 }
 
 /** The rows of a list, as its schema tally counts them; null before the first record. */
-export async function readRows({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<number | null> {
-  const [hash, field] = [keys.sweep(workspace, list), `schema ${ROWS}`];
-  const rows = await redis.hget(hash, field);
-  return rows === null ? null : readCount(hash, field, rows);
+export const ROWS_FIELD = `schema ${ROWS}`;
+export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows: string | null): number | null {
+  return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
+}
+
+/** When the baseline of a list was complete. */
+export function baselineIn({ keys, workspace }: WorkspaceRedis, list: ListName, at: string | null): string | null {
+  return readTime(at, fieldAt(keys.sweep(workspace, list), 'baselineAt', 'when the baseline was complete'));
 }
 
 function readCount(hash: string, field: string, text: string): number {

@@ -1,4 +1,5 @@
 /** Holds the lease of a list: renews it while a page is slow or the API asks to wait, and aborts the work when it is lost. */
+import { OVER } from '../runtime/on-abort.js';
 import { leaseLost } from './errors.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import type { AcquireResult, FencingToken } from './store.js';
@@ -42,7 +43,7 @@ export async function withLease<Result>(
   try {
     return { outcome: 'done', result: await work({ token, signal, epoch }) };
   } finally {
-    done.abort();
+    done.abort(OVER);
     await renewing;
     await store.release(list, token);
   }

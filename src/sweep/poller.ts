@@ -21,8 +21,11 @@ export interface PollerDeps {
    * progress.
    */
   sweep: (list: PolledList, watch: { signal: AbortSignal; alive: () => void }) => Promise<number>;
-  /** Uses the list's shortcuts while it waits, until this time at the latest; ms since the epoch. @defaultValue the loop only waits */
-  watch?: (list: PolledList, watch: { signal: AbortSignal; alive: () => void; untilMs: number }) => Promise<void>;
+  /**
+   * Uses the list's shortcuts while it waits, until this time at the latest; ms since the epoch. Returns when they may be due again.
+   * @defaultValue the loop only waits
+   */
+  watch?: (list: PolledList, watch: { signal: AbortSignal; alive: () => void; untilMs: number }) => Promise<number>;
   /** Resolves when Redis can be written to, or when the signal aborts. */
   ready: (signal: AbortSignal) => Promise<void>;
   log: Log;
@@ -35,6 +38,8 @@ const RECHECK_MS = 2_000;
 /** A list is watched for this long, then left alone for a moment, in which a sweep that a person asks for gets it. */
 const WATCH_MS = 4_000;
 const LEAVE_MS = 1_000;
+/** The same for a list that waits for long and has no page to read before. */
+const IDLE_MS = 5_000;
 /** A sweep makes progress with every answer of the API. An answer takes at most 30 s, and so does the wait before the next try. */
 const STALL_MS = 180_000;
 
@@ -47,8 +52,9 @@ export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, lo
   const turn = async (list: PolledList, signal: AbortSignal, alive: () => void): Promise<number> => {
     const waitMs = (await dueMs(list)) - clock.now();
     if (waitMs > LEAVE_MS && watch !== undefined) {
-      await watch(list, { signal, alive, untilMs: clock.now() + Math.min(waitMs - LEAVE_MS, WATCH_MS) });
-      return LEAVE_MS;
+      const untilMs = clock.now() + Math.min(waitMs - LEAVE_MS, WATCH_MS);
+      const againMs = (await watch(list, { signal, alive, untilMs })) - clock.now();
+      return Math.max(LEAVE_MS, Math.min(againMs, waitMs, IDLE_MS));
     }
     if (waitMs > 0) return Math.min(waitMs, RECHECK_MS);
     return Math.min(await sweep(list, { signal, alive }), RECHECK_MS);

@@ -55,6 +55,11 @@ describe('problems', () => {
     ],
     ['a list that is late', { lists: [list({ late: true })] }, ['error list.late list:people']],
     [
+      'too little processor, in place of each list that is late because of it',
+      { lists: [list({ late: true })], processes: [process(ALL.roles, { waiting: { lists: 9, forMs: 40_000 } })] },
+      ['warning process.overloaded role:poll'],
+    ],
+    [
       'the missing role rather than late lists when no process polls',
       { lists: [list({ late: true })], processes: [process(['dispatch', 'handle'])] },
       ['error role.missing role:poll'],

@@ -33,6 +33,7 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
     walked: () => undefined,
     isLive: () => true,
     dueMs: () => Infinity,
+    restsUntil: (nowMs) => nowMs,
     end: () => Promise.resolve(),
   };
   const inner = api.fetchPage.bind(api);

@@ -54,6 +54,8 @@ export interface Shortcuts {
   isLive(): boolean;
   /** When `next` may have a page again, while no walk is under way. */
   dueMs(nowMs: number): number;
+  /** Until then, no page is given out because of the list's interval. */
+  restsUntil(nowMs: number): number;
   /** To be called before the lease is released. */
   end(): Promise<void>;
 }
@@ -164,6 +166,10 @@ class ListShortcuts implements Shortcuts {
   dueMs(nowMs: number): number {
     if (this.#lastSweep === null) return Infinity;
     return Math.min(Math.max(this.#lookMs, this.#plan.paceMs()), this.#plan.dueMs(nowMs));
+  }
+
+  restsUntil(nowMs: number): number {
+    return Math.max(nowMs, this.#plan.paceMs());
   }
 
   async end(): Promise<void> {

@@ -3,6 +3,7 @@
  * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
  */
 import type { Page } from '../../api/read-api.js';
+import { OVER } from '../../runtime/on-abort.js';
 import type { SweepMemory } from '../memory.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
 import type { Shortcuts, WalkedPage } from '../shortcuts/shortcuts.js';
@@ -55,9 +56,6 @@ const NONE: WalkShortcuts = {
 
 /** Pages of shortcuts under way. With more, records that are named later would wait behind those that were named before. */
 const AT_ONCE = 2;
-
-/** Made once: an abort without a reason makes an exception with a stack. */
-const WOKEN = new Error('The wait is over.');
 
 interface UnderWay {
   asked: AskedShortcut;
@@ -120,7 +118,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
       waits.push(clock.sleep(ms, woken.signal).catch(() => undefined));
     }
     await Promise.race(waits);
-    woken.abort(WOKEN);
+    woken.abort(OVER);
   }
 
   async #commit(

@@ -1,0 +1,88 @@
+/**
+ * How many sweeps a process does at once: as many as its event loop keeps up with, which its own timers show. With more, all of them are slow
+ * together: leases and answers of a healthy API come too late, and nothing is finished. The others wait, in the order in which they came.
+ */
+import { reasonOf, systemClock, type Clock } from './clock.js';
+import { onAbort } from './on-abort.js';
+
+/** A timer that is later shows that the loop does not keep up. */
+const LATE_MS = 100;
+const SAMPLE_MS = 250;
+const AT_FIRST = 32;
+const LEAST = 4;
+/** What takes longer, such as the sweep of a large list or of a slow API, keeps no other waiting. */
+const TENURE_MS = 10_000;
+
+interface Work {
+  /** When it came, and then when it began; ms. */
+  sinceMs: number;
+  alive: () => void;
+  begin: () => void;
+}
+
+export class Capacity {
+  readonly #clock: Clock;
+  readonly #running = new Set<Work>();
+  readonly #waiting = new Set<Work>();
+  #most = AT_FIRST;
+  #isMeasuring = false;
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** How many wait, and for how long the first of them has; ms. */
+  get waiting(): { count: number; forMs: number } {
+    const [first] = this.#waiting;
+    return { count: this.#waiting.size, forMs: first === undefined ? 0 : this.#clock.now() - first.sinceMs };
+  }
+
+  /**
+   * @param wait.alive called again and again while the work waits for its turn
+   * @throws the signal's reason, if it aborts before
+   */
+  async run<T>(work: () => Promise<T>, { signal, alive }: { signal: AbortSignal; alive: () => void }): Promise<T> {
+    const own: Work = { sinceMs: this.#clock.now(), alive, begin: () => undefined };
+    const turn = new Promise<void>((resolve) => (own.begin = resolve));
+    this.#waiting.add(own);
+    const forget = onAbort(signal, () => {
+      if (this.#waiting.delete(own)) own.begin();
+    });
+    this.#admit();
+    if (!this.#isMeasuring) void this.#measure();
+    try {
+      await turn;
+      forget();
+      if (signal.aborted) throw reasonOf(signal);
+      return await work();
+    } finally {
+      this.#running.delete(own);
+      this.#admit();
+    }
+  }
+
+  #admit(): void {
+    for (const next of this.#waiting) {
+      if (this.#running.size >= this.#most) return;
+      this.#waiting.delete(next);
+      this.#running.add(next);
+      next.sinceMs = this.#clock.now();
+      next.begin();
+    }
+  }
+
+  async #measure(): Promise<void> {
+    this.#isMeasuring = true;
+    while (this.#running.size + this.#waiting.size > 0) {
+      const askedMs = this.#clock.now();
+      await this.#clock.sleep(SAMPLE_MS);
+      const nowMs = this.#clock.now();
+      if (nowMs - askedMs > SAMPLE_MS + LATE_MS) this.#most = Math.max(LEAST, Math.floor(0.8 * this.#running.size));
+      else if (this.#waiting.size > 0) this.#most = Math.ceil(1.1 * this.#most);
+      for (const one of this.#running) if (nowMs - one.sinceMs > TENURE_MS) this.#running.delete(one);
+      for (const one of this.#waiting) one.alive();
+      this.#admit();
+    }
+    this.#isMeasuring = false;
+  }
+}
