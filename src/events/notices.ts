@@ -41,6 +41,15 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
   };
 }
 
+export const SNAPSHOT_COMPLETE = 'changefeed.snapshot.complete';
+export const SNAPSHOT_COMPLETE_MESSAGE =
+  'After Redis forgot changes, every record of this list was sent. Records that you have with a lower sequence than this event are gone.';
+
+/** Redis forgot what subscriptions were told: a subscription may want a snapshot. */
+export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {
+  return type === 'changefeed.state.rewound' || type === 'changefeed.state.lost';
+}
+
 /** What a notice, the status and the log say while the lists have not been swept since Redis went back. */
 export function rewoundMessage(workspace: string, { from, to }: { from: string; to: string }): string {
   return (

@@ -124,3 +124,19 @@ export function upsertSql(table: Table, image: 'replaced' | 'kept'): string {
       OR (excluded."sequence" = present."sequence" AND excluded."observed_at" > present."observed_at")
       OR excluded."observed_at" > present."observed_at" + interval '${NEW_COUNT_AFTER}'`;
 }
+
+/** Values: workspace, sequence, time. Rows below the sequence are marked as those of removed records are. */
+export function goneSql(table: Table, { keepDeleted }: { keepDeleted: boolean }): string {
+  const emptied = keepDeleted ? [] : ['data', ...table.columns.map(({ name }) => name)];
+  const assignments = [
+    ...[
+      '"deleted" = true',
+      '"sequence" = $2::bigint',
+      '"updated_at" = $3::timestamptz',
+      '"observed_at" = $3::timestamptz',
+    ],
+    ...emptied.map((name) => `${quote(name)} = NULL`),
+  ];
+  return `UPDATE ${qualified(table)} SET ${assignments.join(', ')}
+    WHERE "workspace" = $1 AND "sequence" < $2::bigint AND NOT "deleted"`;
+}
