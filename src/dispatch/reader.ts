@@ -23,6 +23,8 @@ import { keepParts } from './subscription-parts.js';
 const BATCH = 250;
 /** How often it looks for replays, unless it has found one. */
 const TASKS_INTERVAL_MS = 2_000;
+/** How often it looks whether the events of a snapshot are handled, before it reports the end of a list. */
+const ENDING_MS = 500;
 
 export interface ReadersOptions extends DispatchStores {
   workspaces: readonly string[];
@@ -127,7 +129,7 @@ class SubscriptionReader {
     const batch = await this.#upToRewind(await shared.read(after, BATCH));
     const last = batch.at(-1);
     if (last === undefined) {
-      if (!replayed) await shared.waitAfter(after, signal);
+      if (!replayed) await shared.waitAfter(after, signal, this.#snapshot.isEnding(tasks) ? ENDING_MS : undefined);
       return 0;
     }
     // After Redis went back, another dispatcher may have begun a snapshot, which this one has not found yet.

@@ -110,6 +110,11 @@ export class Snapshot {
     return reading !== null;
   }
 
+  /** Whether the end of a list waits for its events to be handled. */
+  isEnding(tasks: readonly StoredTask[]): boolean {
+    return (snapshotIn(tasks, this.#options.workspace)?.task.ending ?? null) !== null;
+  }
+
   /**
    * The events of a batch that may be sent, and the offset after them; null when the log must wait. At the start, those that no image contains or
    * will contain.

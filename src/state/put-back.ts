@@ -107,7 +107,8 @@ async function putOneBack(
         writes: lower,
         events: [...eventsOf({ writes: others }), ...(step.events ?? [])],
         // The sweep that has found some of it again has counted all of its rows.
-        schema: writes.length === changes.length ? (step.schema ?? new Map()) : new Map(),
+        schema:
+          writes.length === changes.length ? (step.schema ?? new Map<string, number>()) : new Map<string, number>(),
         created: writes.filter(({ key }) => stored.get(key) === null).map(({ key }) => key),
       },
       { mark },
