@@ -32,6 +32,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'loop.stalled': '프로세스의 일부가 진행되지 않아 다시 시작했습니다. 계속되면 프로세스를 다시 시작하세요.',
   'loop.failing': '프로세스의 일부가 1분 넘게 계속 실패합니다. 마지막 오류를 확인하세요.',
   'problem.over': '문제가 해결되었습니다.',
+  'snapshot.complete':
+    'Redis가 변경을 잊어 목록의 모든 레코드를 다시 보냈습니다. 이 이벤트보다 낮은 sequence의 레코드는 더 이상 없습니다.',
 };
 
 /** Of the errors with which reading a list fails. */

@@ -27,7 +27,7 @@ import { typesOf } from '../events/catalogue.js';
 import { listOf } from '../events/envelope.js';
 import { epochOfSequence, firstSequenceOf } from '../events/epoch.js';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
-import { buildNotice, SNAPSHOT_COMPLETE_MESSAGE } from '../events/notices.js';
+import { snapshotComplete } from '../events/notices.js';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -211,11 +211,8 @@ export class Snapshot {
     const { task } = stored;
     const { oldest } = await gate.pending(subscription.name, workspace);
     if (oldest !== null && compareLogIds(oldest, sentAt) <= 0) return false;
-    const event = buildNotice({
-      ...{ workspace, kind: 'snapshot.complete', subject: `list:${list}`, at: isoTime(clock.now()) },
-      ...{ severity: 'info', list, since: task.after?.since ?? null, sequence: leastOf(task) },
-      message: SNAPSHOT_COMPLETE_MESSAGE,
-    });
+    const times = { at: isoTime(clock.now()), since: task.after?.since ?? null };
+    const event = snapshotComplete({ workspace, list, ...times, sequence: leastOf(task) });
     const logId = offset === BEFORE_ALL ? '0-0' : offset;
     const sent = [{ event, logId, serial: `${task.sent + 1}-0`, stored: { event } }];
     await enqueueEvents(sent, { ...this.#options, origin: task.id, readAt: stored }, this.#options);

@@ -2,6 +2,7 @@
  * The feed's own events: `changefeed.<subject>.<what>`. They are in the workspace's log and reach subscriptions that select
  * them by name or by `changefeed.*`.
  */
+import type { ListName } from '../crm/lists/lists.js';
 import { eventId } from './envelope.js';
 import type { ChangeEvent, Notice, NoticeKind, NoticeType } from './types.js';
 
@@ -42,8 +43,13 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
 }
 
 export const SNAPSHOT_COMPLETE = 'changefeed.snapshot.complete';
-export const SNAPSHOT_COMPLETE_MESSAGE =
-  'After Redis forgot changes, every record of this list was sent. Records that you have with a lower sequence than this event are gone.';
+/** Sent to a subscription after a snapshot that follows a loss in Redis: what it has of the list with a lower sequence is not in the list. */
+export function snapshotComplete(
+  of: Pick<NoticeDraft, 'workspace' | 'at' | 'since' | 'sequence'> & { list: ListName },
+): ChangeEvent {
+  const message = `Redis forgot changes, so every record of list "${of.list}" was sent. A record that you have with a lower sequence than this event is gone.`;
+  return buildNotice({ ...of, kind: 'snapshot.complete', subject: `list:${of.list}`, severity: 'info', message });
+}
 
 /** Redis forgot what subscriptions were told: a subscription may want a snapshot. */
 export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {

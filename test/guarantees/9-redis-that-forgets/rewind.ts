@@ -11,6 +11,7 @@ import { expect } from 'vitest';
 import type { Changefeed } from '../../../src/app/changefeed.js';
 import { LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
 import { listOf } from '../../../src/events/envelope.js';
+import { SNAPSHOT_COMPLETE } from '../../../src/events/notices.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { contentText } from '../../../src/sandbox/verify/equality.js';
 import { scoreEvents } from '../../../src/sandbox/verify/score.js';
@@ -136,7 +137,7 @@ export async function rewind(
   const isQuiet = async (): Promise<void> => {
     expect(await missingIn(feed)).toEqual([]);
     expect(await pendingOf(feed)).toBe(0);
-    const marks = delivered().filter(({ type }) => type === 'changefeed.snapshot.complete');
+    const marks = delivered().filter(({ type }) => type === SNAPSHOT_COMPLETE);
     expect(marks.length).toBe(restarts === 'untold' ? 0 : LIST_NAMES.length);
   };
   await eventually(isQuiet, { ...FOR_LONG, timeoutMs: 100_000 }).catch(() => undefined);
@@ -221,14 +222,14 @@ function foldsOf(events: readonly ChangeEvent[]): Record<'arrival' | 'highest', 
   const folds = { arrival: noCopies(), highest: noCopies() };
   for (const event of events) {
     const { sequence, notice } = event.data;
-    if (event.type === 'changefeed.snapshot.complete') {
+    if (event.type === SNAPSHOT_COMPLETE) {
       const list = notice?.list as BuiltInList;
       for (const { [list]: copies } of Object.values(folds))
         for (const [id, copy] of copies) if (copy.data.sequence < sequence) copies.delete(id);
       continue;
     }
     const list = listOf(event);
-    if (list === undefined || !/\.(created|updated|deleted|snapshot)$/.test(event.type)) continue;
+    if (list === undefined || !isOfRecord(event)) continue;
     const { arrival, highest } = folds;
     arrival[list as BuiltInList].set(event.subject, event);
     const before = highest[list as BuiltInList].get(event.subject);
@@ -277,13 +278,20 @@ function inOneOrder(shown: Shown): Shown {
   return Object.fromEntries(each) as unknown as Shown;
 }
 
+/** It says what a record is, or that it is gone. */
+function isOfRecord({ type }: ChangeEvent): boolean {
+  return /^crm\..*\.(created|updated|deleted|snapshot)$/.test(type);
+}
+
 type Journal = Parameters<typeof scoreEvents>[0]['journal'];
 
 /**
  * Changes that the lists showed and of which no event says anything: neither one with this state, nor one that was observed later. Without what came
- * and went while Redis was away: the page that showed it could not be committed.
+ * and went while Redis was away: the page that showed it could not be committed. The end of a list's snapshot says that a record is gone.
  */
-function missedIn(journal: Journal, events: readonly ChangeEvent[]): { missed: string[]; expected: number } {
+function missedIn(journal: Journal, delivered: readonly ChangeEvent[]): { missed: string[]; expected: number } {
+  const marks = delivered.filter(({ type }) => type === SNAPSHOT_COMPLETE);
+  const events = delivered.filter(isOfRecord);
   const { histories, equality } = truthOf(journal, { removalAfterMs: 1_000 });
   const byRecord = new Map<string, ChangeEvent[]>();
   for (const event of events) {
@@ -295,19 +303,21 @@ function missedIn(journal: Journal, events: readonly ChangeEvent[]): { missed: s
     const told = byRecord.get(`${list} ${id}`) ?? [];
     const contents = new Set(told.map(({ data }) => contentText(data.after, equality)));
     const latestMs = Math.max(...told.map(({ data }) => Date.parse(data.observedAt)));
+    const isEnded = marks.some(
+      ({ data }) => data.notice?.list === list && told.every((one) => one.data.sequence < data.sequence),
+    );
     expected += steps.length;
     return steps
-      .filter(
-        ({ to, visibleAt }) =>
-          to === states.length - 1 && latestMs < visibleAt && !contents.has(states[to]?.content ?? null),
-      )
+      .filter(({ to, visibleAt }) => to === states.length - 1 && latestMs < visibleAt)
+      .filter(({ to }) => !contents.has(states[to]?.content ?? null))
+      .filter(({ verb }) => verb !== 'deleted' || !isEnded)
       .map(({ verb }) => `${verb} ${list} ${id}`);
   });
   return { missed, expected };
 }
 
 function judge(delivered: readonly ChangeEvent[], { journal }: { journal: Journal }) {
-  const changes = delivered.filter(({ type }) => /^crm\..*\.(created|updated|deleted|snapshot)$/.test(type));
+  const changes = delivered.filter(isOfRecord);
   const last = new Map<string, number>();
   const ids = new Set<string>();
   const contents = new Map<string, string>();
@@ -329,7 +339,7 @@ function judge(delivered: readonly ChangeEvent[], { journal }: { journal: Journa
   return {
     usedTwice: [...usedTwice],
     outOfOrder: [...outOfOrder],
-    ...missedIn(journal, changes),
+    ...missedIn(journal, delivered),
     invented: score.falseEvents,
     reported: delivered.filter(({ type }) => type === 'changefeed.state.rewound').length,
   };
