@@ -1,8 +1,8 @@
 /**
  * One list's table: its columns, and the statements that create and update it. Pure.
  *
- * A row is a record's newest state by its sequence, and of two events with one sequence the one observed later: after a failover of Redis that
- * lost its last writes, a sequence is given out again. The condition is part of the statement that writes, so it holds for concurrent
+ * A row is a record's newest state by its sequence, and of two events with one sequence the one observed later: an earlier release gave a sequence
+ * out again after a failover of Redis that lost its last writes. The condition is part of the statement that writes, so it holds for concurrent
  * writers: an event that is late, repeated or replayed finds a row that is at least as new, and changes nothing. The row of a removed
  * record stays (marked and emptied) for the same reason: without it, a late `updated` would bring the record back.
  */

@@ -140,7 +140,7 @@ export async function rewind(
     const marks = delivered().filter(({ type }) => type === SNAPSHOT_COMPLETE);
     expect(marks.length).toBe(restarts === 'untold' ? 0 : LIST_NAMES.length);
   };
-  await eventually(isQuiet, { ...FOR_LONG, timeoutMs: 100_000 }).catch(() => undefined);
+  await eventually(isQuiet, FOR_LONG).catch(() => undefined);
   const after = await readEverything(target);
   const journal = sandbox.journal.lines();
   const unsnapped = { ...foldsOf(eventsIn(LINES.unsnapped)) };
