@@ -52,6 +52,7 @@ export const en = {
   'problem.loop.failing': 'A part of a process keeps failing',
   'problem.process.overloaded': 'A process has too little processor',
   'problem.problem.over': 'A problem is over',
+  'problem.snapshot.complete': 'Every record of a list was sent again',
   'problems.title': 'Problems',
   'problems.intro': 'What you have to look at or decide, the most severe first.',
   'problems.original': 'Message in the log',

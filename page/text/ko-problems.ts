@@ -34,6 +34,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'process.overloaded':
     'CPU가 부족해 목록들이 차례를 기다립니다. 빠지는 변경은 없지만 늦게 발견됩니다. poll 프로세스나 CPU를 늘리거나 interval을 정하세요.',
   'problem.over': '문제가 해결되었습니다.',
+  'snapshot.complete':
+    'Redis가 변경을 잊어 목록의 모든 레코드를 다시 보냈습니다. 이 이벤트보다 낮은 sequence의 레코드는 더 이상 없습니다.',
 };
 
 /** Of the errors with which reading a list fails. */

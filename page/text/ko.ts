@@ -54,6 +54,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'problem.loop.failing': '프로세스의 일부가 계속 실패하고 있습니다',
   'problem.process.overloaded': '프로세스의 CPU가 부족합니다',
   'problem.problem.over': '문제가 해결되었습니다',
+  'problem.snapshot.complete': '목록의 모든 레코드를 다시 보냈습니다',
   'problems.title': '문제',
   'problems.intro': '확인하거나 결정해야 할 일을 심각한 순서로 보여 줍니다.',
   'problems.original': '로그 원문(영어)',

@@ -1,6 +1,7 @@
 /** One attempt: a call of a handler, bounded in time even when the handler ignores its signal; and its spans. */
 import { ChangefeedError, describe } from '../errors.js';
 import { listOf } from '../events/envelope.js';
+import { SNAPSHOT_COMPLETE } from '../events/notices.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
@@ -87,7 +88,7 @@ export function shape(options: ShapeOptions): ChangeEvent | null | Promise<Chang
   const { event } = options.delivery;
   const { where, transform } = options.subscription;
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
-  if (where !== undefined && !where(event)) return null;
+  if (where !== undefined && event.type !== SNAPSHOT_COMPLETE && !where(event)) return null;
   if (transform === undefined) return event;
   const reshaped: unknown = transform(event);
   return isThenable(reshaped)

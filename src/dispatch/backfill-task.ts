@@ -29,8 +29,12 @@ const snapshotTask = z.object({
   sent: z.number(),
   /** Log id: no image contains an event after it. `0`: no times of reading are stored. */
   until: z.string(),
-  /** Records without a stored image. */
+  /** Records of the list that have no stored image. */
   withoutImage: z.number(),
+  /** It follows the beginning of this epoch, and each list a sweep that began after this time. Absent: it is the start of the subscription. */
+  after: z.object({ epoch: z.number(), since: z.iso.datetime() }).exactOptional(),
+  /** The list whose last records were sent when the offset was `sentAt`, and whose end is to be reported. */
+  ending: z.object({ list: z.string(), sentAt: z.string() }).nullable().exactOptional(),
 });
 
 export const backfillTask = z.discriminatedUnion('kind', [replayTask, snapshotTask]);

@@ -213,9 +213,17 @@ export interface Scan {
 export type ListReadiness = 'ready' | 'waiting' | 'off' | 'imageless';
 
 export interface SnapshotSource {
-  readiness(workspace: string, lists: readonly ListName[]): Promise<ReadonlyMap<ListName, ListReadiness>>;
-  /** One step through the records of a list. Over all steps, each record comes at least once. */
-  scan(workspace: string, list: ListName, from: ScanPosition | null): Promise<Scan>;
+  /** @param since a list counts as `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
+  readiness(
+    workspace: string,
+    lists: readonly ListName[],
+    since?: string,
+  ): Promise<ReadonlyMap<ListName, ListReadiness>>;
+  /**
+   * One step through the records of a list. Over all steps, each record comes at least once.
+   * @param least events have at least this sequence. @defaultValue 0
+   */
+  scan(workspace: string, list: ListName, from: ScanPosition | null, least?: number): Promise<Scan>;
 }
 
 /** A key of Redis, or some fields of a hash. */

@@ -5,7 +5,8 @@
  * too many pending events; the log keeps the rest.
  */
 import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
-import type { ChangeEvent } from '../events/types.js';
+import { isForgetting } from '../events/notices.js';
+import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { RedisUse } from '../redis/watch.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
@@ -22,6 +23,8 @@ import { keepParts } from './subscription-parts.js';
 const BATCH = 250;
 /** How often it looks for replays, unless it has found one. */
 const TASKS_INTERVAL_MS = 2_000;
+/** How often it looks whether the events of a snapshot are handled, before it reports the end of a list. */
+const ENDING_MS = 500;
 
 export interface ReadersOptions extends DispatchStores {
   workspaces: readonly string[];
@@ -123,22 +126,35 @@ class SubscriptionReader {
     const replayed = await stepReplay(tasks, workspace, this.#options);
     if (await this.#snapshot.step(tasks, after)) return 0;
 
-    const batch = await shared.read(after, BATCH);
+    const batch = await this.#upToRewind(await shared.read(after, BATCH));
     const last = batch.at(-1);
     if (last === undefined) {
-      if (!replayed) await shared.waitAfter(after, signal);
+      if (!replayed) await shared.waitAfter(after, signal, this.#snapshot.isEnding(tasks) ? ENDING_MS : undefined);
       return 0;
     }
-    const uncovered = tasks.length === 0 ? batch : await this.#snapshot.uncovered(batch);
-    if (uncovered === null) return 0;
-    const selected = uncovered.filter(({ event }) => this.#options.selects(event));
+    // After Redis went back, another dispatcher may have begun a snapshot, which this one has not found yet.
+    const mayWait = tasks.length > 0 || subscription.afterRewind === 'snapshot';
+    const sendable = mayWait ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };
+    if (sendable === null) return 0;
+    const selected = sendable.events.filter(({ event }) => this.#options.selects(event));
     const enqueued = await enqueueEvents(selected, { ...this.#options, readAt: { offset: after } }, this.#options);
     this.#pending = enqueued ?? this.#pending;
-    await offsets.advance(workspace, subscription.name, { from: after, to: last.logId });
+    await offsets.advance(workspace, subscription.name, { from: after, to: sendable.to });
     return 0;
   }
 
-  /** A snapshot begins with its subscription, so none comes later; a replay may come at any time, and can wait. */
+  /** Begins a snapshot where the batch reports that Redis forgot something, and the subscription wants one then. */
+  async #upToRewind(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[]> {
+    if (this.#options.subscription.afterRewind !== 'snapshot') return batch;
+    const at = batch.findIndex(({ event }) => isForgetting(event));
+    const found = batch[at];
+    if (found === undefined) return batch;
+    await this.#snapshot.beginAfter(found.event);
+    this.#tasksReadAtMs = Number.NEGATIVE_INFINITY;
+    return batch.slice(0, at + 1);
+  }
+
+  /** What is found a little later can wait: a replay, or a snapshot that another dispatcher has begun. */
   async #readTasks(): Promise<readonly StoredTask[]> {
     const { backfills, subscription, clock } = this.#options;
     if (clock.now() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return [];

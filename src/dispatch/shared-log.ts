@@ -50,10 +50,10 @@ export function shareLog({ workspace, log, logger, clock = systemClock, watch, l
       // Kept only while it is read: a later reader may find more at the end of the log.
       return await own.finally(() => reads.delete(key));
     },
-    /** Resolves when there are events after `after`, after a few seconds, or when aborted. */
-    async waitAfter(after: string, signal: AbortSignal): Promise<void> {
+    /** Resolves when there are events after `after`, when the time is up (by default a few seconds), or when aborted. */
+    async waitAfter(after: string, signal: AbortSignal, atMostMs = LONGEST_SLEEP_MS): Promise<void> {
       if ((end !== undefined && compareLogIds(end, after) > 0) || signal.aborted) return;
-      await clock.sleep(LONGEST_SLEEP_MS, AbortSignal.any([signal, grown.signal])).catch(() => undefined);
+      await clock.sleep(atMostMs, AbortSignal.any([signal, grown.signal])).catch(() => undefined);
     },
     run: (signal: AbortSignal): Promise<void> =>
       runLoop({

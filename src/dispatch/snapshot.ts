@@ -1,5 +1,6 @@
 /**
- * The start of a subscription with `start: 'snapshot'`: first the current state of every record, then the changes.
+ * The current state of every record, in order with the changes: at the start of a subscription with `start: 'snapshot'`, and after Redis went back
+ * to an earlier state for one with `afterRewind: 'snapshot'`. At the start, first the current state, then the changes:
  *
  *   begin   The task is stored, then the offset: from then on the log keeps new events for the subscription.
  *   scan    The images of a list are read in steps and staged, each step together with the end of the log at that moment.
@@ -11,16 +12,26 @@
  * A list without a complete baseline is read once it has one. Until then its logged events are skipped, because its images
  * will contain them. Every step can be repeated after a crash and run in several dispatchers at once: the task changes by
  * compare-and-set, a record is staged once, and an event is entered once.
+ *
+ * After Redis went back, the subscription has begun long ago, and no change is skipped:
+ *
+ *   begin   The task is stored before the offset moves behind the event that reports it.
+ *   scan    As above, of lists that were swept since. Their images have a sequence above all that Redis may have forgotten.
+ *   send    The log is read up to the end that the step was read with, and no further; then the staged events are entered.
+ *   end     When everything of the list is handled or dead, `changefeed.snapshot.complete` is entered: what the receiver has with a lower
+ *           sequence is not in the list. Not where images are missing: then nothing follows from a record that was not shown.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { typesOf } from '../events/catalogue.js';
 import { listOf } from '../events/envelope.js';
+import { epochOfSequence, firstSequenceOf } from '../events/epoch.js';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
+import { snapshotComplete } from '../events/notices.js';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
-import type { Clock } from '../runtime/clock.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { SnapshotTask } from './backfill-task.js';
 import { enqueueEvents } from './deliveries.js';
@@ -58,13 +69,27 @@ export class Snapshot {
    * @param outdated the stored task, read before it was known that there is no offset: it is from an earlier life of the subscription
    */
   async begin(outdated: StoredSnapshot | undefined): Promise<void> {
+    await this.#begin(outdated, { id: `s${randomBytes(5).toString('hex')}` });
+  }
+
+  /** Called before the offset moves behind this event, which reports that Redis forgot something. Once per event, however often it is called. */
+  async beginAfter({ id: eventId, data }: ChangeEvent): Promise<void> {
+    const stored = await this.stored();
+    const id = `s${eventId.slice(4, 14)}`;
+    // The event about a loss is the last one before its epoch.
+    const epoch = epochOfSequence(data.sequence + 1);
+    if (stored?.task.id !== id) await this.#begin(stored, { id, after: { epoch, since: data.observedAt } });
+  }
+
+  async #begin(outdated: StoredSnapshot | undefined, what: Pick<SnapshotTask, 'id' | 'after'>): Promise<void> {
     const { subscription, workspace, backfills } = this.#options;
-    const [id, unread] = [`s${randomBytes(5).toString('hex')}`, listsCovered(subscription)];
+    const unread = listsCovered(subscription);
     const progress = { reading: null, staged: false, sent: 0, until: BEFORE_ALL, withoutImage: 0 };
-    const task: SnapshotTask = { kind: 'snapshot', id, workspace, unread, ...progress };
+    const task: SnapshotTask = { kind: 'snapshot', ...what, workspace, unread, ...progress };
     if (outdated === undefined) await backfills.begin(subscription.name, task);
     else await backfills.step(subscription.name, outdated, { to: task, staged: 'discarded' });
   }
+
   /**
    * Takes one step if there is one. False: the log may be read.
    * @param offset the subscription's offset in the log
@@ -72,26 +97,43 @@ export class Snapshot {
   async step(tasks: readonly StoredTask[], offset: string): Promise<boolean> {
     const stored = snapshotIn(tasks, this.#options.workspace);
     if (stored === undefined) return false;
-    if (stored.task.staged) {
-      await this.#send(stored, offset);
-      return true;
+    const { staged, ending = null } = stored.task;
+    if (staged) {
+      const isFirst = hasOrder(stored.task, offset);
+      if (isFirst) await this.#send(stored, offset);
+      return isFirst;
     }
+    if (ending !== null) return await this.#end(stored, ending, offset);
     const reading = stored.task.reading ?? (await this.#nextList(stored.task));
     if (reading !== null) await this.#scan(stored, reading);
     else await this.#forget(stored, offset);
     return reading !== null;
   }
 
+  /** Whether the end of a list waits for its events to be handled. */
+  isEnding(tasks: readonly StoredTask[]): boolean {
+    return (snapshotIn(tasks, this.#options.workspace)?.task.ending ?? null) !== null;
+  }
+
   /**
-   * The events of a batch that no image contains or will contain; null when a list is being read and the log must wait.
+   * The events of a batch that may be sent, and the offset after them; null when the log must wait. At the start, those that no image contains or
+   * will contain.
    * The task is read after the batch: lists that are still to be scanned then are scanned later than the batch was read.
    */
-  async uncovered(batch: readonly LoggedEvent[]): Promise<readonly LoggedEvent[] | null> {
-    const { subscription, workspace, backfills } = this.#options;
+  async sendable(batch: readonly LoggedEvent[], offset: string): Promise<Sendable | null> {
     const stored = await this.stored();
-    if (stored === undefined) return batch;
-    const { staged, reading, unread, until } = stored.task;
-    if (staged || reading !== null) return null;
+    const to = batch.at(-1)?.logId ?? offset;
+    if (stored === undefined) return { events: batch, to };
+    const { after, staged, reading, until } = stored.task;
+    if (after === undefined)
+      return staged || reading !== null ? null : { events: await this.#uncovered(batch, stored.task), to };
+    if (!staged || compareLogIds(to, until) <= 0) return { events: batch, to };
+    if (hasOrder(stored.task, offset)) return null;
+    return { events: batch.filter(({ logId }) => compareLogIds(logId, until) <= 0), to: until };
+  }
+
+  async #uncovered(batch: readonly LoggedEvent[], { unread, until }: SnapshotTask): Promise<readonly LoggedEvent[]> {
+    const { subscription, workspace, backfills } = this.#options;
     const { catalogue } = subscription;
     const current = batch.filter(({ event }) => !unread.some((list) => list === listOf(event, catalogue)));
     if (until === BEFORE_ALL) return current;
@@ -103,10 +145,10 @@ export class Snapshot {
     });
   }
 
-  async #nextList({ unread }: SnapshotTask): Promise<SnapshotTask['reading']> {
+  async #nextList({ unread, after }: SnapshotTask): Promise<SnapshotTask['reading']> {
     if (unread.length === 0) return null;
     const { workspace, source } = this.#options;
-    const readiness = await source.readiness(workspace, unread);
+    const readiness = await source.readiness(workspace, unread, after?.since);
     const ready = unread.find((list) => ['ready', 'imageless'].includes(readiness.get(list) ?? ''));
     return ready === undefined ? null : { list: ready, from: null };
   }
@@ -117,14 +159,17 @@ export class Snapshot {
     const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
     const scan = imageless
       ? { next: null, tail: task.until, records: [], withoutImage: 0 }
-      : await source.scan(workspace, list, from);
+      : await source.scan(workspace, list, from, leastOf(task));
+    const withoutImage = (from === null ? 0 : task.withoutImage) + scan.withoutImage;
+    const isWhole = scan.next === null && !imageless && withoutImage === 0;
     const to: SnapshotTask = {
       ...task,
       unread: scan.next === null ? task.unread.filter((one) => one !== list) : task.unread,
       reading: scan.next === null ? null : { list, from: scan.next },
       staged: true,
       until: compareLogIds(scan.tail, task.until) > 0 ? scan.tail : task.until,
-      withoutImage: task.withoutImage + scan.withoutImage,
+      withoutImage,
+      ...(task.after && isWhole && { ending: { list, sentAt: BEFORE_ALL } }),
     };
     const records = scan.records.map(({ key, event }) => ({
       record: recordOf(list, key),
@@ -151,8 +196,28 @@ export class Snapshot {
       ...{ event, logId, serial: `${task.sent + index + 1}-0`, stored: { event } },
     }));
     await enqueueEvents(events, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
-    const to = { ...task, staged: false, sent: task.sent + events.length };
+    const ending = task.ending && { ...task.ending, sentAt: logId };
+    const to = { ...task, staged: false, sent: task.sent + events.length, ...(ending && { ending }) };
     await backfills.step(subscription.name, stored, { to, staged: 'sent' });
+  }
+
+  /** False while events that were sent before are neither handled nor dead: the receiver might take records for gone that it does not have yet. */
+  async #end(
+    stored: StoredSnapshot,
+    { list, sentAt }: NonNullable<SnapshotTask['ending']>,
+    offset: string,
+  ): Promise<boolean> {
+    const { workspace, subscription, backfills, gate, clock } = this.#options;
+    const { task } = stored;
+    const { oldest } = await gate.pending(subscription.name, workspace);
+    if (oldest !== null && compareLogIds(oldest, sentAt) <= 0) return false;
+    const times = { at: isoTime(clock.now()), since: task.after?.since ?? null };
+    const event = snapshotComplete({ workspace, list, ...times, sequence: leastOf(task) });
+    const logId = offset === BEFORE_ALL ? '0-0' : offset;
+    const sent = [{ event, logId, serial: `${task.sent + 1}-0`, stored: { event } }];
+    await enqueueEvents(sent, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
+    await backfills.step(subscription.name, stored, { to: { ...task, sent: task.sent + 1, ending: null } });
+    return true;
   }
 
   /**
@@ -170,6 +235,21 @@ export class Snapshot {
   }
 }
 
+interface Sendable {
+  events: readonly LoggedEvent[];
+  to: string;
+}
+
+/** Of the events that a step has staged: above all that was given out before the epoch, below all that follow. */
+function leastOf({ after }: SnapshotTask): number {
+  return after === undefined ? 0 : firstSequenceOf(after.epoch) - 1;
+}
+
+/** Whether everything was read from the log that the staged images contain. At the start, it is skipped. */
+function hasOrder({ after, until }: SnapshotTask, offset: string): boolean {
+  return after === undefined || compareLogIds(offset, until) >= 0;
+}
+
 /** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline do not count. */
 export async function isSnapshotRunning(
   tasks: readonly StoredTask[],
@@ -178,8 +258,9 @@ export async function isSnapshotRunning(
 ): Promise<boolean> {
   const stored = snapshotIn(tasks, workspace);
   if (stored === undefined) return false;
-  const { staged, reading, unread } = stored.task;
-  return staged || reading !== null || [...(await source.readiness(workspace, unread)).values()].includes('ready');
+  const { staged, reading, unread, after, ending = null } = stored.task;
+  if (staged || reading !== null || ending !== null) return true;
+  return [...(await source.readiness(workspace, unread, after?.since)).values()].includes('ready');
 }
 
 function snapshotIn(tasks: readonly StoredTask[], workspace: string): StoredSnapshot | undefined {

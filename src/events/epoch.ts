@@ -3,8 +3,8 @@
  * since then is not known, so all that follow are higher.
  */
 
-/** More events than any record has in one epoch. Epochs are minutes, so sequences stay below 2^53 for 900 years. */
-const STEP = 2 ** 24;
+/** More events than any record has in a second, which is how long an epoch lasts at least. Sequences stay below 2^53 until the year 2242. */
+const STEP = 2 ** 20;
 
 /** The first sequence of an epoch: above everything that was given out before, so that the highest sequence of a record always wins. */
 export function firstSequenceOf(epoch: number): number {
@@ -21,9 +21,9 @@ export function nextSequence(last: number, { epoch = 0 }: { epoch?: number }): n
 }
 
 /**
- * The epoch after the last one that is known; 0: none is. It follows the time of day, because Redis may have forgotten later ones, and no process
- * may know them.
+ * The epoch after the last one that is known; 0: none is. It is the time of day in seconds, because Redis may have forgotten later ones, and no
+ * process may know them.
  */
 export function epochAfter(last: number, nowMs: number): number {
-  return Math.max(last + 1, Math.floor(nowMs / 60_000));
+  return Math.max(last + 1, Math.floor(nowMs / 1_000));
 }

@@ -2,6 +2,7 @@
  * The feed's own events: `changefeed.<subject>.<what>`. They are in the workspace's log and reach subscriptions that select
  * them by name or by `changefeed.*`.
  */
+import type { ListName } from '../crm/lists/lists.js';
 import { eventId } from './envelope.js';
 import type { ChangeEvent, Notice, NoticeKind, NoticeType } from './types.js';
 
@@ -39,6 +40,20 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
       notice: { severity, message, since, list, ...(problem !== undefined && { problem }) },
     },
   };
+}
+
+export const SNAPSHOT_COMPLETE = 'changefeed.snapshot.complete';
+/** Sent to a subscription after a snapshot that follows a loss in Redis: what it has of the list with a lower sequence is not in the list. */
+export function snapshotComplete(
+  of: Pick<NoticeDraft, 'workspace' | 'at' | 'since' | 'sequence'> & { list: ListName },
+): ChangeEvent {
+  const message = `Redis forgot changes, so every record of list "${of.list}" was sent. A record that you have with a lower sequence than this event is gone.`;
+  return buildNotice({ ...of, kind: 'snapshot.complete', subject: `list:${of.list}`, severity: 'info', message });
+}
+
+/** Redis forgot what subscriptions were told: a subscription may want a snapshot. */
+export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {
+  return type === 'changefeed.state.rewound' || type === 'changefeed.state.lost';
 }
 
 /** What a notice, the status and the log say while the lists have not been swept since Redis went back. */

@@ -32,8 +32,11 @@ export const PROBLEM_KINDS = [
   'process.overloaded',
 ] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
-/** What the feed reports about itself: each problem when it begins, and that it is over. The event type is `changefeed.<kind>`. */
-export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over'] as const;
+/**
+ * What the feed reports about itself: each problem when it begins, and that it is over; and to a subscription that gets a snapshot after Redis went
+ * back, that a list is complete. The event type is `changefeed.<kind>`.
+ */
+export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over', 'snapshot.complete'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 export type NoticeType = `changefeed.${NoticeKind}`;
 
@@ -75,8 +78,8 @@ type OtherThan<Rest extends string, Before extends string> = Rest extends `${inf
 
 /** A problem of the feed itself; `data.notice` of its event. */
 export interface Notice {
-  /** `error`: something does not work. `warning`: a person should decide or check something. */
-  readonly severity: 'error' | 'warning';
+  /** `error`: something does not work. `warning`: a person should decide or check something. `info`: with `changefeed.snapshot.complete`. */
+  readonly severity: 'error' | 'warning' | 'info';
   /** What is wrong, where, and what to do. No record contents, no tokens. */
   readonly message: string;
   /** ISO 8601: since when; null when that is not known. */

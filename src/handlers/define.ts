@@ -160,30 +160,39 @@ type WithRecord<Data, Item> = {
 };
 
 export type Start = NonNullable<SubscriptionOptions['start']>;
+type AfterRewind = NonNullable<SubscriptionOptions['afterRewind']>;
+
+/** With `afterRewind: 'snapshot'` there are snapshots too, and what says that a list is complete. */
+type Handled<On extends readonly string[], From extends string, Lists extends NamedLists, Rewind extends AfterRewind> =
+  | EventOfLists<On, From | Rewind, Lists>
+  | ('snapshot' extends Rewind ? FeedEvent<'changefeed.snapshot.complete'> : never);
 
 export interface HandlerOptions<
   On extends readonly EventPattern[],
   From extends Start = Start,
   Lists extends NamedLists = readonly ListName[],
-> extends Omit<SubscriptionOptions, 'on' | 'where' | 'start' | 'lists'> {
+  Rewind extends AfterRewind = AfterRewind,
+> extends Omit<SubscriptionOptions, 'on' | 'where' | 'start' | 'lists' | 'afterRewind'> {
   /** Event types; `*` matches any characters. @defaultValue `['crm.*']` */
   on?: On | undefined;
   /** Lists by name or path, or as `defineList` returns them: then events have the type of its records. @defaultValue all */
   lists?: Lists | undefined;
   /** Where a new subscription starts: see `SubscriptionOptions`. @defaultValue 'now' */
   start?: From | undefined;
+  /** After Redis went back to an earlier state: see `SubscriptionOptions`. @defaultValue 'nothing' */
+  afterRewind?: Rewind | undefined;
   /** Conditions as data, or a function of the event. @defaultValue all */
-  where?: Conditions | ((event: EventOfLists<On, From, Lists>) => boolean) | undefined;
+  where?: Conditions | ((event: EventOfLists<On, From | Rewind, Lists>) => boolean) | undefined;
   /**
    * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
    * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
-  handle?: (event: EventOfLists<On, From, Lists>, context: HandlerContext) => void | Promise<void>;
+  handle?: (event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => void | Promise<void>;
   /**
    * Instead of `handle`: handles many events at once, collected by `batch`. Events of one record are in order.
    * A `BatchError` names the events that failed, each with its own error; all others count as done.
    */
-  handleBatch?: (events: readonly EventOfLists<On, From, Lists>[], context: BatchContext) => void | Promise<void>;
+  handleBatch?: (events: readonly Handled<On, From, Lists, Rewind>[], context: BatchContext) => void | Promise<void>;
   /** Releases the handler's resources; called once when the process stops. */
   close?: () => Promise<void>;
 }
@@ -196,7 +205,8 @@ export function defineHandler<
   const On extends readonly EventPattern[] = UnsetOn,
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
->(options: HandlerOptions<On, From, Lists>): Subscription {
+  const Rewind extends AfterRewind = 'nothing',
+>(options: HandlerOptions<On, From, Lists, Rewind>): Subscription {
   return orRefuse(() => toHandler(options));
 }
 

@@ -135,6 +135,8 @@ export interface Subscription extends Selection {
   readonly timeoutMs: number;
   /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
   readonly start: string;
+  /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */
+  readonly afterRewind?: 'snapshot' | 'nothing' | undefined;
   readonly handle: Handle;
   /** If set, events are collected and handled by this instead of `handle`. */
   readonly batch?: Batching | undefined;

@@ -123,6 +123,11 @@ export const subscriptionShape = {
    */
   start: z.custom<'now' | 'beginning' | 'snapshot' | (string & {})>(isStart, { error: A_START }).default('now'),
   /**
+   * After Redis went back to an earlier state, or lost it: `snapshot` sends every record of a list once the list was swept since, and then
+   * `changefeed.snapshot.complete`. `nothing`: only what the sweeps find. @defaultValue 'nothing'; postgres 'snapshot'
+   */
+  afterRewind: oneOf('snapshot', 'nothing').optional(),
+  /**
    * Merges quick changes of a record: its consecutive changes become one event once it has not changed for this long, at the
    * latest after ten times as long. `{ still, atMost }` sets both times. @defaultValue each change is its own event
    */
@@ -148,6 +153,8 @@ export interface SubscriptionParts extends Omit<Subscription, keyof Subscription
   readonly handleBatch?: HandleBatch;
   /** Defaults of the options of `retry`. */
   readonly retry?: RetryPolicy;
+  /** @defaultValue 'nothing' */
+  readonly afterRewind?: 'snapshot' | 'nothing';
 }
 
 /**
@@ -179,6 +186,7 @@ export function toSubscription(
     whenDead: settings.whenDead,
     timeoutMs: settings.timeout,
     start: settings.start,
+    afterRewind: settings.afterRewind ?? parts.afterRewind ?? 'nothing',
     settle,
     batch: batch && handleBatch && { size: batch.size, lingerMs: batch.linger, handle: handleBatch },
   };

@@ -18,7 +18,7 @@ const endNotice = loadScript('end-notice');
 const MARK = 4_503_599_627_370_497;
 
 const factsSchema = z.object({
-  severity: z.enum(['error', 'warning']),
+  severity: z.enum(['error', 'warning', 'info']),
   list: z.string().nullable(),
   since: z.iso.datetime(),
 });
@@ -33,11 +33,9 @@ export function createNoticeStore(
 ): NoticeStore {
   return {
     async raise(draft, nowMs) {
-      const { workspace, kind, subject, severity, list, at } = draft;
+      const { workspace } = draft;
       const touched = [keys.notices(workspace), keys.log(workspace)];
-      const facts: Facts = { severity, list, since: draft.since ?? at };
-      const args = [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts)];
-      args.push(firstSequenceOf(epochOf(workspace)));
+      const args = noticeArguments(draft, { nowMs, epoch: epochOf(workspace) });
       const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, args));
       if (word === 'raised' || word === 'known') return word;
       throw unexpectedAnswer(raiseNotice, word);
@@ -61,6 +59,17 @@ export function createNoticeStore(
       }
     },
   };
+}
+
+/** What a script needs to publish a problem (lua/shared/publish-notice.lua). */
+export function noticeArguments(
+  draft: Omit<NoticeDraft, 'sequence'>,
+  { nowMs, epoch }: { nowMs: number; epoch: number },
+): (string | number)[] {
+  const { kind, subject, severity, list, at } = draft;
+  const facts: Facts = { severity, list, since: draft.since ?? at };
+  const first = firstSequenceOf(epoch);
+  return [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts), first];
 }
 
 function readFacts(key: string, problem: string, fields: Readonly<Record<string, string>>): Facts | null {

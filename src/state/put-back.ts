@@ -4,9 +4,14 @@
  *
  * Meanwhile this process holds the leases of these lists, whoever held them. Their pages are recognised no longer, because they were stored
  * with the records of the earlier state. Ids that come back count as created since the last walk began, so the next walk must show them.
+ *
+ * Of several processes that put back steps of a list, one waits until the others have put back what came before: sequences have no gaps, so it can
+ * see that an earlier change of a record is missing. What a sweep of the new epoch has found again by then is not put back.
  */
 import type { ListName } from '../crm/lists/lists.js';
+import { epochOfSequence, firstSequenceOf } from '../events/epoch.js';
 import { compareLogIds } from '../events/log-id.js';
+import type { Clock } from '../runtime/clock.js';
 import { eventsOf, type RecordWrite } from '../sweep/store.js';
 import { commit } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
@@ -17,6 +22,9 @@ import { readRecords } from './stored-records.js';
 
 const extendLease = loadScript('extend-lease');
 
+/** For the steps of other processes. A process notices within seconds that Redis went back, or it is gone. */
+const WAITS_MS = 10_000;
+const LOOKS_MS = 50;
 /** Long enough for what a process keeps. */
 const LEASE_MS = 15_000;
 const READ_AT_ONCE = 500;
@@ -38,24 +46,32 @@ export async function lostSteps(
   return lost;
 }
 
+interface PutBackOptions {
+  /** Of the log as it is now. */
+  mark: LogMark;
+  token: string;
+  clock: Clock;
+}
+
 /**
  * Puts steps back, oldest first.
- * @param mark of the log as it is now
  * @returns the number of events; null when Redis went back once more
  */
 export async function putBack(
   scope: WorkspaceRedis,
   lost: readonly KeptStep[],
-  { mark, token }: { mark: LogMark; token: string },
+  options: PutBackOptions,
 ): Promise<number | null> {
   const { redis, keys, workspace } = scope;
+  const { token, clock } = options;
+  const waitsUntilMs = clock.now() + WAITS_MS;
   let events = 0;
   for (const list of listsOf(lost)) {
     await redis.set(keys.lease(workspace, list), token, 'PX', LEASE_MS);
     await redis.unlink(keys.pages(workspace, list), keys.walkPages(workspace, list));
   }
   for (const kept of lost) {
-    const result = await putOneBack(scope, kept, { mark, token });
+    const result = await putOneBack(scope, kept, { ...options, waitsUntilMs });
     if (result === null) return null;
     events += result;
   }
@@ -66,17 +82,21 @@ export async function putBack(
 async function putOneBack(
   scope: WorkspaceRedis,
   { list, step }: KeptStep,
-  { mark, token }: { mark: LogMark; token: string },
+  { mark, token, clock, waitsUntilMs }: PutBackOptions & { waitsUntilMs: number },
 ): Promise<number | null> {
   const { redis, keys, workspace } = scope;
-  const writes = step.writes.filter(({ event }) => event !== null);
+  const changes = step.writes.filter(({ event }) => event !== null);
   for (;;) {
     // Another process may put back its own steps at the same time, and take the lease for each of them.
     await redis.set(keys.lease(workspace, list), token, 'PX', LEASE_MS);
-    const stored = await storedSequences(scope, list, writes);
-    const isLower = ({ state }: RecordWrite, index: number): boolean => (stored[index] ?? -1) < (state?.sequence ?? 0);
-    const lower = writes.filter(isLower);
-    // What Redis has found again by now has a higher sequence there. Of that, only the events are put back.
+    const found = await storedSequences(scope, list, changes);
+    const stored = new Map(changes.map(({ key }, index) => [key, found[index] ?? null]));
+    if (changes.some((write) => lacksEarlier(write, stored)) && clock.now() < waitsUntilMs) {
+      await clock.sleep(LOOKS_MS);
+      continue;
+    }
+    const writes = changes.filter((write) => !isFoundAgain(write, stored));
+    const lower = writes.filter(({ key, state }) => (stored.get(key) ?? -1) < (state?.sequence ?? 0));
     const others = writes.filter((write) => !lower.includes(write));
     const result = await commit(
       scope,
@@ -86,13 +106,28 @@ async function putOneBack(
         token,
         writes: lower,
         events: [...eventsOf({ writes: others }), ...(step.events ?? [])],
-        created: writes.filter((_write, index) => stored[index] === null).map(({ key }) => key),
+        // The sweep that has found some of it again has counted all of its rows.
+        schema:
+          writes.length === changes.length ? (step.schema ?? new Map<string, number>()) : new Map<string, number>(),
+        created: writes.filter(({ key }) => stored.get(key) === null).map(({ key }) => key),
       },
       { mark },
     );
     if (result.outcome === 'committed') return result.events;
     if (result.outcome !== 'fenced') return null;
   }
+}
+
+type Sequences = ReadonlyMap<string, number | null>;
+
+function lacksEarlier({ key, state }: RecordWrite, stored: Sequences): boolean {
+  if (state === null || state.sequence === firstSequenceOf(epochOfSequence(state.sequence))) return false;
+  return (stored.get(key) ?? 0) < state.sequence - 1;
+}
+
+/** Its event has a sequence of a later epoch, and says what has changed since the state that Redis went back to. */
+function isFoundAgain({ key, state }: RecordWrite, stored: Sequences): boolean {
+  return state !== null && epochOfSequence(stored.get(key) ?? 0) > epochOfSequence(state.sequence);
 }
 
 /** Of each record the stored sequence, null where none is stored. Of a row that is only recognised: 0 when it is. */

@@ -28,17 +28,20 @@ export interface SnapshotSourceDeps {
 
 export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
   const { redis, keys, clock, list: configured } = deps;
-  const readiness = async (workspace: string, list: ListName): Promise<ListReadiness> => {
+  const readiness = async (workspace: string, list: ListName, since = ''): Promise<ListReadiness> => {
     const options = configured(workspace, list);
     if (options?.enabled !== true) return 'off';
     if (!options.images) return 'imageless';
-    return (await redis.hexists(keys.sweep(workspace, list), 'baselineAt')) === 1 ? 'ready' : 'waiting';
+    const [baselineAt, lastSweep] = await redis.hmget(keys.sweep(workspace, list), 'baselineAt', 'lastSweep');
+    const { startedAt = '' } = readSummary(lastSweep ?? null, { keys, workspace }, list) ?? {};
+    return baselineAt != null && startedAt >= since ? 'ready' : 'waiting';
   };
   return {
-    async readiness(workspace, lists) {
-      return new Map(await Promise.all(lists.map(async (list) => [list, await readiness(workspace, list)] as const)));
+    async readiness(workspace, lists, since) {
+      const each = lists.map(async (list) => [list, await readiness(workspace, list, since)] as const);
+      return new Map(await Promise.all(each));
     },
-    async scan(workspace, list, from) {
+    async scan(workspace, list, from, least = 0) {
       const options = configured(workspace, list);
       if (options === null) return { next: null, tail: BEFORE_ALL, records: [], withoutImage: 0 };
       const { rules } = options;
@@ -51,7 +54,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
       for (const [key, { image, gone, sequence }] of stored) {
         if (image !== null) {
           const record = JSON.parse(image) as UncheckedRecord;
-          records.push({ key, event: snapshotEvent({ key, record, rules, observation }, sequence) });
+          records.push({ key, event: snapshotEvent({ key, record, rules, observation }, Math.max(sequence, least)) });
         } else if (gone !== undefined) records.push({ key, event: null });
         else withoutImage += 1;
       }

@@ -9,6 +9,9 @@
  * Either begins a new epoch, in which sequences are higher than all that were given out before. One process begins it, by compare-and-set; the
  * others find it in the state. Leases of the epoch before end. Before it adopts the epoch, each process puts
  * back what it committed lately (put-back.ts).
+ *
+ * A process may know less than another, or none may run that knows anything. So another server than before (a restart, a failover) begins an epoch
+ * too, before the first list is swept on it. Nothing is reported and nothing ends, because probably nothing was lost.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -23,7 +26,7 @@ import type { Log } from '../runtime/log.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { LogMark } from './log-mark.js';
-import { createNoticeStore } from './notices.js';
+import { noticeArguments } from './notices.js';
 import { lostSteps, putBack } from './put-back.js';
 import { loadScript, words } from './scripts.js';
 import { readJson } from './stored.js';
@@ -47,6 +50,8 @@ const stateSchema = z.object({
   lostAt: z.iso.datetime().nullable(),
   /** Raised at each loss, and each time that Redis went back to an earlier state. Absent: none was noticed yet. */
   epoch: z.number().int().exactOptional(),
+  /** The server that had the state when a lease was last got. */
+  server: z.string().exactOptional(),
   /** The last time that Redis went back: what was written from `from` on may be gone, and `to` is when it was noticed; ISO 8601. */
   rewound: rewound.exactOptional(),
 });
@@ -61,6 +66,8 @@ export interface StateGuard {
   mark(workspace: string): LogMark;
   /** The state as it was last seen; null before. */
   state(workspace: string): WorkspaceState | null;
+  /** The epoch of what is committed on this server. @param json the state as it is stored; `''` for none */
+  epochOn(workspace: string, json: string, server: string): Promise<number>;
   /** Starts a new epoch because a person says that Redis was set back. Null: the workspace has no state. */
   startEpoch(workspace: string): Promise<WorkspaceState | null>;
 }
@@ -98,6 +105,7 @@ export function createStateGuard(deps: GuardDeps): StateGuard {
     },
     mark: (workspace) => of(workspace).mark,
     state: (workspace) => of(workspace).state,
+    epochOn: (workspace, json, server) => of(workspace).epochOn(json, server),
     startEpoch: (workspace) => of(workspace).startEpoch(),
   };
 }
@@ -159,6 +167,31 @@ class WorkspaceGuard {
     return (await this.look({ creates: false })).state;
   }
 
+  async epochOn(json: string, server: string): Promise<number> {
+    const { redis, keys, workspace } = this.#scope;
+    const key = keys.state(workspace);
+    for (let stored = json; stored !== ''; stored = (await redis.get(key)) ?? '') {
+      const state = parseState(key, stored);
+      const epoch = epochOf(state);
+      if (state.server === server) return epoch;
+      // Before the first lease there was no server.
+      const next = {
+        ...state,
+        server,
+        ...(state.server !== undefined && { epoch: epochAfter(epoch, this.#deps.clock.now()) }),
+      };
+      if (await this.#replace(stored, next)) return epochOf(next);
+    }
+    return 0;
+  }
+
+  async #replace(json: string, next: WorkspaceState, notice: readonly (string | number)[] = []): Promise<boolean> {
+    const { redis, keys, workspace } = this.#scope;
+    const touched = [keys.state, keys.notices, keys.log].map((key) => key(workspace));
+    const [word] = words(startEpoch, await startEpoch.run(redis, touched, [json, JSON.stringify(next), ...notice]));
+    return word === 'started';
+  }
+
   async #read({ creates }: { creates: boolean }): Promise<Seen> {
     const { redis, keys, workspace } = this.#scope;
     const known = this.#known;
@@ -180,12 +213,12 @@ class WorkspaceGuard {
     const isLater = epochOf(seen.state) > epochOf(before);
     // A state that began after this process saw the one before is no earlier one: that one was lost, or the workspace was forgotten.
     const isLost = seen.state.id !== before.id && (isLater || seen.state.since >= seenAt);
-    const isStarted = isLost || isLater;
+    const isStarted = isLost || (isLater && seen.state.rewound?.to !== before.rewound?.to);
     const lost = isLost ? [] : await lostSteps(this.#scope, this.mark.steps);
     const state = isStarted ? seen.state : await this.#begin(seen, Math.max(epochOf(before), epochOf(seen.state)));
     // Another process has begun the epoch meanwhile: the next look finds it.
     if (state === null) return;
-    const events = await putBack(this.#scope, lost, { mark, token: randomUUID() });
+    const events = await putBack(this.#scope, lost, { mark, token: randomUUID(), clock });
     // It went back once more.
     if (events === null) return;
     this.mark = mark;
@@ -203,22 +236,21 @@ class WorkspaceGuard {
     const [last] = await redis.xrevrange(keys.log(workspace), end, '-', 'COUNT', 1);
     const from = last === undefined ? state.since : isoTime(timeOfLogId(last[0]));
     const next = { ...state, epoch: epochAfter(epoch, clock.now()), rewound: { from, to } };
-    const touched = [keys.state(workspace)];
-    const [word] = words(startEpoch, await startEpoch.run(redis, touched, [json, JSON.stringify(next)]));
-    if (word !== 'started') return null;
-    // Their holders can commit nothing more, and may be gone for long.
-    for (const list of listsOf(workspace)) await redis.del(keys.lease(workspace, list));
-    const notices = createNoticeStore(redis, keys, () => epochOf(next));
     const message = rewoundMessage(workspace, next.rewound);
     const problem = { kind: 'state.rewound', subject: 'workspace', severity: 'error', list: null, since: to } as const;
-    await notices.raise({ ...problem, workspace, message, at: to }, clock.now());
+    const notice = { ...problem, workspace, message, at: to };
+    const isOurs = await this.#replace(json, next, noticeArguments(notice, { nowMs: clock.now(), epoch: next.epoch }));
+    if (!isOurs) return null;
+    // Their holders can commit nothing more, and may be gone for long.
+    for (const list of listsOf(workspace)) await redis.del(keys.lease(workspace, list));
     return next;
   }
 }
 
-/** Its epoch is later, or its log lacks what this process knows of it. */
+/** It was lost, it is an earlier one, its log lacks what this process knows of it, or another process has reported one of these. */
 function isOther({ word, state }: Seen, known: WorkspaceState): boolean {
-  return word === 'back' || state?.id !== known.id || epochOf(state) !== epochOf(known);
+  if (word === 'back' || state?.id !== known.id || epochOf(state) < epochOf(known)) return true;
+  return state.rewound?.to !== known.rewound?.to;
 }
 
 /** @param before the state that was lost; null: none is known */

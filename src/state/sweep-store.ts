@@ -26,7 +26,7 @@ import {
 } from './membership.js';
 import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import { epochOf, parseState, type StateGuard } from './state-guard.js';
+import type { StateGuard } from './state-guard.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
 import { readJson, readNumber, readTime, type StoredAt } from './stored.js';
 
@@ -46,7 +46,7 @@ export function createSweepStore(
   redis: Redis,
   keys: Keys,
   workspace: string,
-  guard?: Pick<StateGuard, 'mark' | 'tail'>,
+  guard?: Pick<StateGuard, 'mark' | 'tail' | 'epochOn'>,
 ): SweepStore {
   const scope = { redis, keys, workspace };
   /** By the token of a lease, the last step of its list. */
@@ -101,7 +101,7 @@ export function createSweepStore(
 
 function leases(
   { redis, keys, workspace }: WorkspaceRedis,
-  { steps, guard }: { steps: Map<string, string>; guard: Pick<StateGuard, 'mark' | 'tail'> | undefined },
+  { steps, guard }: { steps: Map<string, string>; guard: Pick<StateGuard, 'mark' | 'tail' | 'epochOn'> | undefined },
 ): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
@@ -114,14 +114,14 @@ function leases(
           acquireLease,
           await acquireLease.run(redis, touched, [ttlMs, token, guard?.mark(workspace).newest ?? '']),
         );
-      let [word, holder = '', left = ''] = await ask();
+      let [word, holder = '', left = '', server = ''] = await ask();
       while (word === 'back') {
         await guard?.tail(workspace);
-        [word, holder = '', left = ''] = await ask();
+        [word, holder = '', left = '', server = ''] = await ask();
       }
       if (word === 'acquired') {
         steps.set(token, left);
-        return { outcome: 'acquired', token, epoch: holder === '' ? 0 : epochOf(parseState(state, holder)) };
+        return { outcome: 'acquired', token, epoch: (await guard?.epochOn(workspace, holder, server)) ?? 0 };
       }
       if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
       return { outcome: 'held', holder, expiresInMs: Math.max(0, Number(left)) };

@@ -2,6 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import type { BackfillStore } from '../../src/dispatch/ports.js';
+import { firstSequenceOf } from '../../src/events/epoch.js';
+import { buildNotice } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -9,7 +11,7 @@ import { compileRules } from '../../src/detect/rules.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, fanOutDeps, seeded } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, appendEvents, fanOutDeps, seeded } from '../support/fan-out.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
@@ -236,6 +238,75 @@ describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
       expect(gaps).toEqual([]);
     },
   );
+});
+
+describe('snapshot: after Redis went back', { timeout: 240_000 }, () => {
+  const since = '2026-03-02T05:00:00.000Z';
+  const rewound = (epoch: number, at = since): ChangeEvent =>
+    buildNotice({
+      ...{ workspace: WORKSPACE, kind: 'state.rewound', subject: 'workspace', severity: 'error', message: '' },
+      ...{ list: null, since: at, at, sequence: firstSequenceOf(epoch) },
+    });
+
+  it('no change is skipped, each image comes between the changes that it contains and those that follow, and its end comes last', async () => {
+    const records = recordNames(600);
+    const list = new StoredList(test);
+    await list.baseline(records);
+    const end = live(list, records, 5);
+    const names = new Map<string, string[]>();
+    const marks: [handled: number, sequence: number][] = [];
+    const handle = ({ type, subject, data }: ChangeEvent): void => {
+      if (type === 'changefeed.snapshot.complete') marks.push([snapshots(), data.sequence]);
+      else
+        names.set(subject, [
+          ...(names.get(subject) ?? []),
+          `${type.split('.')[2] ?? ''} ${String(data.after?.['이름'])}`,
+        ]);
+    };
+    const snapshots = (): number => [...names.values()].flat().filter((one) => one.startsWith('snapshot')).length;
+    const on = ['crm.person.updated', 'crm.person.created'];
+    const subscription = aSubscription('s', handle, { on, afterRewind: 'snapshot' });
+    const { settled } = await runFanOut(test, [subscription], { highWater: 200 });
+    await anotherDispatcher(subscription);
+
+    await appendEvents(test.redis, test.keys, [rewound(7)]);
+    await eventually(() => expect([...names.values()].flat().length).toBeGreaterThan(100));
+    expect(snapshots()).toBe(0);
+    await list.complete(since);
+    await eventually(() => expect(marks).toHaveLength(1));
+    await end();
+    await settled(120_000);
+
+    expect(marks).toEqual([[expect.any(Number), firstSequenceOf(7) - 1]]);
+    expect(marks[0]?.[0]).toBe(snapshots());
+    expect(snapshots()).toBeGreaterThanOrEqual(600);
+    const numbers = (story: readonly string[]): number[] => story.map((one) => Number(one.split(' ').at(-1)));
+    const wrong = [...names].filter(([record, story]) => {
+      const changes = story.filter((one) => !one.startsWith('snapshot'));
+      const isWhole = changes.length === list.sequences.get(record);
+      return !isWhole || numbers(story).some((number, at, all) => at > 0 && number < (all[at - 1] ?? 0));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('nothing is sent without the option, and once per epoch with it', async () => {
+    const list = new StoredList(test);
+    await list.baseline(['p1']);
+    await list.complete(since);
+    const [with_, without] = [
+      listener({ start: 'now', afterRewind: 'snapshot' }),
+      listener({ start: 'now', name: 'other' }),
+    ];
+    const { settled } = await runFanOut(test, [with_.subscription, without.subscription]);
+    await appendEvents(test.redis, test.keys, [rewound(7)]);
+    await eventually(() => expect(with_.received.get('p1')).toEqual([`snapshot ${firstSequenceOf(7) - 1}`]));
+    await list.complete('2026-03-02T07:00:00.000Z');
+    await appendEvents(test.redis, test.keys, [rewound(9, '2026-03-02T06:00:00.000Z')]);
+    await eventually(() => expect(with_.received.get('p1')).toHaveLength(2));
+    await settled();
+    expect(with_.received.get('p1')?.[1]).toBe(`snapshot ${firstSequenceOf(9) - 1}`);
+    expect(without.received.size).toBe(0);
+  });
 });
 
 describe('snapshot: a scan of images', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { snapshotComplete } from '../../src/events/notices.js';
 import { handlerContext } from '../support/handler-fixtures.js';
 import { at, send, step, useMirrors } from '../support/mirror.js';
 
@@ -109,6 +110,35 @@ describe.skipIf(absent !== null)('postgres order', () => {
     await send(subscription, step({ verb: 'deleted', sequence: 3 }), step({ after: { v: 2 }, sequence: 2 }));
     expect(await rows('data, sequence, deleted')).toEqual([{ data: null, sequence: '3', deleted: true }]);
   });
+
+  it.each([
+    [false, null],
+    [true, { id: 'gone', v: 1 }],
+  ])(
+    'postgres order: the end of a snapshot marks the rows that it did not show (keepDeleted: %s)',
+    async (keepDeleted, data) => {
+      const subscription = mirror({ keepDeleted });
+      const mark = snapshotComplete({ workspace: 'acme', list: 'people', since: null, at: at(60), sequence: 99 });
+      await send(
+        subscription,
+        step({ id: 'gone', after: { v: 1 }, sequence: 5 }),
+        step({ id: 'gone', after: { v: 1 }, sequence: 5, workspace: 'other' }),
+        step({ verb: 'snapshot', id: 'shown', after: { v: 1 }, sequence: 99 }),
+        step({ id: 'later', after: { v: 1 }, sequence: 128 }),
+        mark,
+        step({ id: 'gone', after: { v: 2 }, sequence: 6 }),
+      );
+      const kept = (id: string, sequence: string, workspace = 'acme') => ({
+        ...{ workspace, id, sequence, deleted: false, data: { id, v: 1 } },
+      });
+      expect(await rows('workspace, id, sequence, deleted, data')).toEqual([
+        { workspace: 'acme', id: 'gone', sequence: '99', deleted: true, data },
+        kept('later', '128'),
+        kept('shown', '99'),
+        kept('gone', '5', 'other'),
+      ]);
+    },
+  );
 
   it('postgres order: any order, any repeats and many writers end in the same state', async () => {
     const subscription = mirror();

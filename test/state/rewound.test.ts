@@ -6,6 +6,7 @@ import { createNoticeStore } from '../../src/state/notices.js';
 import { createStateGuard, epochOf, type StateGuard } from '../../src/state/state-guard.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import type { SweepStore } from '../../src/sweep/store.js';
+import { eventually } from '../support/eventually.js';
 import { listedApi } from '../support/listed.js';
 import { loggedEvents, useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -39,7 +40,7 @@ function swept(guard: StateGuard) {
   const { sweep } = sweptList(test, api);
   return {
     store,
-    sweep: () => sweep({ store }),
+    sweep: (options: { store?: SweepStore } = {}) => sweep({ store, ...options }),
     show: (...names: string[]): void =>
       void (api.records = names.map((name, index) => ({ id: `p${index + 1}`, 이름: name }))),
     change: async (name: string): Promise<void> => {
@@ -140,6 +141,58 @@ describe('rewound', () => {
     expect(last.map(([, , sequence]) => epochOfSequence(sequence))).toEqual([epochOf(guard.state(W)!)]);
   });
 
+  it('rewound: on another server, a process that knows less gives out no sequence of before, and nothing is reported yet', async () => {
+    const [own, other] = [process(), process()];
+    await Promise.all([own.check(W), other.check(W)]);
+    const { sweep, change, show } = swept(own);
+    await sweep();
+    await change('second');
+    await other.check(W);
+    const back = await remember();
+    await change('third');
+    await back();
+    const state = JSON.parse((await test.redis.get(test.keys.state(W))) ?? '') as object;
+    await test.redis.set(test.keys.state(W), JSON.stringify({ ...state, server: 'the one before' }));
+
+    show('fourth');
+    await sweep({ store: storeOf(other) });
+
+    const [, [, , sequence] = ['', '', 0]] = await said();
+    expect(sequence).toBeGreaterThanOrEqual(firstSequenceOf(1));
+    expect(await rewindings()).toBe(0);
+    await own.check(W);
+    // What was found again is not put back: its event would come too late.
+    expect((await said()).map(([verb, name]) => [verb, name])).toEqual([
+      ['updated', 'second'],
+      ['updated', 'fourth'],
+      ['rewound', undefined],
+    ]);
+  });
+
+  it('rewound: of two processes that put back changes of one record, the later one waits', async () => {
+    const [first, second] = [process(), process()];
+    await Promise.all([first.check(W), second.check(W)]);
+    const { sweep, show } = swept(first);
+    await sweep();
+    show('first of the log');
+    await sweep();
+    const back = await remember();
+    show('second');
+    await sweep();
+    show('third');
+    await sweep({ store: storeOf(second) });
+    await back();
+
+    const later = second.check(W);
+    await eventually(async () => expect(await rewindings()).toBe(1));
+    await Promise.all([later, first.check(W)]);
+
+    expect((await said()).slice(2)).toEqual([
+      ['updated', 'second', 2],
+      ['updated', 'third', 3],
+    ]);
+  });
+
   it('rewound: a record that came back is missed by the next walks when it is no longer shown', async () => {
     const guard = process();
     await guard.check(W);
@@ -168,9 +221,16 @@ describe('rewound', () => {
     const first = epochOf(await guard.check(W));
     await back();
     const second = epochOf(await guard.check(W));
+    await change('fourth');
+    const again = await remember();
+    await change('fifth');
+    await again();
+    const third = epochOf(await guard.check(W));
 
     expect(second).toBeGreaterThan(first);
-    expect(await rewindings()).toBe(1);
+    expect(third).toBeGreaterThan(second);
+    // Of the first, Redis knows nothing; the second is not over yet.
+    expect(await rewindings()).toBe(2);
   });
 
   it('rewound: a lease of the epoch before allows no commit in the next', async () => {

@@ -9,7 +9,8 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Baseline } from '../../src/detect/detect.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
-import { buildNotice } from '../../src/events/notices.js';
+import { firstSequenceOf } from '../../src/events/epoch.js';
+import { buildNotice, snapshotComplete } from '../../src/events/notices.js';
 import type { ChangeEvent, NoticeKind } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
@@ -255,5 +256,8 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
         list: null,
       }),
     );
-  return [...reported, ...inWords];
+  const complete = snapshotComplete({
+    ...{ workspace: WORKSPACE, list: 'people', at: AT, since: EARLIER, sequence: firstSequenceOf(1) - 1 },
+  });
+  return [...reported, complete, ...inWords.filter(({ type }) => type !== complete.type)];
 }

@@ -100,7 +100,7 @@ const SCHEMAS = {
 };
 
 const aboutAProblem = {
-  severity: z.enum(['error', 'warning']),
+  severity: z.enum(['error', 'warning', 'info']),
   message: z.string().min(1),
   since: z.iso.datetime().nullable(),
   list: z.string().nullable(),

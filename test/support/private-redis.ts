@@ -14,6 +14,8 @@ export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** The folder of its data. */
+  readonly dir: string;
   /** SIGKILL: data that is not yet on disk is lost, as in a power failure. */
   kill(): Promise<void>;
   /** Stops it if it runs, then starts it with the same port, password and data. */
@@ -55,6 +57,7 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
   return {
     url: `redis://:${password}@127.0.0.1:${options.port}/0`,
     port: options.port,
+    dir,
     get pid() {
       return server.pid;
     },

@@ -1,4 +1,4 @@
-/** A TCP proxy in front of Redis that can fall silent, and can lose an answer. Call it inside a test; closed after the test. */
+/** A TCP proxy in front of Redis that can fall silent, lose an answer, and lead to another server. Call it inside a test; closed after the test. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -14,17 +14,24 @@ export interface RedisProxy {
   fallSilent(): void;
   /** In place of the next answer the connection closes: a client that connects again sends the command again. */
   loseNext(): void;
+  /** Later connections lead to this server; those that there are close. */
+  leadTo(redisUrl: string): void;
 }
 
 export async function startRedisProxy(redisUrl: string): Promise<RedisProxy> {
   const url = new URL(redisUrl);
-  const target = Number(url.port);
+  let target = Number(url.port);
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
+  const closeAll = (): void => {
+    for (const sockets of pairs) for (const socket of sockets) socket.destroy();
+    pairs.clear();
+  };
   let [accepted, lost, losesNext] = [0, 0, false];
   const server = createServer({ allowHalfOpen: true }, (near) => {
     accepted += 1;
     const far = connect(target, url.hostname);
     for (const socket of [near, far]) socket.on('error', () => undefined);
+    far.once('error', () => near.destroy());
     near.pipe(far);
     far.pipe(near);
     far.prependListener('data', () => {
@@ -38,7 +45,7 @@ export async function startRedisProxy(redisUrl: string): Promise<RedisProxy> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
-    for (const sockets of pairs) for (const socket of sockets) socket.destroy();
+    closeAll();
     server.close();
   });
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -58,6 +65,10 @@ export async function startRedisProxy(redisUrl: string): Promise<RedisProxy> {
     },
     loseNext() {
       losesNext = true;
+    },
+    leadTo(redisUrl) {
+      target = Number(new URL(redisUrl).port);
+      closeAll();
     },
   };
 }

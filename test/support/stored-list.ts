@@ -28,8 +28,8 @@ export class StoredList {
     if (complete) await this.complete();
   }
 
-  async complete(): Promise<void> {
-    const times = { startedAt: AT, completedAt: AT };
+  async complete(at = AT): Promise<void> {
+    const times = { startedAt: at, completedAt: at };
     const summary = { sweepId: 'people-1', ...times, mode: 'baseline', pages: 1, counts: noCounts() } as const;
     await this.#store.commit(this.#list, { token: await this.#lease(), checkpoint: null, summary, writes: [] });
   }

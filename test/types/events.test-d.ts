@@ -55,6 +55,16 @@ describe('event types: what a pattern selects', () => {
     expectTypeOf<On<`crm.${string}`>>().toEqualTypeOf<Anything>();
   });
 
+  it('adds the snapshots that `afterRewind` asks for, and what follows them', () => {
+    type Type = 'crm.todo.overdue' | 'crm.todo.snapshot' | 'changefeed.snapshot.complete';
+    defineHandler({
+      name: 'x',
+      on: ['crm.todo.overdue'],
+      afterRewind: 'snapshot',
+      handle: ({ type }) => void expectTypeOf(type).toEqualTypeOf<Type>(),
+    });
+  });
+
   it('adds the snapshots that `start` asks for, of every list that the patterns name', () => {
     expectTypeOf<EventOf<readonly ['crm.todo.overdue'], 'snapshot'>['type']>().toEqualTypeOf<
       'crm.todo.overdue' | 'crm.todo.snapshot'

@@ -1,6 +1,7 @@
 /** `postgres`: mirrors every list in a table. */
 import { ChangefeedError, messageOf } from '../../errors.js';
-import { listOf } from '../../events/envelope.js';
+import { listOf, workspaceOf } from '../../events/envelope.js';
+import { SNAPSHOT_COMPLETE } from '../../events/notices.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { requireOptionalPackage } from '../../runtime/optional-package.js';
@@ -12,7 +13,16 @@ import { toSubscription } from '../options.js';
 import { openDatabase, type Database } from './database.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
 import { rowOf, type Row } from './row.js';
-import { creationSql, missingOwn, presentQuery, qualified, upsertSql, type Present, type Table } from './table.js';
+import {
+  creationSql,
+  goneSql,
+  missingOwn,
+  presentQuery,
+  qualified,
+  upsertSql,
+  type Present,
+  type Table,
+} from './table.js';
 
 /**
  * A subscription that mirrors each list in a PostgreSQL table, which it creates itself: `workspace`, `id`, the record as
@@ -32,6 +42,7 @@ function createPostgres(settings: PostgresSettings): Subscription {
   const mirror: Mirror = { settings, database, ready: new Map(), warned: new Set() };
   return toSubscription(settings, {
     handler: 'postgres',
+    afterRewind: 'snapshot',
     handle: (event, context) => write(event, context, mirror),
     handleBatch: (events, context) => writeAll(events, context, mirror),
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
@@ -66,7 +77,7 @@ async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror):
   const writing = writingOf(event, context, mirror);
   if (writing === null) return;
   context.signal.throwIfAborted();
-  await attempt([writing], mirror, (database) => database.query(writing.sql, writing.row.values));
+  await attempt([writing], mirror, (database) => database.query(writing.sql, writing.values));
 }
 
 /** One transaction. If PostgreSQL rejects a row permanently, each row is written by itself to find which. */
@@ -75,7 +86,7 @@ async function writeAll(events: readonly ChangeEvent[], context: BatchContext, m
   if (writings.length === 0) return;
   // All processes lock rows in the same order; otherwise two transactions could deadlock.
   const sorted = writings.toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1));
-  const statements = sorted.map(({ sql, row }) => ({ sql, values: row.values }));
+  const statements = sorted.map(({ sql, values }) => ({ sql, values }));
   try {
     await attempt(sorted, mirror, (database) => database.transaction(statements));
   } catch (error) {
@@ -98,8 +109,8 @@ async function writeOneByOne(events: readonly ChangeEvent[], context: BatchConte
 interface Writing {
   list: ListName;
   table: Table;
-  row: Row;
   sql: string;
+  values: Row['values'];
   /** Identifies the row: writes to one row keep their order. */
   key: string;
 }
@@ -110,9 +121,11 @@ function writingOf(
   { log, list: further }: WriteContext,
   { settings, warned }: Mirror,
 ): Writing | null {
-  const list = listOf(event) ?? further;
+  const isComplete = event.type === SNAPSHOT_COMPLETE;
+  const list = (isComplete ? event.data.notice?.list : listOf(event)) ?? further;
   if (list === null) return null;
   const table = tableOf(list, settings);
+  if (isComplete) return { list, table, ...goneStatement(table, event, settings), key: `${list} ${event.source}` };
   const row = rowOf(event, { ...settings, columns: table.columns });
   if (row === null) return null;
   for (const { name: column, type } of row.misfits) {
@@ -121,7 +134,18 @@ function writingOf(
     warned.add(key);
     log.warn({ list, column, type }, 'value does not fit column type, NULL stored (logged once per column)');
   }
-  return { list, table, row, sql: upsertSql(table, row.image), key: `${list} ${event.source} ${event.subject}` };
+  const { values } = row;
+  return { list, table, values, sql: upsertSql(table, row.image), key: `${list} ${event.source} ${event.subject}` };
+}
+
+/** After a snapshot, marks the rows that it did not show: their records are gone, and Redis has forgotten them. */
+function goneStatement(
+  table: Table,
+  event: ChangeEvent,
+  { keepDeleted }: PostgresSettings,
+): Pick<Writing, 'sql' | 'values'> {
+  const { sequence, observedAt } = event.data;
+  return { sql: goneSql(table, { keepDeleted }), values: [workspaceOf(event), String(sequence), observedAt] };
 }
 
 /** Ensures that the tables exist, and turns database errors into errors for the events. */

@@ -1,8 +1,8 @@
 /**
  * One list's table: its columns, and the statements that create and update it. Pure.
  *
- * A row is a record's newest state by its sequence, and of two events with one sequence the one observed later: after a failover of Redis that
- * lost its last writes, a sequence is given out again. The condition is part of the statement that writes, so it holds for concurrent
+ * A row is a record's newest state by its sequence, and of two events with one sequence the one observed later: an earlier release gave a sequence
+ * out again after a failover of Redis that lost its last writes. The condition is part of the statement that writes, so it holds for concurrent
  * writers: an event that is late, repeated or replayed finds a row that is at least as new, and changes nothing. The row of a removed
  * record stays (marked and emptied) for the same reason: without it, a late `updated` would bring the record back.
  */
@@ -123,4 +123,20 @@ export function upsertSql(table: Table, image: 'replaced' | 'kept'): string {
     WHERE excluded."sequence" > present."sequence"
       OR (excluded."sequence" = present."sequence" AND excluded."observed_at" > present."observed_at")
       OR excluded."observed_at" > present."observed_at" + interval '${NEW_COUNT_AFTER}'`;
+}
+
+/** Values: workspace, sequence, time. Rows below the sequence are marked as those of removed records are. */
+export function goneSql(table: Table, { keepDeleted }: { keepDeleted: boolean }): string {
+  const emptied = keepDeleted ? [] : ['data', ...table.columns.map(({ name }) => name)];
+  const assignments = [
+    ...[
+      '"deleted" = true',
+      '"sequence" = $2::bigint',
+      '"updated_at" = $3::timestamptz',
+      '"observed_at" = $3::timestamptz',
+    ],
+    ...emptied.map((name) => `${quote(name)} = NULL`),
+  ];
+  return `UPDATE ${qualified(table)} SET ${assignments.join(', ')}
+    WHERE "workspace" = $1 AND "sequence" < $2::bigint AND NOT "deleted"`;
 }

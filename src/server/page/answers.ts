@@ -24,7 +24,7 @@ const valueView = z.strictObject({
 export type ValueView = z.output<typeof valueView>;
 
 const notice = z.looseObject({
-  severity: z.enum(['error', 'warning']),
+  severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
   since: iso.nullable(),
   list: z.string().nullable(),

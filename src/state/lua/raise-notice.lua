@@ -5,10 +5,11 @@
        7 the first sequence of the epoch
   RETURN {"raised" | "known"}    Cost O(1). Never calls TIME. ]]
 --- @include "count-notice"
+--- @include "publish-notice"
 local field = 'open ' .. ARGV[1]
-local known = redis.call('HEXISTS', KEYS[1], field) == 1
-redis.call('HSET', KEYS[1], field, ARGV[3])
-if known then return { 'known' } end
-redis.call('HSET', KEYS[1], 'facts ' .. ARGV[1], ARGV[6])
-redis.call('XADD', KEYS[2], '*', 'event', ARGV[4] .. countNotice(KEYS[1], ARGV[2], ARGV[7]) .. ARGV[5])
+if redis.call('HEXISTS', KEYS[1], field) == 1 then
+  redis.call('HSET', KEYS[1], field, ARGV[3])
+  return { 'known' }
+end
+publishNotice(KEYS[1], KEYS[2], 1)
 return { 'raised' }
