@@ -11,7 +11,7 @@
  * back what it committed lately (put-back.ts).
  */
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { Redis } from '../redis/client.js';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';

@@ -1,0 +1,109 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Keys } from '../../src/state/keys.js';
+import { eventually } from '../support/eventually.js';
+import { launchCluster, type ClusterServer, type TestCluster } from '../support/redis-cluster.js';
+import { RIGHT, runMainJob, SUBSCRIPTION, WORKSPACE } from './main-job.js';
+
+async function startCluster(options?: Parameters<typeof launchCluster>[0]): Promise<TestCluster> {
+  const cluster = await launchCluster(options);
+  onTestFinished(() => cluster.close());
+  return cluster;
+}
+
+/** Moves the slot of a key to another master, some keys at a time, while it is used. */
+async function moveSlot(cluster: TestCluster, key: string): Promise<void> {
+  const from = await cluster.ownerOf(key);
+  const to = cluster.masters.find((one) => one !== from) as ClusterServer;
+  const slot = await from.redis.cluster('KEYSLOT', key);
+  await to.redis.cluster('SETSLOT', slot, 'IMPORTING', from.id);
+  await from.redis.cluster('SETSLOT', slot, 'MIGRATING', to.id);
+  for (;;) {
+    const keys = (await from.redis.cluster('GETKEYSINSLOT', slot, 3)) as string[];
+    if (keys.length === 0) break;
+    const auth = ['AUTH', 'test-password', 'KEYS', ...keys] as const;
+    await from.redis.call('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, ...auth);
+  }
+  for (const { redis } of [to, from, ...cluster.masters]) await redis.cluster('SETSLOT', slot, 'NODE', to.id);
+  expect(await cluster.ownerOf(key)).toBe(to);
+}
+
+/** Returns what brings these keys of one slot back to their present state, as when a replica without the last writes takes over. */
+async function remember(cluster: TestCluster, pattern: string): Promise<() => Promise<void>> {
+  const { redis } = await cluster.ownerOf(pattern);
+  const names = await redis.keys(pattern);
+  const dumping = redis.multi();
+  for (const name of names) dumping.dumpBuffer(name).pttl(name);
+  const dumps = (await dumping.exec()) ?? [];
+  return async () => {
+    const restoring = redis.multi().del(...(await redis.keys(pattern)));
+    names.forEach((name, index) => {
+      const [[, dump] = [], [, ttlMs] = []] = dumps.slice(2 * index, 2 * index + 2);
+      if (Buffer.isBuffer(dump)) restoring.restore(name, Math.max(0, Number(ttlMs)), dump);
+    });
+    for (const [error] of (await restoring.exec()) ?? []) expect(error).toBeNull();
+  };
+}
+
+describe('cluster', () => {
+  it('slots that move under load lose nothing, and keep the order', { timeout: 400_000 }, async () => {
+    const cluster = await startCluster();
+    const outcome = await runMainJob({
+      url: cluster.url,
+      seed: 2,
+      changes: 1_200,
+      meanwhile: async ({ keys }) => {
+        for (let n = 0; n < 3; n += 1) {
+          await moveSlot(cluster, keys.log(WORKSPACE));
+          await moveSlot(cluster, keys.offsets(SUBSCRIPTION));
+        }
+      },
+    });
+    expect(outcome).toEqual(RIGHT);
+    const stats = await Promise.all(cluster.masters.map(({ redis }) => redis.info('errorstats')));
+    // Otherwise nothing was asked for while it moved.
+    expect(stats.join()).toMatch(/errorstat_ASK:/);
+    expect(stats.join()).toMatch(/errorstat_TRYAGAIN:/);
+  });
+
+  it.each(['the workspace', 'the subscription'])(
+    'the master of %s is killed under load: its replica takes over, and everything ends up right',
+    { timeout: 400_000 },
+    async (whose) => {
+      const cluster = await startCluster({ replicas: true });
+      const outcome = await runMainJob({
+        url: cluster.url,
+        seed: 3,
+        changes: 1_200,
+        meanwhile: async ({ keys }) => {
+          const key = whose === 'the workspace' ? keys.log(WORKSPACE) : keys.offsets(SUBSCRIPTION);
+          const master = await cluster.ownerOf(key);
+          await master.kill();
+          await eventually(async () => expect(await cluster.ownerOf(key)).not.toBe(master));
+        },
+      });
+      expect(outcome).toEqual(RIGHT);
+    },
+  );
+
+  it.each([
+    ['the workspace', (keys: Keys) => keys.everythingOf(WORKSPACE), 1],
+    ['the subscription', (keys: Keys) => keys.everythingOfSubscription(SUBSCRIPTION), 0],
+  ] as const)(
+    'the keys of %s alone go back to an earlier state: everything ends up right',
+    { timeout: 400_000 },
+    async (_whose, patternOf, reported) => {
+      const cluster = await startCluster();
+      const outcome = await runMainJob({
+        url: cluster.url,
+        seed: 4,
+        changes: 1_200,
+        meanwhile: async ({ keys, changed }) => {
+          const goBack = await remember(cluster, patternOf(keys));
+          await changed(200);
+          await goBack();
+        },
+      });
+      expect(outcome).toEqual({ ...RIGHT, reported });
+    },
+  );
+});
