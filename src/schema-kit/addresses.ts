@@ -32,13 +32,20 @@ export function sendsInClear(baseUrl: string): boolean {
 }
 
 export const A_REDIS_URL =
-  'a URL such as redis://:password@host:6379/0, rediss://…, redis+cluster://host:6379,host:6379 or redis+sentinel://host:26379/name';
+  'a URL such as redis://:password@host:6379/0, rediss://…, redis+cluster://host,host or redis+sentinel://host,host/name';
 export const redisUrl = secret(checked(A_REDIS_URL, redisUrlFault));
 
 export function redisUrlFault(text: string): string | undefined {
   const read = readRedisUrl(text);
   return typeof read === 'string' ? read : undefined;
 }
+
+export const redisNode = secret(
+  checked('the address of a node, such as 10.0.0.7:6379', (text) => {
+    if (/[/?#@,]/.test(text)) return 'a user, a password or TLS are written in url';
+    return redisUrlFault(`redis+cluster://${text}`);
+  }),
+);
 
 export const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
 

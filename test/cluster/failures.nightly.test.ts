@@ -10,16 +10,17 @@ async function startCluster(options?: Parameters<typeof launchCluster>[0]): Prom
   return cluster;
 }
 
-/** Moves the slot of a key to another master, some keys at a time, while it is used. */
-async function moveSlot(cluster: TestCluster, key: string): Promise<void> {
+/** Moves the slot of a key to another master, some keys at a time, while it is used: `pause` waits for that. */
+async function moveSlot(cluster: TestCluster, key: string, pause: () => Promise<void>): Promise<void> {
   const from = await cluster.ownerOf(key);
   const to = cluster.masters.find((one) => one !== from) as ClusterServer;
   const slot = await from.redis.cluster('KEYSLOT', key);
   await to.redis.cluster('SETSLOT', slot, 'IMPORTING', from.id);
   await from.redis.cluster('SETSLOT', slot, 'MIGRATING', to.id);
   for (;;) {
-    const keys = (await from.redis.cluster('GETKEYSINSLOT', slot, 3)) as string[];
+    const keys = (await from.redis.cluster('GETKEYSINSLOT', slot, 20)) as string[];
     if (keys.length === 0) break;
+    await pause();
     const auth = ['AUTH', 'test-password', 'KEYS', ...keys] as const;
     await from.redis.call('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, ...auth);
   }
@@ -51,11 +52,9 @@ describe('cluster', () => {
       url: cluster.url,
       seed: 2,
       changes: 1_200,
-      meanwhile: async ({ keys }) => {
-        for (let n = 0; n < 3; n += 1) {
-          await moveSlot(cluster, keys.log(WORKSPACE));
-          await moveSlot(cluster, keys.offsets(SUBSCRIPTION));
-        }
+      meanwhile: async ({ keys, changed }) => {
+        for (const key of [keys.log(WORKSPACE), keys.offsets(SUBSCRIPTION)])
+          await moveSlot(cluster, key, () => changed(10));
       },
     });
     expect(outcome).toEqual(RIGHT);

@@ -20,6 +20,8 @@ export interface MainJob {
   seed: number;
   /** Of the CRM. */
   changes: number;
+  /** At the end the workspace is forgotten. @defaultValue false */
+  forgets?: boolean;
   /** `changed`: waits for further changes of the CRM. @defaultValue nothing happens */
   meanwhile?: (job: { keys: Keys; changed: (count: number) => Promise<void> }) => Promise<void>;
 }
@@ -47,19 +49,17 @@ const BUDGET = { requests: 1_000, perSeconds: 1 };
 export const WORKSPACE = 'acme';
 export const SUBSCRIPTION = 'all';
 
-export async function runMainJob({ url, seed, changes, meanwhile }: MainJob): Promise<Outcome> {
+export async function runMainJob({ url, seed, changes, forgets = false, meanwhile }: MainJob): Promise<Outcome> {
   const keys = new Keys(`test-${randomBytes(6).toString('hex')}`);
   const { sandbox, target } = await served({ people: 40, history: 40, activity: 40, seed, journalKeep: 1_000_000 });
   const delivered: ChangeEvent[] = [];
   const handle = (event: ChangeEvent): void => void delivered.push(event);
   const lists = Object.fromEntries(LIST_NAMES.map((name) => [name, { removals: { after: '1s' } }]));
-  const feed = await openFeed(
-    { url, keys },
-    {
-      workspaces: [{ name: WORKSPACE, baseUrl: target.url, token: target.token, budget: BUDGET, lists }],
-      subscriptions: [defineHandler({ name: SUBSCRIPTION, on: ['crm.*', 'changefeed.*'], handle })],
-    },
-  );
+  const raw = {
+    workspaces: [{ name: WORKSPACE, baseUrl: target.url, token: target.token, budget: BUDGET, lists }],
+    subscriptions: [defineHandler({ name: SUBSCRIPTION, on: ['crm.*', 'changefeed.*'], handle })],
+  };
+  const feed = await openFeed({ url, keys }, raw);
   await feed.start();
   await baselined(feed);
   const before = await readEverything(target);
@@ -86,7 +86,7 @@ export async function runMainJob({ url, seed, changes, meanwhile }: MainJob): Pr
       journal.some((one) => one.line === 'mutation' && one.list === list && one.id === id && one.at > visibleAt)
     );
   };
-  return {
+  const outcome = {
     ...received(delivered, before, await readEverything(target)),
     missed: missed.filter((one) => !isPassing(one)).map(({ list, id, verb }) => `${verb} ${list} ${id}`),
     invented: falseEvents,
@@ -94,6 +94,14 @@ export async function runMainJob({ url, seed, changes, meanwhile }: MainJob): Pr
     problems: (await feed.status()).problems.map(({ kind }) => kind),
     pending: await pendingOf(feed),
   };
+  if (forgets) {
+    expect(await feed.storedSubscriptions()).toMatchObject([{ subscription: SUBSCRIPTION, workers: 1 }]);
+    await feed.stop();
+    const other = await openFeed({ url, keys }, raw);
+    expect(await other.forget(WORKSPACE)).toMatchObject({ workspace: WORKSPACE });
+    expect(await other.isStored(WORKSPACE)).toBe(false);
+  }
+  return outcome;
 }
 
 const changesOf = (events: readonly ChangeEvent[]): ChangeEvent[] =>
