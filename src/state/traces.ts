@@ -38,21 +38,16 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
     },
     ofWorkspace: (workspace) => all(keys.everythingOf(workspace), keys.marksOf(workspace)),
     async ofWorkspaceIn(subscription, workspace) {
-      const [offsets, backfills, payloads, health] = [
-        keys.offsets(subscription),
-        keys.backfills(subscription),
-        keys.payloads(subscription),
-        keys.health(subscription),
-      ];
+      const ofAll = [keys.offsets, keys.backfills, keys.payloads, keys.health] as const;
+      const [offsets = '', backfills = '', payloads = '', health = ''] = ofAll.map((keyOf) => keyOf(subscription));
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
       const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
       const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
       const exact = [keys.entered, keys.pending, keys.staged, keys.seen].map((keyOf) => keyOf(subscription, workspace));
       const exists = await Promise.all(exact.map((key) => redis.exists(key)));
-      const hasOffset = (await redis.hexists(offsets, workspace)) === 1;
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
-        ...(hasOffset ? [{ key: offsets, fields: [workspace] }] : []),
+        ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: [workspace] }] : []),
         ...(tasks.length > 0 ? [{ key: backfills, fields: tasks }] : []),
         ...(pending.length > 0 ? [{ key: payloads, fields: pending }] : []),
         ...(isLastError ? [{ key: health, fields: ['lastError', 'lastErrorIn'] }] : []),
@@ -73,12 +68,17 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
         for (let at = 0; at < fields.length; at += CHUNK)
           removed += await redis.hdel(key, ...fields.slice(at, at + CHUNK));
       const whole = traces.filter(({ fields }) => fields === undefined).map(({ key }) => key);
-      for (let at = 0; at < whole.length; at += CHUNK) {
-        // Each by itself: one command may only name keys of one slot of a Redis Cluster.
-        const counts = await Promise.all(whole.slice(at, at + CHUNK).map((key) => redis.unlink(key)));
-        removed += counts.reduce((sum, count) => sum + count, 0);
-      }
-      return removed;
+      return removed + (await unlinkEach(redis, whole));
     },
   };
+}
+
+/** Each by itself: a command may only name keys of one slot of a Redis Cluster. */
+async function unlinkEach(redis: Redis, keys: readonly string[]): Promise<number> {
+  let removed = 0;
+  for (let at = 0; at < keys.length; at += CHUNK) {
+    const counts = await Promise.all(keys.slice(at, at + CHUNK).map((key) => redis.unlink(key)));
+    removed += counts.reduce((sum, count) => sum + count, 0);
+  }
+  return removed;
 }

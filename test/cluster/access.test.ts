@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -10,20 +10,16 @@ import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { served } from '../support/sandbox.js';
+import { documentedRights } from './documented-rights.js';
 import { RIGHT, runMainJob } from './main-job.js';
 
 const folder = useCli();
-
-function rightsInTheDocs(): string[] {
-  const page = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8');
-  return /^ACL SETUSER changefeed (.*)$/m.exec(page)?.[1]?.split(' ') ?? [];
-}
 
 it('access: a user with the rights that the docs list does the main job, and has no others', async () => {
   const server = await startPrivateRedis();
   const admin = new Redis(server.url);
   onTestFinished(() => admin.disconnect());
-  const rights = rightsInTheDocs().map((right) => right.replace('~changefeed:*', '~test-*'));
+  const rights = documentedRights();
   await admin.call('ACL', 'SETUSER', 'changefeed', ...rights);
   const url = server.url.replace('redis://:test-password', 'redis://changefeed:password');
   await checkRedis(url);
@@ -77,13 +73,13 @@ it.skipIf(reason !== undefined)(
       CHANGEFEED_BASE_URL: target.url,
       CHANGEFEED_TOKEN: target.token,
     };
-    const { run, start } = await folder();
+    const cli = await folder();
 
-    const refused = await run(['sweep'], env);
+    const refused = await cli.run(['sweep'], env);
     expect(refused.stderr).toContain(`Redis at localhost:${port} gives no usable answer (self-signed certificate`);
     expect(refused.stderr).not.toContain('test-password');
 
-    const process = start(['start'], { ...env, NODE_EXTRA_CA_CERTS: cert });
+    const process = cli.start(['start'], { ...env, NODE_EXTRA_CA_CERTS: cert });
     await process.waitForLine(/baseline/i);
     sandbox.step(50);
     await eventually(() => expect(process.stdout).toMatch(/"type":"crm\.\w+\.updated"/));

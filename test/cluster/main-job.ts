@@ -130,7 +130,7 @@ function received(
     for (const [key, { data, subject }] of copies) {
       if (!key.startsWith(`${object} `)) continue;
       if (data.after === null) known[list].delete(subject);
-      else known[list].set(subject, data.after as never);
+      else known[list].set(subject, data.after);
     }
   }
   const wrong = differences(known, after).map(({ list, id, fields }) => `${list} ${id}: ${fields.join(', ')}`);

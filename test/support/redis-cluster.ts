@@ -33,7 +33,7 @@ export async function launchCluster({ replicas: withReplicas = false } = {}): Pr
     const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
     await redis.cluster('SET-CONFIG-EPOCH', epoch);
-    return Object.assign(server, { redis, id: (await redis.cluster('MYID')) as string });
+    return Object.assign(server, { redis, id: await redis.cluster('MYID') });
   };
   const servers: ClusterServer[] = [];
   for (let n = 0; n < (withReplicas ? 6 : 3); n += 1) servers.push(await launch(n + 1));
@@ -45,7 +45,7 @@ export async function launchCluster({ replicas: withReplicas = false } = {}): Pr
     await redis.cluster('ADDSLOTSRANGE', from, to);
   }
   const busOf = async ({ redis }: ClusterServer): Promise<string> =>
-    ((await redis.config('GET', 'cluster-port')) as string[])[1] ?? '';
+    (await redis.config('GET', 'cluster-port'))[1] ?? '';
   for (const server of servers)
     if (server !== first) await first.redis.cluster('MEET', '127.0.0.1', server.port, await busOf(server));
   const everyone = async (): Promise<void> => {
