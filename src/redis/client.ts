@@ -16,6 +16,7 @@ const LONGEST_SENTINEL_RETRY_MS = 500;
 /** A node that was just promoted may still be named by others as a replica. */
 const MOVED_AGAIN_MS = 20;
 const SLOTS_WITHIN_MS = 5_000;
+const LEAST_REDIRECTION_MS = 50;
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
 export function parseRedisUrl(url: string): RedisAddress {
@@ -67,8 +68,8 @@ export function clusterArguments(
       dnsLookup: (host, found) => found(null, host),
       slotsRefreshTimeout: SLOTS_WITHIN_MS,
       retryDelayOnMoved: MOVED_AGAIN_MS,
-      // During a failover commands are redirected to the lost node until another one is promoted. The time of a command is limited elsewhere.
-      maxRedirections: Number.POSITIVE_INFINITY,
+      // Until another node is promoted, a command is redirected to the lost one, with a wait each time. One whose time is up must not go on so.
+      maxRedirections: Math.ceil((options.commandTimeout ?? Number.POSITIVE_INFINITY) / LEAST_REDIRECTION_MS),
     },
   ];
 }

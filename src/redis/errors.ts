@@ -20,7 +20,7 @@ const REPLIES: readonly (readonly [RegExp, RedisErrorKind])[] = [
 
 /** Messages of the client and of its socket about a command that was not answered. */
 const CLIENT =
-  /\bConnection is closed\b|\bCommand timed out\b|\bmax retries per request limit\b|\bCommand aborted due to connection close\b|\bSocket timeout\. Expecting data\b|\bStream isn't writeable\b|\bThis socket has been ended by the other party\b|\bCannot call write after a stream was destroyed\b|\bwrite after end\b|\bsocket disconnected before secure TLS connection was established\b|\bFailed to refresh slots cache\b|\bNone of startup nodes is available\b|\bCluster is (?:ended|disconnect)|\bAll sentinels are unreachable\b/;
+  /\bConnection is closed\b|\bCommand timed out\b|\bmax retries per request limit\b|\bCommand aborted due to connection close\b|\bSocket timeout\. Expecting data\b|\bStream isn't writeable\b|\bThis socket has been ended by the other party\b|\bCannot call write after a stream was destroyed\b|\bwrite after end\b|\bsocket disconnected before secure TLS connection was established\b|\bFailed to refresh slots cache\b|\bNone of startup nodes is available\b|\bToo many Cluster redirections\b|\bCluster is (?:ended|disconnect)|\bAll sentinels are unreachable\b/;
 
 /** Messages of the operating system; after `connect` and `getaddrinfo` they contain the address. */
 const SOCKET =

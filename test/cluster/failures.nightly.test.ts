@@ -1,9 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Keys } from '../../src/state/keys.js';
+import { defineHandler } from '../../src/handlers/define.js';
+import { Keys } from '../../src/state/keys.js';
 import { eventually } from '../support/eventually.js';
 import { launchCluster, type ClusterServer, type TestCluster } from '../support/redis-cluster.js';
+import { baselined, openFeed } from '../support/feed.js';
+import { served } from '../support/sandbox.js';
 import { launchWatchedRedis } from '../support/redis-sentinel.js';
-import { RIGHT, runMainJob, SUBSCRIPTION, WORKSPACE } from './main-job.js';
+import { RIGHT, runMainJob, SUBSCRIPTION, sweptSince, WORKSPACE } from './main-job.js';
 
 async function startCluster(options?: Parameters<typeof launchCluster>[0]): Promise<TestCluster> {
   const cluster = await launchCluster(options);
@@ -108,6 +111,29 @@ describe('cluster', () => {
     },
   );
 });
+
+it(
+  'cluster: a process goes on after all servers were away, and one that is stopped meanwhile ends',
+  { timeout: 400_000 },
+  async () => {
+    const cluster = await launchCluster({ persists: true });
+    onTestFinished(() => cluster.close());
+    const { target } = await served({ people: 10, seed: 8 });
+    const raw = {
+      workspaces: [{ name: WORKSPACE, baseUrl: target.url, token: target.token }],
+      subscriptions: [defineHandler({ name: SUBSCRIPTION, on: ['crm.*'], handle: () => undefined })],
+    };
+    const place = { url: cluster.url, keys: new Keys('test-away') };
+    const [going, ending] = [await openFeed(place, raw), await openFeed(place, raw)];
+    await Promise.all([going.start(), ending.start()]);
+    await baselined(going);
+
+    await Promise.all(cluster.masters.map((master) => master.kill()));
+    await ending.stop().catch(() => undefined);
+    await Promise.all(cluster.masters.map((master) => master.restart()));
+    await sweptSince(going, Date.now());
+  },
+);
 
 it(
   'sentinel: the master is killed under load: its replica takes over, and everything ends up right',

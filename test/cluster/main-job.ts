@@ -138,7 +138,7 @@ function received(
 }
 
 /** Waits until every list was read completely, from its first page on. */
-async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
+export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
   await eventually(
     async () => {
       const starts = (await feed.status()).workspaces.flatMap(({ lists }) =>

@@ -25,11 +25,23 @@ export interface TestCluster {
   close(): Promise<void>;
 }
 
-export async function launchCluster({ replicas: withReplicas = false } = {}): Promise<TestCluster> {
+export interface ClusterOptions {
+  /** One of each master. @defaultValue none */
+  replicas?: boolean;
+  /** A server that is killed and started again has its data. @defaultValue false */
+  persists?: boolean;
+}
+
+export async function launchCluster({
+  replicas: withReplicas = false,
+  persists = false,
+}: ClusterOptions = {}): Promise<TestCluster> {
   const launch = async (epoch: number): Promise<ClusterServer> => {
     const cluster = ['cluster-enabled yes', `cluster-port ${await freePort()}`, 'cluster-node-timeout 1500'];
     const replication = [`masterauth ${PASSWORD}`, 'repl-diskless-sync-delay 0'];
-    const server = await launchRedis({ settings: ['appendonly no', ...cluster, ...replication] });
+    const server = await launchRedis({
+      settings: [`appendonly ${persists ? 'yes' : 'no'}`, ...cluster, ...replication],
+    });
     const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
     await redis.cluster('SET-CONFIG-EPOCH', epoch);
