@@ -25,12 +25,13 @@ const redis = values.cluster ? await launchMasters() : await launchRedis();
 
 /** A Redis Cluster of which another server is restarted each time. */
 async function launchMasters(): Promise<Pick<PrivateRedis, 'url' | 'kill' | 'restart' | 'close'>> {
-  const { url, masters, close } = await launchCluster({ persists: true });
+  const cluster = await launchCluster({ persists: true });
+  const { url, masters } = cluster;
   let turn = 0;
   const next = (): PrivateRedis => masters[turn % masters.length] as PrivateRedis;
   return {
     url,
-    close,
+    close: () => cluster.close(),
     kill: () => next().kill(),
     async restart() {
       await next().restart();
