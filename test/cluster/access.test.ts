@@ -27,7 +27,6 @@ it('access: a user with the rights that the docs list does the main job, and has
   expect(await runMainJob({ url, seed: 5, changes: 200, forgets: true })).toEqual(RIGHT);
 
   const denied = (await admin.call('ACL', 'LOG')) as string[][];
-  // Of what doctor asks for, the list leaves this out.
   expect(denied.map((entry) => entry[entry.indexOf('object') + 1])).toEqual([]);
 });
 
