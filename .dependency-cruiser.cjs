@@ -3,14 +3,14 @@ const leaves = ['errors', 'runtime', 'crm', 'events'];
 const mayImport = {
   errors: [],
   runtime: ['errors'],
-  redis: ['runtime', 'errors'],
+  redis: ['schema-kit', 'runtime', 'errors'],
   events: ['crm', 'errors'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
   'schema-kit': leaves,
   // The CRM's lists and the one notion of equality: a leaf, so that all folders compare in the same way.
   crm: ['errors'],
   api: ['schema-kit', ...leaves],
-  handlers: ['schema-kit', ...leaves],
+  handlers: ['schema-kit', 'redis', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
   sweep: ['api', 'detect', 'redis', ...leaves],

@@ -1,16 +1,15 @@
 /** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
-import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.js';
 import { derivingSubscription } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Measure } from '../observability/prometheus.js';
+import { Cluster, parseRedisUrl, type Redis } from '../redis/client.js';
 import { Capacity } from '../runtime/capacity.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
 import { openRedis, type OpenedRedis } from '../redis/private/open.js';
 import { openConnections } from '../redis/connections.js';
-import { parseRedisUrl } from '../redis/probe.js';
 import { RedisWatch } from '../redis/watch.js';
 import type { UsedRedis } from '../redis/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
@@ -78,8 +77,9 @@ export async function openContext(options: {
   const redis = connections.general();
   const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
   const guard = createStateGuard({ redis, keys, clock, log, listsOf: (workspace) => lists.get(workspace) ?? [] });
-  // It may be another server, or one that was restarted: before work goes on, each workspace is looked at.
-  redis.on('ready', () => {
+  // It may be another server, or one that was restarted: before work goes on, each workspace is looked at. A client of a cluster is ready once,
+  // and asks which server has which keys whenever one is lost.
+  redis.on(redis instanceof Cluster ? 'refresh' : 'ready', () => {
     for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.tail(name).catch(() => undefined);
   });
   return {

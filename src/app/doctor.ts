@@ -64,8 +64,13 @@ async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir
   }
   try {
     await checkRedis(url);
-    const facts = await readRedisFacts(url, systemClock);
-    return [ok('Redis', 'answers'), ...judgeRedis({ ...facts, allowEviction })];
+    const servers = await readRedisFacts(url, systemClock);
+    const judged = servers.flatMap(({ place, ...facts }) =>
+      judgeRedis({ ...facts, allowEviction }).map((one) =>
+        servers.length === 1 ? one : { ...one, check: one.check.replace('Redis', `Redis ${place}`) },
+      ),
+    );
+    return [ok('Redis', 'answers'), ...judged];
   } catch (reason) {
     return [error('Redis', messageOf(reason), 'Start it, or correct redis.url or REDIS_URL.')];
   }

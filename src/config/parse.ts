@@ -72,13 +72,15 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     ...hintTokens.problems,
     ...sharedTokens(tokens, hintTokens),
     ...openToAll(http),
+    ...(redis.url !== undefined && redis.cluster !== undefined ? [TWO_ADDRESSES] : []),
   );
   if (problems.length + collected.length > 0) throw refuse(problems);
+  const { cluster, ...others } = redis;
   return {
     workspaces,
     subscriptions: subscriptions.map(({ one }) => withLists(one, lists)),
     derive: derive.map(({ one }) => withLists(one, lists)),
-    redis: { ...redis, url: redisUrl ?? redis.url },
+    redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,
     deadLetters,
     serve:
@@ -189,6 +191,11 @@ function unknownTypes(
 }
 
 /** The page shows people's data: beyond this machine, it asks who is there. */
+const TWO_ADDRESSES: ConfigProblem = {
+  path: ['redis', 'cluster'],
+  problem: 'found it next to url; allowed: one of them',
+};
+
 function openToAll({ host, tokens: { read, operate }, trustedProxy }: HttpConfig): ConfigProblem[] {
   const isOpen = !isLoopback(host) && read === undefined && operate === undefined && trustedProxy === undefined;
   const same = 'found the same token twice; allowed: a different one for each role';

@@ -11,7 +11,7 @@ import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isRefused } from '../handlers/kind.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
-import { apiToken, baseUrl, redisUrl } from '../schema-kit/addresses.js';
+import { apiToken, baseUrl, redisNode, redisUrl } from '../schema-kit/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
   duration,
@@ -203,8 +203,14 @@ const workspaceOptions = strictOptions({
 });
 
 const redisOptions = strictOptions({
-  /** `redis://:password@host:6379/0` or `rediss://…`. The variable `REDIS_URL` wins over it. @defaultValue a private Redis in the state directory */
+  /**
+   * `redis://:password@host:6379/0`, of a Redis Cluster `redis+cluster://host:6379,host:6379`, with Sentinel
+   * `redis+sentinel://host:26379,host:26379/name`; with `rediss` in place of `redis`, encrypted. The variable `REDIS_URL` wins over it.
+   * @defaultValue a private Redis in the state directory
+   */
   url: redisUrl.optional(),
+  /** Of a Redis Cluster without password and TLS, in place of `url`: some of its nodes. @defaultValue none */
+  cluster: listOf(redisNode, "nodes, such as '10.0.0.7:6379'").optional(),
   /** Prefix of every key. Letters, digits, `-`, `_`, `.`, `:`. @defaultValue 'changefeed' */
   prefix: matching(/^[\w.:-]{1,64}$/, "letters, digits, '-', '_', '.' and ':', 1 to 64 characters").default(
     'changefeed',

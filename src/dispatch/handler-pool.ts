@@ -3,9 +3,9 @@
  * whose job was lost to another process.
  */
 import { Worker, type WorkerOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
+import type { Redis } from '../redis/client.js';
 import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
 import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';

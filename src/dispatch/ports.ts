@@ -1,7 +1,7 @@
 /** The ports through which the dispatcher and the workers use Redis. `src/state` implements them. */
-import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+import type { Redis } from '../redis/client.js';
 import type { BackfillTask, SnapshotTask } from './backfill-task.js';
 import type { FailedAttempt } from './failure.js';
 import type { SubscriptionStatus } from './subscription-status.js';

@@ -1,8 +1,8 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
 import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { messageOf, usage } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
+import type { Redis } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
 import type { Connect, JobData } from './ports.js';
 

@@ -1,9 +1,9 @@
 /** The conditions in which Redis answers and cannot be used: it refuses writes, or it may evict keys. */
-import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
+import { keysOnEachServer, serversOf, type Redis, type Server } from './client.js';
 import { classifyRedisError } from './errors.js';
 
 export interface ConditionOptions {
@@ -73,9 +73,14 @@ export function refusedError(place: string, kind: Refused): ChangefeedError {
 /**
  * Why Redis refuses writes; null if it accepts them, or if this key may not be written by us. Writes nothing, but is refused like any write.
  * @param key one that does not exist
- * @throws the error of Redis if it is away or is loading its data
+ * @throws the error of Redis if it, or one server of a cluster, is away or is loading its data
  */
 export async function readRefusal(redis: Redis, key: string): Promise<Refused | null> {
+  const refused = await Promise.all((await keysOnEachServer(redis, key)).map((one) => refusalOf(redis, one)));
+  return refused.find((one) => one !== null) ?? null;
+}
+
+async function refusalOf(redis: Redis, key: string): Promise<Refused | null> {
   try {
     await redis.setrange(key, 0, '');
     return null;
@@ -95,19 +100,24 @@ export function evicts(policy: string | null): policy is string {
 }
 
 /**
- * The value of `maxmemory-policy`; null if neither INFO nor CONFIG is permitted. INFO first: managed services that forbid
- * CONFIG permit it.
+ * The value of `maxmemory-policy`, of a cluster the first that evicts; null if neither INFO nor CONFIG is permitted.
  * @throws the error of Redis, unless it says that the command is not permitted
  */
 export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
-  const info = await unlessForbidden(redis.info('memory'));
+  const policies = await Promise.all((await serversOf(redis)).map(policyOf));
+  return policies.find(evicts) ?? policies[0] ?? null;
+}
+
+/** INFO first: managed services that forbid CONFIG permit it. */
+async function policyOf(server: Server): Promise<string | null> {
+  const info = await unlessForbidden(server.info('memory'));
   const shown = /^maxmemory_policy:([\w-]+)/m.exec(info ?? '')?.[1];
-  return shown ?? (await readSetting(redis, 'maxmemory-policy'));
+  return shown ?? (await readSetting(server, 'maxmemory-policy'));
 }
 
 /** As `CONFIG GET` says; null where reading it is not permitted. */
-export async function readSetting(redis: Redis, name: string): Promise<string | null> {
-  const answer = await unlessForbidden(redis.config('GET', name));
+export async function readSetting(server: Server, name: string): Promise<string | null> {
+  const answer = await unlessForbidden(server.config('GET', name));
   const value: unknown = Array.isArray(answer) ? answer[1] : undefined;
   return typeof value === 'string' ? value : null;
 }

@@ -2,7 +2,17 @@
  * The connections of a process to its Redis: opened with limits on waiting, and closed at once when a stop cannot wait for Redis. This module
  * does not know which commands they carry.
  */
-import { Redis, type Command, type RedisOptions } from 'ioredis';
+import type { ClusterNode, Command } from 'ioredis';
+import {
+  Cluster,
+  clusterArguments,
+  parseRedisUrl,
+  Server,
+  serverArguments,
+  type ClusterOptions,
+  type Options,
+  type Redis,
+} from './client.js';
 import { classifyRedisError, wrongType } from './errors.js';
 
 export interface ConnectionLimits {
@@ -17,9 +27,6 @@ export interface ConnectionLimits {
    */
   silenceMs: number;
 }
-
-/** Without the option that would change the types of the replies. */
-type Options = Omit<RedisOptions, 'replyMapping'>;
 
 const LIMITS: ConnectionLimits = { commandTimeoutMs: 15_000, silenceMs: 20_000 };
 const KEEP_ALIVE_MS = 10_000;
@@ -38,7 +45,8 @@ export type RedisConnections = ReturnType<typeof openConnections>;
 
 export function openConnections({ url, limits, onTrouble = () => undefined }: ConnectionsOptions) {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
-  const open = new Set<Redis>();
+  const address = parseRedisUrl(url);
+  const open = new Set<Endable>();
   let isCut = false;
   const common: Options = {
     keepAlive: KEEP_ALIVE_MS,
@@ -47,28 +55,29 @@ export function openConnections({ url, limits, onTrouble = () => undefined }: Co
     // After a failover, the same address may lead to another server.
     reconnectOnError: (error) => classifyRedisError(error) === 'read-only',
   };
-  const track = (redis: EndableRedis): Redis => {
+  const track = <Client extends Endable>(redis: Client): Client => {
     open.add(redis);
     // A connection that ended may connect again: BullMQ does this with a blocked one.
     redis.on('connecting', () => {
       open.add(redis);
       if (isCut) end(redis);
     });
-    redis.on('error', onTrouble);
-    redis.on('reconnecting', onTrouble);
+    for (const trouble of ['error', 'reconnecting', 'node error', '-node']) redis.on(trouble, onTrouble);
     redis.on('end', () => {
-      redis.rejectUnanswered();
+      redis.unanswered.reject();
       open.delete(redis);
     });
     // BullMQ duplicates a connection for its blocking reads; the duplicate is tracked too.
-    redis.duplicate = (override?: Options) => {
-      const options: Options = { ...redis.options, ...override };
-      return track(new EndableRedis(options));
-    };
+    redis.duplicated = track;
     if (isCut) end(redis);
     return redis;
   };
-  const connect = (options: Options): Redis => track(new EndableRedis(url, { ...common, ...options }));
+  const connect = (options: Options): Redis => {
+    const all = { ...common, ...options };
+    return address.kind === 'cluster'
+      ? track(new EndableCluster(...clusterArguments(address, all)))
+      : track(new EndableServer(...serverArguments(address, all)));
+  };
   return {
     /** A connection for commands that are answered at once: a command fails when Redis is away for too long. */
     general: (): Redis => connect({ maxRetriesPerRequest: TRIES_PER_COMMAND, commandTimeout: commandTimeoutMs }),
@@ -82,51 +91,66 @@ export function openConnections({ url, limits, onTrouble = () => undefined }: Co
   };
 }
 
-/** An ioredis client that can be ended at any time without leaving a command unanswered. */
-class EndableRedis extends Redis {
-  readonly #unanswered = new Set<Command>();
+type Endable = EndableServer | EndableCluster;
 
-  override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
-    if (!this.#unanswered.has(command)) {
-      this.#unanswered.add(command);
-      const forget = (): unknown => this.#unanswered.delete(command);
-      command.promise.then(forget, forget);
-      this.#explainWrongType(command);
+/**
+ * The commands of a client that were not answered. ioredis keeps those sent over a lost connection for the next connection. If the client ends
+ * before that, it drops them, and their callers would wait without end.
+ */
+class Unanswered {
+  readonly #commands = new Set<Command>();
+
+  /** @returns false if the client sends it again */
+  add(command: Command, redis: Redis): boolean {
+    if (this.#commands.has(command)) return false;
+    this.#commands.add(command);
+    const forget = (): unknown => this.#commands.delete(command);
+    command.promise.then(forget, forget);
+    explainWrongType(command, redis);
+    return true;
+  }
+
+  reject(): void {
+    for (const command of this.#commands) command.reject(new Error('Connection is closed.'));
+  }
+}
+
+function explainWrongType(command: Command, redis: Redis): void {
+  const reject = command.reject;
+  command.reject = (error) => {
+    if (!/\bWRONGTYPE\b/.test(error.message)) {
+      reject(error);
+      return;
     }
+    const types = command.getKeys().map(async (name) => ({ key: String(name), type: await redis.type(name) }));
+    Promise.all(types).then(
+      (found) => reject(wrongType(found)),
+      () => reject(error),
+    );
+  };
+}
+
+/** An ioredis client that can be ended at any time without leaving a command unanswered. */
+class EndableServer extends Server {
+  readonly unanswered = new Unanswered();
+  duplicated: (redis: EndableServer) => Server = (redis) => redis;
+
+  override sendCommand(command: Command, stream?: Parameters<Server['sendCommand']>[1]): unknown {
+    this.unanswered.add(command, this);
     this.#gather();
     return super.sendCommand(command, stream);
   }
 
   /** What is sent until nothing is left to do without waiting is one write: a system call per command costs more than the rest of it. */
   #gather(): void {
-    const { stream } = this as { stream?: Redis['stream'] };
+    const { stream } = this as { stream?: Server['stream'] };
     if (stream === undefined || stream.writableCorked > 0) return;
     stream.cork();
     process.nextTick(() => stream.uncork());
   }
 
-  #explainWrongType(command: Command): void {
-    const reject = command.reject;
-    command.reject = (error) => {
-      if (!/\bWRONGTYPE\b/.test(error.message)) {
-        reject(error);
-        return;
-      }
-      const types = command.getKeys().map(async (name) => ({ key: String(name), type: await this.type(name) }));
-      Promise.all(types).then(
-        (found) => reject(wrongType(found)),
-        () => reject(error),
-      );
-    };
-  }
-
-  /**
-   * ioredis keeps the commands sent over a lost connection for the next connection. If the client ends before that, it drops
-   * them, and their callers would wait without end.
-   */
-  rejectUnanswered(): void {
-    for (const command of this.#unanswered) command.reject(new Error('Connection is closed.'));
-  }
+  override duplicate = (override?: Options): Server =>
+    this.duplicated(new EndableServer({ ...(this.options as Options), ...override }));
 
   /**
    * Between two attempts to connect there is no socket whose close event would end the client: the commands in its queue would
@@ -141,9 +165,39 @@ class EndableRedis extends Redis {
   }
 }
 
-function end(redis: Redis): void {
-  const { stream } = redis as { stream?: Redis['stream'] };
+/** The same of a Redis Cluster. */
+class EndableCluster extends Cluster {
+  readonly unanswered = new Unanswered();
+  duplicated: (redis: EndableCluster) => Cluster = (redis) => redis;
+
+  override sendCommand(command: Command, stream?: Parameters<Cluster['sendCommand']>[1], node?: unknown): unknown {
+    const limitMs = this.options.redisOptions?.commandTimeout;
+    // While no server is known for a command, it waits here and not in the client of a server.
+    if (this.unanswered.add(command, this) && limitMs !== undefined) command.setTimeout(limitMs);
+    return super.sendCommand(command, stream, node);
+  }
+
+  override duplicate = ((nodes: ClusterNode[] | undefined, override: ClusterOptions) => {
+    const { startupNodes } = this as unknown as { startupNodes: ClusterNode[] };
+    return this.duplicated(
+      new EndableCluster(nodes ?? startupNodes, { ...(this.options as ClusterOptions), ...override }),
+    );
+  }) as Cluster['duplicate'];
+
+  /** Without a connection to a node there is none whose end would end the client. */
+  override disconnect(reconnect = false): void {
+    const hasNodes = this.nodes().length > 0;
+    super.disconnect(reconnect);
+    if (hasNodes || reconnect) return;
+    this.status = 'end';
+    this.emit('end');
+  }
+}
+
+function end(redis: Endable): void {
+  const servers = redis instanceof Cluster ? redis.nodes() : [redis];
+  const streams = servers.map((server) => (server as { stream?: Server['stream'] }).stream);
   redis.disconnect();
   // A silent peer does not answer the closing of the connection either.
-  stream?.destroy();
+  for (const stream of streams) stream?.destroy();
 }

@@ -20,7 +20,7 @@ const REPLIES: readonly (readonly [RegExp, RedisErrorKind])[] = [
 
 /** Messages of the client and of its socket about a command that was not answered. */
 const CLIENT =
-  /\bConnection is closed\b|\bCommand timed out\b|\bmax retries per request limit\b|\bCommand aborted due to connection close\b|\bSocket timeout\. Expecting data\b|\bStream isn't writeable\b|\bThis socket has been ended by the other party\b|\bCannot call write after a stream was destroyed\b|\bwrite after end\b|\bsocket disconnected before secure TLS connection was established\b/;
+  /\bConnection is closed\b|\bCommand timed out\b|\bmax retries per request limit\b|\bCommand aborted due to connection close\b|\bSocket timeout\. Expecting data\b|\bStream isn't writeable\b|\bThis socket has been ended by the other party\b|\bCannot call write after a stream was destroyed\b|\bwrite after end\b|\bsocket disconnected before secure TLS connection was established\b|\bFailed to refresh slots cache\b|\bNone of startup nodes is available\b|\bToo many Cluster redirections\b|\bCluster is (?:ended|disconnect)|\bAll sentinels are unreachable\b/;
 
 /** Messages of the operating system; after `connect` and `getaddrinfo` they contain the address. */
 const SOCKET =
@@ -31,7 +31,7 @@ const DISCARDED = /\bEXECABORT Transaction discarded\b/;
 
 /**
  * Reads the message, because it is still there when another error wraps this one.
- * @param place `host:port` of this Redis: a refused connection to another address does not count
+ * @param place `host:port` of this Redis, or several: a refused connection to another address does not count
  */
 export function classifyRedisError(error: unknown, place?: string): RedisErrorKind {
   const text = messageOf(error);
@@ -42,7 +42,9 @@ export function classifyRedisError(error: unknown, place?: string): RedisErrorKi
   const socket = SOCKET.exec(text);
   if (socket === null) return 'other';
   const address = socket[1];
-  return address === undefined || place === undefined || isSamePlace(address, place) ? 'lost' : 'other';
+  return address === undefined || (place?.split(', ').some((one) => isSamePlace(address, one)) ?? true)
+    ? 'lost'
+    : 'other';
 }
 
 function classifyDiscarded(error: unknown, place?: string): RedisErrorKind {

@@ -1,9 +1,11 @@
 /** What a Redis says about itself, for `changefeed doctor`. */
-import { Redis } from 'ioredis';
 import type { Clock } from '../runtime/clock.js';
+import { openClient, parseRedisUrl, serversOf, type Server } from './client.js';
 import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
 
 export interface RedisFacts {
+  /** `host:port` */
+  place: string;
   /** The answer to INFO; null where reading it is not permitted. */
   info: string | null;
   /** `maxmemory-policy`; null where reading it is not permitted. */
@@ -14,21 +16,30 @@ export interface RedisFacts {
   clockApartMs: number;
 }
 
-/** @throws the error of Redis */
-export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFacts> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+/**
+ * Of a cluster, of each server that holds keys.
+ * @throws the error of Redis
+ */
+export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFacts[]> {
+  const address = parseRedisUrl(url);
+  const redis = openClient(address, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
   // The command that fails reports it.
   redis.on('error', () => undefined);
   try {
     await redis.connect();
-    const info = await unlessForbidden(redis.info());
-    const evictionPolicy = await readEvictionPolicy(redis);
-    const snapshots = await readSetting(redis, 'save');
-    const askedAtMs = clock.now();
-    const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
-    const clockApartMs = seconds * 1_000 + micros / 1_000 - (askedAtMs + clock.now()) / 2;
-    return { info, evictionPolicy, snapshots, clockApartMs };
+    return await Promise.all((await serversOf(redis)).map((server) => factsOf(server, clock)));
   } finally {
     redis.disconnect();
   }
+}
+
+async function factsOf(server: Server, clock: Clock): Promise<RedisFacts> {
+  const info = await unlessForbidden(server.info());
+  const evictionPolicy = await readEvictionPolicy(server);
+  const snapshots = await readSetting(server, 'save');
+  const askedAtMs = clock.now();
+  const [seconds = 0, micros = 0] = (await server.time()).map(Number);
+  const clockApartMs = seconds * 1_000 + micros / 1_000 - (askedAtMs + clock.now()) / 2;
+  const { host = '', port = '' } = server.options;
+  return { place: `${host}:${port}`, info, evictionPolicy, snapshots, clockApartMs };
 }

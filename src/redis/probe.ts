@@ -1,7 +1,9 @@
 /** Checks whether the Redis at a URL can be used. Messages never contain the password. */
-import { Redis } from 'ioredis';
-import { ChangefeedError, describe, messageOf } from '../errors.js';
+import { ChangefeedError, messageOf } from '../errors.js';
 import { withinTime } from '../runtime/clock.js';
+import type { RedisAddress } from '../schema-kit/redis-url.js';
+import { parseRedisUrl, Server, serverArguments, type Options } from './client.js';
+import { unlessForbidden } from './conditions.js';
 
 const REFUSALS =
   /WRONGPASS|NOAUTH|NOPERM|invalid password|invalid username|without any password|DB index|SELECT is not/i;
@@ -17,20 +19,27 @@ interface ProbeOptions {
 }
 
 /**
- * Connects, selects the database, and waits for the answer to PING. Returns what failed; null if Redis can be used.
+ * Connects, selects the database, and waits for the answer to PING; of a cluster, from one of the nodes that are named. Returns what failed; null
+ * if Redis can be used.
  * @throws the signal's reason when aborted
  */
-export async function probeRedis(
-  url: string,
-  { timeoutMs = 10_000, mustKnowPassword = false, signal }: ProbeOptions = {},
+export async function probeRedis(url: string, options: ProbeOptions = {}): Promise<Error | null> {
+  const address = parseRedisUrl(url);
+  if (address.kind !== 'cluster') return await probeServer(address, options);
+  const problems = await Promise.all(address.urls.map((node) => probeServer(address, options, node)));
+  return problems.includes(null) ? null : (problems[0] ?? null);
+}
+
+async function probeServer(
+  address: RedisAddress,
+  { timeoutMs = 10_000, mustKnowPassword = false, signal }: ProbeOptions,
+  node?: string,
 ): Promise<Error | null> {
-  const { database, address, password } = parseRedisUrl(url);
-  const redis = new Redis(address, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: timeoutMs,
-    maxLoadingRetryTime: timeoutMs,
-  });
+  const { kind, database, password } = address;
+  // The probe selects the database itself: ioredis would hide a refusal.
+  const limits: Options = { db: 0, connectTimeout: timeoutMs, maxLoadingRetryTime: timeoutMs };
+  const once: Options = { lazyConnect: true, retryStrategy: () => null };
+  const redis = new Server(...serverArguments(address, { ...limits, ...once }, node));
   let problem: Error | undefined;
   redis.on('error', (error: Error) => (problem = error));
   const greet = async (): Promise<null> => {
@@ -39,6 +48,7 @@ export async function probeRedis(
     if (mustKnowPassword && password !== undefined) await redis.auth(password);
     if (database !== 0) await redis.select(database);
     await redis.ping();
+    await checkKind(redis, kind);
     return null;
   };
   try {
@@ -51,6 +61,20 @@ export async function probeRedis(
   }
 }
 
+const A_CLUSTER = 'it is a Redis Cluster';
+const NO_CLUSTER = 'it is no Redis Cluster';
+
+async function checkKind(redis: Server, kind: RedisAddress['kind']): Promise<void> {
+  const info = await unlessForbidden(redis.info('cluster'));
+  const isCluster = info === null ? kind === 'cluster' : /^cluster_enabled:1/m.test(info);
+  if (isCluster !== (kind === 'cluster')) throw new Error(isCluster ? A_CLUSTER : NO_CLUSTER);
+  if (!isCluster) return;
+  const state = await redis.cluster('INFO');
+  if (/^cluster_state:ok/m.test(state)) return;
+  const served = /^cluster_slots_ok:(\d+)/m.exec(state)?.[1] ?? '0';
+  throw new Error(`${served} of the 16384 slots of the cluster are served`);
+}
+
 /**
  * @throws ChangefeedError CF_REDIS_UNREACHABLE with host, port, reason and what to do; CF_CONFIG_INVALID if the URL is
  *   not valid; the signal's reason when aborted
@@ -61,37 +85,15 @@ export async function checkRedis(url: string, { signal }: Pick<ProbeOptions, 'si
   throw new ChangefeedError('CF_REDIS_UNREACHABLE', { message: complaint(parseRedisUrl(url), cause), cause });
 }
 
-interface RedisAddress {
-  /** `host:port`, for messages. */
-  place: string;
-  password: string | undefined;
-  database: number;
-  /** The URL without its database. The probe selects the database itself: ioredis would hide a refusal. */
-  address: string;
-}
-
-/** @throws ChangefeedError CF_CONFIG_INVALID */
-export function parseRedisUrl(url: string): RedisAddress {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isRedis = parsed !== undefined && ['redis:', 'rediss:'].includes(parsed.protocol) && parsed.hostname !== '';
-  const path = parsed?.pathname.replace(/^\//, '') ?? '';
-  if (!isRedis || !/^\d*$/.test(path)) {
-    throw new ChangefeedError('CF_CONFIG_INVALID', {
-      message:
-        `The Redis URL (REDIS_URL, or "redis" in the configuration) must look like redis://:password@host:6379/0 ` +
-        `or rediss://…; found ${describe(url)}${isRedis ? ` whose database "${path}" is not a number` : ''}.`,
-    });
-  }
-  const place = `${parsed.hostname}:${parsed.port === '' ? '6379' : parsed.port}`;
-  const password = parsed.password === '' ? undefined : decodeURIComponent(parsed.password);
-  parsed.pathname = '';
-  return { place, password, database: Number(path), address: parsed.href };
-}
-
-function complaint({ place, password, database }: RedisAddress, cause: Error): string {
+function complaint({ place, nodes, password, database }: RedisAddress, cause: Error): string {
   const where = 'in REDIS_URL (or "redis" in the configuration)';
   const reason = messageOf(cause);
   const text = `${reason} ${'code' in cause ? String(cause.code) : ''}`;
+  const several = place.replaceAll(' ', '');
+  if (reason === A_CLUSTER)
+    return `Redis at ${place} is a Redis Cluster. Write redis+cluster://${several} ${where}, or set redis: { cluster: ['${nodes.map(({ host, port }) => `${host}:${port}`).join("', '")}'] }.`;
+  if (reason === NO_CLUSTER)
+    return `Redis at ${place} is one server and no Redis Cluster. Write redis://${several} ${where}.`;
   if (/DB index|SELECT is not/i.test(text))
     return `Redis at ${place} has no database ${database}. Use another database ${where}.`;
   if (/NOAUTH/.test(text))

@@ -1,9 +1,9 @@
 /** Stops the parts of a process that use Redis: in order while Redis answers, at once when it does not. */
-import type { Redis } from 'ioredis';
 import { ChangefeedError } from '../errors.js';
 import { isAborted, sleepUntilAborted, withinTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Unfinished } from '../runtime/unfinished.js';
+import type { Redis } from './client.js';
 
 /** How long a stop waits for an answer: a restarting Redis may come back, but a supervisor does not wait much longer. */
 const PATIENCE_MS = 3_000;

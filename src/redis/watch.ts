@@ -12,12 +12,12 @@
  */
 import { EventEmitter, once } from 'node:events';
 import type { Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { isoTime, withinTime } from '../runtime/clock.js';
 import { Episode } from '../runtime/episode.js';
 import { filtered, type Log } from '../runtime/log.js';
 import { runLoop } from '../runtime/loop.js';
+import type { Redis } from './client.js';
 import {
   Condition,
   evictionError,

@@ -2,6 +2,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { checked } from './fields.js';
+import { readRedisUrl } from './redis-url.js';
 import { address, secret } from './secret.js';
 
 export const baseUrl = address(
@@ -30,15 +31,21 @@ export function sendsInClear(baseUrl: string): boolean {
   return host.includes('.') && !/\.(localhost|local|internal|lan|home\.arpa)\.?$/.test(host);
 }
 
-export const redisUrl = secret(checked('a URL such as redis://:password@host:6379/0 or rediss://…', redisUrlFault));
+export const A_REDIS_URL =
+  'a URL such as redis://:password@host:6379/0, rediss://…, redis+cluster://host,host or redis+sentinel://host,host/name';
+export const redisUrl = secret(checked(A_REDIS_URL, redisUrlFault));
 
 export function redisUrlFault(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'this is not a URL';
-  const { protocol, hostname, pathname } = new URL(text);
-  if (protocol !== 'redis:' && protocol !== 'rediss:') return `this begins with ${protocol}`;
-  if (hostname === '') return 'this names no host';
-  return /^\/?\d*$/.test(pathname) ? undefined : 'its database is not a number';
+  const read = readRedisUrl(text);
+  return typeof read === 'string' ? read : undefined;
 }
+
+export const redisNode = secret(
+  checked('the address of a node, such as 10.0.0.7:6379', (text) => {
+    if (/[/?#@,]/.test(text)) return 'a user, a password or TLS are written in url';
+    return redisUrlFault(`redis+cluster://${text}`);
+  }),
+);
 
 export const A_TOKEN = 'the API token alone, without "Bearer" and without spaces';
 

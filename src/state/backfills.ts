@@ -1,8 +1,8 @@
 /** Backfills of a subscription (snapshots and replays): one hash of tasks, and the events of a snapshot that are being sent. */
-import type { Redis } from 'ioredis';
 import { backfillTask, type BackfillTask } from '../dispatch/backfill-task.js';
 import type { BackfillStore } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
+import type { Redis } from '../redis/client.js';
 import { readEvent } from './event-log.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer } from './scripts.js';

@@ -1,6 +1,6 @@
 /** The sliding window of a workspace's granted requests, in Redis, shared by all processes. */
-import type { Redis } from 'ioredis';
 import type { BudgetWindow, Refusal, WindowAnswer } from '../api/budget.js';
+import type { Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 

@@ -3,11 +3,11 @@
  * `traceparent`. Readers ignore other fields. Sweeps append to it in their commits (lua/commit.lua); here it is read, and derive
  * functions append to it.
  */
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { LogReader } from '../dispatch/ports.js';
+import type { Redis } from '../redis/client.js';
 import { isAborted } from '../runtime/clock.js';
 import type { LogHistory } from '../server/page/source.js';
 import { gatherEach } from '../runtime/gather.js';

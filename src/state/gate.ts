@@ -11,9 +11,9 @@
  * All but `standing` are refused unless the run holds BullMQ's lock of its job: a process that was suspended cannot let the next event start. A
  * job that is lost in a crash between two steps is added again by the repetition. docs/fan-out.md goes through each crash.
  */
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { describe } from '../errors.js';
+import { scanKeys, type Redis } from '../redis/client.js';
 import { gatherEach } from '../runtime/gather.js';
 import type {
   AdvanceOutcome,
@@ -101,7 +101,7 @@ async function enter(
     keys.entered(subscription, source),
     keys.pending(subscription, workspace),
     keys.payloads(subscription),
-    isBackfill ? keys.backfills(subscription) : keys.offsets(workspace),
+    isBackfill ? keys.backfills(subscription) : keys.offsets(subscription),
     ...groups.map((group) => keys.group(subscription, group)),
   ];
   const indexes = new Map(groups.map((group, index) => [group, index + 1]));
@@ -114,7 +114,7 @@ async function enter(
   ]);
   const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
   // The field that says where the batch was read, and its value then.
-  const position = isBackfill ? [readAt.name, readAt.text] : readAt === null ? ['', ''] : [subscription, readAt.offset];
+  const position = isBackfill ? [readAt.name, readAt.text] : readAt === null ? ['', ''] : [workspace, readAt.offset];
   const answer = await enterScript.run(redis, touched, [ttl, ...position, ...args]);
   if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
   if (!Array.isArray(answer) || answer.length !== entries.length + 1)
@@ -168,8 +168,8 @@ async function readHeads(
   const ordered = new Map<string, MustHaveJob>();
   const start = keys.group(subscription, '').length;
   const match = keys.group(subscription, '*');
-  for await (const found of redis.scanStream({ match, count: SCANNED })) {
-    const wanted = (found as string[]).filter((key) => workspaces.includes(workspaceOf(key.slice(start))));
+  for await (const found of scanKeys(redis, { match, count: SCANNED })) {
+    const wanted = found.filter((key) => workspaces.includes(workspaceOf(key.slice(start))));
     const lists = await Promise.all(wanted.map((key) => redis.lrange(key, 0, -1)));
     for (const [index, key] of wanted.entries()) {
       const [head, ...behind] = lists[index] ?? [];

@@ -1,8 +1,8 @@
 /** The circuit breaker of each subscription: one hash, deleted when the subscription is enabled again. */
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { DisableOutcome, Health, HealthStore } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
+import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
 import { printable } from '../runtime/printable.js';
 import type { Keys } from './keys.js';

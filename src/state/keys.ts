@@ -1,11 +1,11 @@
 /**
  * Every Redis key of Changefeed, with its type and contents; `<prefix>` is the option `redis.prefix`.
  *
- * `{…}` is the hash tag of Redis Cluster. All keys of a workspace share one slot, and so do all keys of a subscription. One script uses
- * keys of both: group-enter compares the offset.
+ * `{…}` is the hash tag of Redis Cluster. All keys of a workspace share one slot, and so do all keys of a subscription. No command and no
+ * script uses keys of both: they may be on different servers, of which one alone can go back to an earlier state. What must agree is in one slot.
  */
-import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
+import type { Redis } from '../redis/client.js';
 
 /** The default of the option `redis.prefix`. */
 export const DEFAULT_PREFIX = 'changefeed';
@@ -29,10 +29,8 @@ export class Keys {
   state = (workspace: string): string => this.#workspace(workspace, 'state');
   /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');
-  /** hash subscription → log id: the offset up to which it has read the log. */
-  offsets = (workspace: string): string => this.#workspace(workspace, 'offsets');
-  /** hash subscription → ms: since when no dispatcher has had it in its configuration. */
-  unconfigured = (workspace: string): string => this.#workspace(workspace, 'unconfigured');
+  /** hash subscription → ms: the subscriptions that read the log, and since when no dispatcher has had it in its configuration; `0`: one has. */
+  readers = (workspace: string): string => this.#workspace(workspace, 'readers');
   /**
    * hash with TTL, which is the clock of the request budget: `ends` is the time at which it expires.
    * - `last`: of the last call; `used`: requests in the window then; `count`: requests ever granted
@@ -106,6 +104,9 @@ export class Keys {
 
   // Per subscription. BullMQ's keys of its queue share the prefix.
 
+  /** hash workspace → log id: the offset up to which it has read the workspace's log. */
+  offsets = (subscription: string): string => this.#subscription(subscription, 'offsets');
+
   /** list of one record's pending deliveries: `<id>␟<log id>␟<ms>␟<kind>␟<type>`; the first has a job, and may run. */
   group = (subscription: string, group: string): string => this.#subscription(subscription, `group:${group}`);
   /** sorted set, score ms and sequence of the log id: deliveries that were entered and are neither handled nor dead. */
@@ -140,8 +141,7 @@ export class Keys {
   everythingOf = (workspace: string): string => this.#workspace(workspace, '*');
   marksOf = (workspace: string): string => this.once('*', workspace, '*');
   everythingOfSubscription = (subscription: string): string => this.#subscription(subscription, '*');
-  /** The offsets, and the marks of unconfigured subscriptions, of every workspace. */
-  everyOffsets = (): readonly string[] => [this.offsets('*'), this.unconfigured('*')];
+  everyReaders = (): string => this.readers('*');
   everythingOfSubscriptions = (): string => this.#subscription('*', '*');
   groupsOf = (subscription: string, workspace: string): string => this.group(subscription, `${workspace}/*`);
 

@@ -1,6 +1,6 @@
 /** Reads a list's stored records for the mirror. Changes nothing. */
-import type { Redis } from 'ioredis';
 import { GONE } from '../detect/removal.js';
+import type { Redis } from '../redis/client.js';
 import type { MirrorStore } from '../server/mirror/store.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';

@@ -1,10 +1,10 @@
 /** The open problems, each with a published notice: one hash per workspace. */
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { firstSequenceOf } from '../events/epoch.js';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
 import type { NoticeStore } from '../observability/sentinel.js';
+import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Keys } from './keys.js';

@@ -1,7 +1,7 @@
-/** The offset up to which each subscription has read each workspace's log: one hash per workspace. */
-import type { Redis } from 'ioredis';
+/** The offset up to which each subscription has read each workspace's log: one hash per subscription. */
 import { describe } from '../errors.js';
 import type { OffsetStore } from '../dispatch/ports.js';
+import { Cluster, type Redis } from '../redis/client.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys } from './keys.js';
 import { loadScript } from './scripts.js';
@@ -9,41 +9,57 @@ import { unreadable } from './stored.js';
 
 const advanceOffsets = loadScript('advance-offsets');
 
-/** More than a process has subscriptions. */
+/** In `readers`: a dispatcher has the subscription in its configuration. */
+export const CONFIGURED = '0';
+
+/** More than a process has readers. */
 const MOST_AT_ONCE = 1_000;
 
-/** What all readers of a workspace ask in the same turn of the event loop is one command. */
+type Place = readonly [subscription: string, workspace: string];
+
+/** What all readers ask in the same turn of the event loop is one command; in a Redis Cluster, what those of a subscription ask. */
 export function createOffsetStore(redis: Redis, keys: Keys): OffsetStore {
-  const readEach = gatherEach(
-    (workspace, subscriptions: readonly string[]) => redis.hmget(keys.offsets(workspace), ...subscriptions),
-    MOST_AT_ONCE,
-  );
+  const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');
+  const readEach = gatherEach(async (_together, places: readonly Place[]) => {
+    const pipeline = redis.pipeline();
+    for (const [subscription, workspace] of places) pipeline.hget(keys.offsets(subscription), workspace);
+    // A damaged key of one subscription must not stop the others.
+    return (await pipeline.exec()) ?? [];
+  }, MOST_AT_ONCE);
   const advanceEach = gatherEach(
-    async (workspace, moves: readonly [subscription: string, from: string, to: string][]) => {
-      await advanceOffsets.run(redis, [keys.offsets(workspace)], moves.flat());
+    async (_together, moves: readonly (readonly [...Place, from: string, to: string])[]) => {
+      const touched = moves.map(([subscription]) => keys.offsets(subscription));
+      await advanceOffsets.run(
+        redis,
+        touched,
+        moves.flatMap(([, ...move]) => move),
+      );
       return [];
     },
     MOST_AT_ONCE,
   );
   const get = async (workspace: string, subscription: string): Promise<string | null> => {
-    const offset = await readEach(workspace, subscription);
-    return offset === null ? null : readOffset(offset, keys.offsets(workspace), subscription);
+    const [error, offset] = await readEach(together(subscription), [subscription, workspace]);
+    if (error !== null) throw error;
+    return typeof offset === 'string' ? readOffset(offset, keys.offsets(subscription), workspace) : null;
   };
   return {
     get,
     async advance(workspace, subscription, { from, to }) {
-      await advanceEach(workspace, [subscription, from, to]);
+      await advanceEach(together(subscription), [subscription, workspace, from, to]);
     },
     async begin(workspace, subscription, logId) {
-      const first = await redis.hsetnx(keys.offsets(workspace), subscription, logId);
+      // Before it has an offset, so that the log keeps what it reads from then on.
+      await redis.hset(keys.readers(workspace), subscription, CONFIGURED);
+      const first = await redis.hsetnx(keys.offsets(subscription), workspace, logId);
       return first === 1 ? logId : ((await get(workspace, subscription)) ?? logId);
     },
   };
 }
 
 /** `0` stands before every event. */
-export function readOffset(text: string, hash: string, subscription: string): string {
+export function readOffset(text: string, hash: string, workspace: string): string {
   if (/^\d+(-\d+)?$/u.test(text)) return text;
-  const remedy = `HSET ${hash} ${subscription} <log id> sets it; HDEL makes the subscription begin as a new one.`;
-  throw unreadable({ key: hash, field: subscription, what: 'an offset in the log', remedy }, describe(text));
+  const remedy = `HSET ${hash} ${workspace} <log id> sets it; HDEL makes the subscription begin as a new one.`;
+  throw unreadable({ key: hash, field: workspace, what: 'an offset in the log', remedy }, describe(text));
 }

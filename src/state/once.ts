@@ -1,7 +1,7 @@
 /** The marks of `once`: one hash with TTL per subscription and event, a field per side effect. */
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { OnceMark, OnceStore } from '../dispatch/ports.js';
+import type { Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 
 /** Longer than any retry schedule, and than dead letters are kept. A replay after that runs the effect again. */

@@ -1,8 +1,8 @@
 /** The processes that run roles: one key with TTL for each, and a set of their ids. */
 import { hostname } from 'node:os';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { processStatus, type ProcessStatus } from '../observability/status.js';
+import type { Redis } from '../redis/client.js';
 import { isAlive, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
 import { readJson } from './stored.js';

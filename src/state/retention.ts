@@ -7,11 +7,11 @@
  * process that has the subscription configured removes the mark. After 7 days with the mark, or the retention age of the log if
  * that is longer, the offset is dropped and no longer keeps events in the log.
  */
-import type { Redis } from 'ioredis';
 import { compareLogIds } from '../events/log-id.js';
+import type { Redis } from '../redis/client.js';
 import { readOldestPending } from './gate.js';
 import type { Keys } from './keys.js';
-import { readOffset } from './offsets.js';
+import { CONFIGURED, readOffset } from './offsets.js';
 import { readNumber } from './stored.js';
 
 export interface LogRetention {
@@ -45,19 +45,18 @@ const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): Promise<Trimmed> {
   const { workspace, retention, nowMs, disabled } = options;
   const log = keys.log(workspace);
-  const hash = keys.offsets(workspace);
-  const stored = Object.entries(await redis.hgetall(hash));
-  const offsets = stored.map(([name, offset]) => [name, readOffset(offset, hash, name)] as const);
-  const droppedOffsets = await dropUnconfigured(redis, keys, { ...options, known: offsets.map(([name]) => name) });
-  const kept = offsets.filter(([name]) => !droppedOffsets.includes(name));
-  const needed = await Promise.all(
-    kept.map(async ([name, offset]) => ({
-      name,
-      offset,
-      next: await firstId(redis, log, `(${offset}`),
-      oldest: await readOldestPending(redis, keys.pending(name, workspace)),
-    })),
+  const { kept, droppedOffsets } = await dropUnconfigured(redis, keys, options);
+  const reading = await Promise.all(
+    kept.map(async (name) => {
+      const stored = await redis.hget(keys.offsets(name), workspace);
+      // It has not begun, or its offset was lost: then it reads the log from its beginning.
+      if (stored === null) return [];
+      const offset = readOffset(stored, keys.offsets(name), workspace);
+      const next = await firstId(redis, log, `(${offset}`);
+      return [{ name, offset, next, oldest: await readOldestPending(redis, keys.pending(name, workspace)) }];
+    }),
   );
+  const needed = reading.flat();
   const holding = needed
     .filter(({ name }) => !disabled.includes(name))
     .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
@@ -73,28 +72,30 @@ async function firstId(redis: Redis, log: string, from: string): Promise<string 
   return first?.[0] ?? null;
 }
 
-/** Marks offsets whose subscription is unconfigured, removes marks of configured ones, and drops offsets marked for too long. */
+/** Marks readers that are unconfigured, removes the marks of configured ones, and drops the offsets of those marked for too long. */
 async function dropUnconfigured(
   redis: Redis,
   keys: Keys,
-  { workspace, readers, known, nowMs, retention }: TrimOptions & { known: readonly string[] },
-): Promise<string[]> {
-  const hash = keys.unconfigured(workspace);
+  { workspace, readers, nowMs, retention }: TrimOptions,
+): Promise<{ kept: string[]; droppedOffsets: string[] }> {
+  const hash = keys.readers(workspace);
   const marks = await redis.hgetall(hash);
-  const found = known.filter((subscription) => marks[subscription] !== undefined && readers.includes(subscription));
-  const missing = known.filter((subscription) => !readers.includes(subscription));
+  for (const name of readers) if (marks[name] !== CONFIGURED) await redis.hset(hash, name, CONFIGURED);
+  const missing = Object.keys(marks).filter((name) => !readers.includes(name));
+  for (const name of missing) if (marks[name] === CONFIGURED) await redis.hset(hash, name, nowMs);
   const sinceMs = (field: string): number => {
     const remedy = `HDEL ${hash} ${field} removes it; the 7 days then start again.`;
     const what = 'since when a subscription is unconfigured';
-    return readNumber(marks[field] ?? String(nowMs), { key: hash, field, what, remedy });
+    return readNumber(marks[field] ?? '', { key: hash, field, what, remedy });
   };
-  const isOver = (subscription: string): boolean =>
-    nowMs - sinceMs(subscription) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
-  const dropped = missing.filter(isOver);
-  for (const subscription of missing) await redis.hsetnx(hash, subscription, nowMs);
-  if (dropped.length > 0) await redis.hdel(keys.offsets(workspace), ...dropped);
-  if (found.length + dropped.length > 0) await redis.hdel(hash, ...found, ...dropped);
-  return dropped;
+  const isOver = (name: string): boolean =>
+    marks[name] !== CONFIGURED && nowMs - sinceMs(name) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
+  const droppedOffsets = missing.filter(isOver);
+  // The offset first: a reader without one keeps nothing, an offset without its reader would not keep what is before it.
+  for (const name of droppedOffsets) await redis.hdel(keys.offsets(name), workspace);
+  if (droppedOffsets.length > 0) await redis.hdel(hash, ...droppedOffsets);
+  const kept = new Set([...readers, ...missing.filter((name) => !droppedOffsets.includes(name))]);
+  return { kept: [...kept], droppedOffsets };
 }
 
 async function trimTo(

@@ -1,6 +1,6 @@
 /** When a list was swept last, and why its last attempts failed: fields of the list's sweep hash. */
-import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
+import type { Redis } from '../redis/client.js';
 import type { ListTimes, ScheduleStore } from '../sweep/schedule.js';
 import { listFailureSchema, type ListFailure } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';

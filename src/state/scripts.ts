@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Redis } from 'ioredis';
 import { ChangefeedError, describe } from '../errors.js';
+import type { Redis } from '../redis/client.js';
 
 type Arguments = readonly (string | Buffer | number)[];
 

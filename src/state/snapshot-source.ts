@@ -1,11 +1,11 @@
 /** Reads stored records step by step, for subscriptions that start with a snapshot. Changes nothing. */
-import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from '../detect/rules.js';
 import { snapshotEvent } from '../detect/build-event.js';
 import type { ListReadiness, Scan, ScanPosition, SnapshotSource } from '../dispatch/ports.js';
 import { BEFORE_ALL } from '../events/log-id.js';
+import type { Redis } from '../redis/client.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';

@@ -14,7 +14,7 @@
  * too, before the first list is swept on it. Nothing is reported and nothing ends, because probably nothing was lost.
  */
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { Redis } from '../redis/client.js';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';

@@ -1,10 +1,10 @@
 /** Reads what `status` shows of Redis and of a workspace. Changes nothing. */
-import type { Redis } from 'ioredis';
 import type { allowanceAfter } from '../api/allowance.js';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import type { ListStatus, RedisStatus, StoredWorkspace } from '../observability/status.js';
+import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js';
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';

@@ -1,8 +1,8 @@
 /** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { ListName } from '../crm/lists/lists.js';
 import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
+import type { Redis } from '../redis/client.js';
 import {
   storedPageSchema,
   type AcquireResult,

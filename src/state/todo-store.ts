@@ -1,9 +1,9 @@
 /** The timers of todos and their stored records, for the todo monitor. */
-import type { Redis } from 'ioredis';
 import type { StoredRecord } from '../detect/stored-record.js';
 import { todoWatchSchema } from '../detect/rules.js';
 import { TIMER_KINDS } from '../detect/watch-todo.js';
 import { describe } from '../errors.js';
+import type { Redis } from '../redis/client.js';
 import type { StoredTodo, Timer, TimerTimes, TodoStore } from '../todos/store.js';
 import { type Keys, type WorkspaceRedis, recordField } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';

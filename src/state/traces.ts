@@ -2,8 +2,8 @@
  * Finds and removes everything that Redis stores for a workspace or a subscription. Jobs are removed with BullMQ (dispatch/forget.ts). Uses SCAN,
  * never KEYS, which would block Redis. Every step can be repeated after a crash.
  */
-import type { Redis } from 'ioredis';
 import type { Trace, TraceStore } from '../dispatch/ports.js';
+import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 import { countRecords } from './stored-records.js';
 
@@ -15,8 +15,7 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
   const scan = async (...patterns: readonly string[]): Promise<string[]> => {
     const found = new Set<string>();
     for (const match of patterns)
-      for await (const some of redis.scanStream({ match, count: SCAN_COUNT }))
-        for (const key of some as string[]) found.add(key);
+      for await (const some of scanKeys(redis, { match, count: SCAN_COUNT })) for (const key of some) found.add(key);
     return [...found];
   };
   const all = async (...patterns: readonly string[]): Promise<Trace[]> =>
@@ -34,16 +33,13 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
     },
     async subscriptions() {
       const found = (await scan(keys.everythingOfSubscriptions())).flatMap((key) => keys.subscriptionOf(key) ?? []);
-      const readers = (await scan(...keys.everyOffsets())).map((hash) => redis.hkeys(hash));
+      const readers = (await scan(keys.everyReaders())).map((hash) => redis.hkeys(hash));
       return [...new Set([...found, ...(await Promise.all(readers)).flat()])].sort();
     },
     ofWorkspace: (workspace) => all(keys.everythingOf(workspace), keys.marksOf(workspace)),
     async ofWorkspaceIn(subscription, workspace) {
-      const [backfills, payloads, health] = [
-        keys.backfills(subscription),
-        keys.payloads(subscription),
-        keys.health(subscription),
-      ];
+      const ofAll = [keys.offsets, keys.backfills, keys.payloads, keys.health] as const;
+      const [offsets = '', backfills = '', payloads = '', health = ''] = ofAll.map((keyOf) => keyOf(subscription));
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
       const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
       const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
@@ -51,6 +47,7 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
       const exists = await Promise.all(exact.map((key) => redis.exists(key)));
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
+        ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: [workspace] }] : []),
         ...(tasks.length > 0 ? [{ key: backfills, fields: tasks }] : []),
         ...(pending.length > 0 ? [{ key: payloads, fields: pending }] : []),
         ...(isLastError ? [{ key: health, fields: ['lastError', 'lastErrorIn'] }] : []),
@@ -60,8 +57,10 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
     },
     async ofSubscription(subscription) {
       // The offsets first: without them, no dispatcher would go on in the middle if a crash came between.
-      const offsets = (await scan(...keys.everyOffsets())).map((key) => ({ key, fields: [subscription] }));
-      return [...offsets, ...(await all(keys.everythingOfSubscription(subscription)))];
+      const offsets = keys.offsets(subscription);
+      const first = { key: offsets, fields: await redis.hkeys(offsets) };
+      const readers = (await scan(keys.everyReaders())).map((key) => ({ key, fields: [subscription] }));
+      return [first, ...readers, ...(await all(keys.everythingOfSubscription(subscription)))];
     },
     async remove(traces) {
       let removed = 0;
@@ -69,8 +68,17 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
         for (let at = 0; at < fields.length; at += CHUNK)
           removed += await redis.hdel(key, ...fields.slice(at, at + CHUNK));
       const whole = traces.filter(({ fields }) => fields === undefined).map(({ key }) => key);
-      for (let at = 0; at < whole.length; at += CHUNK) removed += await redis.unlink(...whole.slice(at, at + CHUNK));
-      return removed;
+      return removed + (await unlinkEach(redis, whole));
     },
   };
+}
+
+/** Each by itself: a command may only name keys of one slot of a Redis Cluster. */
+async function unlinkEach(redis: Redis, keys: readonly string[]): Promise<number> {
+  let removed = 0;
+  for (let at = 0; at < keys.length; at += CHUNK) {
+    const counts = await Promise.all(keys.slice(at, at + CHUNK).map((key) => redis.unlink(key)));
+    removed += counts.reduce((sum, count) => sum + count, 0);
+  }
+  return removed;
 }

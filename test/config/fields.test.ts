@@ -104,6 +104,15 @@ describe('configuration: given values', () => {
     expect(telemetryOf({ telemetry: { queues: true } })).toEqual({ enabled: true, queues: true });
   });
 
+  it('configuration: redis may be nodes of a cluster', () => {
+    const raw = { workspaces: [workspace], redis: { cluster: ['10.0.0.7:6379', '[::1]:7000', 'redis'] } };
+    expect(parse(raw).redis).toEqual({
+      url: 'redis+cluster://10.0.0.7:6379,[::1]:7000,redis',
+      prefix: 'changefeed',
+      allowEviction: false,
+    });
+  });
+
   it('configuration: redis may be a URL; the variable REDIS_URL wins over it', () => {
     const raw = { workspaces: [workspace], redis: 'redis://from-file:6379' };
     expect(parse(raw).redis.url).toBe('redis://from-file:6379');
@@ -216,12 +225,28 @@ describe('configuration: an invalid value is reported with its path, what was fo
     [
       'redis',
       { workspaces: [workspace], redis: 6379 },
-      'redis: found a number; allowed: an object with url, prefix, allowEviction',
+      'redis: found a number; allowed: an object with url, cluster, prefix, allowEviction',
+    ],
+    ...[
+      ['redis://h/one', 'its database is not a number'],
+      ['redis+cluster://h:1,h:2/3', 'a Redis Cluster has database 0 only'],
+      ['redis+sentinel://h:1,h:2', 'this lacks the name of the master'],
+      ['redis+cluster://h:1,', 'this names no host'],
+      ['redis+other://h:1', 'this begins with redis+other:'],
+    ].map(([url, fault]): [string, object, string] => [
+      'redis.url',
+      { workspaces: [workspace], redis: { url } },
+      `(${fault ?? ''})`,
+    ]),
+    [
+      'redis.cluster',
+      { workspaces: [workspace], redis: { cluster: ['h:1', `user:${TOKEN}@h:2`] } },
+      /redis\.cluster\[1\]: .*a user, a password or TLS are written in url/,
     ],
     [
-      'redis.url',
-      { workspaces: [workspace], redis: { url: 'redis://h/one' } },
-      /redis\.url: .*database is not a number/,
+      'redis.cluster',
+      { workspaces: [workspace], redis: { url: 'redis://h', cluster: ['h:1'] } },
+      'redis.cluster: found it next to url; allowed: one of them',
     ],
   ])('configuration: an invalid value is reported: %s', (_field, raw, expected) => {
     const complaint = complaintOf(raw);

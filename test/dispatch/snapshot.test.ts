@@ -163,7 +163,7 @@ describe('snapshot', { timeout: 240_000 }, () => {
     await former.dispatcher.apply([]);
     await former.pool.apply([]);
     // As the retention of the log does after seven days. The finished task is still there.
-    await test.redis.hdel(test.keys.offsets(WORKSPACE), 's');
+    await test.redis.hdel(test.keys.offsets('s'), WORKSPACE);
     const [changed = ''] = records;
     await list.change(changed);
 

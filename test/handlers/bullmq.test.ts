@@ -155,7 +155,7 @@ describe('bullmq options', () => {
     [
       'a Redis by host alone, without showing it',
       { queue: 'crm', redis: 'sesame@host' },
-      'redis of bullmq "jobs": found a string of 11 characters; allowed: a URL such as redis://:password@host:6379/0 or rediss://… (this is not a URL).',
+      'redis of bullmq "jobs": found a string of 11 characters; allowed: a URL such as redis://:password@host:6379/0, rediss://…, redis+cluster://host,host or redis+sentinel://host,host/name (this is not a URL).',
     ],
     [
       'an option of BullMQ that it does not pass on',

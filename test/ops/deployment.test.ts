@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.js';
 import { ROLES } from '../../src/app/changefeed.js';
-import { parseRedisUrl } from '../../src/redis/probe.js';
+import { parseRedisUrl } from '../../src/redis/client.js';
 import { useCli } from '../support/cli.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

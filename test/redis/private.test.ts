@@ -312,7 +312,7 @@ describe('named Redis', () => {
     async (url) => {
       await expect(open({ url })).rejects.toMatchObject({
         code: 'CF_CONFIG_INVALID',
-        message: expect.stringMatching(/must look like redis:\/\//) as string,
+        message: expect.stringMatching(/must be a URL such as redis:\/\//) as string,
       });
     },
   );

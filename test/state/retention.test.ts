@@ -19,8 +19,10 @@ describe('the retention of the log', () => {
   }
   const left = async (): Promise<string[]> =>
     (await redis.redis.xrange(redis.keys.log('acme'), '-', '+')).map(([id]) => id);
-  const reads = (subscription: string, offset: string): Promise<number> =>
-    redis.redis.hset(redis.keys.offsets('acme'), subscription, offset);
+  const reads = async (subscription: string, offset: string): Promise<void> => {
+    await redis.redis.hset(redis.keys.readers('acme'), subscription, 0);
+    await redis.redis.hset(redis.keys.offsets(subscription), 'acme', offset);
+  };
   const trim = (options: Partial<TrimOptions>) =>
     trimLog(redis.redis, redis.keys, {
       workspace: 'acme',
@@ -94,8 +96,8 @@ describe('the retention of the log', () => {
       droppedOffsets: ['removed'],
       missedBy: [],
     });
-    expect(await redis.redis.hgetall(redis.keys.offsets('acme'))).toEqual({ books: ids.at(-1) });
-    expect(await redis.redis.exists(redis.keys.unconfigured('acme'))).toBe(0);
+    expect(await redis.redis.hgetall(redis.keys.readers('acme'))).toEqual({ books: '0' });
+    expect(await redis.redis.exists(redis.keys.offsets('removed'))).toBe(0);
   });
 
   it('retention: a subscription of another configuration keeps its unread events while its process runs', async () => {

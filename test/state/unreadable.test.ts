@@ -52,7 +52,7 @@ const ofSweep =
   (field: string) =>
   (keys: TestRedis['keys']): Place => ({ key: keys.sweep('acme', 'todo'), field });
 const aRecord = (keys: TestRedis['keys']): Place => ({ key: keys.records('acme', 'todo'), field: 't1' });
-const anOffset = (keys: TestRedis['keys']): Place => ({ key: keys.offsets('acme'), field: 'ops' });
+const anOffset = (keys: TestRedis['keys']): Place => ({ key: keys.offsets('ops'), field: 'acme' });
 const mirror = ({ redis, keys }: TestRedis) => createMirrorStore(redis, keys, 'acme');
 const schedule = ({ redis, keys }: TestRedis) => createScheduleStore(redis, keys, 'acme');
 const guard = ({ redis, keys }: TestRedis) => createStateGuard({ redis, keys, clock: systemClock, log: silentLog });
@@ -62,7 +62,7 @@ const listed = async ({ redis, keys }: TestRedis) => {
   return await createProcessRegistry(redis, keys).list();
 };
 const trimmed = async (test: TestRedis) => {
-  await createOffsetStore(test.redis, test.keys).begin('acme', 'ops', '1-0');
+  await test.redis.hset(test.keys.readers('acme'), 'ops', 0);
   return await trim(test);
 };
 
@@ -118,8 +118,8 @@ const OTHER_VALUES: Damage[] = [
     (test) => todos(test).due(2, { offset: 0, count: 1 }),
   ],
   ['offset', anOffset, ({ redis, keys }) => createOffsetStore(redis, keys).get('acme', 'ops')],
-  ['offset, for retention', anOffset, trim],
-  ['mark of an unconfigured subscription', (keys) => ({ key: keys.unconfigured('acme'), field: 'ops' }), trimmed],
+  ['offset, for retention', anOffset, trimmed],
+  ['mark of an unconfigured subscription', (keys) => ({ key: keys.readers('acme'), field: 'ops' }), trim],
   [
     'event that is stored with its ordering group',
     (keys) => ({ key: keys.payloads('ops'), field: 'evt_1' }),

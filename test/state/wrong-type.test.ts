@@ -18,7 +18,7 @@ describe('wrong type', () => {
     expect.objectContaining({ code: 'CF_STATE_UNREADABLE', message: expect.stringMatching(says) as string });
 
   it('unreadable: a command on a key of another type names the key', async () => {
-    const key = test.keys.offsets('acme');
+    const key = test.keys.offsets('ops');
     await test.redis.set(key, 'secret contents');
     const error: unknown = await createOffsetStore(connection(), test.keys)
       .get('acme', 'ops')

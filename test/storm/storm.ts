@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import { replay } from '../../src/dispatch/replay.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { openClient, parseRedisUrl, scanKeys, type Redis } from '../../src/redis/client.js';
 import type { PrivateRedis } from '../support/private-redis.js';
 import { StormProcesses } from './processes.js';
 import { checkStorm, type CheckResult } from './checker.js';
@@ -90,7 +90,7 @@ class Storm {
 
   constructor({ redis, plan, ungated = false }: StormOptions, file: string) {
     const connect = (): Redis => {
-      const client = new Redis(redis.url, { maxRetriesPerRequest: null });
+      const client = openClient(parseRedisUrl(redis.url), { maxRetriesPerRequest: null });
       // The storm restarts Redis: lost connections are expected.
       return client.on('error', () => undefined);
     };
@@ -296,9 +296,8 @@ class Storm {
   }
 
   async #deleteKeys(): Promise<void> {
-    for await (const found of this.#redis.scanStream({ match: `${this.#keys.prefix}:*`, count: 1_000 })) {
-      if ((found as string[]).length > 0) await this.#redis.unlink(...(found as string[]));
-    }
+    for await (const found of scanKeys(this.#redis, { match: `${this.#keys.prefix}:*`, count: 1_000 }))
+      await Promise.all(found.map((key) => this.#redis.unlink(key)));
     await this.#queues.close();
     await this.#deps.log.close();
   }

@@ -2,7 +2,7 @@
  * A process with a dispatcher and handlers with one derive function, for tests to kill. The environment names the point at
  * which it freezes, before or after it appends the derived event: it prints "frozen" and waits to be killed.
  */
-import { Redis } from 'ioredis';
+import { openClient, parseRedisUrl, type Redis } from '../../src/redis/client.js';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import { defineDerive, derivingSubscription, type AppendDerived } from '../../src/handlers/derive.js';
@@ -11,7 +11,7 @@ import { Keys } from '../../src/state/keys.js';
 import { fanOutDeps } from './fan-out.js';
 
 const { DERIVE_URL: url = '', DERIVE_PREFIX: prefix = '', DERIVE_FREEZE: freezeAt = '' } = process.env;
-const connect = (): Redis => new Redis(url, { maxRetriesPerRequest: null });
+const connect = (): Redis => openClient(parseRedisUrl(url), { maxRetriesPerRequest: null });
 const redis = connect();
 const keys = new Keys(prefix);
 const deps = fanOutDeps({ redis, keys, connect });

@@ -3,7 +3,7 @@
  * freezes: it prints "frozen" and waits to be killed. Its handlers record what they do in lists in Redis.
  */
 import { writeSync } from 'node:fs';
-import { Redis } from 'ioredis';
+import { openClient, parseRedisUrl, type Redis } from '../../src/redis/client.js';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, DEFAULT_TIMING } from '../../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
@@ -19,7 +19,7 @@ const {
   FAN_OUT_ROLE: role,
   FAN_OUT_FREEZE: freezeAt = '',
 } = process.env;
-const connect = (): Redis => new Redis(url, { maxRetriesPerRequest: null });
+const connect = (): Redis => openClient(parseRedisUrl(url), { maxRetriesPerRequest: null });
 const redis = connect();
 const blocked = connect();
 const deps = fanOutDeps({ redis, keys: new Keys(prefix), connect });

@@ -1,5 +1,5 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers. */
-import type { Redis } from 'ioredis';
+import type { Redis } from '../../src/redis/client.js';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { RecordGate } from '../../src/dispatch/ports.js';

@@ -1,13 +1,11 @@
 /** Redis for tests: a separate key prefix per test in the shared server, and separate servers for tests that break them. */
 import { randomBytes } from 'node:crypto';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { beforeEach, inject, onTestFinished } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
+import { openClient, parseRedisUrl, scanKeys, type Options } from '../../src/redis/client.js';
 import { Keys } from '../../src/state/keys.js';
 import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
-
-/** Without the option that would change the types of the replies. */
-type ConnectOptions = Omit<RedisOptions, 'replyMapping'>;
 
 export interface TestRedis {
   /** A connection of this test. */
@@ -16,7 +14,7 @@ export interface TestRedis {
   /** Keys under a prefix that no other test uses. */
   readonly keys: Keys;
   /** One more connection (for BullMQ: `{ maxRetriesPerRequest: null }`), closed after the test. */
-  connect(options?: ConnectOptions): Redis;
+  connect(options?: Options): Redis;
 }
 
 /**
@@ -28,8 +26,9 @@ export function useRedis(): TestRedis {
   let connections: Redis[] = [];
   let current: { redis: Redis; keys: Keys } | undefined;
 
-  const connect = (options: ConnectOptions = {}): Redis => {
-    const redis = new Redis(url, options);
+  const connect = (options: Options = {}): Redis => {
+    // TEST_REDIS_URL may name a cluster. Tests about one server alone then fail.
+    const redis = openClient(parseRedisUrl(url), options) as Redis;
     connections.push(redis);
     return redis;
   };
@@ -80,10 +79,8 @@ export async function loggedEvents(
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
-  for await (const found of redis.scanStream({ match: `${prefix}:*`, count: 1_000 })) {
-    const names = found as string[];
-    if (names.length > 0) await redis.unlink(...names);
-  }
+  for await (const found of scanKeys(redis, { match: `${prefix}:*`, count: 1_000 }))
+    await Promise.all(found.map((key) => redis.unlink(key)));
 }
 
 /** A server for this test only, to kill, restart or configure; removed after the test. Call it inside a test. */

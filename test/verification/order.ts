@@ -1,11 +1,13 @@
 /**
  * Runs storms for many seeds and prints a table of the results (`npm run verify:order`). Exits 1 when a guarantee was violated.
- * Options: --seeds N, --seed N (the first), --events N, --records N, --handlers N, --seconds N, --ungated (the control)
+ * Options: --seeds N, --seed N (the first), --events N, --records N, --handlers N, --seconds N, --ungated (the control), --cluster (three masters, of which
+ * one is restarted in place of the only server)
  */
 import { parseArgs } from 'node:util';
 import { LONG, planStorm, type StormSize } from '../storm/plan.js';
 import { runStorm } from '../storm/storm.js';
-import { launchRedis } from '../support/private-redis.js';
+import { launchRedis, type PrivateRedis } from '../support/private-redis.js';
+import { launchCluster } from '../support/redis-cluster.js';
 
 const { values } = parseArgs({
   options: {
@@ -16,9 +18,27 @@ const { values } = parseArgs({
     handlers: { type: 'string', default: String(LONG.handlers) },
     seconds: { type: 'string', default: String(LONG.stormMs / 1_000) },
     ungated: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
   },
 });
-const redis = await launchRedis();
+const redis = values.cluster ? await launchMasters() : await launchRedis();
+
+/** A Redis Cluster of which another server is restarted each time. */
+async function launchMasters(): Promise<Pick<PrivateRedis, 'url' | 'kill' | 'restart' | 'close'>> {
+  const cluster = await launchCluster({ persists: true });
+  const { url, masters } = cluster;
+  let turn = 0;
+  const next = (): PrivateRedis => masters[turn % masters.length] as PrivateRedis;
+  return {
+    url,
+    close: () => cluster.close(),
+    kill: () => next().kill(),
+    async restart() {
+      await next().restart();
+      turn += 1;
+    },
+  };
+}
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 say('| seed | runs | repeats | deaths | stale runs | faults | violations | seconds |');

@@ -1,9 +1,9 @@
 /** `bullmq`: every event as a job in your own queue, for workers in any language that BullMQ supports. */
 import { Queue, type JobsOptions } from 'bullmq';
-import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
+import { openClient, parseRedisUrl } from '../../redis/client.js';
 import { printable, shorten } from '../../runtime/printable.js';
 import { redisUrl, redisUrlFault } from '../../schema-kit/addresses.js';
 import { matching, oneOf, strictOptions, text, wholeNumber } from '../../schema-kit/fields.js';
@@ -46,9 +46,9 @@ export const bullmqSchema = strictOptions({
   ...subscriptionShape,
   /** The name of your queue. */
   queue: matching(/^[^:]+$/, "the name of a queue, without ':'"),
-  /** The Redis of the queue: `redis://:password@host:6379/0` or `rediss://…`. @defaultValue the variable `REDIS_URL` */
+  /** The Redis of the queue, in the forms of `redis.url`. @defaultValue the variable `REDIS_URL` */
   redis: redisUrl.optional(),
-  /** The prefix your workers use. @defaultValue 'bull', as in BullMQ */
+  /** The prefix your workers use. In a Redis Cluster, a part of it in braces, such as `{bull}`. @defaultValue 'bull', as in BullMQ */
   prefix: text(NOT_EMPTY).default('bull'),
   /** The name of the jobs. @defaultValue the event's type */
   jobName: text(NOT_EMPTY).optional(),
@@ -78,11 +78,16 @@ export const bullmqKind = defineKind('bullmq', bullmqSchema, (options) => create
 export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = process.env): Subscription {
   const { name, queue, prefix, timeout } = settings;
   const url = settings.redis ?? urlFrom(env, name);
+  const { kind, place } = parseRedisUrl(url);
+  if (kind === 'cluster' && !/\{[^}]+\}/.test(prefix)) {
+    const problem = `found ${JSON.stringify(prefix)}; allowed in a Redis Cluster: a prefix in braces, such as '{bull}', so that all keys of the queue are on one server`;
+    throw optionsError([{ path: ['prefix'], owner: `bullmq ${JSON.stringify(name)}`, problem }]);
+  }
   const producer = createProducer({ url, queue, prefix, timeoutMs: Math.min(timeout, LONGEST_TIMEOUT_MS) });
   return toSubscription(settings, {
     handler: 'bullmq',
-    handle: (event) => add(event, { settings, producer, place: new URL(url).host }),
-    reach: () => reach(name, { producer, place: new URL(url).host }),
+    handle: (event) => add(event, { settings, producer, place }),
+    reach: () => reach(name, { producer, place }),
     close: () => producer.close(),
   });
 }
@@ -140,7 +145,7 @@ function createProducer(options: { url: string; queue: string; prefix: string; t
   let failure: Error | undefined;
 
   async function open() {
-    const redis = new Redis(options.url, {
+    const redis = openClient(parseRedisUrl(options.url), {
       lazyConnect: true,
       connectTimeout: options.timeoutMs,
       commandTimeout: options.timeoutMs,
@@ -190,5 +195,5 @@ function createProducer(options: { url: string; queue: string; prefix: string; t
 
 function isGivingUp(error: unknown): boolean {
   const { name, message } = error as Error;
-  return name === 'MaxRetriesPerRequestError' || /connection is closed/i.test(message);
+  return name === 'MaxRetriesPerRequestError' || /connection is closed|none of startup nodes/i.test(message);
 }

@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../src/redis/private/port.js';
+import { checkRedis } from '../../src/redis/probe.js';
+import { useCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startPrivateRedis } from '../support/redis.js';
+import { served } from '../support/sandbox.js';
+import { documentedRights } from './documented-rights.js';
+import { RIGHT, runMainJob } from './main-job.js';
+
+const folder = useCli();
+
+it('access: a user with the rights that the docs list does the main job, and has no others', async () => {
+  const server = await startPrivateRedis();
+  const admin = new Redis(server.url);
+  onTestFinished(() => admin.disconnect());
+  const rights = documentedRights();
+  await admin.call('ACL', 'SETUSER', 'changefeed', ...rights);
+  const url = server.url.replace('redis://:test-password', 'redis://changefeed:password');
+  await checkRedis(url);
+
+  expect(await runMainJob({ url, seed: 5, changes: 200, forgets: true })).toEqual(RIGHT);
+
+  const denied = (await admin.call('ACL', 'LOG')) as string[][];
+  expect(denied.map((entry) => entry[entry.indexOf('object') + 1])).toEqual([]);
+});
+
+/** A certificate for `localhost` that signs itself. */
+function selfSigned(): { dir: string; cert: string; key: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'changefeed-test-tls-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
+  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert];
+  execFileSync('openssl', [...made, ...name], { stdio: 'ignore' });
+  return { dir, cert, key };
+}
+
+function unableToEncrypt(): string | undefined {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+  } catch {
+    return 'openssl is not installed';
+  }
+  try {
+    // Without a certificate it ends at once: because of that, or because it does not know the setting.
+    execFileSync('redis-server', ['--port', '0', '--tls-port', '1'], { stdio: 'pipe', timeout: 5_000 });
+  } catch (error) {
+    const { stdout } = error as { stdout?: Buffer };
+    if (String(stdout).includes('tls-cert-file')) return undefined;
+  }
+  return 'redis-server was built without TLS';
+}
+
+const reason = unableToEncrypt();
+
+it.skipIf(reason !== undefined)(
+  `access: rediss:// does the main job, and refuses a certificate that it cannot trust${reason === undefined ? '' : ` (${reason})`}`,
+  async () => {
+    const { cert, key } = selfSigned();
+    const port = await freePort();
+    const tls = [`tls-port ${port}`, `tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${cert}`];
+    await startPrivateRedis({ settings: [...tls, 'tls-auth-clients no'] });
+    const { sandbox, target } = await served({ seed: 6 });
+    const env = {
+      REDIS_URL: `rediss://:test-password@localhost:${port}/0`,
+      CHANGEFEED_BASE_URL: target.url,
+      CHANGEFEED_TOKEN: target.token,
+    };
+    const cli = await folder();
+
+    const refused = await cli.run(['sweep'], env);
+    expect(refused.stderr).toContain(`Redis at localhost:${port} gives no usable answer (self-signed certificate`);
+    expect(refused.stderr).not.toContain('test-password');
+
+    const process = cli.start(['start'], { ...env, NODE_EXTRA_CA_CERTS: cert });
+    await process.waitForLine(/baseline/i);
+    sandbox.step(50);
+    await eventually(() => expect(process.stdout).toMatch(/"type":"crm\.\w+\.updated"/));
+  },
+);

@@ -1,0 +1,87 @@
+import { Queue } from 'bullmq';
+import { Cluster } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bullmq, type BullmqOptions } from '../../src/handlers/bullmq/bullmq.js';
+import { openConnections } from '../../src/redis/connections.js';
+import { freePort } from '../../src/redis/private/port.js';
+import { probeRedis, checkRedis } from '../../src/redis/probe.js';
+import { changeEvent } from '../support/fan-out.js';
+import { launchCluster, type TestCluster } from '../support/redis-cluster.js';
+import { startPrivateRedis } from '../support/redis.js';
+import { documentedRights } from './documented-rights.js';
+import { RIGHT, runMainJob } from './main-job.js';
+
+const messageOf = (url: string): Promise<string> =>
+  checkRedis(url).then(
+    () => 'nothing is wrong',
+    (error: unknown) => (error as Error).message,
+  );
+
+describe('cluster', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => (cluster = await launchCluster()));
+  afterAll(() => cluster.close());
+
+  it('on three masters every change reaches the handler, in order, with the rights that the docs list', async () => {
+    for (const { redis } of cluster.masters) {
+      await redis.call('ACL', 'SETUSER', 'changefeed', ...documentedRights(), '+cluster|slots', '+cluster|info');
+    }
+    const url = cluster.url.replace('redis+cluster://:test-password', 'redis+cluster://changefeed:password');
+
+    expect(await runMainJob({ url, seed: 1, changes: 150, forgets: true })).toEqual(RIGHT);
+
+    // Nothing of the workspace is left, on any server.
+    const left = await Promise.all(cluster.masters.map(({ redis }) => redis.keys('*{acme}*')));
+    expect(left.flat()).toEqual([]);
+    // A server of it, given as if it were the only one.
+    const [node = ''] = cluster.nodes;
+    expect(await messageOf(`redis://:test-password@${node}`)).toBe(
+      `Redis at ${node} is a Redis Cluster. Write redis+cluster://${node} in REDIS_URL (or "redis" in the configuration), or set redis: { cluster: ['${node}'] }.`,
+    );
+  });
+
+  it('a client that is ended before it has connected leaves no command unanswered', async () => {
+    const connections = openConnections({ url: cluster.url });
+    const unanswered = connections.patient().get('test-key');
+    connections.cut();
+    await expect(unanswered).rejects.toThrow('Connection is closed.');
+  });
+
+  it('a queue of the handler bullmq may be in it, with a prefix in braces', async () => {
+    const options: BullmqOptions = { name: 'jobs', on: ['crm.*'], queue: 'crm', redis: cluster.url };
+    expect(() => bullmq(options)).toThrow(
+      `prefix of bullmq "jobs": found "bull"; allowed in a Redis Cluster: a prefix in braces`,
+    );
+    const subscription = bullmq({ ...options, prefix: '{bull}' });
+    onTestFinished(async () => subscription.close?.());
+    const event = changeEvent({ record: 'p1', sequence: 1 });
+    await subscription.handle(event, {} as never);
+
+    const connection = new Cluster(
+      cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })),
+      {
+        redisOptions: { password: 'test-password' },
+      },
+    );
+    onTestFinished(() => connection.disconnect());
+    const queue = new Queue('crm', { connection, prefix: '{bull}' });
+    expect(await queue.getJobs()).toMatchObject([{ id: event.id, data: event }]);
+  });
+});
+
+it('cluster: what is wrong with its nodes is reported with their addresses and without the password', async () => {
+  const nowhere = 'redis+cluster://:sesame@127.0.0.1:1,127.0.0.1:2';
+  expect(await messageOf(nowhere)).toMatch(
+    /^Redis at 127\.0\.0\.1:1, 127\.0\.0\.1:2 cannot be reached \(.*ECONNREFUSED/,
+  );
+
+  const { url, port } = await startPrivateRedis();
+  const single = url.replace('redis://', 'redis+cluster://');
+  expect(await messageOf(single)).toContain(`Redis at 127.0.0.1:${port} is one server and no Redis Cluster.`);
+
+  const empty = await startPrivateRedis({
+    settings: ['cluster-enabled yes', `cluster-port ${await freePort()}`, 'appendonly no'],
+  });
+  const unserved = empty.url.replace('redis://', 'redis+cluster://');
+  expect(String(await probeRedis(unserved))).toContain('0 of the 16384 slots of the cluster are served');
+});

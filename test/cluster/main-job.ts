@@ -1,0 +1,161 @@
+/**
+ * The main job on a Redis: a sandbox that changes, the product in this process, and a receiver that keeps the highest sequence of each record.
+ * Something may happen to Redis meanwhile. At the end the receiver is compared with what the lists show.
+ */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Changefeed } from '../../src/app/changefeed.js';
+import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { defineHandler } from '../../src/handlers/define.js';
+import { scoreEvents, type MissedChange } from '../../src/sandbox/verify/score.js';
+import { Keys } from '../../src/state/keys.js';
+import { readEverything, differences } from '../support/api-state.js';
+import { eventually } from '../support/eventually.js';
+import { baselined, openFeed } from '../support/feed.js';
+import { served } from '../support/sandbox.js';
+
+export interface MainJob {
+  url: string;
+  seed: number;
+  /** Of the CRM. */
+  changes: number;
+  /** At the end the workspace is forgotten. @defaultValue false */
+  forgets?: boolean;
+  /** `changed`: waits for further changes of the CRM. @defaultValue nothing happens */
+  meanwhile?: (job: { keys: Keys; changed: (count: number) => Promise<void> }) => Promise<void>;
+}
+
+export interface Outcome {
+  /** Of records that the receiver knows wrongly, or not at all: what is wrong. */
+  wrong: string[];
+  /** Changes that lasted and were not delivered, and events that report something that did not happen. */
+  missed: string[];
+  invented: number;
+  /** New events whose sequence is not above those of the record that were delivered before. */
+  outOfOrder: string[];
+  /** Times that it was reported that Redis went back to an earlier state. */
+  reported: number;
+  problems: string[];
+  pending: number;
+}
+
+export const RIGHT: Outcome = {
+  ...{ wrong: [], missed: [], invented: 0, outOfOrder: [] },
+  ...{ reported: 0, problems: [], pending: 0 },
+};
+
+const BUDGET = { requests: 1_000, perSeconds: 1 };
+export const WORKSPACE = 'acme';
+export const SUBSCRIPTION = 'all';
+
+export async function runMainJob({ url, seed, changes, forgets = false, meanwhile }: MainJob): Promise<Outcome> {
+  const keys = new Keys(`test-${randomBytes(6).toString('hex')}`);
+  const { sandbox, target } = await served({ people: 40, history: 40, activity: 40, seed, journalKeep: 1_000_000 });
+  const delivered: ChangeEvent[] = [];
+  const handle = (event: ChangeEvent): void => void delivered.push(event);
+  const lists = Object.fromEntries(LIST_NAMES.map((name) => [name, { removals: { after: '1s' } }]));
+  const raw = {
+    workspaces: [{ name: WORKSPACE, baseUrl: target.url, token: target.token, budget: BUDGET, lists }],
+    subscriptions: [defineHandler({ name: SUBSCRIPTION, on: ['crm.*', 'changefeed.*'], handle })],
+  };
+  const feed = await openFeed({ url, keys }, raw);
+  await feed.start();
+  await baselined(feed);
+  const before = await readEverything(target);
+
+  sandbox.rate = 60;
+  const until = (count: number): Promise<void> =>
+    eventually(() => expect(sandbox.world.mutations).toBeGreaterThanOrEqual(count), { timeoutMs: 240_000 });
+  await until(changes / 2);
+  await meanwhile?.({ keys, changed: (count) => until(sandbox.world.mutations + count) });
+  await until(changes);
+  sandbox.rate = 0;
+  // The second walk confirms removals. The removal of a new record waits for longer.
+  for (let walk = 0; walk < 3; walk += 1) await sweptSince(feed, Date.now());
+  await eventually(async () => expect(await missingIn(feed)).toEqual([]), { timeoutMs: 240_000 });
+  await eventually(async () => expect(await pendingOf(feed)).toBe(0), { timeoutMs: 240_000 });
+
+  const journal = sandbox.journal.lines();
+  const { missed, falseEvents } = scoreEvents({ journal, events: changesOf(delivered), removalAfterMs: 1_000 });
+  // A state that no answer of the API showed is not known; nor is a change that only took another unseen one back.
+  const isPassing = (change: MissedChange): boolean => {
+    const { list, id, visibleAt } = change;
+    return (
+      missed.some((one) => one !== change && one.list === list && one.id === id) ||
+      journal.some((one) => one.line === 'mutation' && one.list === list && one.id === id && one.at > visibleAt)
+    );
+  };
+  const outcome = {
+    ...received(delivered, before, await readEverything(target)),
+    missed: missed.filter((one) => !isPassing(one)).map(({ list, id, verb }) => `${verb} ${list} ${id}`),
+    invented: falseEvents,
+    reported: delivered.filter(({ type }) => type === 'changefeed.state.rewound').length,
+    problems: (await feed.status()).problems.map(({ kind }) => kind),
+    pending: await pendingOf(feed),
+  };
+  if (forgets) {
+    expect(await feed.storedSubscriptions()).toMatchObject([{ subscription: SUBSCRIPTION, workers: 1 }]);
+    await feed.stop();
+    const other = await openFeed({ url, keys }, raw);
+    expect(await other.forget(WORKSPACE)).toMatchObject({ workspace: WORKSPACE });
+    expect(await other.isStored(WORKSPACE)).toBe(false);
+  }
+  return outcome;
+}
+
+const changesOf = (events: readonly ChangeEvent[]): ChangeEvent[] =>
+  events.filter(({ type }) => /^crm\..*\.(created|updated|deleted)$/.test(type));
+
+/** What the receiver has at the end, and in which order it came. */
+function received(
+  delivered: readonly ChangeEvent[],
+  before: Awaited<ReturnType<typeof readEverything>>,
+  after: typeof before,
+): Pick<Outcome, 'wrong' | 'outOfOrder'> {
+  const copies = new Map<string, ChangeEvent>();
+  const ids = new Set<string>();
+  const outOfOrder: string[] = [];
+  for (const event of changesOf(delivered)) {
+    const key = `${event.type.split('.')[1] ?? ''} ${event.subject}`;
+    const copy = copies.get(key);
+    if (!ids.has(event.id) && copy !== undefined && event.data.sequence <= copy.data.sequence)
+      outOfOrder.push(`${key} ${event.data.sequence}`);
+    ids.add(event.id);
+    if (copy === undefined || event.data.sequence > copy.data.sequence) copies.set(key, event);
+  }
+  const known = Object.fromEntries(LIST_NAMES.map((list) => [list, new Map(before[list])])) as typeof before;
+  for (const list of LIST_NAMES) {
+    const { object } = descriptorOf(list);
+    for (const [key, { data, subject }] of copies) {
+      if (!key.startsWith(`${object} `)) continue;
+      if (data.after === null) known[list].delete(subject);
+      else known[list].set(subject, data.after);
+    }
+  }
+  const wrong = differences(known, after).map(({ list, id, fields }) => `${list} ${id}: ${fields.join(', ')}`);
+  return { wrong, outOfOrder };
+}
+
+/** Waits until every list was read completely, from its first page on. */
+export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
+  await eventually(
+    async () => {
+      const starts = (await feed.status()).workspaces.flatMap(({ lists }) =>
+        lists.map(({ lastSweep }) => (lastSweep === null ? 0 : Date.parse(lastSweep.completedAt) - lastSweep.tookMs)),
+      );
+      expect(Math.min(...starts)).toBeGreaterThan(ms);
+    },
+    { timeoutMs: 240_000 },
+  );
+}
+
+async function missingIn(feed: Changefeed): Promise<string[]> {
+  const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
+  return lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0).map(({ list }) => list);
+}
+
+async function pendingOf(feed: Changefeed): Promise<number> {
+  const { subscriptions } = await feed.status();
+  return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + lagEvents + waiting + active, 0);
+}

@@ -1,0 +1,61 @@
+/** A master, its replica and a sentinel that promotes it, for one test. Does not import vitest. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { freePort } from '../../src/redis/private/port.js';
+import { eventually } from './eventually.js';
+import { launchRedis, redisBinary, type PrivateRedis } from './private-redis.js';
+
+const PASSWORD = 'test-password';
+const NAME = 'feed';
+
+export interface WatchedRedis {
+  /** Names a sentinel that is gone before the one that runs. */
+  readonly url: string;
+  readonly master: PrivateRedis;
+  /** The port of the server that is the master now. */
+  masterPort(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function launchWatchedRedis(): Promise<WatchedRedis> {
+  const settings = ['appendonly no', `masterauth ${PASSWORD}`, 'repl-diskless-sync-delay 0'];
+  const master = await launchRedis({ settings });
+  const replica = await launchRedis({ settings: [...settings, `replicaof 127.0.0.1 ${master.port}`] });
+  const port = await freePort();
+  const dir = await mkdtemp(join(tmpdir(), 'changefeed-test-sentinel-'));
+  const file = join(dir, 'sentinel.conf');
+  const lines = [
+    ...['bind 127.0.0.1', `port ${port}`, `dir ${dir}`, 'protected-mode yes'],
+    ...[`sentinel monitor ${NAME} 127.0.0.1 ${master.port} 1`, `sentinel auth-pass ${NAME} ${PASSWORD}`],
+    ...[`sentinel down-after-milliseconds ${NAME} 1000`, `sentinel failover-timeout ${NAME} 10000`],
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const sentinel = spawn(redisBinary ?? 'redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const asking = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  asking.on('error', () => undefined);
+  const masterPort = async (): Promise<number> => {
+    const [, found] = (await asking.call('SENTINEL', 'get-master-addr-by-name', NAME)) as [string, string];
+    return Number(found);
+  };
+  await eventually(async () => {
+    const known = (await asking.call('SENTINEL', 'replicas', NAME)) as string[][];
+    if (known.length !== 1 || known[0]?.[known[0].indexOf('master-link-status') + 1] !== 'ok')
+      throw new Error('The sentinel does not know the replica yet.');
+  });
+  return {
+    url: `redis+sentinel://:${PASSWORD}@127.0.0.1:1,127.0.0.1:${port}/${NAME}/0`,
+    master,
+    masterPort,
+    async close() {
+      asking.disconnect();
+      const ended = once(sentinel, 'exit');
+      sentinel.kill('SIGKILL');
+      await ended;
+      await Promise.all([master.close(), replica.close(), rm(dir, { recursive: true, force: true })]);
+    },
+  };
+}
