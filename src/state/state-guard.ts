@@ -84,6 +84,8 @@ interface GuardDeps {
   log: Log;
   /** @defaultValue their leases of the earlier state end by themselves */
   listsOf?: (workspace: string) => readonly ListName[];
+  /** Redis may have lost writes when it is started again or another server takes over; a private one has not. @defaultValue true */
+  forgets?: boolean;
 }
 
 export function createStateGuard(deps: GuardDeps): StateGuard {
@@ -173,7 +175,7 @@ class WorkspaceGuard {
     for (let stored = json; stored !== ''; stored = (await redis.get(key)) ?? '') {
       const state = parseState(key, stored);
       const epoch = epochOf(state);
-      if (state.server === server) return epoch;
+      if (state.server === server || this.#deps.forgets === false) return epoch;
       // Before the first lease there was no server.
       const next = {
         ...state,

@@ -92,7 +92,7 @@ describe('usage errors: one sentence and exit code 2', () => {
       'a Redis URL that is none': {
         args: ['status'],
         env: { ...world, REDIS_URL: 'localhost' },
-        says: /The Redis URL.*must look like redis:/,
+        says: /The Redis URL.*must be a URL such as redis:/,
         code: invalid,
       },
       'a log level that is none': {

@@ -52,7 +52,7 @@ describe('defineHandler', () => {
     [
       'no options',
       undefined,
-      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, handle, handleBatch, close.',
+      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch, handle, handleBatch, close.',
     ],
     [
       'no handle',

@@ -263,7 +263,7 @@ describe('exec options', () => {
     [
       'a misspelled option',
       { command: 'sh', arg: [] },
-      'arg of exec "sync": there is no such option (did you mean "args"?); allowed: name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, command, args, cwd, env, killAfter.',
+      'arg of exec "sync": there is no such option (did you mean "args"?); allowed: name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch, command, args, cwd, env, killAfter.',
     ],
   ])('refuse %s', (_what, options, sentence) => {
     const given = { name: 'sync', ...options } as ExecOptions;

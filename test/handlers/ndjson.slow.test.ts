@@ -216,7 +216,7 @@ describe('ndjson: standard output', () => {
 
 describe('ndjson options', () => {
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch, path, rotate';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch, path, rotate';
   it.each<[string, object, string]>([
     [
       'an empty path',

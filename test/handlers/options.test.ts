@@ -31,6 +31,7 @@ describe('subscription options', () => {
       whenDead: 'release',
       timeoutMs: 30_000,
       start: 'now',
+      afterRewind: 'nothing',
       handle: noop,
     });
   });
@@ -80,6 +81,7 @@ describe('subscription options', () => {
     expect(subscriptionOf(options)).toEqual({
       ...options,
       handler: 'custom',
+      afterRewind: 'nothing',
       handle: noop,
       lists: ['todo', 'activity', 'history'],
       retry: { attempts: 4, delayMs: 250, maxDelayMs: 900_000 },
@@ -105,7 +107,7 @@ const types =
 const duration = "a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d'";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
-  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, settle, batch';
+  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch';
 
 describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;

@@ -69,8 +69,8 @@ it('upgrade: the lists, the waiting events and the dead letters that the last re
   Object.assign(crm.lists, kept.lists);
   for (const [key, dump] of Object.entries(kept.keys))
     await redis.redis.restore(key.replace(kept.prefix, redis.keys.prefix), 0, Buffer.from(dump, 'base64'));
-  const handled: string[] = [];
-  const feed = await open(crm, ({ type, subject, data }) => void handled.push(`${type} ${subject} ${data.sequence}`));
+  const handled = new Map<string, number>();
+  const feed = await open(crm, ({ type, subject, data }) => void handled.set(`${type} ${subject}`, data.sequence));
   const before = await eventsOf(feed);
 
   // The memo that one sweep has missed already, and nothing else.
@@ -82,13 +82,12 @@ it('upgrade: the lists, the waiting events and the dead letters that the last re
   await feed.sweep();
   await feed.start(['dispatch', 'handle']);
   await feed.enable('all');
-  await eventually(() =>
-    expect(handled.filter((line) => line.startsWith('crm.person')).sort()).toEqual(
-      [`crm.person.updated ${done} 2`, `crm.person.updated ${waiting} 1`].sort(),
-    ),
-  );
+  const sequenceOf = (id: string | undefined): number => handled.get(`crm.person.updated ${id}`) ?? 0;
+  await eventually(() => expect(sequenceOf(waiting)).toBe(1));
+  // Another server than before: an epoch begins, and sequences go on above everything that was given out.
+  await eventually(() => expect(sequenceOf(done)).toBeGreaterThan(2));
   await feed.deadLetters.retry({ subscription: 'all' });
-  await eventually(() => expect(handled).toContain(`crm.person.updated ${dead} 1`));
+  await eventually(() => expect(sequenceOf(dead)).toBe(1));
   expect((await feed.status()).problems).toEqual([]);
 });
 
