@@ -76,11 +76,8 @@ export async function openContext(options: {
   const log = watch.quieted(options.log);
   const redis = connections.general();
   const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
-  const guard = createStateGuard({
-    ...{ redis, keys, clock, log },
-    listsOf: (workspace) => lists.get(workspace) ?? [],
-    forgets: opened.origin === 'named',
-  });
+  const forgets = opened.origin === 'named';
+  const guard = createStateGuard({ redis, keys, clock, log, forgets, listsOf: (name) => lists.get(name) ?? [] });
   // It may be another server, or one that was restarted: before work goes on, each workspace is looked at. A client of a cluster is ready once,
   // and asks which server has which keys whenever one is lost.
   redis.on(redis instanceof Cluster ? 'refresh' : 'ready', () => {
