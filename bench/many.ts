@@ -18,19 +18,12 @@ import { systemClock } from '../src/runtime/clock.js';
 import { Keys } from '../src/state/keys.js';
 import type { Bench } from './support/bench.js';
 import type { ApiStats, FeedStats, ManyTask, StatusStats } from './support/many-child.js';
+import { builtInLists, LIST_NAMES } from '../src/crm/lists/lists.js';
 import { withRedis } from './support/stage.js';
 import { quantile, rounded } from './support/turns.js';
 
-const LISTS: Readonly<Record<string, string>> = {
-  person: 'people',
-  organization: 'organization',
-  memo: 'memo',
-  todo: 'todo',
-  deal_history: 'history',
-  person_activity: 'activity',
-};
 const WORKSPACES_PER_SERVER = 50;
-const POLLED = new Set(Object.values(LISTS));
+const POLLED: ReadonlySet<string> = new Set(LIST_NAMES);
 
 export const many: Bench = {
   name: 'many',
@@ -160,7 +153,7 @@ async function delaysOf(
     const noticed = new Map<string, number[]>();
     for (const [id, [, json = '{}']] of (await redis.xrange(keys.log(name), '-', '+')) as [string, string[]][]) {
       const { type, subject } = JSON.parse(json) as { type: string; subject: string };
-      const key = `${LISTS[type.split('.')[1] ?? ''] ?? ''} ${subject}`;
+      const key = `${builtInLists.byObject(type.split('.')[1] ?? '')?.name ?? ''} ${subject}`;
       noticed.set(key, [...(noticed.get(key) ?? []), Number(id.split('-')[0])]);
     }
     const own: number[] = [];

@@ -6,8 +6,7 @@
  * compared with. Pauses of seconds, such as the interval of a tail, are not scaled, so the comparison is strict.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { builtInLists, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { MutationLine } from '../../src/sandbox/journal/lines.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
@@ -175,7 +174,7 @@ const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
         const events: JudgedEvent[] = [];
         for await (const { event } of feed.tail({ from: '0', follow: false })) {
           events.push(event);
-          const list = LIST_OF_OBJECT[event.type.split('.')[1] ?? ''];
+          const list = builtInLists.byObject(event.type.split('.')[1] ?? '')?.name;
           if (list !== undefined && /\.(created|updated|deleted)$/.test(event.type))
             noticed.push({ list, id: event.subject, at: Date.parse(event.data.observedAt) });
         }
@@ -237,15 +236,6 @@ function paced({ requests, perSeconds }: World['budget']): () => Promise<void> {
     next = Math.max(next, systemClock.now() - 1_000) + (perSeconds * 1_000) / requests;
   };
 }
-
-const LIST_OF_OBJECT: Readonly<Record<string, BuiltInList>> = {
-  person: 'people',
-  organization: 'organization',
-  memo: 'memo',
-  todo: 'todo',
-  deal_history: 'history',
-  person_activity: 'activity',
-};
 
 const READ: ReadonlySet<string> = new Set(LIST_NAMES);
 

@@ -6,7 +6,8 @@ import { launchCluster, type ClusterServer, type TestCluster } from '../support/
 import { baselined, openFeed } from '../support/feed.js';
 import { served } from '../support/sandbox.js';
 import { launchWatchedRedis } from '../support/redis-sentinel.js';
-import { RIGHT, runMainJob, SUBSCRIPTION, sweptSince, WORKSPACE } from './main-job.js';
+import { sweptSince } from '../support/quiescence.js';
+import { RIGHT, runMainJob, SUBSCRIPTION, WORKSPACE } from './main-job.js';
 
 async function startCluster(options?: Parameters<typeof launchCluster>[0]): Promise<TestCluster> {
   const cluster = await launchCluster(options);

@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Changefeed } from '../../src/app/changefeed.js';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { defineHandler } from '../../src/handlers/define.js';
@@ -13,6 +12,7 @@ import { Keys } from '../../src/state/keys.js';
 import { readEverything, differences } from '../support/api-state.js';
 import { eventually } from '../support/eventually.js';
 import { baselined, openFeed } from '../support/feed.js';
+import { missingIn, pendingOf, sweptSince } from '../support/quiescence.js';
 import { served } from '../support/sandbox.js';
 
 export interface MainJob {
@@ -135,27 +135,4 @@ function received(
   }
   const wrong = differences(known, after).map(({ list, id, fields }) => `${list} ${id}: ${fields.join(', ')}`);
   return { wrong, outOfOrder };
-}
-
-/** Waits until every list was read completely, from its first page on. */
-export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
-  await eventually(
-    async () => {
-      const starts = (await feed.status()).workspaces.flatMap(({ lists }) =>
-        lists.map(({ lastSweep }) => (lastSweep === null ? 0 : Date.parse(lastSweep.completedAt) - lastSweep.tookMs)),
-      );
-      expect(Math.min(...starts)).toBeGreaterThan(ms);
-    },
-    { timeoutMs: 240_000 },
-  );
-}
-
-async function missingIn(feed: Changefeed): Promise<string[]> {
-  const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
-  return lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0).map(({ list }) => list);
-}
-
-async function pendingOf(feed: Changefeed): Promise<number> {
-  const { subscriptions } = await feed.status();
-  return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + lagEvents + waiting + active, 0);
 }

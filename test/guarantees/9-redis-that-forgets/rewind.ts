@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import stringify from 'fast-json-stable-stringify';
 import pg from 'pg';
 import { expect } from 'vitest';
-import type { Changefeed } from '../../../src/app/changefeed.js';
 import { LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
 import { listOf } from '../../../src/events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../../../src/events/notices.js';
@@ -24,6 +23,7 @@ import { openFeed } from '../../support/feed.js';
 import { startForgetfulRedis, type Loss } from '../../support/forgetful-redis.js';
 import { quoted, type TestMirrors } from '../../support/mirror.js';
 import type { TestProcess } from '../../support/process.js';
+import { missingIn, pendingOf, sweptSince } from '../../support/quiescence.js';
 import { served } from '../../support/sandbox.js';
 
 export interface RewindOptions {
@@ -188,26 +188,6 @@ function readLines(file: string): ChangeEvent[] {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
   // The last one may not be complete.
   return lines.slice(0, -1).map((line) => JSON.parse(line) as ChangeEvent);
-}
-
-/** Waits until every list was read completely, from its first page on. */
-async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
-  await eventually(async () => {
-    const starts = (await feed.status()).workspaces.flatMap(({ lists }) =>
-      lists.map(({ lastSweep }) => (lastSweep === null ? 0 : Date.parse(lastSweep.completedAt) - lastSweep.tookMs)),
-    );
-    expect(Math.min(...starts)).toBeGreaterThan(ms);
-  }, FOR_LONG);
-}
-
-async function missingIn(feed: Changefeed): Promise<string[]> {
-  const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
-  return lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0).map(({ list }) => list);
-}
-
-async function pendingOf(feed: Changefeed): Promise<number> {
-  const { subscriptions } = await feed.status();
-  return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + lagEvents + waiting + active, 0);
 }
 
 /** By list and id, the last event. */

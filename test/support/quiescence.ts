@@ -1,0 +1,29 @@
+/** When a service has read everything, and has nothing left to do. */
+import { expect } from 'vitest';
+import type { Changefeed } from '../../src/app/changefeed.js';
+import { eventually } from './eventually.js';
+
+/** Waits until every list was read completely, from its first page on. */
+export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
+  await eventually(
+    async () => {
+      const starts = (await feed.status()).workspaces.flatMap(({ lists }) =>
+        lists.map(({ lastSweep }) => (lastSweep === null ? 0 : Date.parse(lastSweep.completedAt) - lastSweep.tookMs)),
+      );
+      expect(Math.min(...starts)).toBeGreaterThan(ms);
+    },
+    { timeoutMs: 300_000, intervalMs: 200 },
+  );
+}
+
+/** Lists in which records are missing, and not yet reported as deleted. */
+export async function missingIn(feed: Changefeed): Promise<string[]> {
+  const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
+  return lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0).map(({ list }) => list);
+}
+
+/** Events that are not handled. */
+export async function pendingOf(feed: Changefeed): Promise<number> {
+  const { subscriptions } = await feed.status();
+  return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + lagEvents + waiting + active, 0);
+}
