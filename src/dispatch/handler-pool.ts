@@ -50,6 +50,12 @@ const RENEWALS_PER_LOCK = 4;
 /** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
 
+/**
+ * How long an idle worker waits before it looks for jobs by itself, s. Now and then a BullMQ worker takes the sign that an event is to be retried, and waits
+ * this long all the same; by default 5 s.
+ */
+const LOOKS_AGAIN_S = 1;
+
 /** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
 const UNLIMITED_STALLS = 1_000_000_000;
 
@@ -238,6 +244,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
     lockRenewTime: lockMs / RENEWALS_PER_LOCK,
     stalledInterval: stalledCheckMs,
     maxStalledCount: UNLIMITED_STALLS,
+    drainDelay: LOOKS_AGAIN_S,
     runRetryDelay: LOST_CONNECTION_WAIT_MS,
     settings: {
       backoffStrategy: (_attempts, _type, error) =>
