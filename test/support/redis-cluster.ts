@@ -42,7 +42,8 @@ export async function launchCluster({
     const server = await launchRedis({
       settings: [`appendonly ${persists ? 'yes' : 'no'}`, ...cluster, ...replication],
     });
-    const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null });
+    // A killed server never returns: a command sent before its connection is seen to close must fail, so that the caller asks another server.
+    const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: 0 });
     redis.on('error', () => undefined);
     await redis.cluster('SET-CONFIG-EPOCH', epoch);
     return Object.assign(server, { redis, id: await redis.cluster('MYID') });
