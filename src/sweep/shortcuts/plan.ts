@@ -3,7 +3,7 @@
  * expected to find now have been waiting, all together.
  *
  *     value(page) = ( growth of the end × t² / 2
- *                   + named records on it, each × how often such a name was right × (1 s + t)
+ *                   + named records on it, each × how often such a name was right × (31 s + t)
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately
  *
@@ -86,6 +86,11 @@ const MOST_WRONG = 6;
 const PAGE_REST_MS = 1_000;
 /** How long ago an end was read that was never polled. */
 const UNREAD_MS = 60_000;
+/**
+ * A named record counts as if it had waited for so long. Its request has to be made at some time and is no cheaper later, while changes gather on
+ * other pages, and one request finds them all.
+ */
+const NAMED_AHEAD_MS = 30_000;
 /** A longer time without a poll says no more. */
 const LONGEST_S = 600;
 /** Of a list that is swept at most once per interval: so many pages in that time. */
@@ -261,7 +266,10 @@ export class Plan {
       (nowMs) => (name && end ? gathered(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
       (nowMs) =>
-        pending.reduce((sum, { by, atMs }) => sum + expected(this.#rates.rightness(by, nowMs), nowMs - atMs), 0),
+        pending.reduce(
+          (sum, { by, atMs }) => sum + expected(this.#rates.rightness(by, nowMs), nowMs - atMs + NAMED_AHEAD_MS),
+          0,
+        ),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }

@@ -253,13 +253,22 @@ describe('plan: named records', () => {
       plan.name([{ id, by: 'crm.memo.created', atMs: clock.nowMs - 9_000 }]);
       return plan.next(clock.nowMs, pageOf)?.value(clock.nowMs) ?? 0;
     };
-    expect(valueOf('p5')).toBe(5);
+    expect(valueOf('p5')).toBe(20);
     read(() => shown({ keys: ['another'] }));
-    expect(valueOf('p6')).toBe(1.25);
+    expect(valueOf('p6')).toBe(5);
     read(() => 'wrong');
-    expect(valueOf('p7')).toBe(0.3125);
+    expect(valueOf('p7')).toBe(1.25);
     read(looked(true));
-    expect(valueOf('p8')).toBeGreaterThan(1.25);
+    expect(valueOf('p8')).toBeGreaterThan(5);
+  });
+
+  it('plan: a named record goes before an end at which rows gather', () => {
+    const { clock, name, pass, read } = planned();
+    // Two rows a second.
+    pass(60, () => shown({ created: ['n1', 'n2'] }));
+    clock.nowMs += 3_000;
+    name(['p5']);
+    expect(read(looked(true))).toBe(5);
   });
 
   it('plan: a page whose answer was not read is read again', () => {
@@ -285,6 +294,6 @@ describe('plan: named records', () => {
     next.read();
     next.read();
     next.name(['p6'], 'never');
-    expect(next.plan.next(clock.nowMs, pageOf)?.value(clock.nowMs)).toBeCloseTo(1 / 3);
+    expect(next.plan.next(clock.nowMs, pageOf)?.value(clock.nowMs)).toBeCloseTo(31 / 3);
   });
 });
