@@ -153,3 +153,30 @@ it('storm journal: a line that a stopped process wrote late is ordered by its ti
   // The control: in the order of the file, the event runs again after its life.
   expect(checkStorm({ ...facts, lines }).violations.length).toBeGreaterThan(0);
 });
+
+describe('storm journal: a process that was stopped', () => {
+  const lines: Line[] = [
+    { at: 100, kind: 'stopped', pid: 1 },
+    { at: 3_000, kind: 'begin', pid: 2, run: 1, attempt: 1, ...of(1) },
+    { at: 3_010, kind: 'end', pid: 2, run: 1, outcome: 'done' },
+    { at: 3_500, kind: 'continued', pid: 1 },
+  ];
+  const begin: Line = { at: 3_501, kind: 'begin', pid: 1, run: 1, attempt: 1, ...of(1) };
+  const judged = (...more: readonly Line[]): number => {
+    const dir = mkdtempSync(join(tmpdir(), 'changefeed-journal-'));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    const file = join(dir, 'journal.jsonl');
+    writeFileSync(file, [...lines, ...more].map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const facts = { subscriptions: SUBSCRIPTIONS, expected: [], dead: [], awayMs: 900 };
+    return checkStorm({ ...facts, lines: readJournal(file) }).violations.length;
+  };
+
+  it('a run that begins when it is continued, before anything else, was called before the stop', () => {
+    expect(judged(begin)).toBe(0);
+  });
+
+  it('a run that begins later, or after something else, was not', () => {
+    expect(judged({ ...begin, at: 3_510 })).toBeGreaterThan(0);
+    expect(judged({ at: 3_500, kind: 'starved', pid: 1, sinceMs: 100 }, begin)).toBeGreaterThan(0);
+  });
+});

@@ -37,8 +37,35 @@ export function appendEntry(file: string, entry: JournalEntry): void {
   appendFileSync(file, `${JSON.stringify({ at: Date.now(), ...entry })}\n`);
 }
 
+/** Longer than a process that is continued takes to go on, and too short to ask Redis something before it. */
+const GOES_ON_MS = 5;
+
 /** Ordered by time; lines of the same millisecond in the order in which they were written. */
 export function readJournal(file: string): Line[] {
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as Line).toSorted((a, b) => a.at - b.at);
+  return withCallsBeforeStops(byTime(lines.map((line) => JSON.parse(line) as Line)));
+}
+
+function byTime(lines: readonly Line[]): Line[] {
+  return lines.toSorted((a, b) => a.at - b.at);
+}
+
+/**
+ * A process may be stopped when it has looked at its lock and called the handler, and the handler has not read the clock. Then the begin of this run is
+ * the first that it writes when it is continued, at once; it began before the stop.
+ */
+function withCallsBeforeStops(lines: readonly Line[]): Line[] {
+  const stoppedAt = new Map<number, number>();
+  const continuedAt = new Map<number, number>();
+  const moved = lines.map((line): Line => {
+    if (!('pid' in line)) return line;
+    const { kind, pid, at } = line;
+    if (kind === 'stopped') stoppedAt.set(pid, at);
+    if (kind === 'continued') continuedAt.set(pid, at);
+    if (kind === 'stopped' || kind === 'continued') return line;
+    const goesOn = at - (continuedAt.get(pid) ?? -Infinity) <= GOES_ON_MS;
+    continuedAt.delete(pid);
+    return kind === 'begin' && goesOn ? { ...line, at: stoppedAt.get(pid) ?? at } : line;
+  });
+  return byTime(moved);
 }
