@@ -6,6 +6,7 @@
  * at equal concurrency, in interleaved rounds; medians, as JSON: events per second, and per event the processor time of this process and of
  * Redis. On a busy machine, only the processor time can be compared. `--only way,way` runs some of them. Instead of these,
  *   --subscriptions   nine subscriptions, then ten
+ *   --forgets         `ordered` without and with what notices a Redis that went back to an earlier state
  *   --batch           a handler of single events, then of 500 at once: one that does nothing, one with a
  *                     request of 20 ms per call, and with POSTGRES_URL the postgres handler
  *
@@ -21,7 +22,10 @@ import type { ChangeEvent } from '../src/events/types.js';
 import type { HandleBatch, Subscription } from '../src/handlers/handler.js';
 import { postgres } from '../src/handlers/postgres/postgres.js';
 import { systemClock } from '../src/runtime/clock.js';
+import { silentLog } from '../src/runtime/log.js';
+import { createLogReader } from '../src/state/event-log.js';
 import { Keys } from '../src/state/keys.js';
+import { createStateGuard } from '../src/state/state-guard.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../test/support/fan-out.js';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
@@ -193,12 +197,17 @@ function mirror(url: string, batch: boolean): Make {
   };
 }
 
-function ours(make: Make, subscriptions = 1): Way {
+function guardDeps(parts: { redis: Redis; keys: Keys }): Parameters<typeof createStateGuard>[0] {
+  return { ...parts, clock: systemClock, log: silentLog };
+}
+
+function ours(make: Make, { subscriptions = 1, guarded = false } = {}): Way {
   return async (parts) => {
     const { count: tick, done } = counter(count * subscriptions);
     const names = Array.from({ length: subscriptions }, (_, n) => `s-${n}`);
     const deps = {
       ...fanOutDeps(parts),
+      ...(guarded && { log: createLogReader({ ...parts, guard: createStateGuard(guardDeps(parts)) }) }),
       highWater: 5_000,
       subscriptions: names.map((name) => make(name, tick)),
     };
@@ -237,8 +246,9 @@ function mirrored(database: string, batch: boolean): Way {
 function waysAsked(): Record<string, Way> {
   const ordered = ours(single('record'));
   if (process.argv.includes('--subscriptions')) {
-    return { nine: ours(single('record'), 9), ten: ours(single('record'), 10) };
+    return { nine: ours(single('record'), { subscriptions: 9 }), ten: ours(single('record'), { subscriptions: 10 }) };
   }
+  if (process.argv.includes('--forgets')) return { ordered, guarded: ours(single('record'), { guarded: true }) };
   if (!process.argv.includes('--batch')) return { plain, none: ours(single('none')), ordered };
   const database = process.env['POSTGRES_URL'];
   return {
