@@ -179,4 +179,11 @@ describe('storm journal: a process that was stopped', () => {
     expect(judged({ ...begin, at: 3_510 })).toBeGreaterThan(0);
     expect(judged({ at: 3_500, kind: 'starved', pid: 1, sinceMs: 100 }, begin)).toBeGreaterThan(0);
   });
+
+  it('a process that runs may be continued', () => {
+    const next: Line = { at: 3_611, kind: 'begin', pid: 1, run: 2, attempt: 1, ...of(2) };
+    expect(
+      judged({ at: 3_600, kind: 'starved', pid: 1, sinceMs: 100 }, { at: 3_610, kind: 'continued', pid: 1 }, next),
+    ).toBe(0);
+  });
 });

@@ -56,16 +56,19 @@ function byTime(lines: readonly Line[]): Line[] {
  */
 function withCallsBeforeStops(lines: readonly Line[]): Line[] {
   const stoppedAt = new Map<number, number>();
-  const continuedAt = new Map<number, number>();
+  const continued = new Map<number, { at: number; stoppedAt: number }>();
   const moved = lines.map((line): Line => {
     if (!('pid' in line)) return line;
     const { kind, pid, at } = line;
+    const stop = stoppedAt.get(pid);
+    const goesOn = continued.get(pid);
+    continued.delete(pid);
     if (kind === 'stopped') stoppedAt.set(pid, at);
-    if (kind === 'continued') continuedAt.set(pid, at);
-    if (kind === 'stopped' || kind === 'continued') return line;
-    const goesOn = at - (continuedAt.get(pid) ?? -Infinity) <= GOES_ON_MS;
-    continuedAt.delete(pid);
-    return kind === 'begin' && goesOn ? { ...line, at: stoppedAt.get(pid) ?? at } : line;
+    else stoppedAt.delete(pid);
+    // One that was not stopped may be continued.
+    if (kind === 'continued' && stop !== undefined) continued.set(pid, { at, stoppedAt: stop });
+    const isFirst = kind === 'begin' && goesOn !== undefined && at - goesOn.at <= GOES_ON_MS;
+    return isFirst ? { ...line, at: goesOn.stoppedAt } : line;
   });
   return byTime(moved);
 }
