@@ -25,7 +25,7 @@ export interface SoakOptions {
   /** Changes per second. */
   rate: number;
   seed: number;
-  /** Entries of the log, and dead letters, that are kept. */
+  /** Entries of the log that are kept, and ten times the dead letters. */
   kept: number;
 }
 
@@ -157,7 +157,7 @@ function configFor({
       },
     ],
     log: { retention: { events: kept } },
-    deadLetters: { retention: { count: kept } },
+    deadLetters: { retention: { count: Math.ceil(kept / 10) } },
     http: { port },
   };
 }
@@ -184,8 +184,8 @@ export function grown(samples: readonly Sample[]): {
       [medianOf(name, third), medianOf(name, samples.length - third)],
     ]),
   );
-  // A few more are a matter of the moment. Deleted records are remembered (docs/redis.md).
-  const judged = names.filter((name) => !name.startsWith('entries records '));
+  // A few more are a matter of the moment. Deleted records are remembered (docs/redis.md), and up to 1,000 records wait to be looked up.
+  const judged = names.filter((name) => !/^entries (?:records|aimed) /.test(name));
   const growing = judged.filter((name) => (medians[name]?.[1] ?? 0) > 1.1 * (medians[name]?.[0] ?? 0) + 20);
   return { growing, medians };
 }
