@@ -90,7 +90,11 @@ class Storm {
 
   constructor({ redis, plan, ungated = false }: StormOptions, file: string) {
     const connect = (): Redis => {
-      const client = openClient(parseRedisUrl(redis.url), { maxRetriesPerRequest: null });
+      const client = openClient(parseRedisUrl(redis.url), {
+        maxRetriesPerRequest: null,
+        // The command is sent again, to the master.
+        reconnectOnError: (error) => error.message.includes('READONLY') && 2,
+      });
       // The storm restarts Redis: lost connections are expected.
       return client.on('error', () => undefined);
     };

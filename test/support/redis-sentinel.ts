@@ -11,6 +11,8 @@ import { launchRedis, redisBinary, type PrivateRedis } from './private-redis.js'
 
 const PASSWORD = 'test-password';
 const NAME = 'feed';
+/** Longer than a promotion takes. */
+const PAUSE_MS = 20_000;
 
 export interface WatchedRedis {
   /** Names a sentinel that is gone before the one that runs. */
@@ -18,7 +20,9 @@ export interface WatchedRedis {
   readonly master: PrivateRedis;
   /** The port of the server that is the master now. */
   masterPort(): Promise<number>;
-  close(): Promise<void>;
+  /** The replica becomes the master when it has everything that was written, and the master its replica. */
+  switchOver: () => Promise<void>;
+  close: () => Promise<void>;
 }
 
 export async function launchWatchedRedis(): Promise<WatchedRedis> {
@@ -41,15 +45,43 @@ export async function launchWatchedRedis(): Promise<WatchedRedis> {
     const [, found] = (await asking.call('SENTINEL', 'get-master-addr-by-name', NAME)) as [string, string];
     return Number(found);
   };
-  await eventually(async () => {
+  const replicaIsKnown = async (): Promise<void> => {
     const known = (await asking.call('SENTINEL', 'replicas', NAME)) as string[][];
     if (known.length !== 1 || known[0]?.[known[0].indexOf('master-link-status') + 1] !== 'ok')
       throw new Error('The sentinel does not know the replica yet.');
-  });
+  };
+  await eventually(replicaIsKnown);
+  const isFree = async (): Promise<void> => {
+    const found = (await asking.call('SENTINEL', 'master', NAME)) as string[];
+    if (found[found.indexOf('flags') + 1] !== 'master') throw new Error('The last failover is not over.');
+  };
+  const switchOver = async (): Promise<void> => {
+    await eventually(isFree, { timeoutMs: 40_000 });
+    const before = await masterPort();
+    const old = new Redis(before, { password: PASSWORD });
+    try {
+      await old.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE');
+      await eventually(async () => {
+        const offsets = /offset=(\d+)[^]*master_repl_offset:(\d+)/.exec(await old.info('replication'));
+        if (offsets?.[1] === undefined || offsets[1] !== offsets[2]) throw new Error('The replica lacks something.');
+      });
+      await asking.call('SENTINEL', 'FAILOVER', NAME);
+      await eventually(async () => {
+        if ((await masterPort()) === before) throw new Error('The replica was not promoted.');
+      });
+      // The sentinel does it too, after ten seconds. Until then clients would write into it.
+      await old.replicaof('127.0.0.1', await masterPort());
+      await old.call('CLIENT', 'UNPAUSE');
+      await eventually(replicaIsKnown, { timeoutMs: 40_000 });
+    } finally {
+      old.disconnect();
+    }
+  };
   return {
     url: `redis+sentinel://:${PASSWORD}@127.0.0.1:1,127.0.0.1:${port}/${NAME}/0`,
     master,
     masterPort,
+    switchOver,
     async close() {
       asking.disconnect();
       const ended = once(sentinel, 'exit');

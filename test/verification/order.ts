@@ -1,13 +1,16 @@
 /**
  * Runs storms for many seeds and prints a table of the results (`npm run verify:order`). Exits 1 when a guarantee was violated.
  * Options: --seeds N, --seed N (the first), --events N, --records N, --handlers N, --seconds N, --ungated (the control), --cluster (three masters, of which
- * one is restarted in place of the only server)
+ * one is restarted in place of the only server), --sentinel (instead of a restart, the replica takes over)
  */
 import { parseArgs } from 'node:util';
 import { LONG, planStorm, type StormSize } from '../storm/plan.js';
 import { runStorm } from '../storm/storm.js';
 import { launchRedis, type PrivateRedis } from '../support/private-redis.js';
 import { launchCluster } from '../support/redis-cluster.js';
+import { launchWatchedRedis } from '../support/redis-sentinel.js';
+
+type StormRedis = Pick<PrivateRedis, 'url' | 'kill' | 'restart' | 'close'>;
 
 const { values } = parseArgs({
   options: {
@@ -19,12 +22,19 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: String(LONG.stormMs / 1_000) },
     ungated: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    sentinel: { type: 'boolean', default: false },
   },
 });
-const redis = values.cluster ? await launchMasters() : await launchRedis();
+const redis = values.cluster ? await launchMasters() : values.sentinel ? await launchSwitched() : await launchRedis();
+
+/** A killed master would be replaced by one that lacks the last writes, events of the storm among them. */
+async function launchSwitched(): Promise<StormRedis> {
+  const { url, switchOver, close } = await launchWatchedRedis();
+  return { url, close, kill: () => Promise.resolve(), restart: switchOver };
+}
 
 /** A Redis Cluster of which another server is restarted each time. */
-async function launchMasters(): Promise<Pick<PrivateRedis, 'url' | 'kill' | 'restart' | 'close'>> {
+async function launchMasters(): Promise<StormRedis> {
   const cluster = await launchCluster({ persists: true });
   const { url, masters } = cluster;
   let turn = 0;
