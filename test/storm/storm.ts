@@ -10,6 +10,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { WORKSPACE, aSubscription, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { openClient, parseRedisUrl, scanKeys, type Redis } from '../../src/redis/client.js';
+import { classifyRedisError } from '../../src/redis/errors.js';
 import type { PrivateRedis } from '../support/private-redis.js';
 import { StormProcesses } from './processes.js';
 import { checkStorm, type CheckResult } from './checker.js';
@@ -93,7 +94,7 @@ class Storm {
       const client = openClient(parseRedisUrl(redis.url), {
         maxRetriesPerRequest: null,
         // The command is sent again, to the master.
-        reconnectOnError: (error) => error.message.includes('READONLY') && 2,
+        reconnectOnError: (error) => classifyRedisError(error) === 'read-only' && 2,
       });
       // The storm restarts Redis: lost connections are expected.
       return client.on('error', () => undefined);

@@ -42,7 +42,7 @@ export async function launchCluster({
     const server = await launchRedis({
       settings: [`appendonly ${persists ? 'yes' : 'no'}`, ...cluster, ...replication],
     });
-    // A killed server never returns: a command sent before its connection is seen to close must fail, so that the caller asks another server.
+    // A command that is sent to a killed server before its connection is seen to close must fail, so that the caller asks another server.
     const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: 0 });
     redis.on('error', () => undefined);
     await redis.cluster('SET-CONFIG-EPOCH', epoch);
