@@ -3,9 +3,10 @@
  * too little processor. Fifty workspaces read one sandbox, all in a process of their own, so one change is to be noticed in each of the fifty.
  *
  *     npm run bench -- many --with workspaces=200 --with seconds=60 --with rate=0.2 [--with core=1] [--with cpu=0.5] [--with processes=2]
- *                           [--with interval=1h] [--with profile=DIR]
+ *                           [--with interval=1h] [--with requests=400] [--with redis=cluster] [--with profile=DIR]
  *
- * `core` pins the service to one core, and the rest to the others; `cpu` is a share of a core, given by a cgroup (Linux, as root).
+ * `core` pins the service to one core, and the rest to the others; `cpu` is a share of a core for each process, given by a cgroup (Linux, as root);
+ * `requests` is the budget of each workspace per 10 s; `redis=cluster` are three servers.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,9 +14,10 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Redis } from 'ioredis';
 import { systemClock } from '../src/runtime/clock.js';
+import { openClient, parseRedisUrl, serversOf, type Redis } from '../src/redis/client.js';
 import { Keys } from '../src/state/keys.js';
+import { launchCluster } from '../test/support/redis-cluster.js';
 import type { Bench } from './support/bench.js';
 import type { ApiStats, FeedStats, ManyTask, StatusStats } from './support/many-child.js';
 import { builtInLists, LIST_NAMES } from '../src/crm/lists/lists.js';
@@ -30,13 +32,13 @@ export const many: Bench = {
   does: 'many small workspaces: delay of changes, cost of a request, time of status, also with too little processor',
   records: [500],
   run: async ({ records: [records = 500], more }) =>
-    await withRedis(async (redis, redisUrl) => {
+    await withServers(more['redis'] === 'cluster', async (redis, redisUrl) => {
       const seconds = Number(more['seconds'] ?? 60);
       const names = Array.from({ length: Number(more['workspaces'] ?? 200) }, (_, nth) => `w${nth}`);
       const servers = Math.ceil(names.length / WORKSPACES_PER_SERVER);
       const api = await launch({ role: 'api', records, servers, redisUrl, raw: {} }, more);
       if (more['core'] !== undefined)
-        pin(Number((await redis.info('server')).match(/process_id:(\d+)/)?.[1]), others(more));
+        for (const info of await infoOf(redis)) pin(Number(/process_id:(\d+)/.exec(info)?.[1]), others(more));
       const urls = api.started as { url: string; token: string }[];
       const lists = Object.fromEntries(
         [...POLLED].map((list) => [list, { ...(more['interval'] && { interval: more['interval'] }) }]),
@@ -44,7 +46,8 @@ export const many: Bench = {
       const raw = {
         workspaces: names.map((name, nth) => {
           const { url = '', token = '' } = urls[nth % servers] ?? {};
-          return { name, baseUrl: url, token, lists };
+          const budget = more['requests'] && { requests: Number(more['requests']), perSeconds: 10 };
+          return { name, baseUrl: url, token, lists, ...(budget && { budget }) };
         }),
         subscriptions: [{ handler: 'ndjson', name: 'all', path: '/dev/null' }],
         http: { enabled: false },
@@ -95,7 +98,8 @@ export const many: Bench = {
           cores_used: after.cpuMs.map((ms, at) => rounded((ms - (before.cpuMs[at] ?? 0)) / 1_000 / seconds)),
           redis: {
             commandsPerSecond: rounded((after.commands - before.commands) / seconds, 1),
-            cores: rounded((after.redisCpu - before.redisCpu) / seconds),
+            // Of each server.
+            cores: after.redisCpu.map((used, at) => rounded((used - (before.redisCpu[at] ?? 0)) / seconds)),
             memoryMb: after.memoryMb,
             calls: Object.fromEntries(
               Object.entries(after.calls)
@@ -115,26 +119,46 @@ export const many: Bench = {
 };
 
 function sum(after: readonly number[], before: readonly number[]): number {
-  return after.reduce((total, one, at) => total + one - (before[at] ?? 0), 0);
+  return total(after) - total(before);
 }
 
 async function read({ api, feeds, redis }: { api: Child; feeds: readonly Child[]; redis: Redis }) {
   const stats = await Promise.all(feeds.map((one) => one.ask<FeedStats>('stats')));
   const { requests } = await api.ask<ApiStats>('stats');
-  const info = await redis.info('everything');
-  const number = (pattern: RegExp): number => Number(pattern.exec(info)?.[1] ?? 0);
-  const calls = Object.fromEntries(
-    [...info.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name = '', count]) => [name, Number(count)]),
-  );
+  const infos = await infoOf(redis);
+  const number = (pattern: RegExp): number[] => infos.map((info) => Number(pattern.exec(info)?.[1] ?? 0));
+  const calls: Record<string, number> = {};
+  for (const [, name = '', count] of infos.join('\n').matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm))
+    calls[name] = (calls[name] ?? 0) + Number(count);
+  const systemCpu = number(/used_cpu_sys:([\d.]+)/);
   return {
     feeds: stats,
     requests,
     cpuMs: stats.map(({ cpuMs }) => cpuMs),
-    commands: number(/total_commands_processed:(\d+)/),
-    redisCpu: number(/used_cpu_sys:([\d.]+)/) + number(/used_cpu_user:([\d.]+)/),
-    memoryMb: rounded(number(/used_memory:(\d+)/) / 1e6, 1),
+    commands: total(number(/total_commands_processed:(\d+)/)),
+    redisCpu: number(/used_cpu_user:([\d.]+)/).map((user, at) => user + (systemCpu[at] ?? 0)),
+    memoryMb: rounded(total(number(/used_memory:(\d+)/)) / 1e6, 1),
     calls,
   };
+}
+
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
+async function withServers<T>(isCluster: boolean, use: (redis: Redis, url: string) => Promise<T>): Promise<T> {
+  if (!isCluster) return await withRedis(use);
+  const cluster = await launchCluster();
+  const redis = openClient(parseRedisUrl(cluster.url), {});
+  try {
+    return await use(redis, cluster.url);
+  } finally {
+    redis.disconnect();
+    await cluster.close();
+  }
+}
+
+/** Of each server. */
+async function infoOf(redis: Redis): Promise<string[]> {
+  return await Promise.all((await serversOf(redis)).map((server) => server.info('everything')));
 }
 
 /** From the change in the API to its event in the log. */
@@ -192,9 +216,9 @@ async function launch(task: ManyTask, more: Readonly<Record<string, string>>): P
   const core = more['core'] === undefined ? [] : ['taskset', '-c', isFeed ? more['core'] : others(more)];
   const [command, ...args] = [...core, process.execPath, ...profile, script];
   const child = spawn(command, args, {
-    env: { ...process.env, MANY_TASK: JSON.stringify(task) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  child.send(task);
   const release = isFeed && more['cpu'] !== undefined ? throttle(child, Number(more['cpu'])) : () => undefined;
   const [started] = (await once(child, 'message')) as [unknown];
   return {

@@ -1,4 +1,5 @@
 /** A process of the bench `many`: the API of a small workspace that lives, or a whole Changefeed. Answers the commands of its parent. */
+import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
@@ -44,7 +45,8 @@ type Command =
   { do: 'rate'; rate: number } | { do: 'slow'; ms: number } | { do: 'stats' } | { do: 'status' } | { do: 'stop' };
 
 const START_MS = Date.UTC(2026, 0, 1);
-const task = JSON.parse(process.env['MANY_TASK'] ?? '{}') as ManyTask;
+// A thousand workspaces do not fit into an environment variable.
+const [task] = (await once(process, 'message')) as [ManyTask];
 const reply = (answer: object): void => void process.send?.(answer);
 process.on('disconnect', () => process.exit(0));
 if (task.role === 'api') await serve();

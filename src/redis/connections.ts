@@ -2,6 +2,7 @@
  * The connections of a process to its Redis: opened with limits on waiting, and closed at once when a stop cannot wait for Redis. This module
  * does not know which commands they carry.
  */
+import { once } from 'node:events';
 import type { ClusterNode, Command } from 'ioredis';
 import {
   Cluster,
@@ -33,6 +34,8 @@ const KEEP_ALIVE_MS = 10_000;
 /** Attempts to connect while a command waits, before the command fails. */
 const TRIES_PER_COMMAND = 20;
 const LONGEST_RETRY_MS = 1_000;
+/** As ioredis says it: callers know it by this text. */
+const CLOSED = 'Connection is closed.';
 
 export interface ConnectionsOptions {
   url: string;
@@ -111,7 +114,7 @@ class Unanswered {
   }
 
   reject(): void {
-    for (const command of this.#commands) command.reject(new Error('Connection is closed.'));
+    for (const command of this.#commands) command.reject(new Error(CLOSED));
   }
 }
 
@@ -183,6 +186,19 @@ class EndableCluster extends Cluster {
       new EndableCluster(nodes ?? startupNodes, { ...(this.options as ClusterOptions), ...override }),
     );
   }) as Cluster['duplicate'];
+
+  /** Fails when the connection closes again. ioredis never settles it where the cluster turns out to be down, and BullMQ would wait without end. */
+  override async connect(): Promise<void> {
+    const ready = new AbortController();
+    const closed = once(this, 'close', { signal: ready.signal }).then(() => {
+      throw new Error(CLOSED);
+    });
+    try {
+      await Promise.race([super.connect(), closed]);
+    } finally {
+      ready.abort();
+    }
+  }
 
   /** Without a connection to a node there is none whose end would end the client. */
   override disconnect(reconnect = false): void {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -5,8 +6,9 @@ import { bullmq, type BullmqOptions } from '../../src/handlers/bullmq/bullmq.js'
 import { openConnections } from '../../src/redis/connections.js';
 import { freePort } from '../../src/redis/private/port.js';
 import { probeRedis, checkRedis } from '../../src/redis/probe.js';
+import { eventually } from '../support/eventually.js';
 import { changeEvent } from '../support/fan-out.js';
-import { launchCluster, type TestCluster } from '../support/redis-cluster.js';
+import { launchCluster, type ClusterServer, type TestCluster } from '../support/redis-cluster.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { documentedRights } from './documented-rights.js';
 import { RIGHT, runMainJob } from './main-job.js';
@@ -67,6 +69,24 @@ describe('cluster', () => {
     const queue = new Queue('crm', { connection, prefix: '{bull}' });
     expect(await queue.getJobs()).toMatchObject([{ id: event.id, data: event }]);
   });
+});
+
+it('cluster: connecting fails, and does not wait without end, while a part of it is down', async () => {
+  const cluster = await launchCluster();
+  onTestFinished(() => cluster.close());
+  const [lost, other] = cluster.masters as [ClusterServer, ClusterServer];
+  const connections = openConnections({ url: cluster.url });
+  onTestFinished(() => connections.cut());
+  const redis = connections.patient();
+  await redis.ping();
+  await lost.kill();
+  await eventually(async () => expect(await other.redis.cluster('INFO')).toContain('cluster_state:fail'));
+
+  const ended = once(redis, 'end');
+  redis.disconnect();
+  await ended;
+  // As BullMQ does after a blocking read that was not answered.
+  await expect(redis.connect()).rejects.toThrow();
 });
 
 it('cluster: what is wrong with its nodes is reported with their addresses and without the password', async () => {
