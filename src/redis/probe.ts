@@ -19,21 +19,32 @@ interface ProbeOptions {
 }
 
 /**
- * Connects, selects the database, and waits for the answer to PING; of a cluster, from one of the nodes that are named. Returns what failed; null
- * if Redis can be used.
+ * Connects, selects the database, and waits for the answer to PING; of a cluster, from one of the nodes of the URL and all masters that it names.
+ * Returns what failed; null if Redis can be used.
  * @throws the signal's reason when aborted
  */
 export async function probeRedis(url: string, options: ProbeOptions = {}): Promise<Error | null> {
   const address = parseRedisUrl(url);
   if (address.kind !== 'cluster') return await probeServer(address, options);
-  const problems = await Promise.all(address.urls.map((node) => probeServer(address, options, node)));
-  return problems.includes(null) ? null : (problems[0] ?? null);
+  const named: Named = new Map();
+  const problems = await Promise.all(address.urls.map((node) => probeServer(address, options, { node, named })));
+  if (!problems.includes(null)) return problems[0] ?? null;
+  // Clients connect to the addresses that the cluster itself names.
+  const others = [...named].filter(([place]) => !address.place.split(', ').includes(place));
+  for (const [place, node] of others) {
+    const problem = await probeServer(address, options, { node });
+    if (problem !== null) return new Error(`${NAMED}${place} (${messageOf(problem)})`, { cause: problem });
+  }
+  return null;
 }
+
+/** `host:port` and URL of servers of a cluster. */
+type Named = Map<string, string>;
 
 async function probeServer(
   address: RedisAddress,
   { timeoutMs = 10_000, mustKnowPassword = false, signal }: ProbeOptions,
-  node?: string,
+  { node, named }: { node?: string; named?: Named } = {},
 ): Promise<Error | null> {
   const { kind, database, password } = address;
   // The probe selects the database itself: ioredis would hide a refusal.
@@ -49,6 +60,7 @@ async function probeServer(
     if (database !== 0) await redis.select(database);
     await redis.ping();
     await checkKind(redis, kind);
+    if (node !== undefined && named !== undefined) await readMasters(redis, { node, named });
     return null;
   };
   try {
@@ -61,6 +73,17 @@ async function probeServer(
   }
 }
 
+async function readMasters(redis: Server, { node, named }: { node: string; named: Named }): Promise<void> {
+  for (const [, , [host, port] = []] of await redis.cluster('SLOTS')) {
+    // Null: the one that was asked does not know its own address.
+    if (!host) continue;
+    const url = new URL(node);
+    url.host = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    named.set(`${host}:${port}`, url.href);
+  }
+}
+
+const NAMED = 'the cluster names its server ';
 const A_CLUSTER = 'it is a Redis Cluster';
 const NO_CLUSTER = 'it is no Redis Cluster';
 
@@ -92,6 +115,8 @@ function complaint({ place, nodes, password, database }: RedisAddress, cause: Er
   const several = place.replaceAll(' ', '');
   if (reason === A_CLUSTER)
     return `Redis at ${place} is a Redis Cluster. Write redis+cluster://${several} ${where}, or set redis: { cluster: ['${nodes.map(({ host, port }) => `${host}:${port}`).join("', '")}'] }.`;
+  if (reason.startsWith(NAMED))
+    return `Redis at ${place} cannot be used: ${reason}, and there it cannot be reached from here. Set cluster-announce-ip and cluster-announce-port on that server, and tls-cluster where connections are encrypted.`;
   if (reason === NO_CLUSTER)
     return `Redis at ${place} is one server and no Redis Cluster. Write redis://${several} ${where}.`;
   if (/DB index|SELECT is not/i.test(text))

@@ -8,6 +8,9 @@ import { freePort } from '../../src/redis/private/port.js';
 import { checkRedis } from '../../src/redis/probe.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { tlsSettings } from '../support/private-redis.js';
+import { launchCluster } from '../support/redis-cluster.js';
+import { launchWatchedRedis } from '../support/redis-sentinel.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { served } from '../support/sandbox.js';
 import { documentedRights } from './documented-rights.js';
@@ -30,12 +33,12 @@ it('access: a user with the rights that the docs list does the main job, and has
   expect(denied.map((entry) => entry[entry.indexOf('object') + 1])).toEqual([]);
 });
 
-/** A certificate for `localhost` that signs itself. */
+/** A certificate of this machine that signs itself. */
 function selfSigned(): { dir: string; cert: string; key: string } {
   const dir = mkdtempSync(join(tmpdir(), 'changefeed-test-tls-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
-  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert];
   execFileSync('openssl', [...made, ...name], { stdio: 'ignore' });
   return { dir, cert, key };
@@ -59,28 +62,49 @@ function unableToEncrypt(): string | undefined {
 
 const reason = unableToEncrypt();
 
-it.skipIf(reason !== undefined)(
-  `access: rediss:// does the main job, and refuses a certificate that it cannot trust${reason === undefined ? '' : ` (${reason})`}`,
-  async () => {
-    const { cert, key } = selfSigned();
-    const port = await freePort();
-    const tls = [`tls-port ${port}`, `tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${cert}`];
-    await startPrivateRedis({ settings: [...tls, 'tls-auth-clients no'] });
-    const { sandbox, target } = await served({ seed: 6 });
-    const env = {
-      REDIS_URL: `rediss://:test-password@localhost:${port}/0`,
-      CHANGEFEED_BASE_URL: target.url,
-      CHANGEFEED_TOKEN: target.token,
-    };
-    const cli = await folder();
+const encrypted = it.skipIf(reason !== undefined);
+const why = reason === undefined ? '' : ` (${reason})`;
 
-    const refused = await cli.run(['sweep'], env);
-    expect(refused.stderr).toContain(`Redis at localhost:${port} gives no usable answer (self-signed certificate`);
-    expect(refused.stderr).not.toContain('test-password');
+/** The main job as a process that trusts the certificate; without that it refuses it. */
+async function expectMainJob(
+  { url, place, reason = 'self-signed certificate' }: { url: string; place: string; reason?: string },
+  cert: string,
+): Promise<void> {
+  const { sandbox, target } = await served({ seed: 6 });
+  const env = { REDIS_URL: url, CHANGEFEED_BASE_URL: target.url, CHANGEFEED_TOKEN: target.token };
+  const cli = await folder();
 
-    const process = cli.start(['start'], { ...env, NODE_EXTRA_CA_CERTS: cert });
-    await process.waitForLine(/baseline/i);
-    sandbox.step(50);
-    await eventually(() => expect(process.stdout).toMatch(/"type":"crm\.\w+\.updated"/));
-  },
-);
+  const refused = await cli.run(['sweep'], env);
+  expect(refused.stderr).toContain(`Redis at ${place}`);
+  expect(refused.stderr).toContain(reason);
+  expect(refused.stderr).not.toContain('test-password');
+
+  const process = cli.start(['start'], { ...env, NODE_EXTRA_CA_CERTS: cert });
+  await process.waitForLine(/baseline/i);
+  sandbox.step(50);
+  await eventually(() => expect(process.stdout).toMatch(/"type":"crm\.\w+\.updated"/));
+}
+
+encrypted(`access: rediss:// does the main job, and refuses a certificate that it cannot trust${why}`, async () => {
+  const { cert, key } = selfSigned();
+  const port = await freePort();
+  await startPrivateRedis({ settings: tlsSettings({ port, cert, key }) });
+  const place = `localhost:${port}`;
+  await expectMainJob({ url: `rediss://:test-password@${place}/0`, place }, cert);
+});
+
+encrypted(`access: the same of a Redis Cluster${why}`, async () => {
+  const { cert, key } = selfSigned();
+  const cluster = await launchCluster({ tls: { cert, key } });
+  onTestFinished(() => cluster.close());
+  await expectMainJob({ url: cluster.url, place: cluster.nodes.join(', ') }, cert);
+});
+
+encrypted(`access: the same of Sentinel${why}`, async () => {
+  const { cert, key } = selfSigned();
+  const watched = await launchWatchedRedis({ tls: { cert, key } });
+  onTestFinished(() => watched.close());
+  // The client does not tell why a sentinel cannot be reached.
+  const reason = 'All sentinels are unreachable';
+  await expectMainJob({ url: watched.url, place: '127.0.0.1:1, 127.0.0.1:', reason }, cert);
+});

@@ -89,6 +89,19 @@ it('cluster: connecting fails, and does not wait without end, while a part of it
   await expect(redis.connect()).rejects.toThrow();
 });
 
+it('cluster: an address that it names and that cannot be reached is reported, because clients would wait for it', async () => {
+  const cluster = await launchCluster();
+  onTestFinished(() => cluster.close());
+  const [one, other] = cluster.masters as [ClusterServer, ClusterServer];
+  const port = await freePort();
+  await one.redis.config('SET', 'cluster-announce-port', port);
+  await eventually(async () => expect(JSON.stringify(await other.redis.cluster('SLOTS'))).toContain(String(port)));
+
+  expect(await messageOf(cluster.url)).toBe(
+    `Redis at ${cluster.nodes.join(', ')} cannot be used: the cluster names its server 127.0.0.1:${port} (connect ECONNREFUSED 127.0.0.1:${port}), and there it cannot be reached from here. Set cluster-announce-ip and cluster-announce-port on that server, and tls-cluster where connections are encrypted.`,
+  );
+});
+
 it('cluster: what is wrong with its nodes is reported with their addresses and without the password', async () => {
   const nowhere = 'redis+cluster://:sesame@127.0.0.1:1,127.0.0.1:2';
   expect(await messageOf(nowhere)).toMatch(

@@ -30,6 +30,18 @@ export interface PrivateRedisOptions {
   backup?: string;
 }
 
+export interface Certificate {
+  /** Files. The certificate signs itself. */
+  cert: string;
+  key: string;
+}
+
+/** An encrypted port beside the other one. */
+export function tlsSettings({ port, cert, key }: Certificate & { port: number }): string[] {
+  const files = [`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${cert}`];
+  return [`tls-port ${port}`, ...files, 'tls-auth-clients no'];
+}
+
 /** Undefined on a machine without redis-server and valkey-server. */
 export const redisBinary = findRedisBinary(process.env['PATH']);
 

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { freePort } from '../../src/redis/private/port.js';
 import { eventually } from './eventually.js';
-import { launchRedis, type PrivateRedis } from './private-redis.js';
+import { launchRedis, tlsSettings, type Certificate, type PrivateRedis } from './private-redis.js';
 
 const SLOTS = 16_384;
 const PASSWORD = 'test-password';
@@ -30,17 +30,28 @@ export interface ClusterOptions {
   replicas?: boolean;
   /** A server that is killed and started again has its data. @defaultValue false */
   persists?: boolean;
+  /** The URL is that of encrypted ports. @defaultValue not encrypted */
+  tls?: Certificate;
 }
 
 export async function launchCluster({
   replicas: withReplicas = false,
   persists = false,
+  tls,
 }: ClusterOptions = {}): Promise<TestCluster> {
+  const tlsPorts: number[] = [];
+  const encrypted = async (): Promise<string[]> => {
+    if (tls === undefined) return [];
+    const port = await freePort();
+    tlsPorts.push(port);
+    // Otherwise it tells the other ports.
+    return [...tlsSettings({ ...tls, port }), 'tls-cluster yes'];
+  };
   const launch = async (epoch: number): Promise<ClusterServer> => {
     const cluster = ['cluster-enabled yes', `cluster-port ${await freePort()}`, 'cluster-node-timeout 1500'];
     const replication = [`masterauth ${PASSWORD}`, 'repl-diskless-sync-delay 0'];
     const server = await launchRedis({
-      settings: [`appendonly ${persists ? 'yes' : 'no'}`, ...cluster, ...replication],
+      settings: [`appendonly ${persists ? 'yes' : 'no'}`, ...cluster, ...replication, ...(await encrypted())],
     });
     // A command that is sent to a killed server before its connection is seen to close must fail, so that the caller asks another server.
     const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: 0 });
@@ -78,9 +89,9 @@ export async function launchCluster({
   };
   await eventually(isUp);
 
-  const nodes = servers.map(({ port }) => `127.0.0.1:${port}`);
+  const nodes = servers.map(({ port }, n) => `127.0.0.1:${tlsPorts[n] ?? port}`);
   return {
-    url: `redis+cluster://:${PASSWORD}@${nodes.join(',')}`,
+    url: `${tls ? 'rediss' : 'redis'}+cluster://:${PASSWORD}@${nodes.join(',')}`,
     nodes,
     masters,
     replicas,

@@ -1,13 +1,13 @@
 /** A master, its replica and a sentinel that promotes it, for one test. Does not import vitest. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../src/redis/private/port.js';
 import { eventually } from './eventually.js';
-import { launchRedis, redisBinary, type PrivateRedis } from './private-redis.js';
+import { launchRedis, redisBinary, tlsSettings, type Certificate, type PrivateRedis } from './private-redis.js';
 
 const PASSWORD = 'test-password';
 const NAME = 'feed';
@@ -25,21 +25,34 @@ export interface WatchedRedis {
   close: () => Promise<void>;
 }
 
-export async function launchWatchedRedis(): Promise<WatchedRedis> {
+/** @param options `tls`: all connections are encrypted, also those between the servers; then there is no `switchOver` */
+export async function launchWatchedRedis({ tls }: { tls?: Certificate } = {}): Promise<WatchedRedis> {
+  const encrypted = async (): Promise<{ port: number | undefined; lines: string[] }> => {
+    if (tls === undefined) return { port: undefined, lines: [] };
+    const port = await freePort();
+    return { port, lines: [...tlsSettings({ ...tls, port }), 'tls-replication yes'] };
+  };
   const settings = ['appendonly no', `masterauth ${PASSWORD}`, 'repl-diskless-sync-delay 0'];
-  const master = await launchRedis({ settings });
-  const replica = await launchRedis({ settings: [...settings, `replicaof 127.0.0.1 ${master.port}`] });
-  const port = await freePort();
+  const ofMaster = await encrypted();
+  const master = await launchRedis({ settings: [...settings, ...ofMaster.lines] });
+  const watchedPort = ofMaster.port ?? master.port;
+  const replicaOf = `replicaof 127.0.0.1 ${watchedPort}`;
+  const replica = await launchRedis({ settings: [...settings, ...(await encrypted()).lines, replicaOf] });
+  const ofSentinel = await encrypted();
+  const port = ofSentinel.port ?? (await freePort());
   const dir = await mkdtemp(join(tmpdir(), 'changefeed-test-sentinel-'));
   const file = join(dir, 'sentinel.conf');
   const lines = [
-    ...['bind 127.0.0.1', `port ${port}`, `dir ${dir}`, 'protected-mode yes'],
-    ...[`sentinel monitor ${NAME} 127.0.0.1 ${master.port} 1`, `sentinel auth-pass ${NAME} ${PASSWORD}`],
+    ...['bind 127.0.0.1', `port ${tls ? 0 : port}`, `dir ${dir}`, 'protected-mode yes', ...ofSentinel.lines],
+    ...[`sentinel monitor ${NAME} 127.0.0.1 ${watchedPort} 1`, `sentinel auth-pass ${NAME} ${PASSWORD}`],
     ...[`sentinel down-after-milliseconds ${NAME} 1000`, `sentinel failover-timeout ${NAME} 10000`],
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   const sentinel = spawn(redisBinary ?? 'redis-server', [file, '--sentinel'], { stdio: 'ignore' });
-  const asking = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  const asking = new Redis(port, {
+    ...{ retryStrategy: () => 50, maxRetriesPerRequest: null },
+    ...(tls && { tls: { ca: await readFile(tls.cert) } }),
+  });
   asking.on('error', () => undefined);
   const masterPort = async (): Promise<number> => {
     const [, found] = (await asking.call('SENTINEL', 'get-master-addr-by-name', NAME)) as [string, string];
@@ -78,7 +91,7 @@ export async function launchWatchedRedis(): Promise<WatchedRedis> {
     }
   };
   return {
-    url: `redis+sentinel://:${PASSWORD}@127.0.0.1:1,127.0.0.1:${port}/${NAME}/0`,
+    url: `${tls ? 'rediss' : 'redis'}+sentinel://:${PASSWORD}@127.0.0.1:1,127.0.0.1:${port}/${NAME}/0`,
     master,
     masterPort,
     switchOver,
