@@ -10,7 +10,8 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { CreditStore } from '../state/credits.js';
-import { eventsOf, type RecordWrite, type SweepStore } from '../sweep/store.js';
+import { eventsOf } from '../events/envelope.js';
+import type { RecordWrite, SweepStore } from '../sweep/store.js';
 
 export interface ActorOptions {
   workspace: string;

@@ -2,9 +2,10 @@
  * The canonical form: two values that mean the same have the same one. It ignores key order, null against absent, the order
  * inside a set of references, Unicode composition of keys and the signature of a picture URL. Numbers, booleans and strings
  * are never converted. Detection and merged changes compare records field by field: the values first, and only where they differ their
- * canonical text. The record's own time of change is not compared. The judge of the sandbox has an equality of its own, so that a mistake
+ * canonical text. The record's own time of change is not compared. What is made of a record is made once, and digests stand for texts. The judge of the sandbox has an equality of its own, so that a mistake
  * here is noticed.
  */
+import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
 import { isPictureField, writtenName, type ListDescriptor } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
@@ -133,11 +134,6 @@ function isSameValue(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The canonical text of all fields: equal contents have equal texts. */
-export function contentText(fields: ComparedFields): string {
-  return stringify(Object.fromEntries([...fields].map(([key, { canonical }]) => [key, canonical])));
-}
-
 /** The canonical text of a single value; null for null, absent and an empty list. */
 export function meaningOf(value: unknown): string | null {
   return isAbsent(value) ? null : stringify(canonicalOf(value, true));
@@ -186,4 +182,60 @@ export function isReference(item: unknown): boolean {
 
 function withoutQuery(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/[?#].*/su, '') : value;
+}
+
+const fieldsCache = new WeakMap<AnyRecord, WeakMap<Comparison, ComparedFields>>();
+const textCache = new WeakMap<ComparedFields, string>();
+
+/** The compared fields of a record by canonical name. Null and empty lists are left out where they mean absence. */
+export function comparedFields(record: AnyRecord, comparison: Comparison): ComparedFields {
+  const byComparison = memoized(fieldsCache, record, () => new WeakMap<Comparison, ComparedFields>());
+  return memoized(byComparison, comparison, () => readFields(record, comparison));
+}
+
+/** The canonical text of a whole record, from which its content digest is computed. */
+export function canonicalText(record: AnyRecord, comparison: Comparison): string {
+  return textOf(comparedFields(record, comparison));
+}
+
+/** The canonical text of fields: equal contents have equal texts. */
+export function textOf(fields: ComparedFields): string {
+  return memoized(textCache, fields, () =>
+    stringify(Object.fromEntries([...fields].map(([key, { canonical }]) => [key, canonical]))),
+  );
+}
+
+/**
+ * Keeps a value computed from an object for as long as the object lives. Records, rules and stored records are never
+ * modified, and one decision needs the same value types, text and image in several modules.
+ */
+export function memoized<K extends object, V>(cache: WeakMap<K, V>, key: K, compute: () => V): V {
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const value = compute();
+  cache.set(key, value);
+  return value;
+}
+
+/** 128 bits of SHA-256 as 22 characters. Enough, because a digest is only compared with one earlier digest. */
+export function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
+}
+
+/** 66 bits as 11 characters, for the content of a record. */
+export function shortDigest(text: string): string {
+  return digestOf(text).slice(0, 11);
+}
+
+/** 64 bits as 16 hexadecimal digits, for the text of a record. Like a page's digest, it is compared with one earlier digest only. */
+export function recordDigest(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 16);
+}
+
+/**
+ * 32 bits as 8 hexadecimal digits, for digests that are kept once per field (`images: false`). A change of a field goes unnoticed once in
+ * four thousand million times. With 16 bits it would be once in 65,000.
+ */
+export function fieldDigest(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 8);
 }

@@ -15,7 +15,7 @@ import type { UncheckedRecord } from '../crm/record.js';
 import { isSameActor } from '../events/actor.js';
 import type { Actor, ChangeEvent, FieldChange } from '../events/types.js';
 import { span } from './age.js';
-import { shortDigest } from './canonical.js';
+import { shortDigest } from '../crm/canonical.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import type { Decision } from './stored-record.js';
 

@@ -5,7 +5,7 @@
 import type { CrmRecord, UncheckedRecord } from '../crm/record.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../events/types.js';
-import { canonicalText, digestOf } from './canonical.js';
+import { canonicalText, digestOf } from '../crm/canonical.js';
 import { creationTimeOf } from './fields.js';
 import type { Rules } from './rules.js';
 

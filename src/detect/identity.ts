@@ -1,6 +1,6 @@
 /** Identifies a record: by its id, or by its content in a list whose rows may have no id. */
 import { ChangefeedError, describe } from '../errors.js';
-import { canonicalText, digestOf } from './canonical.js';
+import { canonicalText, digestOf } from '../crm/canonical.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from './rules.js';
 

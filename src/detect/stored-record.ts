@@ -12,7 +12,7 @@ import {
 } from '../crm/canonical.js';
 import { writtenName } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { canonicalText, comparedFields, fieldDigest, memoized, shortDigest } from './canonical.js';
+import { canonicalText, comparedFields, fieldDigest, memoized, shortDigest } from '../crm/canonical.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';

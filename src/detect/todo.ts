@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
 import { toIsoTime } from './build-event.js';
-import { fieldDigest } from './canonical.js';
+import { fieldDigest } from '../crm/canonical.js';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import type { Rules } from './rules.js';
 import { fingerprintsOf, parseFingerprint, type Fingerprint, type StoredRecord } from './stored-record.js';

@@ -77,3 +77,14 @@ export function objectOf({ type }: Pick<ChangeEvent, 'type'>): string {
 export function listOf(event: Pick<ChangeEvent, 'type'>, lists: Lists = builtInLists): ListName | undefined {
   return lists.byObject(objectOf(event))?.name;
 }
+
+/** The events of what is committed in one step, as the log gets them. */
+export function eventsOf({
+  events = [],
+  writes,
+}: {
+  events?: readonly ChangeEvent[];
+  writes: readonly { event: ChangeEvent | null; derived?: readonly ChangeEvent[] }[];
+}): ChangeEvent[] {
+  return [...writes.flatMap(({ event, derived = [] }) => (event === null ? [] : [event, ...derived])), ...events];
+}

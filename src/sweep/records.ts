@@ -4,7 +4,7 @@
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { recordDigest } from '../detect/canonical.js';
+import { recordDigest } from '../crm/canonical.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
 import { storedValueTypes, type StoredRecord } from '../detect/stored-record.js';

@@ -229,11 +229,6 @@ export interface Step {
   traceparent?: string;
 }
 
-/** The events of a step, as the log gets them. */
-export function eventsOf({ events = [], writes }: Pick<Step, 'events' | 'writes'>): ChangeEvent[] {
-  return [...writes.flatMap(({ event, derived = [] }) => (event === null ? [] : [event, ...derived])), ...events];
-}
-
 export interface StoredSweep {
   /** Of an interrupted sweep; null when there is none. */
   checkpoint: Checkpoint | null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { comparedFields, canonicalText } from '../../src/detect/canonical.js';
+import { comparedFields, canonicalText } from '../../src/crm/canonical.js';
 import { diffFields } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';

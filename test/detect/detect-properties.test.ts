@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { comparedFields, canonicalText } from '../../src/detect/canonical.js';
+import { comparedFields, canonicalText } from '../../src/crm/canonical.js';
 import { diffFields } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';

@@ -1,7 +1,7 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { recordDigest } from '../../src/detect/canonical.js';
+import { recordDigest } from '../../src/crm/canonical.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/errors.js';
 import type { CrmRecord } from '../../src/crm/record.js';

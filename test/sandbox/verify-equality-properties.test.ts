@@ -1,7 +1,7 @@
 /** The judge has an equality of its own, on purpose. It must not differ from detection's, or one of them is wrong. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalText } from '../../src/detect/canonical.js';
+import { canonicalText } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { contentText } from '../../src/sandbox/verify/equality.js';

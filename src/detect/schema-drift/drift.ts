@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { buildEvent } from '../../events/envelope.js';
 import type { ChangeEvent, SchemaChange } from '../../events/types.js';
 import type { Observation } from '../build-event.js';
-import { digestOf } from '../canonical.js';
+import { digestOf } from '../../crm/canonical.js';
 import type { Rules } from '../rules.js';
 import { valueTypesOfField, type SchemaTally } from './schema.js';
 import { ABSENT, isEmptyValueType } from './value-type.js';

@@ -7,6 +7,7 @@ import { heldOf } from '../../detect/held.js';
 import { openRecords } from '../../detect/open.js';
 import type { Rules } from '../../detect/rules.js';
 import { ChangefeedError } from '../../errors.js';
+import { eventsOf } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { classifyPage, type ClassifiedPage } from '../classify/classify-page.js';
 import { noCounts } from '../counts.js';
@@ -15,14 +16,7 @@ import { guardOf } from '../guards/guard-creations.js';
 import { isSameSource } from '../guards/source.js';
 import type { SweepMemory } from '../memory.js';
 import { isOtherForm, observationOf, type SweepDeps, type SweepOptions } from '../options.js';
-import {
-  eventsOf,
-  type Checkpoint,
-  type FencingToken,
-  type ListState,
-  type SweepCounts,
-  type SweepSummary,
-} from '../store.js';
+import type { Checkpoint, FencingToken, ListState, SweepCounts, SweepSummary } from '../store.js';
 import type { PageAnswer, ShortcutPage } from './plan.js';
 
 /** Where the list stands when an answer is committed. */
