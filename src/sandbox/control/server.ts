@@ -7,16 +7,8 @@ import { FAULTS } from '../faults/faults.js';
 import { PROFILES } from '../faults/profiles.js';
 import { parseSwitches, type Behaviour } from '../faults/behaviour.js';
 import type { Journal } from '../journal/journal.js';
+import type { SandboxOptions } from '../options.js';
 import type { World } from '../world/world.js';
-
-export interface ControlOptions {
-  /** 0 takes any free port. @defaultValue 0 */
-  port?: number;
-  /** @defaultValue '127.0.0.1' */
-  host?: string;
-  /** @defaultValue 'control' */
-  token?: string;
-}
 
 /** The part of a sandbox that the control API uses. */
 export interface Controls {
@@ -43,7 +35,7 @@ const named = z.strictObject({ name: z.string() });
 const token = z.strictObject({ token: z.string().min(1) });
 const at = z.object({ list: z.string(), id: z.string() });
 
-export function createControlServer(sandbox: Controls, options: ControlOptions) {
+export function createControlServer(sandbox: Controls, options: NonNullable<SandboxOptions['control']>) {
   const { port = 0, host = '127.0.0.1', token: secret = 'control' } = options;
   const app = Fastify({ logger: false, forceCloseConnections: true });
   guard(app, secret);

@@ -21,7 +21,11 @@ const OFTEN: Schedule = { every: 7 };
 const SOMETIMES: Schedule = { every: 11 };
 const SELDOM: Schedule = { every: 23 };
 
-const PAGING = {
+const refused = (how: string, limitHint: Behaviour['limitHint'], schedule: Schedule): Fault =>
+  sound(`Sometimes a 429 ${how}.`, { limitHint, ...now('rate-limited', schedule) });
+
+export const FAULTS = {
+  // Paging.
   'page-size-1': sound('One record per page.', { pageSize: 1 }),
   'page-size-7': sound('Seven records per page.', { pageSize: 7 }),
   'page-size-500': sound('Five hundred records per page.', { pageSize: 500 }),
@@ -54,9 +58,8 @@ const PAGING = {
     'Sometimes a page has its own cursor as nextCursor: a walk that follows it never ends.',
     now('repeated-cursor', SOMETIMES),
   ),
-} as const satisfies Record<string, Fault>;
 
-const CHANGE = {
+  // Changes during a walk.
   churn: sound('Two mutations after every page.', { churn: 2 }),
   'cursor-row-deleted': sound('Sometimes the record that a cursor names is deleted.', now('cursor-row-deleted', OFTEN)),
   renames: sound('Sometimes a user is renamed, which shows on all their records.', now('rename', SELDOM)),
@@ -64,12 +67,8 @@ const CHANGE = {
     'Every third answer comes from a replica that lags up to five seconds.',
     now('stale', { every: 3 }),
   ),
-} as const satisfies Record<string, Fault>;
 
-const refused = (how: string, limitHint: Behaviour['limitHint'], schedule: Schedule): Fault =>
-  sound(`Sometimes a 429 ${how}.`, { limitHint, ...now('rate-limited', schedule) });
-
-const LIMITS = {
+  // The rate limit.
   'tight-limit': sound('Ten requests per second instead of a hundred per ten.', {
     limitRequests: 10,
     limitWindowMs: 1_000,
@@ -84,9 +83,8 @@ const LIMITS = {
   'rate-limited-bare': refused('without any hint', 'none', SELDOM),
   'rate-limited-empty': refused('without a body', 'empty', SELDOM),
   'rate-limited-html': refused('as an HTML page', 'html', SELDOM),
-} as const satisfies Record<string, Fault>;
 
-const ANSWERS = {
+  // Answers.
   unauthorised: sound('One 401 in the middle of a sweep.', now('unauthorised', { after: 9, times: 1 })),
   forbidden: sound('One 403 that names an address.', now('forbidden', { after: 9, times: 1 })),
   'empty-400': sound('Sometimes a 400 without a body.', now('empty-400', SELDOM)),
@@ -101,9 +99,8 @@ const ANSWERS = {
   oversized: sound('Sometimes 64 MiB of spaces after the body.', now('oversized', SELDOM)),
   gzip: sound('Every second body is compressed.', now('gzip', { every: 2 })),
   slow: sound('Every answer takes 200 ms.', { latencyMs: 200 }),
-} as const satisfies Record<string, Fault>;
 
-const RECORDS = {
+  // How records are sent.
   'todo-names-wild': sound('Todos have the field names of real answers instead of the documented ones.', {
     todoNames: 'wild',
   }),
@@ -126,6 +123,4 @@ const RECORDS = {
   }),
   'source-older-absent': sound('Older history rows have no source.', { historySource: 'older-absent' }),
 } as const satisfies Record<string, Fault>;
-
-export const FAULTS = { ...PAGING, ...CHANGE, ...LIMITS, ...ANSWERS, ...RECORDS };
 export type FaultName = keyof typeof FAULTS;

@@ -56,22 +56,18 @@ export function withoutHistory(behaviour: () => Behaviour): Layer {
   };
 }
 
-type Replacement = (behaviour: Behaviour) => Answer;
-
-/** Answers that replace the real one. */
-const REPLACEMENTS: Readonly<Partial<Record<ScheduledFault, Replacement>>> = {
-  'rate-limited': ({ limitHint }) => tooManyRequests(316, limitHint),
-  unauthorised: () => unauthorised('Bearer'),
-  forbidden: () => refusal(403, { message: 'Forbidden', reason: '허용되지 않은 IP 주소입니다: 203.0.113.7' }),
-  'empty-400': () => emptyAnswer(400),
-  'html-404': () => htmlAnswer(404, '404 Not Found'),
-  'html-502': () => htmlAnswer(502, '502 Bad Gateway'),
-  'json-500': () => refusal(500, { message: 'Internal Server Error', reason: ['일시적인 오류입니다.'] }),
-  'refused-200': () => refusal(200, { message: '요청을 처리할 수 없습니다.' }),
-  'listless-200': () => jsonAnswer(200, Buffer.from('{"success":true,"data":{}}')),
-};
-
-type ChangeAnswer = (page: Answer, behaviour: Behaviour) => Answer;
+/** Answers that replace the real one. The first that occurs is sent. */
+const REPLACEMENTS: readonly [ScheduledFault, (behaviour: Behaviour) => Answer][] = [
+  ['rate-limited', ({ limitHint }) => tooManyRequests(316, limitHint)],
+  ['unauthorised', () => unauthorised('Bearer')],
+  ['forbidden', () => refusal(403, { message: 'Forbidden', reason: '허용되지 않은 IP 주소입니다: 203.0.113.7' })],
+  ['empty-400', () => emptyAnswer(400)],
+  ['html-404', () => htmlAnswer(404, '404 Not Found')],
+  ['html-502', () => htmlAnswer(502, '502 Bad Gateway')],
+  ['json-500', () => refusal(500, { message: 'Internal Server Error', reason: ['일시적인 오류입니다.'] })],
+  ['refused-200', () => refusal(200, { message: '요청을 처리할 수 없습니다.' })],
+  ['listless-200', () => jsonAnswer(200, Buffer.from('{"success":true,"data":{}}'))],
+];
 
 const half = ({ body }: Answer): number => Math.floor(body.length / 2);
 
@@ -80,33 +76,30 @@ function undelivered({ delivered: _delivered, ...page }: Answer): Answer {
   return page;
 }
 
-/** Changes to the real answer. */
-const CHANGES: Readonly<Partial<Record<ScheduledFault, ChangeAnswer>>> = {
-  truncated: (page) => ({ ...undelivered(page), body: page.body.subarray(0, half(page)) }),
-  dropped: (page) => ({ ...undelivered(page), delivery: { how: 'dropped', afterBytes: half(page) } }),
-  stalled: (page, { stallMs }) => ({ ...page, delivery: { how: 'stalled', afterBytes: half(page), ms: stallMs } }),
-  oversized: (page, { oversizedBytes }) => ({
-    ...undelivered(page),
-    delivery: { how: 'padded', bytes: oversizedBytes },
-  }),
-  gzip: (page) => ({ ...page, headers: { ...page.headers, 'content-encoding': 'gzip' }, body: gzipSync(page.body) }),
-};
-
-const namesOf = (table: object): ScheduledFault[] => SCHEDULED_FAULTS.filter((name) => name in table);
-const REPLACEMENT_NAMES = namesOf(REPLACEMENTS);
-const CHANGE_NAMES = namesOf(CHANGES);
+/** Changes to the real answer, each to what those before it have made. */
+const CHANGES: readonly [ScheduledFault, (page: Answer, behaviour: Behaviour) => Answer][] = [
+  [
+    'gzip',
+    (page) => ({ ...page, headers: { ...page.headers, 'content-encoding': 'gzip' }, body: gzipSync(page.body) }),
+  ],
+  [
+    'oversized',
+    (page, { oversizedBytes }) => ({ ...undelivered(page), delivery: { how: 'padded', bytes: oversizedBytes } }),
+  ],
+  ['dropped', (page) => ({ ...undelivered(page), delivery: { how: 'dropped', afterBytes: half(page) } })],
+  ['stalled', (page, { stallMs }) => ({ ...page, delivery: { how: 'stalled', afterBytes: half(page), ms: stallMs } })],
+  ['truncated', (page) => ({ ...undelivered(page), body: page.body.subarray(0, half(page)) })],
+];
 
 /** At most one fault replaces the answer; several can change it. */
 export function faultLayer(schedule: FaultSchedule, behaviour: () => Behaviour): Layer {
   return (next) => async (request) => {
     schedule.tick();
-    const replacement = REPLACEMENT_NAMES.find(schedule.happens);
-    if (replacement !== undefined) return REPLACEMENTS[replacement]?.(behaviour()) ?? (await next(request));
+    const [, replacement] = REPLACEMENTS.find(([name]) => schedule.happens(name)) ?? [];
+    if (replacement !== undefined) return replacement(behaviour());
     const answer = await next(request);
     if (answer.status !== 200 || request.list === null) return answer;
-    return CHANGE_NAMES.filter(schedule.happens).reduceRight(
-      (page, name) => CHANGES[name]?.(page, behaviour()) ?? page,
-      answer,
-    );
+    const changes = CHANGES.filter(([name]) => schedule.happens(name));
+    return changes.reduce((page, [, change]) => change(page, behaviour()), answer);
   };
 }

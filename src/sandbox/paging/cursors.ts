@@ -15,8 +15,7 @@ export interface PagePosition {
 
 export type Resumed =
   | { readonly by: 'id'; readonly id: string }
-  | { readonly by: 'position'; readonly position: number; readonly snapshot: string | null }
-  | { readonly by: 'nothing' };
+  | { readonly by: 'position'; readonly position: number; readonly snapshot: string | null };
 
 export interface CursorOptions {
   now: () => number;
@@ -25,7 +24,6 @@ export interface CursorOptions {
 }
 
 type Style = Behaviour['cursor'];
-const BAD: Resumed = { by: 'nothing' };
 // Single-use cursors are kept on the server: enough for any walk, bounded because clients may never use them.
 const KEPT = 200_000;
 
@@ -59,28 +57,29 @@ export class Cursors {
     }
   }
 
-  read(style: Style, list: SandboxListName, cursor: string): Resumed {
+  /** Null for a cursor that is unknown, used up, expired or of another list or style. */
+  read(style: Style, list: SandboxListName, cursor: string): Resumed | null {
     if (style === 'last-id') return { by: 'id', id: cursor };
     if (style === 'single-use') return this.#useUp(list, cursor);
     const [kind, of, ...rest] = unpack(cursor);
-    if (of !== list) return BAD;
+    if (of !== list) return null;
     if (style === 'offset' && kind === 'offset' && typeof rest[0] === 'number') {
       return { by: 'position', position: rest[0], snapshot: null };
     }
     if (style === 'expiring' && kind === 'until' && typeof rest[0] === 'string' && typeof rest[1] === 'number') {
-      return rest[1] > this.#options.now() ? { by: 'id', id: rest[0] } : BAD;
+      return rest[1] > this.#options.now() ? { by: 'id', id: rest[0] } : null;
     }
     if (style === 'snapshot' && kind === 'snapshot' && typeof rest[0] === 'number' && typeof rest[1] === 'string') {
       return { by: 'position', position: rest[0], snapshot: rest[1] };
     }
-    return BAD;
+    return null;
   }
 
-  #useUp(list: SandboxListName, cursor: string): Resumed {
+  #useUp(list: SandboxListName, cursor: string): Resumed | null {
     const place = this.#singleUse.get(cursor);
     this.#singleUse.delete(cursor);
     const [of, id] = place?.split(':') ?? [];
-    return of === list && id !== undefined ? { by: 'id', id } : BAD;
+    return of === list && id !== undefined ? { by: 'id', id } : null;
   }
 }
 

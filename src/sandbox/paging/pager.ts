@@ -52,7 +52,7 @@ export class Pager implements Source {
   readonly #options: PagerOptions;
   readonly #cursors: Cursors;
   /** Pages as bytes, by list, first row and number of rows: a list that does not change costs little more than sending them. */
-  readonly #pages = new Map<string, { body: Buffer; state: string }>();
+  readonly #pages = new Map<string, { body: Buffer; state: string; behaviour: Behaviour }>();
   #bytes = 0;
   readonly #snapshots: Snapshots;
   #requests = 0;
@@ -85,6 +85,7 @@ export class Pager implements Source {
       return { view, snapshot: opened?.name ?? null, rows, from: 0, after: null };
     }
     const resumed = this.#cursors.read(behaviour.cursor, list, cursor);
+    if (resumed === null) return null;
     const snapshot = resumed.by === 'position' ? resumed.snapshot : null;
     const frozen = snapshot === null ? null : this.#snapshots.get(snapshot);
     if (snapshot !== null && frozen === null) return null;
@@ -106,7 +107,6 @@ export class Pager implements Source {
     rows: Order,
     behaviour: Behaviour,
   ): Pick<Selection, 'from' | 'after'> | null {
-    if (resumed.by === 'nothing') return null;
     if (resumed.by === 'position') return { from: resumed.position, after: rows.at(resumed.position - 1) ?? null };
     const index = this.#options.world.indexOf(list, resumed.id);
     if (index === null || (behaviour.cursorOfGoneRecord === 'bad' && !rows.has(index))) return null;
@@ -135,9 +135,9 @@ export class Pager implements Source {
     const last = indexes.at(-1);
     // An empty page has no last row for a cursor, so it always ends the list.
     const goesOn = last !== undefined && (position < rows.length || behaviour.end === 'empty-page');
-    const nextCursor = goesOn
-      ? this.#nextCursor(cursor, { list: list.name, last, position, snapshot }, behaviour)
-      : END[behaviour.end];
+    const lastId = last === undefined ? '' : this.#options.world.idOf(list.name, last);
+    const place = { list: list.name, lastId, position, snapshot };
+    const nextCursor = goesOn ? this.#nextCursor(cursor, place, behaviour) : END[behaviour.end];
     const shownRows = indexes.map((index) => ({ index, version: view.versionOf(list.name, index) }));
     const covers = coverage(cut, behaviour.order, last ?? null, !goesOn);
     const askedAt = this.#options.now();
@@ -145,22 +145,18 @@ export class Pager implements Source {
     return { outcome: 'page', body: this.#body(list, shown, behaviour), delivered: () => this.#options.shown(shown) };
   }
 
-  #nextCursor(
-    cursor: string | null,
-    place: Omit<PagePosition, 'lastId'> & { last: number },
-    behaviour: Behaviour,
-  ): string {
+  #nextCursor(cursor: string | null, place: PagePosition, behaviour: Behaviour): string {
     if (cursor !== null && this.#options.happens('repeated-cursor')) return cursor;
-    const lastId = this.#options.world.idOf(place.list, place.last);
-    return this.#cursors.write(behaviour.cursor, { ...place, lastId });
+    return this.#cursors.write(behaviour.cursor, place);
   }
 
   #body(list: SandboxList, { rows, view, nextCursor }: PageShown, behaviour: Behaviour): Buffer {
     const name = `${list.name}:${rows[0]?.index ?? -1}:${rows.length}`;
     const versions = rows.map(({ index, version }) => `${index}.${version}`).join();
-    const state = `${this.#options.world.generation}:${formOf(behaviour)}:${nextCursor ?? typeof nextCursor}:${versions}`;
+    const state = `${this.#options.world.generation}:${nextCursor ?? typeof nextCursor}:${versions}`;
     const kept = this.#pages.get(name);
-    if (kept?.state === state && !varies(behaviour)) return kept.body;
+    // Every change of a switch makes a new object.
+    if (kept?.state === state && kept.behaviour === behaviour && !varies(behaviour)) return kept.body;
     const texts = rows.flatMap(({ index }) => this.#text(list.name, view, index, behaviour) ?? []);
     const body = pageBody(list.key, texts, nextCursor);
     if (this.#bytes > MOST_BYTES) {
@@ -168,7 +164,7 @@ export class Pager implements Source {
       this.#bytes = 0;
     }
     this.#bytes += body.length - (kept?.body.length ?? 0);
-    this.#pages.set(name, { body, state });
+    this.#pages.set(name, { body, state, behaviour });
     return body;
   }
 
@@ -203,11 +199,6 @@ const END: Readonly<Record<Behaviour['end'], NextCursor>> = {
   'empty-text': '',
   'empty-page': null,
 };
-
-/** Everything besides the record that its text depends on. */
-function formOf({ todoNames, extras, stamps, drift, historySource, empties, sequence, pictures }: Behaviour): string {
-  return [todoNames, extras, stamps, drift, historySource, empties, sequence, pictures].join();
-}
 
 const NO_SUCH_LIST: SourceAnswer = { outcome: 'failure', status: 404, message: 'Not Found' };
 

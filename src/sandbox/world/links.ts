@@ -28,12 +28,12 @@ export function memoBefore(index: number): number | null {
 }
 
 /** The parents of a record. A parent's record may change when this record changes. */
-export function parentsOf<K extends Kind>(kind: K, facts: FactsOf[K]): Parent[] {
+export function parentsOf(kind: Kind, facts: FactsOf[Kind] | Parents): Parent[] {
   if (!isChildKind(kind)) return [];
-  const { person = null, organization } = facts as Partial<Parents>;
+  const { person = null, organization = null } = facts as Partial<Parents>;
   return [
     ...(person === null ? [] : [['people', person] as const]),
-    ...(organization === null || organization === undefined ? [] : [['organization', organization] as const]),
+    ...(organization === null ? [] : [['organization', organization] as const]),
   ];
 }
 
@@ -63,12 +63,8 @@ export class Links {
       const key = `${parent}:${at}`;
       children.set(key, children.get(key)?.filter((each) => each !== index) ?? []);
     }
-    for (const [parent, at] of after === null ? [] : parentsOf(kind, after)) {
-      const key = `${parent}:${at}`;
-      children.set(
-        key,
-        [...(children.get(key) ?? []), index].sort((a, b) => a - b),
-      );
+    for (const parent of after === null ? [] : parentsOf(kind, after)) {
+      add(children, parent, index).sort((a, b) => a - b);
     }
   }
 
@@ -77,17 +73,17 @@ export class Links {
     if (built !== undefined) return built;
     const children = new Map<string, number[]>();
     for (let index = 0; index < this.#context.sizes[kind]; index++) {
-      const { person, organization } = baseLinks(kind, index, this.#context);
-      if (person !== null) add(children, `people:${person}`, index);
-      if (organization !== null) add(children, `organization:${organization}`, index);
+      for (const parent of parentsOf(kind, baseLinks(kind, index, this.#context))) add(children, parent, index);
     }
     this.#children.set(kind, children);
     return children;
   }
 }
 
-function add(children: Map<string, number[]>, key: string, index: number): void {
-  const siblings = children.get(key);
-  if (siblings === undefined) children.set(key, [index]);
-  else siblings.push(index);
+/** @returns the children of this parent, the new one last */
+function add(children: Map<string, number[]>, [parent, at]: Parent, index: number): number[] {
+  const siblings = children.get(`${parent}:${at}`) ?? [];
+  siblings.push(index);
+  children.set(`${parent}:${at}`, siblings);
+  return siblings;
 }

@@ -19,24 +19,14 @@ export function hash32(...parts: readonly number[]): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The random numbers of one record: each call gives the next. */
-export interface Dice {
-  /** An integer in [0, below). */
-  below(below: number): number;
-  /** True with this probability. */
-  chance(probability: number): boolean;
-  pick<T>(values: readonly [T, ...T[]]): T;
-  /** A number in [0, 1). */
-  fraction(): number;
-}
-
 /** Random numbers that depend only on `parts` and the order of calls. */
 export function dice(...parts: readonly number[]): Dice {
-  return new Rolling(hash32(...parts));
+  return new Dice(hash32(...parts));
 }
 
+/** The random numbers of one record: each call gives the next. */
 // A class, not closures: a walk of a large list makes millions of them.
-class Rolling implements Dice {
+export class Dice {
   /** A Weyl sequence. */
   #state: number;
 
@@ -44,10 +34,12 @@ class Rolling implements Dice {
     this.#state = start | 0;
   }
 
+  /** An integer in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
   }
 
+  /** True with this probability. */
   chance(probability: number): boolean {
     return this.fraction() < probability;
   }
@@ -56,7 +48,7 @@ class Rolling implements Dice {
     return values[this.below(values.length)] ?? values[0];
   }
 
-  /** One step of murmur3's finaliser per call. */
+  /** A number in [0, 1): one step of murmur3's finaliser per call. */
   fraction(): number {
     this.#state = (this.#state + 0x9e3779b9) | 0;
     let h = Math.imul(this.#state ^ (this.#state >>> 16), 0x85ebca6b);

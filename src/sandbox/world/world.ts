@@ -37,13 +37,9 @@ export interface WorldListener {
   renamed?(rename: Rename): void;
 }
 
-export interface WorldOptions {
-  seed: number;
-  /** The initial records end here, ms. */
-  start: number;
-  sizes: Sizes;
-  /** Lists that are named when the sandbox is created. @defaultValue none */
-  named?: readonly string[];
+export interface WorldOptions extends Pick<BaseContext, 'seed' | 'start' | 'sizes'> {
+  /** Lists that are named when the sandbox is created. */
+  named: readonly string[];
 }
 
 /** A row of history that is written later. */
@@ -74,21 +70,19 @@ export class World {
   readonly #tables: Tables;
   readonly #links: Links;
   readonly #orders: Orders;
-  readonly #seed: number;
   readonly #ids = new Map<Kind, Ids>();
   readonly #versions = new Map<string, number>();
   readonly #listeners = new Set<WorldListener>();
   #mutations = 0;
   #generation = 0;
 
-  constructor({ seed, start, sizes, named = [] }: WorldOptions) {
+  constructor({ seed, start, sizes, named }: WorldOptions) {
     const further = furtherLists(named);
     this.#unread = new Set([DEAL, LEAD, ...CREDIT_LISTS].filter((list) => !named.includes(list)));
     this.#dealsWriteHistory = this.#unread.has(DEAL);
     this.sizes = sizes;
     this.lists = sandboxLists(further);
     this.further = further;
-    this.#seed = seed;
     this.directory = new Directory(seed);
     // A separate directory: a later rename must not change the initial records of the history.
     this.context = baseContext({ seed, sizes, start }, new Directory(seed));
@@ -150,7 +144,7 @@ export class World {
   #idsOf(kind: Kind): Ids {
     const known = this.#ids.get(kind);
     if (known !== undefined) return known;
-    const made = new Ids(this.#seed, numberOf(kind));
+    const made = new Ids(this.context.seed, numberOf(kind));
     this.#ids.set(kind, made);
     return made;
   }
@@ -162,7 +156,7 @@ export class World {
 
   /** The current record; null if it was removed. */
   image(list: SandboxListName, index: number): CrmRecord | null {
-    const facts = this.#tables.of(list).get(index);
+    const facts = this.facts(list, index);
     return facts === null ? null : drawOf(list)(index, facts, this);
   }
 
@@ -277,7 +271,7 @@ export class World {
   }
 
   #changedAt(list: SandboxListName, index: number): number {
-    const facts = this.#tables.of(list).get(index);
+    const facts = this.facts(list, index);
     if (facts === null) return 0;
     return 'updatedAt' in facts ? facts.updatedAt : facts.createdAt;
   }
