@@ -23,13 +23,13 @@ const KST_MS = 9 * 3_600_000;
 
 export function basePerson(index: number, context: BaseContext): FactsOf['people'] {
   const roll = context.dice('people', index);
-  const bornAt = context.bornAt('people', index);
-  const updatedAt = context.later(bornAt, roll);
+  const createdAt = context.bornAt('people', index);
+  const updatedAt = context.later(createdAt, roll);
   return {
-    ...contactOf(roll, { bornAt, updatedAt, name: personName(roll), mailbox: `p${index}` }, context),
+    ...contactOf(roll, { createdAt, updatedAt, name: personName(roll) }, `p${index}`, context),
     organization: baseLinks('people', index, context).organization,
     position: roll.chance(0.7) ? positionName(roll) : null,
-    enrolments: enrolmentsOf(roll, bornAt, updatedAt),
+    enrolments: enrolmentsOf(roll, createdAt, updatedAt),
     refusal: roll.chance(0.06) ? refusalOf(roll) : null,
   };
 }
@@ -40,33 +40,26 @@ export function refusalOf(roll: Dice): NonNullable<FactsOf['people']['refusal']>
 
 export function baseOrganization(index: number, context: BaseContext): FactsOf['organization'] {
   const roll = context.dice('organization', index);
-  const bornAt = context.bornAt('organization', index);
-  const updatedAt = context.later(bornAt, roll);
+  const createdAt = context.bornAt('organization', index);
+  const updatedAt = context.later(createdAt, roll);
   return {
-    ...contactOf(roll, { bornAt, updatedAt, name: companyName(roll), mailbox: `o${index}` }, context),
+    ...contactOf(roll, { createdAt, updatedAt, name: companyName(roll) }, `o${index}`, context),
     sequences: roll.chance(0.2) ? [roll.below(DIRECTORY_SIZES.sequence)] : [],
   };
 }
 
-interface Who {
-  bornAt: number;
-  updatedAt: number;
-  name: string;
-  mailbox: string;
-}
+type Head = Pick<FactsOf['people'], 'createdAt' | 'updatedAt' | 'name'>;
 
-function contactOf(roll: Dice, { bornAt, updatedAt, name, mailbox }: Who, { seed }: BaseContext) {
+function contactOf(roll: Dice, head: Head, mailbox: string, { seed }: BaseContext) {
   return {
-    createdAt: bornAt,
-    updatedAt,
-    name,
+    ...head,
     email: roll.chance(0.85) ? `${mailbox}.${seed}@example.invalid` : null,
     phone: roll.chance(0.8) ? phoneNumber(roll) : null,
     picture: roll.chance(0.3) ? `https://images.example.invalid/${mailbox}/${roll.below(1e9)}.png` : null,
     linkedin: roll.chance(0.2) ? `https://www.linkedin.com/in/example-${mailbox}` : null,
     owner: ownerOf(roll),
     teams: teamsOf(roll),
-    submissions: submissionsOf(roll, bornAt, updatedAt),
+    submissions: submissionsOf(roll, head.createdAt, head.updatedAt),
     custom: null,
   };
 }

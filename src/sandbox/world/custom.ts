@@ -28,7 +28,8 @@ const relations: Maker = (roll, now, directory) => {
 };
 const some = <T>(roll: Dice, values: readonly T[]): T[] => values.filter(() => roll.chance(0.4));
 
-const FIELDS = {
+export type CustomKind = 'people' | 'organization' | 'todo';
+const FIELDS: Readonly<Record<CustomKind, Readonly<Record<string, Maker>>>> = {
   people: {
     등급: (roll) => roll.pick(GRADES),
     '관심 분야': (roll) => some(roll, INTERESTS),
@@ -58,8 +59,7 @@ const FIELDS = {
     '알림 일시': dateTime,
     '예상 비용': (roll) => roll.below(100) * 1_000,
   },
-} as const satisfies Record<string, Readonly<Record<string, Maker>>>;
-export type CustomKind = keyof typeof FIELDS;
+};
 
 export interface Customised {
   /** Null: still the initial ones, which are derived when the record is built. */
@@ -74,8 +74,7 @@ function withFormulas(kind: CustomKind, values: Values): Values {
 }
 
 export function customValues(kind: CustomKind, roll: Dice, now: number, directory: Directory): Values {
-  const makers: Readonly<Record<string, Maker>> = FIELDS[kind];
-  const values = Object.entries(makers).map(([name, make]) => [
+  const values = Object.entries(FIELDS[kind]).map(([name, make]) => [
     name,
     roll.chance(0.35) ? null : make(roll, now, directory),
   ]);
@@ -84,7 +83,7 @@ export function customValues(kind: CustomKind, roll: Dice, now: number, director
 
 /** Changes one value. Null and an empty list are equal, because no detector can see that edit. */
 export function editCustom(kind: CustomKind, values: Values, roll: Dice, now: number, directory: Directory): Values {
-  const makers: Readonly<Record<string, Maker>> = FIELDS[kind];
+  const makers = FIELDS[kind];
   const names = Object.keys(makers);
   const name = names[roll.below(names.length)] ?? '';
   const before = meaningOf(values[name]);

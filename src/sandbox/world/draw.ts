@@ -32,17 +32,14 @@ function idOrNull(kind: Kind, index: number | null, around: Surroundings): strin
   return index === null ? null : around.idOf(kind, index);
 }
 
-function contactHead(
-  { name, email, phone, picture, linkedin }: PersonFacts | OrganizationFacts,
-  position?: string | null,
-) {
+function contactHead(facts: PersonFacts | OrganizationFacts) {
   return {
-    이름: name,
-    이메일: email,
-    전화: phone,
-    ...(position !== undefined && { 포지션: position }),
-    '프로필 사진': picture,
-    링크드인: linkedin,
+    이름: facts.name,
+    이메일: facts.email,
+    전화: facts.phone,
+    ...('position' in facts && { 포지션: facts.position }),
+    '프로필 사진': facts.picture,
+    링크드인: facts.linkedin,
   };
 }
 
@@ -85,7 +82,7 @@ const drawPerson: Draw<'people'> = (index, facts, around) => {
   return {
     id: around.idOf('people', index),
     organizationId: idOrNull('organization', facts.organization, around),
-    ...contactHead(facts, facts.position),
+    ...contactHead(facts),
     ...dealsAndNotes(counts, facts.submissions, around),
     '최근 등록한 시퀀스': directory.ref('sequence', enrolled?.sequence ?? null),
     '최근 시퀀스 등록일': time(enrolled?.at),
