@@ -160,7 +160,7 @@ class Tally {
   }
 
   #isRename({ data: { before, after } }: JudgedEvent, claim: Claim): boolean {
-    if (claim.before !== claim.after || this.#truth.renamed.size === 0) return false;
+    if (claim.before !== claim.after || !this.#truth.hasRenames) return false;
     const named = { ...this.#truth.equality, refNames: 'compared' } as const;
     return contentText(before, named) !== contentText(after, named);
   }
