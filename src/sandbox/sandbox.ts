@@ -231,18 +231,14 @@ export class Sandbox {
   }
 
   #openJournal(keep: number): Journal {
-    const file = this.#file;
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
       leavesOut: (list) => this.world.isUnread(list),
       render: (list, record) => (record === null ? null : rendered(list, record, this.behaviour)),
-      ...(file !== null && { write: (line) => file.write(line) }),
+      write: (line) => this.#file?.write(line),
     });
-    this.world.listen({
-      mutated: (mutation) => journal.mutated(mutation),
-      renamed: (rename) => journal.renamed(rename),
-    });
+    this.world.listen(journal);
     return journal;
   }
 }
