@@ -193,7 +193,7 @@ export class Life {
   ): string {
     const { world, roll, now } = this.#context;
     const run = (index: number): void =>
-      void world.change(kind, now(), (draft) =>
+      world.change(kind, now(), (draft) =>
         draft.edit(list, index, (facts) => ({ updatedAt: trailing(draft.at, roll), ...edit(facts, index, draft.at) })),
       );
     return this.#on(list, id, run, fits);
