@@ -30,27 +30,28 @@ const eventLine = z.union([event, z.looseObject({ event }).transform((line) => l
 
 /** @throws ChangefeedError CF_USAGE with the number of the first invalid line */
 export function parseJournal(text: string): JournalLine[] {
-  return linesOf(journalLine, text, 'journal');
+  return linesOf(text, 'journal').map(({ value, number }) => checked(journalLine, value, number, 'journal'));
 }
 
 /** One event per line; a line may also be a logged event or a batch. @throws ChangefeedError CF_USAGE */
 export function parseEvents(text: string): JudgedEvent[] {
-  return linesOf(eventLine, text, 'stream of events').flat();
+  return linesOf(text, 'stream of events').flatMap(({ value, number }) => {
+    const line = checked(eventLine, value, number, 'stream of events');
+    return Array.isArray(line) ? line : [line];
+  });
 }
 
-function linesOf<T>(schema: z.ZodType<T>, text: string, what: string): T[] {
+function linesOf(text: string, what: string): { value: unknown; number: number }[] {
   const lines = text.split('\n');
   return lines.flatMap((line, nth) => {
     if (line.trim() === '') return [];
-    let value: unknown;
     try {
-      value = JSON.parse(line);
+      return [{ value: JSON.parse(line) as unknown, number: nth + 1 }];
     } catch (cause) {
       // A file that is still being written may end in half a line. The lines before it are complete.
       if (nth === lines.length - 1) return [];
       throw usage(`Line ${nth + 1} of the ${what} is not JSON.`, cause);
     }
-    return [checked(schema, value, nth + 1, what)];
   });
 }
 
