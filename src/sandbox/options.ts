@@ -5,8 +5,7 @@ import type { Behaviour } from './faults/behaviour.js';
 import type { Sizes } from './world/facts.js';
 import { DEAL, LEAD } from './world/lists.js';
 
-/** The size of the synthetic workspace. */
-interface SandboxSizes {
+export interface SandboxOptions {
   /** @defaultValue 1000 */
   people?: number;
   /** @defaultValue a fifth of the people */
@@ -27,9 +26,6 @@ interface SandboxSizes {
    * without being named, with sizes that follow from the others. @defaultValue none
    */
   lists?: Readonly<Record<string, number>>;
-}
-
-export interface SandboxOptions extends SandboxSizes {
   /** The same seed and `start` give the same records and the same mutations. @defaultValue 1 */
   seed?: number;
   /**
@@ -88,7 +84,7 @@ const DEFAULT_PEOPLE = 1_000;
 // Records per person in the default shares, the person included.
 const PER_PERSON = 1 + 0.2 + 1.5 + 1.5 + 4 + 4;
 
-export function sizesOf({ records, lists = {}, ...given }: SandboxSizes): Sizes {
+export function sizesOf({ records, lists = {}, ...given }: SandboxOptions): Sizes {
   const people =
     given.people ?? (records === undefined ? DEFAULT_PEOPLE : Math.max(1, Math.round(records / PER_PERSON)));
   const organization = given.organizations ?? Math.ceil(people / 5);

@@ -39,7 +39,7 @@ export class Sandbox {
   readonly journal: Journal;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #faults: Set<FaultName>;
+  #faults: Set<FaultName>;
   readonly #schedule: FaultSchedule;
   readonly #pace: Pace;
   readonly #server: ReadApiServer;
@@ -134,8 +134,7 @@ export class Sandbox {
   useProfile(name: string): void {
     const { faults } = profileNamed(name);
     this.#profile = name;
-    this.#faults.clear();
-    for (const fault of faults) this.#faults.add(fault);
+    this.#faults = new Set(faults);
     this.#switched();
   }
 
@@ -174,11 +173,12 @@ export class Sandbox {
   }
 
   #createServer(options: SandboxOptions, seed: number): ReadApiServer {
+    const { world } = this;
     const { host = '127.0.0.1', port = 0 } = options;
     const behaviour = (): Behaviour => this.behaviour;
     const now = (): number => this.#clock.now();
     const { happens } = this.#schedule;
-    const pager = new Pager({ world: this.world, behaviour, now, seed, happens, shown: this.#shown });
+    const pager = new Pager({ world, behaviour, now, seed, happens, shown: this.#shown });
     // The wait is the outermost layer: nothing asynchronous may happen between counting a request and answering it.
     const layers = [
       this.#slowed,
@@ -187,12 +187,9 @@ export class Sandbox {
       withoutHistory(behaviour),
     ];
     const sources = (token: string): Pager | null => (token === this.#token ? pager : null);
-    const [undocumented, lists] = [true, false].map((isUnread) =>
-      this.world.lists.filter(({ name }) => this.world.isUnread(name) === isUnread),
-    );
     return createReadApiServer({
-      lists: lists ?? [],
-      undocumented: undocumented ?? [],
+      lists: world.lists.filter(({ name }) => !world.isUnread(name)),
+      undocumented: world.lists.filter(({ name }) => world.isUnread(name)),
       sources,
       layers,
       host,
@@ -234,18 +231,14 @@ export class Sandbox {
   }
 
   #openJournal(keep: number): Journal {
-    const file = this.#file;
     const journal = new Journal({
       now: () => this.#clock.now(),
       keep,
       leavesOut: (list) => this.world.isUnread(list),
       render: (list, record) => (record === null ? null : rendered(list, record, this.behaviour)),
-      ...(file !== null && { write: (line) => file.write(line) }),
+      write: (line) => this.#file?.write(line),
     });
-    this.world.listen({
-      mutated: (mutation) => journal.mutated(mutation),
-      renamed: (rename) => journal.renamed(rename),
-    });
+    this.world.listen(journal);
     return journal;
   }
 }

@@ -13,7 +13,7 @@ export interface JournalOptions {
   /** Whether changes of this list are left out. */
   leavesOut: (list: SandboxListName) => boolean;
   /** Called with every new line. */
-  write?: (line: JournalLine) => void;
+  write: (line: JournalLine) => void;
   /** The record as all clients get it (field names, timestamps), without what differs from request to request. */
   render: (list: SandboxListName, record: MutationLine['before']) => MutationLine['before'];
 }
@@ -97,7 +97,7 @@ export class Journal {
     const at = isoTime(this.#options.now());
     for (const { entry } of waiting.filter((each) => each.version === version)) {
       entry.visibleAt = at;
-      this.#options.write?.({ line: 'visible', mutation: entry.mutation, list: entry.list, id: entry.id, at });
+      this.#options.write({ line: 'visible', mutation: entry.mutation, list: entry.list, id: entry.id, at });
     }
     const left = waiting.filter((each) => each.version > version);
     if (left.length === 0) pending.delete(index);
@@ -129,7 +129,7 @@ export class Journal {
       this.#lines = this.#lines.slice(surplus);
       this.#dropped += surplus;
     }
-    this.#options.write?.(line);
+    this.#options.write(line);
   }
 }
 

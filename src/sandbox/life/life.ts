@@ -2,7 +2,6 @@
 import { ChangefeedError, usage } from '../../errors.js';
 import { trailing } from '../world/base-context.js';
 import { furtherEdit, refusalOf } from '../world/base-records.js';
-import type { CustomKind } from '../world/custom.js';
 import { DIRECTORY_SIZES, type RefKind } from '../world/directory.js';
 import type { FactsOf, FurtherFacts, Kind } from '../world/facts.js';
 import { isFurther, type CreditList, type FurtherName, type SandboxListName } from '../world/lists.js';
@@ -56,7 +55,7 @@ export class Life {
       'organization',
       'edit-organization',
       id,
-      (facts, index) => over ?? this.#custom('organization', index, facts),
+      (facts, index) => over ?? customEdit(this.#context, 'organization', index, facts),
     );
   assignOrganization = (id?: string): string =>
     this.#edit('organization', 'assign-organization', id, ({ owner }) => this.#otherOwner(owner));
@@ -72,7 +71,7 @@ export class Life {
 
   createTodo = (over?: Over<'todo'>): string => this.#idOf('todo', notes.createTodo(this.#context, over));
   editTodo = (id?: string, over?: Over<'todo'>): string =>
-    this.#edit('todo', 'edit-todo', id, (facts, index) => over ?? this.#custom('todo', index, facts));
+    this.#edit('todo', 'edit-todo', id, (facts, index) => over ?? customEdit(this.#context, 'todo', index, facts));
   /** Sets 완료 날짜 and the change timestamp to the moment of completion. */
   completeTodo = (id?: string): string =>
     this.#edit('todo', 'complete-todo', id, (_facts, _index, at) => ({ doneAt: at, updatedAt: at }), isOpen);
@@ -156,13 +155,10 @@ export class Life {
     const total = stream.reduce((sum, [, weight]) => sum + weight, 0);
     let at = this.#context.roll.below(total);
     const drawn = stream.findIndex(([, weight]) => (at -= weight) < 0);
+    const inTurn = [...stream.slice(drawn), ...stream.slice(0, drawn)];
     // If a mutation is impossible (no open todo to complete), the next in the table is tried. Creating is always possible.
-    for (let tries = 0; tries < stream.length; tries++) {
-      const [verb, , run] = stream[(drawn + tries) % stream.length] ?? [];
-      if (verb !== undefined && this.#tried(() => run?.(this))) return verb;
-    }
-    this.createPerson();
-    return 'createPerson';
+    const [verb] = inTurn.find(([, , run]) => this.#tried(() => run(this))) as Act;
+    return verb;
   }
 
   #tried(run: () => unknown): boolean {
@@ -197,7 +193,7 @@ export class Life {
   ): string {
     const { world, roll, now } = this.#context;
     const run = (index: number): void =>
-      void world.change(kind, now(), (draft) =>
+      world.change(kind, now(), (draft) =>
         draft.edit(list, index, (facts) => ({ updatedAt: trailing(draft.at, roll), ...edit(facts, index, draft.at) })),
       );
     return this.#on(list, id, run, fits);
@@ -205,10 +201,6 @@ export class Life {
 
   #otherOwner(owner: number | null): { owner: number } {
     return { owner: another(this.#context.roll, DIRECTORY_SIZES.user, owner) };
-  }
-
-  #custom(kind: CustomKind, index: number, facts: FactsOf[CustomKind]) {
-    return customEdit(this.#context, kind, index, facts);
   }
 
   #on<K extends SandboxListName>(
@@ -235,10 +227,7 @@ export class Life {
     }
     const index = world.indexOf(list, id);
     if (index === null || world.facts(list, index) === null) {
-      throw new ChangefeedError('CF_USAGE', {
-        message: `The sandbox has no record "${id}" in the list "${list}".`,
-        list,
-      });
+      throw usage(`The sandbox has no record "${id}" in the list "${list}".`);
     }
     return index;
   }

@@ -1,6 +1,6 @@
 /** Mutations of the two lists that only grow: rows written by other mutations, or by themselves. */
 import { BURST, changeOf, connection, contactDetails, editBy, happened } from '../world/base-log.js';
-import type { ActivityFacts, DealFacts, HistoryFacts } from '../world/facts.js';
+import type { ActivityFacts, DealStatus, HistoryFacts } from '../world/facts.js';
 import { created, foreignId, pick, type LifeContext } from './context.js';
 
 const DAY_MS = 86_400_000;
@@ -45,17 +45,11 @@ export function createDeal(context: LifeContext, person: number): void {
   });
 }
 
-const NEXT: Readonly<Record<DealFacts['status'], readonly [DealFacts['status'], ...DealFacts['status'][]]>> = {
-  lead: ['running', 'lost'],
-  running: ['won', 'lost'],
-  won: ['running'],
-  lost: ['running'],
-};
-const STATUS_TEXT: Readonly<Record<DealFacts['status'], string>> = {
-  lead: '리드',
-  running: '진행중',
-  won: '성사',
-  lost: '실패',
+const STATUSES: Readonly<Record<DealStatus, { text: string; next: readonly [DealStatus, ...DealStatus[]] }>> = {
+  lead: { text: '리드', next: ['running', 'lost'] },
+  running: { text: '진행중', next: ['won', 'lost'] },
+  won: { text: '성사', next: ['running'] },
+  lost: { text: '실패', next: ['running'] },
 };
 
 /** A deal is won, lost or reopened: counters of its person and organization change, their change timestamps do not. */
@@ -64,9 +58,9 @@ export function moveDeal(context: LifeContext, deal: number): void {
   world.change('move-deal', context.now(), (draft) => {
     const facts = draft.get('unlistedDeal', deal);
     if (facts === null) return;
-    const status = roll.pick(NEXT[facts.status]);
+    const status = roll.pick(STATUSES[facts.status].next);
     draft.put('unlistedDeal', deal, { ...facts, status });
-    const row = { ...editBy(facts.owner, world.directory), fieldName: '상태', fieldValue: STATUS_TEXT[status] };
+    const row = { ...editBy(facts.owner, world.directory), fieldName: '상태', fieldValue: STATUSES[status].text };
     draft.create('history', { deal, ...row });
   });
 }

@@ -9,15 +9,10 @@ import type { World } from '../world/world.js';
 import { Cursors, type PagePosition, type Resumed } from './cursors.js';
 import { Snapshots, type View } from './snapshots.js';
 
-export interface RowVersion {
-  readonly index: number;
-  readonly version: number;
-}
-
 /** What a completely delivered page showed. */
 export interface PageShown {
   readonly list: SandboxListName;
-  readonly rows: readonly RowVersion[];
+  readonly rows: readonly { readonly index: number; readonly version: number }[];
   /** Whether this row, now removed, would have been on this page. */
   readonly covers: (row: number) => boolean;
   /** Time of the request; ms. */

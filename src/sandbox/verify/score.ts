@@ -1,6 +1,6 @@
 /** Scores a stream of events against a sandbox's journal: recall, false events, order and delay. */
 import { builtInLists, readyMadeLists } from '../../crm/lists/lists.js';
-import type { JournalLine } from '../journal/lines.js';
+import type { JournalLine, MutationLine } from '../journal/lines.js';
 import { judgeActors, type Actors } from './actors.js';
 import { matchClaim, type Claim, type FalseReason } from './match.js';
 import { orderOf, type Order } from './order.js';
@@ -22,18 +22,12 @@ export interface Found {
   found: number;
 }
 
-export interface MissedChange {
-  list: string;
-  id: string;
+export interface MissedChange extends Pick<MutationLine, 'list' | 'id' | 'kind'> {
   verb: ChangeVerb;
-  kind: string;
   visibleAt: string;
 }
 
-export interface FalseEvent {
-  id: string;
-  type: string;
-  subject: string;
+export interface FalseEvent extends Pick<JudgedEvent, 'id' | 'type' | 'subject'> {
   reason: FalseReason;
 }
 
@@ -160,7 +154,7 @@ class Tally {
   }
 
   #isRename({ data: { before, after } }: JudgedEvent, claim: Claim): boolean {
-    if (claim.before !== claim.after || this.#truth.renamed.size === 0) return false;
+    if (claim.before !== claim.after || !this.#truth.hasRenames) return false;
     const named = { ...this.#truth.equality, refNames: 'compared' } as const;
     return contentText(before, named) !== contentText(after, named);
   }

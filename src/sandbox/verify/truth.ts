@@ -47,8 +47,8 @@ export interface History {
 export interface Truth {
   readonly histories: ReadonlyMap<string, History>;
   readonly equality: Equality;
-  /** Ids of what was renamed. */
-  readonly renamed: ReadonlySet<string>;
+  /** Whether a user, team, form … was renamed. */
+  readonly hasRenames: boolean;
 }
 
 export interface TruthOptions {
@@ -82,8 +82,8 @@ export function truthOf(journal: readonly JournalLine[], options: TruthOptions =
   // Without walks nothing is known about how the lists were read: every change counts.
   const walked = walks.length === 0 ? null : walks;
   const histories = new Map([...byRecord].map(([key, lines]) => [key, historyOf(lines, walked, equality, options)]));
-  const renamed = new Set(journal.flatMap((line) => (line.line === 'rename' ? [line.id] : [])));
-  return { histories, equality, renamed };
+  const hasRenames = journal.some(({ line }) => line === 'rename');
+  return { histories, equality, hasRenames };
 }
 
 function historyOf(

@@ -34,15 +34,19 @@ export interface Enrolment {
   readonly running: boolean;
 }
 
-interface Contact extends Born, Customised {
+/** A record that users edit, with those who are responsible for it. */
+interface Owned extends Born {
   readonly updatedAt: number;
+  readonly owner: number | null;
+  readonly teams: readonly number[];
+}
+
+interface Contact extends Owned, Customised {
   readonly name: string;
   readonly email: string | null;
   readonly phone: string | null;
   readonly picture: string | null;
   readonly linkedin: string | null;
-  readonly owner: number | null;
-  readonly teams: readonly number[];
   readonly submissions: readonly Submission[];
 }
 
@@ -76,16 +80,13 @@ export interface MemoFacts extends Born, Links {
   readonly owner: number;
 }
 
-export interface TodoFacts extends Born, Links, Customised {
-  readonly updatedAt: number;
+export interface TodoFacts extends Owned, Links, Customised {
   readonly content: string;
   readonly type: string;
   readonly startAt: number;
   readonly endAt: number;
   /** Null while open. */
   readonly doneAt: number | null;
-  readonly owner: number | null;
-  readonly teams: readonly number[];
   readonly deal: number | null;
 }
 
@@ -141,14 +142,11 @@ export interface ActivityFacts extends Born {
 }
 
 /** A record of a further list. */
-export interface FurtherFacts extends Born {
-  readonly updatedAt: number;
+export interface FurtherFacts extends Owned {
   readonly name: string;
   readonly status: string;
   readonly amount: number | null;
   readonly description: string | null;
-  readonly owner: number | null;
-  readonly teams: readonly number[];
 }
 
 export interface FactsOf {

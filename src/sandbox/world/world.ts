@@ -185,7 +185,7 @@ export class World {
   }
 
   /** Makes one mutation. All changes of records happen here. */
-  change(kind: string, at: number, compose: (draft: Draft) => void): Mutation {
+  change(kind: string, at: number, compose: (draft: Draft) => void): void {
     const draft = new Draft(this.#tables, at);
     compose(draft);
     const { writes } = draft;
@@ -204,12 +204,11 @@ export class World {
     const rows = changes.flatMap((change) => this.#creditsOf(change, by, at));
     const [late, soon] = this.writing === 'late' ? [rows, []] : [[], rows];
     this.#late.push(...late);
-    return this.#tell({ number, kind, at, by, changes: [...changes, ...this.#write(soon, number)] });
+    this.#tell({ number, kind, at, by, changes: [...changes, ...this.#write(soon, number)] });
   }
 
-  #tell(mutation: Mutation): Mutation {
+  #tell(mutation: Mutation): void {
     for (const listener of this.#listeners) listener.mutated?.(mutation);
-    return mutation;
   }
 
   /** The rows that a change writes into history. */
