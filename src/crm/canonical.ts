@@ -2,8 +2,9 @@
  * The canonical form: two values that mean the same have the same one. It ignores key order, null against absent, the order
  * inside a set of references, Unicode composition of keys and the signature of a picture URL. Numbers, booleans and strings
  * are never converted. Detection and merged changes compare records field by field: the values first, and only where they differ their
- * canonical text. The record's own time of change is not compared. What is made of a record is made once, and digests stand for texts. The judge of the sandbox has an equality of its own, so that a mistake
- * here is noticed.
+ * canonical text. The record's own time of change is not compared. What is made of a record is made once, and digests stand for texts.
+ *
+ * The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
