@@ -28,7 +28,7 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
 
 function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
   const { mode, pages, counts, muted = {}, startedAt, completedAt } = summary;
-  const what = mode === 'baseline' ? 'baseline' : count(eventsOf(summary), 'event');
+  const what = mode === 'baseline' ? 'baseline' : count(eventCount(summary), 'event');
   const { held = [], staleness: silence = null, unreadable = [] } = summary;
   const endMs = Date.parse(completedAt);
   const warnings = warningTexts({ held, silence, unreadable }, endMs);
@@ -37,7 +37,7 @@ function completeLine(name: string, { summary }: Complete, { green, dim, yellow 
 }
 
 /** Events that a sweep appended. The events of an emitted baseline are not counted. */
-export function eventsOf({ counts }: Complete['summary']): number {
+export function eventCount({ counts }: Complete['summary']): number {
   return counts.created + counts.edited + counts.refreshed + counts.deleted;
 }
 

@@ -7,7 +7,7 @@ import type { Io } from '../io.js';
 import {
   afterBaselineText,
   deadLetterTexts,
-  eventsOf,
+  eventCount,
   incompleteText,
   stopOf,
   sweepLines,
@@ -83,7 +83,7 @@ async function readLists(
 
 function asData(one: ListSweep): object {
   const { workspace, list, outcome } = one;
-  if (outcome === 'complete') return { workspace, list, outcome, events: eventsOf(one.summary), ...one.summary };
+  if (outcome === 'complete') return { workspace, list, outcome, events: eventCount(one.summary), ...one.summary };
   const { page, code } = stopOf(one);
   return { workspace, list, outcome, page, code, error: messageOf(one.error) };
 }
