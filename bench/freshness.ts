@@ -16,7 +16,8 @@ export const freshness: Bench = {
       walks: Number(more['walks'] ?? 4),
       history: more['history'] === '1',
     };
-    const walk = await readWorld(world, 'walk');
+    // At the full size, the plain walk takes as long as ours.
+    const walk = more['plain'] === '0' ? null : await readWorld(world, 'walk');
     const ours = await readWorld(world, 'changefeed');
     return {
       median: ours.named.p50,
@@ -28,7 +29,8 @@ export const freshness: Bench = {
         'edits p95, seconds': ours.edits.p95,
         'completions p50 in plain walks': rounded(ours.completions.p50 / ours.walkSeconds, 3),
         'completions p95 in plain walks': rounded(ours.completions.p95 / ours.walkSeconds, 3),
-        'slowest against the slowest of the walk': rounded(ours.all.max / walk.all.max),
+        'slowest in plain walks': rounded(ours.all.max / ours.walkSeconds),
+        ...(walk && { 'slowest against the slowest of the walk': rounded(ours.all.max / walk.all.max) }),
       },
       goals: {
         'named p50 in plain walks': atMost(1 / 20),
@@ -36,7 +38,8 @@ export const freshness: Bench = {
         'completions p50 in plain walks': atMost(1 / 8),
         'completions p95 in plain walks': atMost(0.75),
         ...(world.history && { 'edits p50, seconds': atMost(2), 'edits p95, seconds': atMost(5) }),
-        'slowest against the slowest of the walk': atMost(1.1),
+        'slowest in plain walks': atMost(3),
+        ...(walk && { 'slowest against the slowest of the walk': atMost(1.1) }),
       },
       facts: { ...world, ours, walk },
     };

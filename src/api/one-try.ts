@@ -36,6 +36,7 @@ export function oneTry(send: FetchPage, { budget, clock, observe }: TryOptions):
   return async (request) => {
     const askedAtMs = clock.now();
     await budget.take(request);
+    request.onGrant?.();
     const sentAtMs = clock.now();
     const { list, kind, page, attempt } = request;
     const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes' | 'what'>): void =>

@@ -58,6 +58,8 @@ export interface FetchOptions {
   /** See `BudgetRequest.value`. @defaultValue 0 */
   value?: ((nowMs: number) => number) | undefined;
   signal?: AbortSignal | undefined;
+  /** Called before each try, when the budget has granted it. @defaultValue none */
+  onGrant?: (() => void) | undefined;
   /** Receives each answer as it came, before its page is read. @defaultValue none */
   onAnswer?: ((answer: Answer) => void) | undefined;
 }

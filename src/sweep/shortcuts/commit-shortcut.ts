@@ -17,7 +17,8 @@ import { isSameSource } from '../guards/source.js';
 import type { SweepMemory } from '../memory.js';
 import { isOtherForm, observationOf, type SweepDeps, type SweepOptions } from '../options.js';
 import type { Checkpoint, FencingToken, ListState, SweepCounts, SweepSummary } from '../store.js';
-import type { PageAnswer, ShortcutPage } from './plan.js';
+import type { PageAnswer } from './answers.js';
+import type { ShortcutPage } from './plan.js';
 
 /** Where the list stands when an answer is committed. */
 export interface ListPosition {

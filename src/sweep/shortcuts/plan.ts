@@ -3,19 +3,20 @@
  * expected to find now have been waiting, all together.
  *
  *     value(page) = ( growth of the end × t² / 2
- *                   + named records on it, each × how often such a name was right × (31 s + t)
+ *                   + named records on it, each × how often such a name was right × half of the time of a walk
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately
  *
- * t is the time since the page was read, or since the change that names the record (waiting.ts).
+ * t is the time since the page was read. A named record is found by nothing else but the walk, on average after half of it (waiting.ts).
  * A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned (rates.ts). A further source of value is a
  * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
  * commit-shortcut.ts.
  */
 import type { OpenRecords } from '../../detect/open.js';
+import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
-import { expected, gathered, gatheringMs, rateWorth, WORTH } from './waiting.js';
+import { expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
 export interface PlannedPage {
@@ -33,27 +34,6 @@ export interface PlannedPage {
 /** A page that is read outside the order of a walk. */
 export interface ShortcutPage extends PlannedPage {
   cursor: string | null;
-}
-
-/** What a page that was asked for has shown. */
-export interface PageAnswer {
-  keys: readonly string[];
-  created: readonly string[];
-  rewritten: readonly string[];
-  /** Records that differ and are left to the walk. */
-  left: number;
-  nextCursor: string | null;
-  open: OpenRecords;
-}
-
-/** What the walk has found on a page. */
-export interface WalkAnswer {
-  page: number;
-  /** New records. */
-  created: number;
-  /** Known records that had changed. */
-  changed: number;
-  open: OpenRecords;
 }
 
 interface End {
@@ -86,11 +66,6 @@ const MOST_WRONG = 6;
 const PAGE_REST_MS = 1_000;
 /** How long ago an end was read that was never polled. */
 const UNREAD_MS = 60_000;
-/**
- * A named record counts as if it had waited for so long. Its request has to be made at some time and is no cheaper later, while changes gather on
- * other pages, and one request finds them all.
- */
-const NAMED_AHEAD_MS = 30_000;
 /** A longer time without a poll says no more. */
 const LONGEST_S = 600;
 /** Of a list that is swept at most once per interval: so many pages in that time. */
@@ -124,6 +99,8 @@ export class Plan {
   /** The growth that every end is taken to have. */
   readonly #leastGrowth: number;
   readonly #paceMs: number;
+  /** How long a walk takes, or the list waits for one. */
+  #walkMs = 0;
   #lastMs = -Infinity;
 
   /** @param requestsPerSecond of the budget: the larger it is, the more often a quiet end can be polled */
@@ -148,9 +125,15 @@ export class Plan {
     return this.#pending.size;
   }
 
-  /** A sweep is complete. @param lastCursor of its last page; undefined when it is not known */
-  anchor({ pages, lastCursor }: { pages: number; lastCursor: string | null | undefined }, nowMs: number): void {
+  anchor({ pages, startedMs, completedMs, lastCursor }: CompleteSweep, nowMs: number): void {
     this.#pages = pages;
+    this.#walkMs = Math.max(
+      PAGES_PER_INTERVAL * this.#paceMs,
+      completedMs - startedMs,
+      Number(process.env['WALK_MS'] ?? 0),
+    );
+    // It has shown every record after these changes.
+    for (const [id, { atMs }] of this.#pending) if (atMs + TIME_CUT_MS <= startedMs) this.#pending.delete(id);
     this.#requestedMs.clear();
     this.#shownMs.clear();
     this.#place('last', pages <= 1 ? { page: 1, cursor: null } : positionOf(pages, lastCursor), nowMs);
@@ -163,9 +146,10 @@ export class Plan {
     this.#open.knows(page, open, atMs);
   }
 
-  name(named: readonly Aimed[]): void {
+  /** Names that are hardly ever right are left to the walk. */
+  name(named: readonly Aimed[], nowMs: number): void {
     for (const { id, by, atMs } of [...named].sort((one, other) => one.atMs - other.atMs))
-      this.#name(id, { atMs, by: new Set([by]) });
+      if (isLikely(this.#rates.rightness(new Set([by]), nowMs))) this.#name(id, { atMs, by: new Set([by]) });
   }
 
   /** The most valuable page, if any is worth a request. @param pageOf where a record stands; null while that of none is known */
@@ -265,11 +249,7 @@ export class Plan {
     return [
       (nowMs) => (name && end ? gathered(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
-      (nowMs) =>
-        pending.reduce(
-          (sum, { by, atMs }) => sum + expected(this.#rates.rightness(by, nowMs), nowMs - atMs + NAMED_AHEAD_MS),
-          0,
-        ),
+      (nowMs) => pending.reduce((sum, { by }) => sum + untilWalked(this.#rates.rightness(by, nowMs), this.#walkMs), 0),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }

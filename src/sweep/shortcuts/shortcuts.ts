@@ -46,7 +46,7 @@ export interface Shortcuts {
   next(nowMs: number): Promise<ShortcutPage | null>;
   /** What became of the page. `nowMs` is when it was asked for. */
   done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void>;
-  /** The page was requested and will not be read: its records are looked for again. */
+  /** The page will not be read: its records are looked for again. */
   abandon(shortcut: ShortcutPage): void;
   /** What the walk found on a page. */
   walked(found: WalkedPage, nowMs: number): void;
@@ -63,8 +63,6 @@ export interface Shortcuts {
 /** How often the queue of named records is read. */
 const QUEUE_MS = 300;
 const TAKEN_AT_ONCE = 64;
-/** Enough records to look up for some seconds. The others stay in the queue, where every process finds them. */
-const ENOUGH_PENDING = 128;
 const MOST_NEWCOMERS = 5_000;
 const PAGES_AT_ONCE = 200;
 const SAVE_MS = 5_000;
@@ -109,8 +107,10 @@ class ListShortcuts implements Shortcuts {
     if (isSame) return;
     this.#cursors.clear();
     if (sweep === null) return;
-    const { pages } = sweep;
-    this.#plan.anchor({ pages, lastCursor: pages > 1 ? await this.#cursorOf(pages) : null }, nowMs);
+    const { pages, startedAt, completedAt } = sweep;
+    const [startedMs, completedMs] = [Date.parse(startedAt), Date.parse(completedAt)];
+    const lastCursor = pages > 1 ? await this.#cursorOf(pages) : null;
+    this.#plan.anchor({ pages, startedMs, completedMs, lastCursor }, nowMs);
     if (this.#deps.hasOpen === true) await this.#readOpen(sweep);
   }
 
@@ -207,9 +207,9 @@ class ListShortcuts implements Shortcuts {
   }
 
   async #readQueue(nowMs: number): Promise<void> {
-    if (nowMs - this.#queueReadMs < QUEUE_MS || this.#plan.pending >= ENOUGH_PENDING) return;
+    if (nowMs - this.#queueReadMs < QUEUE_MS) return;
     this.#queueReadMs = nowMs;
-    this.#plan.name(await this.#deps.queue.take(this.#deps.list, TAKEN_AT_ONCE));
+    this.#plan.name(await this.#deps.queue.take(this.#deps.list, TAKEN_AT_ONCE), nowMs);
   }
 
   /** The cursor of a page in the last complete sweep; undefined when it is not known. */

@@ -1,6 +1,7 @@
 /** One shortcut of the loop that holds a list's lease: requests its page, commits what it may, and notes what it was worth. */
 import type { Page } from '../../api/read-api.js';
 import { messageOf } from '../../errors.js';
+import { OVER } from '../../runtime/on-abort.js';
 import { untraced } from '../../runtime/tracing.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
 import { commitShortcut, type ListPosition, type ShownPage } from './commit-shortcut.js';
@@ -9,12 +10,18 @@ import type { Shortcuts } from './shortcuts.js';
 
 /** A page that was requested. */
 export interface AskedShortcut {
-  shortcut: ShortcutPage;
-  /** When, ms since the epoch. */
-  askedAtMs: number;
-  /** Null when it could not be read: the walk, which reads the same list, reports why. Never rejects. */
-  answer: Promise<Page | null>;
+  readonly shortcut: ShortcutPage;
+  /** When the budget granted it, or until then when it was asked for; ms since the epoch. */
+  readonly askedAtMs: number;
+  /** Never rejects. */
+  readonly answer: Promise<ArrivedShortcut>;
 }
+
+/** Null when it could not be read: the walk, which reads the same list, reports why. `not sent`: the budget did not grant it in time. */
+export type ArrivedShortcut = Page | null | 'not sent';
+
+/** A page that waits longer for the budget is given back: another of the list may be worth more by then, and would wait behind it. */
+const PATIENCE_MS = 1_000;
 
 export function askShortcut(
   { api, clock, log, workspace }: SweepDeps,
@@ -23,12 +30,27 @@ export function askShortcut(
 ): AskedShortcut {
   const { cursor, page, value } = shortcut;
   const kind = shortcut.kind === 'last' || shortcut.kind === 'first' ? 'tail' : 'aimed';
-  const answer = api.fetchPage(list, { cursor, page, kind, value, signal }).catch((error: unknown) => {
-    if (signal?.aborted !== true)
-      log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');
-    return null;
-  });
-  return { shortcut, askedAtMs: clock.now(), answer };
+  const [granted, late] = [new AbortController(), new AbortController()];
+  clock.sleep(PATIENCE_MS, granted.signal).then(
+    () => late.abort(OVER),
+    () => undefined,
+  );
+  const asked = { shortcut, askedAtMs: clock.now() };
+  const onGrant = (): void => {
+    asked.askedAtMs = clock.now();
+    granted.abort(OVER);
+  };
+  const within = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+  const answer = api
+    .fetchPage(list, { cursor, page, kind, value, signal: within, onGrant })
+    .catch((error: unknown) => {
+      if (late.signal.aborted) return 'not sent';
+      if (signal?.aborted !== true)
+        log.debug({ workspace, list, page, kind, error: messageOf(error) }, 'shortcut failed');
+      return null;
+    })
+    .finally(() => granted.abort(OVER));
+  return Object.assign(asked, { answer });
 }
 
 /** What a shortcut has changed for the walk under way; null when nothing of its page was committed. */
@@ -46,9 +68,13 @@ export async function takeAnswer(
     asked,
     answer,
     position,
-  }: { reader: Shortcuts; asked: AskedShortcut; answer: Page | null; position: ListPosition },
+  }: { reader: Shortcuts; asked: AskedShortcut; answer: ArrivedShortcut; position: ListPosition },
 ): Promise<TakenShortcut> {
   const { shortcut, askedAtMs } = asked;
+  if (answer === 'not sent') {
+    reader.abandon(shortcut);
+    return null;
+  }
   if (answer === null) {
     await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
     return null;

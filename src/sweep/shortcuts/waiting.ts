@@ -1,12 +1,12 @@
 /**
- * How long the changes that a page is expected to show have been waiting, in seconds of all of them together: what a request for it is worth. Changes
- * gather at an end and on a page with open records, and the next request finds them all; a named record is found by nothing else but the walk.
- * So where the budget is small, each gets its turn. Pure.
+ * What a request for a page is worth: how long the changes that it is expected to show wait, in seconds of all of them together. Changes gather at an
+ * end and on a page with open records, and the next request finds them all; a named record is found by nothing else but the walk. So where the
+ * budget is small, each gets its turn. Pure.
  */
 
 /** The least that is worth a request: a list that gains a record a minute is polled every four seconds. */
 export const WORTH = 2 / 15;
-/** A name that is right less often is worth no request, however long it waits. */
+/** A name that is right less often is worth no request. */
 const LEAST_RIGHT = 1 / 15;
 const LONGEST_WAIT_S = 60;
 
@@ -25,9 +25,21 @@ export function gatheringMs(rate: number, worth: number): number {
   return 1_000 * Math.sqrt((2 * worth) / rate);
 }
 
-/** One change that is expected, for which nothing was asked yet. @param chance that it is there */
-export function expected(chance: number, ms: number): number {
-  return chance < LEAST_RIGHT ? chance : chance * (1 + Math.min(LONGEST_WAIT_S, seconds(ms)));
+/** New records that are expected at an end for which nothing was asked yet. */
+export function expected(records: number, ms: number): number {
+  return records * (1 + Math.min(LONGEST_WAIT_S, seconds(ms)));
+}
+
+export function isLikely(chance: number): boolean {
+  return chance >= LEAST_RIGHT;
+}
+
+/**
+ * A change that only a walk would find otherwise. How long it has waited does not matter: its request is no cheaper later.
+ * @param chance that it is there
+ */
+export function untilWalked(chance: number, walkMs: number): number {
+  return chance * (1 + seconds(walkMs) / 2);
 }
 
 function seconds(ms: number): number {

@@ -2,12 +2,11 @@
  * How a walk uses the shortcuts of its list. Their pages are requested at the same time as those of the walk, so that neither waits for the
  * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
  */
-import type { Page } from '../../api/read-api.js';
 import { OVER } from '../../runtime/on-abort.js';
 import type { SweepMemory } from '../memory.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
 import type { Shortcuts, WalkedPage } from '../shortcuts/shortcuts.js';
-import { askShortcut, takeAnswer, type AskedShortcut } from '../shortcuts/take-shortcut.js';
+import { askShortcut, takeAnswer, type ArrivedShortcut, type AskedShortcut } from '../shortcuts/take-shortcut.js';
 import type { Checkpoint, FencingToken, StoredSweep } from '../store.js';
 import type { ReadAhead } from './read-ahead.js';
 
@@ -60,8 +59,8 @@ const AT_ONCE = 2;
 interface UnderWay {
   asked: AskedShortcut;
   drop: AbortController;
-  /** Undefined until it has arrived; null when it could not be read. */
-  answer: Page | null | undefined;
+  /** Undefined until it has arrived. */
+  answer: ArrivedShortcut | undefined;
 }
 
 class ShortcutsBesideWalk implements WalkShortcuts {
@@ -123,7 +122,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
 
   async #commit(
     { asked }: UnderWay,
-    answer: Page | null,
+    answer: ArrivedShortcut,
     { token, checkpoint, memory, ahead, stored: { state } }: WalkPosition,
   ): Promise<Checkpoint> {
     const position = { token, state, checkpoint, memory };

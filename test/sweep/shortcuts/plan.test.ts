@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Plan, type PageAnswer, type PlannedPage } from '../../../src/sweep/shortcuts/plan.js';
+import type { PageAnswer } from '../../../src/sweep/shortcuts/answers.js';
+import { Plan, type PlannedPage } from '../../../src/sweep/shortcuts/plan.js';
 
 const START = Date.UTC(2026, 2, 2);
 /** Record `p7` stands on page 7. */
@@ -9,10 +10,15 @@ const shown = (more: Partial<PageAnswer> = {}): PageAnswer => ({
   ...more,
 });
 
+/** A sweep of one minute that is complete now. */
+const swept = (pages: number, nowMs: number) => ({
+  ...{ pages, startedMs: nowMs - 60_000, completedMs: nowMs, lastCursor: `c${pages}` },
+});
+
 /** A plan of a list of 20 pages, whose last page has the cursor `c20`. */
 function planned(options: { requestsPerSecond?: number; intervalMs?: number | null } = {}) {
   const plan = new Plan({ requestsPerSecond: 8, intervalMs: null, ...options });
-  plan.anchor({ pages: 20, lastCursor: 'c20' }, START);
+  plan.anchor(swept(20, START), START);
   const clock = { nowMs: START };
   const read = (answer: (page: PlannedPage) => PageAnswer | 'wrong' | null = () => shown()): number | null => {
     const page = plan.next(clock.nowMs, pageOf);
@@ -31,7 +37,10 @@ function planned(options: { requestsPerSecond?: number; intervalMs?: number | nu
     return pages;
   };
   const name = (ids: readonly string[], by = 'crm.memo.created'): void => {
-    plan.name(ids.map((id) => ({ id, by, atMs: clock.nowMs })));
+    plan.name(
+      ids.map((id) => ({ id, by, atMs: clock.nowMs })),
+      clock.nowMs,
+    );
   };
   return { plan, clock, read, pass, name };
 }
@@ -82,7 +91,7 @@ describe('plan: the ends of a list', () => {
     const { plan, clock, pass } = planned();
     const endless = ({ page }: PlannedPage): PageAnswer => shown({ nextCursor: `c${page + 1}` });
     expect(pass(300, endless).filter((page) => page !== 1)).toEqual([20, 21, 22, 23]);
-    plan.anchor({ pages: 30, lastCursor: 'c30' }, clock.nowMs);
+    plan.anchor(swept(30, clock.nowMs), clock.nowMs);
     clock.nowMs += 60_000;
     expect(pass(300, endless)).toContain(30);
   });
@@ -250,16 +259,62 @@ describe('plan: named records', () => {
     read();
     read();
     const valueOf = (id: string): number => {
-      plan.name([{ id, by: 'crm.memo.created', atMs: clock.nowMs - 9_000 }]);
+      plan.name([{ id, by: 'crm.memo.created', atMs: clock.nowMs }], clock.nowMs);
       return plan.next(clock.nowMs, pageOf)?.value(clock.nowMs) ?? 0;
     };
-    expect(valueOf('p5')).toBe(20);
+    // Of those named, one half is right, and the walk would find it after half a minute.
+    const first = valueOf('p5');
+    expect(first).toBe(31 / 2);
     read(() => shown({ keys: ['another'] }));
-    expect(valueOf('p6')).toBe(5);
+    expect(valueOf('p6')).toBe(first / 4);
     read(() => 'wrong');
-    expect(valueOf('p7')).toBe(1.25);
+    expect(valueOf('p7')).toBe(first / 16);
     read(looked(true));
-    expect(valueOf('p8')).toBeGreaterThan(5);
+    expect(valueOf('p8')).toBeGreaterThan(first / 4);
+  });
+
+  it('plan: the longer a walk takes, the earlier a named record is looked up, and an end where rows gather has its turn', () => {
+    const readBefore = (walkMs: number): number => {
+      const { plan, clock, name, read } = planned();
+      plan.anchor({ ...swept(20, START), startedMs: START - walkMs }, START);
+      // Two rows a second.
+      for (let n = 0; n < 60; n += 1) {
+        clock.nowMs += 1_000;
+        read(({ page }) => shown({ created: page === 20 ? ['n1', 'n2'] : [] }));
+      }
+      name(['p5']);
+      clock.nowMs += 10_000;
+      return read() ?? 0;
+    };
+    expect([readBefore(1_000), readBefore(900_000)]).toEqual([20, 5]);
+  });
+
+  it('plan: a complete sweep has shown what was named before it, and not what was named meanwhile', () => {
+    const { plan, clock, name, pass } = planned();
+    name(['p5']);
+    clock.nowMs += 5_000;
+    const startedMs = clock.nowMs;
+    clock.nowMs += 5_000;
+    name(['p6']);
+    plan.anchor({ ...swept(20, clock.nowMs), startedMs }, clock.nowMs);
+    const pages = pass(10, looked(true));
+    expect([pages.includes(5), pages.includes(6)]).toEqual([false, true]);
+  });
+
+  it('plan: names that are hardly ever right do not keep others waiting', () => {
+    const { name, plan, read, clock } = planned();
+    for (let n = 0; n < 60; n += 1) {
+      clock.nowMs += 1_000;
+      name(['p7'], 'never');
+      read(looked(false));
+    }
+    name(
+      Array.from({ length: 1_500 }, (_, n) => `p${n + 21}`),
+      'never',
+    );
+    expect(plan.pending).toBe(0);
+    name(['p5']);
+    expect(read(looked(true))).toBe(5);
   });
 
   it('plan: a named record goes before an end at which rows gather', () => {

@@ -1,0 +1,31 @@
+/** What the planner learns of the list from its pages, whoever read them. */
+import type { OpenRecords } from '../../detect/open.js';
+
+/** What a page that was asked for has shown. */
+export interface PageAnswer {
+  keys: readonly string[];
+  created: readonly string[];
+  rewritten: readonly string[];
+  /** Records that differ and are left to the walk. */
+  left: number;
+  nextCursor: string | null;
+  open: OpenRecords;
+}
+
+/** What the walk has found on a page. */
+export interface WalkAnswer {
+  page: number;
+  /** New records. */
+  created: number;
+  /** Known records that had changed. */
+  changed: number;
+  open: OpenRecords;
+}
+
+export interface CompleteSweep {
+  pages: number;
+  startedMs: number;
+  completedMs: number;
+  /** Of its last page; undefined when it is not known. */
+  lastCursor: string | null | undefined;
+}
