@@ -160,12 +160,9 @@ async function* deadJobs(
   const named = ids === undefined ? failed : failed.filter((id) => ids.includes(letterIdOf(id)));
   for (let at = 0; at < named.length; at += CHUNK) {
     const jobs = await Promise.all(named.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
-    yield jobs.filter((job) => isDead(job)).filter(({ data }) => isWanted(data));
+    const dead = jobs.filter((job): job is DeadJob => job?.data.death !== undefined);
+    yield dead.filter(({ data }) => isWanted(data));
   }
-}
-
-function isDead(job: Job<JobData> | undefined): job is DeadJob {
-  return job?.data.death !== undefined;
 }
 
 const diedAtMs = ({ finishedOn = 0 }: DeadJob): number => finishedOn;

@@ -4,7 +4,7 @@
  */
 import { compareLogIds } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../redis/watch.js';
@@ -25,11 +25,11 @@ export interface DispatcherOptions extends DispatchStores {
   connect: Connect;
   keys: QueueKeys;
   logger: Log;
-  clock?: Clock;
-  /** Reading waits while Redis cannot be used. @defaultValue Redis counts as always usable */
-  watch?: RedisUse | undefined;
+  clock: Clock;
+  /** Reading waits while Redis cannot be used. */
+  watch: RedisUse;
   /** Shows loops that have stalled. */
-  loops?: LoopBoard | undefined;
+  loops: LoopBoard;
   /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
   /** How often jobs are searched for that are gone from a queue; ms. Not shorter than the lock of a job. @defaultValue 60000 */
@@ -56,8 +56,7 @@ const CHECK_INTERVAL_MS = 50;
 /** Longer than a lock: a run whose job is gone notices it within that time; until then its record must not get another job. */
 const LOST_JOBS_MS = 60_000;
 
-export function createDispatcher(given: DispatcherOptions) {
-  const options = { ...given, clock: given.clock ?? systemClock };
+export function createDispatcher(options: DispatcherOptions) {
   const abort = new AbortController();
   let current = options.subscriptions;
   let queues: Queues | undefined;
@@ -123,7 +122,7 @@ export function createDispatcher(given: DispatcherOptions) {
 }
 
 function searchLostJobs(
-  options: CurrentOptions & { queues: Queues },
+  options: DispatcherOptions & { queues: Queues },
   subscriptions: () => readonly Subscription[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -135,24 +134,22 @@ function searchLostJobs(
       await findLostJobs(subscriptions(), alive);
       return lostJobsMs;
     },
-    ...(watch && { ready: (within) => watch.untilUsable(within) }),
+    ready: (within) => watch.untilUsable(within),
     signal,
     log: logger,
     clock,
-    ...(loops && { loops }),
+    loops,
   });
 }
 
-type CurrentOptions = DispatcherOptions & { clock: Clock };
-
-async function waitUntilHandled(wait: WaitOptions, options: CurrentOptions): Promise<WaitResult> {
+async function waitUntilHandled(wait: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
   const first = await waitForTails(wait, options);
   // Derived events were appended behind their sources meanwhile. Nothing is derived from them, so a second wait is enough.
   const derives = options.subscriptions.some(({ handler }) => handler === 'derive');
   return derives && first.outcome === 'handled' ? await waitForTails(wait, options) : first;
 }
 
-async function waitForTails({ timeoutMs, signal }: WaitOptions, options: CurrentOptions): Promise<WaitResult> {
+async function waitForTails({ timeoutMs, signal }: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
   const { clock, log, workspaces } = options;
   const deadline = clock.now() + timeoutMs;
   const tails = await Promise.all(workspaces.map(async (name) => [name, await log.tail(name)] as const));
@@ -172,7 +169,7 @@ async function waitForTails({ timeoutMs, signal }: WaitOptions, options: Current
  */
 async function findUnhandled(
   tails: readonly (readonly [string, string])[],
-  options: CurrentOptions,
+  options: DispatcherOptions,
 ): Promise<Unhandled[]> {
   const { subscriptions, offsets, gate, health, backfills } = options;
   const checks = tails.flatMap(([workspace, logId]) =>

@@ -7,13 +7,13 @@ import { ChangefeedError, messageOf } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
-import { systemClock, withinTime, type Clock } from '../runtime/clock.js';
+import { withinTime, type Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import { untraced, type Tracing } from '../runtime/tracing.js';
-import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
+import type { Tracing } from '../runtime/tracing.js';
+import type { Unfinished } from '../runtime/unfinished.js';
 import { createBatcher } from './batcher.js';
 import { keepDisabled } from './circuit-breaker.js';
 import { AttemptFailedError } from './failure.js';
@@ -64,20 +64,18 @@ export interface HandlerPoolOptions extends DeliveryStores {
   keys: QueueKeys;
   subscriptions: readonly Subscription[];
   logger: Log;
-  clock?: Clock;
-  /** No event is taken while Redis accepts no writes. @defaultValue Redis counts as always writable */
-  watch?: RedisUse | undefined;
+  clock: Clock;
+  /** No event is taken while Redis accepts no writes. */
+  watch: RedisUse;
   /** Shows workers that end again and again. */
-  loops?: LoopBoard | undefined;
-  unfinished?: Unfinished | undefined;
-  /** In [0, 1); spreads retries. */
-  random?: () => number;
+  loops: LoopBoard;
+  unfinished: Unfinished;
   timing?: Partial<WorkerTiming>;
   /** How detection compares the records of a list; debounce uses it. @defaultValue the comparison of a list without options */
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
-  tracing?: Tracing;
+  tracing: Tracing;
   queueTelemetry?: WorkerOptions['telemetry'];
   /**
    * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
@@ -86,13 +84,10 @@ export interface HandlerPoolOptions extends DeliveryStores {
   stopGraceMs?: number;
 }
 
-export type HandlerPool = ReturnType<typeof createHandlerPool>;
-
 export function createHandlerPool(options: HandlerPoolOptions) {
-  const { connect, timing, clock = systemClock, random = Math.random, logger } = options;
-  const { unfinished = createUnfinished(), tracing = untraced } = options;
+  const { connect, timing, logger } = options;
   const suspects = { isOneRunning: false };
-  const common = { ...options, ...DEFAULT_TIMING, ...timing, unfinished, clock, tracing, random, suspects };
+  const common = { ...options, ...DEFAULT_TIMING, ...timing, suspects };
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   let redis: Redis | undefined;
   let current = options.subscriptions;
@@ -140,7 +135,7 @@ async function closeAll(
   workers: readonly SubscriptionWorker[],
   options: HandlerPoolOptions & { disconnect: () => void },
 ): Promise<void> {
-  const { clock = systemClock, stopGraceMs = 4_000 } = options;
+  const { clock, stopGraceMs = 4_000 } = options;
   const open = new Set(workers);
   const closing = Promise.all(
     workers.map(async (worker) => {
@@ -224,7 +219,7 @@ function keepRunning(worker: Worker, signal: AbortSignal, options: SubscriptionW
   };
   const name = `handle ${subscription.name}`;
   // One turn lasts as long as the worker runs.
-  return runLoop({ name, run, stallMs: null, signal, log, clock, ...(loops && { loops }) });
+  return runLoop({ name, run, stallMs: null, signal, log, clock, loops });
 }
 
 /** After a pause, BullMQ resumes the worker itself. Then each turn only checks that it runs. */

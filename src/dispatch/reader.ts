@@ -32,8 +32,8 @@ export interface ReadersOptions extends DispatchStores {
   highWater: number;
   logger: Log;
   clock: Clock;
-  watch?: RedisUse | undefined;
-  loops?: LoopBoard | undefined;
+  watch: RedisUse;
+  loops: LoopBoard;
   /** Ends all readers. */
   signal: AbortSignal;
 }
@@ -53,14 +53,16 @@ export function startReaders({ workspaces, ...options }: ReadersOptions) {
     const readers = logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
       .map((one) => new SubscriptionReader({ ...options, ...one, subscription, selects, queue }));
-    const shared = { signal: either, log, clock, ...(loops && { loops }) };
     const run = (reader: SubscriptionReader): Promise<void> =>
       runLoop({
         name: reader.name,
         // The signal of the turn, which also ends a turn that has stalled.
         run: (turn) => reader.turn(turn),
-        ...(watch && { ready: (within) => watch.untilUsable(within) }),
-        ...shared,
+        ready: (within) => watch.untilUsable(within),
+        signal: either,
+        log,
+        clock,
+        loops,
       });
     let starting: Promise<void> | undefined;
     let running: readonly Promise<void>[] = [];

@@ -53,7 +53,6 @@ export interface RunOptions extends DeliveryStores {
   clock: Clock;
   tracing: Tracing;
   unfinished: Unfinished;
-  random: () => number;
   comparisonOf?: ComparisonOf | undefined;
   /** The suspects of all subscriptions of the process. */
   suspects: { isOneRunning: boolean };
@@ -316,12 +315,12 @@ async function afterFailure(error: unknown, run: Run, context: RunContext): Prom
 }
 
 async function fail(thrown: unknown, run: Run, context: RunContext): Promise<never> {
-  const { subscription, logger, failing, clock, random } = context;
+  const { subscription, logger, failing, clock } = context;
   const { attempt, beganMs } = run;
   const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
   const { message: error, code, frames } = failure;
   const facts = { ...factsOf(run, context), attempt, error, at: placeIn(frames.join('\n')), code };
-  const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: random() });
+  const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: Math.random() });
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
     return bury(run, context, failure);

@@ -4,7 +4,7 @@
  */
 import { compareLogIds } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../redis/watch.js';
@@ -19,12 +19,12 @@ interface SharedLogOptions {
   workspace: string;
   log: LogReader;
   logger: Log;
-  clock?: Clock;
-  watch?: RedisUse | undefined;
-  loops?: LoopBoard | undefined;
+  clock: Clock;
+  watch: RedisUse;
+  loops: LoopBoard;
 }
 
-export function shareLog({ workspace, log, logger, clock = systemClock, watch, loops }: SharedLogOptions) {
+export function shareLog({ workspace, log, logger, clock, watch, loops }: SharedLogOptions) {
   /** The end of the log; undefined until it is known. */
   let end: string | undefined;
   let grown = new AbortController();
@@ -59,11 +59,11 @@ export function shareLog({ workspace, log, logger, clock = systemClock, watch, l
       runLoop({
         name: `follow ${workspace}`,
         run: follow,
-        ...(watch && { ready: (within) => watch.untilUsable(within) }),
+        ready: (within) => watch.untilUsable(within),
         signal,
         log: logger,
         clock,
-        ...(loops && { loops }),
+        loops,
       }),
   };
 }

@@ -44,8 +44,6 @@ export interface ConnectionsOptions {
   onTrouble?: () => void;
 }
 
-export type RedisConnections = ReturnType<typeof openConnections>;
-
 export function openConnections({ url, limits, onTrouble = () => undefined }: ConnectionsOptions) {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
   const address = parseRedisUrl(url);

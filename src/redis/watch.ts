@@ -32,7 +32,7 @@ import {
 import { classifyRedisError } from './errors.js';
 
 /** The part of the watch for code that uses Redis. */
-export type RedisUse = Pick<RedisWatch, 'refusal' | 'evicting' | 'untilUsable' | 'onWritable'>;
+export type RedisUse = Pick<RedisWatch, 'untilUsable' | 'onWritable'>;
 
 export interface RedisWatchOptions extends ConditionOptions {
   /** Opens the connection for the queries; called when it is first needed. */
@@ -239,12 +239,12 @@ export class RedisWatch {
 }
 
 /** While Redis refuses writes, a BullMQ worker would take jobs as fast as they fail; so it pauses until writes are possible. */
-export function pauseWhileUnwritable(worker: Pick<Worker, 'pause' | 'resume' | 'once'>, watch?: RedisUse): void {
-  const stop = watch?.onWritable((isWritable) => {
+export function pauseWhileUnwritable(worker: Pick<Worker, 'pause' | 'resume' | 'once'>, watch: RedisUse): void {
+  const stop = watch.onWritable((isWritable) => {
     // `true`: does not wait for running jobs. Both calls affect this process only and do not query Redis.
     void (isWritable ? worker.resume() : worker.pause(true));
   });
-  worker.once('closing', () => stop?.());
+  worker.once('closing', stop);
 }
 
 function unusable(place: string, cause: unknown): ChangefeedError {

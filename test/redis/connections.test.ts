@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openConnections, type RedisConnections } from '../../src/redis/connections.js';
+import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/state/keys.js';
 import { createLogReader } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
@@ -12,7 +12,7 @@ import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.js';
 interface Behind {
   redis: PrivateRedis;
   proxy: RedisProxy;
-  connections: RedisConnections;
+  connections: ReturnType<typeof openConnections>;
 }
 
 describe.skipIf(redisBinary === undefined)('redis connections', () => {

@@ -9,6 +9,8 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
+import { untraced } from '../../src/runtime/tracing.js';
+import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
 import { createRecordGate } from '../../src/state/gate.js';
@@ -132,7 +134,7 @@ export function fanOutDeps({
   redis,
   keys,
   connect,
-}: FanOutParts): Omit<DispatcherOptions, 'subscriptions'> & Pick<HandlerPoolOptions, 'once' | 'health'> {
+}: FanOutParts): Omit<DispatcherOptions & HandlerPoolOptions, 'subscriptions'> {
   return {
     connect,
     keys,
@@ -150,6 +152,11 @@ export function fanOutDeps({
     health: createHealthStore(redis, keys),
     workspaces: [WORKSPACE],
     logger: silentLog,
+    clock: systemClock,
+    watch: { untilUsable: () => Promise.resolve(), onWritable: () => () => undefined },
+    loops: new Map(),
+    unfinished: createUnfinished(),
+    tracing: untraced,
   };
 }
 

@@ -2,7 +2,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool, type HandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
+import { createHandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import type { BackfillStore, LogReader, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -14,7 +14,7 @@ import type { TestRedis } from './redis.js';
 
 export interface RunningFanOut {
   dispatcher: Dispatcher;
-  pool: HandlerPool;
+  pool: ReturnType<typeof createHandlerPool>;
   queues: Queues;
   dead: DeadLetters;
   /** Appends changes of one record to the log. Returns their log ids. */
