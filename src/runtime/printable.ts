@@ -17,10 +17,9 @@ export function shorten(text: string, longest: number): string {
  */
 export function escapeInvisible(text: string): string {
   return text.replace(/[^\P{C}\n\t\u001b]/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join(''),
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
-}
-
-function hex(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`;
 }

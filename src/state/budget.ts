@@ -1,17 +1,10 @@
 /** The sliding window of a workspace's granted requests, in Redis, shared by all processes. */
 import type { BudgetWindow, Refusal, WindowAnswer } from '../api/budget.js';
-import type { Redis } from '../redis/client.js';
-import type { Keys } from './keys.js';
+import type { WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 
 const takeBudget = loadScript('take-budget');
 const pauseBudget = loadScript('pause-budget');
-
-export interface BudgetWindowOptions {
-  redis: Redis;
-  keys: Keys;
-  workspace: string;
-}
 
 /** The TTL of the keys: longer than the allowance takes to climb from a tenth of the budget to all of it. */
 const LEAST_TTL_MS = 1_200_000;
@@ -19,7 +12,7 @@ const TTL_WINDOWS = 100;
 /** Refusals of this time have one cause: an answer of a usual API takes less, and a retry at least 200 ms. */
 const ONE_REFUSAL_MS = 1_000;
 
-export function createBudgetWindow({ redis, keys, workspace }: BudgetWindowOptions): BudgetWindow {
+export function createBudgetWindow({ redis, keys, workspace }: WorkspaceRedis): BudgetWindow {
   const used = [keys.budget(workspace), keys.budgetWindow(workspace), keys.budgetPause(workspace)];
   return {
     async take({ wanted, allowed, burst, windowMs, refusal }) {
@@ -46,7 +39,7 @@ export async function readLastRefusal({
   redis,
   keys,
   workspace,
-}: BudgetWindowOptions): Promise<{ refusal: Refusal | null; pausedMs: number }> {
+}: WorkspaceRedis): Promise<{ refusal: Refusal | null; pausedMs: number }> {
   const budget = keys.budget(workspace);
   const [fields, left, pausedMs] = await Promise.all([
     redis.hmget(budget, 'ends', 'refusal', 'level'),

@@ -26,7 +26,7 @@ import type {
   StoredEvent,
 } from '../dispatch/ports.js';
 import { eventSchema } from './event-log.js';
-import type { Keys } from './keys.js';
+import type { Keys, WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer } from './scripts.js';
 import { readJson, unreadable } from './stored.js';
 
@@ -46,10 +46,7 @@ interface Question {
   stored?: string;
 }
 
-interface Scope {
-  redis: Redis;
-  keys: Keys;
-}
+type Scope = Omit<WorkspaceRedis, 'workspace'>;
 
 export function createRecordGate(redis: Redis, keys: Keys): RecordGate {
   const scope = { redis, keys };

@@ -30,19 +30,15 @@ export interface TrimOptions {
   disabled: readonly string[];
 }
 
-export interface Trimmed {
-  dropped: number;
-  /** Subscriptions whose offset was dropped. If one is configured again, it begins as a new one. */
-  droppedOffsets: string[];
-  /** Disabled subscriptions that had not read or not handled all of the removed events. */
-  missedBy: string[];
-}
-
 const CHUNK = 1_000;
 /** Longer keeps a log that no subscription reads; shorter loses events of a service that is down for repair. */
 const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
-export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): Promise<Trimmed> {
+/**
+ * @returns `droppedOffsets`: subscriptions whose offset was dropped, which begin as new ones if they are configured again; `missedBy`:
+ * disabled subscriptions that had not read or not handled all of the removed events
+ */
+export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const { workspace, retention, nowMs, disabled } = options;
   const log = keys.log(workspace);
   const { kept, droppedOffsets } = await dropUnconfigured(redis, keys, options);
@@ -60,11 +56,11 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions): P
   const holding = needed
     .filter(({ name }) => !disabled.includes(name))
     .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
-  const dropped = await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
+  await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
   const first = await firstId(redis, log, '-');
   const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
   const missed = needed.filter(({ name, next, oldest }) => disabled.includes(name) && (isGone(next) || isGone(oldest)));
-  return { dropped, droppedOffsets, missedBy: missed.map(({ name }) => name) };
+  return { droppedOffsets, missedBy: missed.map(({ name }) => name) };
 }
 
 async function firstId(redis: Redis, log: string, from: string): Promise<string | null> {
@@ -102,16 +98,16 @@ async function trimTo(
   redis: Redis,
   log: string,
   { retention, nowMs, keepFrom }: Pick<TrimOptions, 'retention' | 'nowMs'> & { keepFrom: string },
-): Promise<number> {
+): Promise<void> {
   const tooOld = olderId(`${Math.max(0, nowMs - retention.ageMs)}-0`, keepFrom);
-  let dropped = await trimNodes(redis, log, { before: tooOld, most: Infinity });
-  dropped += await redis.xtrim(log, 'MINID', tooOld);
+  await trimNodes(redis, log, { before: tooOld, most: Infinity });
+  await redis.xtrim(log, 'MINID', tooOld);
   const excess = (await redis.xlen(log)) - retention.events;
-  if (excess <= 0) return dropped;
+  if (excess <= 0) return;
   const trimmed = await trimNodes(redis, log, { before: keepFrom, most: excess });
   const rest = await redis.xrange(log, '-', '+', 'COUNT', Math.min(excess - trimmed, CHUNK) + 1);
   const cut = rest.at(-1)?.[0];
-  return dropped + trimmed + (cut === undefined ? 0 : await redis.xtrim(log, 'MINID', olderId(cut, keepFrom)));
+  if (cut !== undefined) await redis.xtrim(log, 'MINID', olderId(cut, keepFrom));
 }
 
 /**

@@ -57,20 +57,7 @@ const stateSchema = z.object({
 });
 export type WorkspaceState = z.infer<typeof stateSchema>;
 
-export interface StateGuard {
-  /** Reads the state, and writes one if it is missing. A loss, and that Redis went back, is logged and reported by an event. */
-  check(workspace: string): Promise<WorkspaceState>;
-  /** The newest entry of the log. Notices as `check` does that Redis went back to an earlier state; writes no state. */
-  tail(workspace: string): Promise<string>;
-  /** What this process knows of the log. Another one after Redis went back. */
-  mark(workspace: string): LogMark;
-  /** The state as it was last seen; null before. */
-  state(workspace: string): WorkspaceState | null;
-  /** The epoch of what is committed on this server. @param json the state as it is stored; `''` for none */
-  epochOn(workspace: string, json: string, server: string): Promise<number>;
-  /** Starts a new epoch because a person says that Redis was set back. Null: the workspace has no state. */
-  startEpoch(workspace: string): Promise<WorkspaceState | null>;
-}
+export type StateGuard = ReturnType<typeof createStateGuard>;
 
 interface Known {
   state: WorkspaceState;
@@ -88,7 +75,7 @@ interface GuardDeps {
   forgets?: boolean;
 }
 
-export function createStateGuard(deps: GuardDeps): StateGuard {
+export function createStateGuard(deps: GuardDeps) {
   const guards = new Map<string, WorkspaceGuard>();
   const of = (workspace: string): WorkspaceGuard => {
     const found = guards.get(workspace) ?? new WorkspaceGuard(workspace, deps);
@@ -96,19 +83,25 @@ export function createStateGuard(deps: GuardDeps): StateGuard {
     return found;
   };
   return {
-    async check(workspace) {
+    /** Reads the state, and writes one if it is missing. A loss, and that Redis went back, is logged and reported by an event. */
+    async check(workspace: string): Promise<WorkspaceState> {
       const { state } = await of(workspace).look({ creates: true });
       // Not reached: it was created.
       return state ?? freshState(null, deps.clock.now());
     },
-    async tail(workspace) {
+    /** The newest entry of the log. Notices as `check` does that Redis went back to an earlier state; writes no state. */
+    async tail(workspace: string): Promise<string> {
       const { newest } = await of(workspace).look({ creates: false });
       return newest === '' ? BEFORE_ALL : newest;
     },
-    mark: (workspace) => of(workspace).mark,
-    state: (workspace) => of(workspace).state,
-    epochOn: (workspace, json, server) => of(workspace).epochOn(json, server),
-    startEpoch: (workspace) => of(workspace).startEpoch(),
+    /** What this process knows of the log. Another one after Redis went back. */
+    mark: (workspace: string) => of(workspace).mark,
+    /** The state as it was last seen; null before. */
+    state: (workspace: string) => of(workspace).state,
+    /** The epoch of what is committed on this server. @param json the state as it is stored; `''` for none */
+    epochOn: (workspace: string, json: string, server: string) => of(workspace).epochOn(json, server),
+    /** Starts a new epoch because a person says that Redis was set back. Null: the workspace has no state. */
+    startEpoch: (workspace: string) => of(workspace).startEpoch(),
   };
 }
 

@@ -11,7 +11,7 @@ import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
 import { readLastRefusal } from './budget.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import type { Keys } from './keys.js';
+import type { Keys, WorkspaceRedis } from './keys.js';
 import { readFailure, timesIn } from './schedule.js';
 import { LEARNED, learnedIn } from './shortcut-store.js';
 import { readState } from './state-guard.js';
@@ -29,10 +29,7 @@ type WatchedList = Pace & { enabled: boolean };
 /** A due list is swept within this time: loops read the times at least every 5 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
 
-interface View {
-  redis: Redis;
-  keys: Keys;
-  workspace: string;
+interface View extends WorkspaceRedis {
   nowMs: number;
   nextMs: typeof nextSweepMs;
   allowance: typeof allowanceAfter;

@@ -23,8 +23,9 @@ describe('the retention of the log', () => {
     await redis.redis.hset(redis.keys.readers('acme'), subscription, 0);
     await redis.redis.hset(redis.keys.offsets(subscription), 'acme', offset);
   };
-  const trim = (options: Partial<TrimOptions>) =>
-    trimLog(redis.redis, redis.keys, {
+  const trim = async (options: Partial<TrimOptions>) => {
+    const before = (await left()).length;
+    const trimmed = await trimLog(redis.redis, redis.keys, {
       workspace: 'acme',
       readers: ['books'],
       retention: { ageMs: 10 * MINUTE, events: 1_000_000 },
@@ -32,6 +33,8 @@ describe('the retention of the log', () => {
       disabled: [],
       ...options,
     });
+    return { dropped: before - (await left()).length, ...trimmed };
+  };
 
   it('retention: old events are removed unless a subscription has not read them', async () => {
     const ids = await minutes(30);
