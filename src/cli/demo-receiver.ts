@@ -1,6 +1,5 @@
 /** What the demo's subscriptions send to: a server on this machine, one of whose addresses fails now and then, as real ones do. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createApp, listening } from '../server/http/app.js';
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
@@ -13,42 +12,31 @@ const REFUSED_TO_THE_END = 40;
 export async function startDemoReceiver() {
   const refusals = new Map<string, number>();
   let count = 0;
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => {
-      if (request.url !== '/ops') {
-        response.writeHead(204).end();
-        return;
-      }
-      const id = String(request.headers['webhook-id']);
-      const left = refusals.get(id) ?? refusalsOf(++count);
-      refusals.set(id, left - 1);
-      if (left > 0) response.writeHead(503).end('the order system is being deployed');
-      else response.writeHead(204).end();
-    });
+  const app = createApp({});
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume();
+    done(null);
   });
-  const url = await listening(server);
+  app.post('/chat', (_request, reply) => reply.code(204).send());
+  app.post('/ops', (request, reply) => {
+    const id = String(request.headers['webhook-id']);
+    const left = refusals.get(id) ?? refusalsOf(++count);
+    refusals.set(id, left - 1);
+    return left > 0 ? reply.code(503).send('the order system is being deployed') : reply.code(204).send();
+  });
+  const server = listening(app, { host: '127.0.0.1', port: 0 });
+  const url = await server.start();
   return {
     /** Takes everything. */
     chatUrl: `${url}/chat`,
     /** Refuses the first attempt of some events and all attempts of a few; what a person sends again, it takes. */
     opsUrl: `${url}/ops`,
-    close: async (): Promise<void> => {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
-    },
+    close: () => server.stop(),
   };
 }
 
 function refusalsOf(nth: number): number {
   if (nth % REFUSED_TO_THE_END === 3) return OPS_ATTEMPTS;
   return nth % REFUSED_ONCE === 2 ? 1 : 0;
-}
-
-async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
