@@ -51,8 +51,6 @@ interface Answer {
   excerpt: string;
 }
 
-export type Post = ReturnType<typeof createPost>;
-
 type Encode = (now: number) => Message;
 
 export function createPost(

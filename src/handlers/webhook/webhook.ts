@@ -9,7 +9,7 @@ import { strictOptions } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
 import type { HandlerContext, Pinged, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, placeOf, toEndpoint } from '../http/endpoint.js';
-import { createPost, type EndpointWorld, type Message, type Post } from '../http/post.js';
+import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 
@@ -74,6 +74,25 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
   );
   const send = (message: Unsigned, context: Pick<HandlerContext, 'log' | 'signal' | 'traceparent'>): Promise<void> =>
     post.send((now) => traced(sign(message, now), context.traceparent), context);
+  /** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
+  const ping = async ({ signal }: { signal: AbortSignal }): Promise<Pinged> => {
+    // A new id each time: a receiver would skip an id it has already received.
+    const id = `test_${randomUUID()}`;
+    // Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests.
+    const type = 'changefeed.test';
+    const message = 'A test event sent with "changefeed webhook test". Nothing has changed in the CRM.';
+    let signature = '';
+    const probed = await post.probe((now) => {
+      const about = { id, source: '/changefeed', type, subject: subscription, time: isoTime(now) };
+      const data = { test: true, message };
+      const event = { specversion: '1.0', ...about, datacontenttype: 'application/json', data } as const;
+      const signed = sign(encodeEvent(event), now);
+      signature = signed.headers['webhook-signature'] ?? '';
+      return signed;
+    }, signal);
+    const signatures = signature.split(' ').map((text, index) => ({ secret: index + 1, signature: text }));
+    return { subscription, place, id, type, signatures, ...probed };
+  };
   return toSubscription(settings, {
     handler: 'webhook',
     retry: ENDPOINT_RETRY,
@@ -81,7 +100,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     disableAfterMs: settings.disableAfter,
     handle: (event, context) => send(encodeEvent(event), context),
     handleBatch: (events, context) => send(encodeBatch(events), context),
-    ping: ({ signal }) => ping({ subscription, place, sign, post, signal }),
+    ping,
     reach: () => post.reach(),
     close: () => post.close(),
   });
@@ -134,32 +153,4 @@ function isSecret(text: string): boolean {
   const bytes = Buffer.from(encoded, 'base64');
   // Node ignores invalid base64. A typing error must not become another key.
   return bytes.toString('base64') === encoded && bytes.length >= LEAST_BYTES && bytes.length <= MOST_BYTES;
-}
-
-interface PingOptions {
-  subscription: string;
-  place: string;
-  sign: Sign;
-  post: Post;
-  signal: AbortSignal;
-}
-
-/** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
-async function ping({ subscription, place, sign, post, signal }: PingOptions): Promise<Pinged> {
-  // A new id each time: a receiver would skip an id it has already received.
-  const id = `test_${randomUUID()}`;
-  // Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests.
-  const type = 'changefeed.test';
-  const message = 'A test event sent with "changefeed webhook test". Nothing has changed in the CRM.';
-  let signature = '';
-  const probed = await post.probe((now) => {
-    const about = { id, source: '/changefeed', type, subject: subscription, time: isoTime(now) };
-    const data = { test: true, message };
-    const event = { specversion: '1.0', ...about, datacontenttype: 'application/json', data } as const;
-    const signed = sign(encodeEvent(event), now);
-    signature = signed.headers['webhook-signature'] ?? '';
-    return signed;
-  }, signal);
-  const signatures = signature.split(' ').map((text, index) => ({ secret: index + 1, signature: text }));
-  return { subscription, place, id, type, signatures, ...probed };
 }
