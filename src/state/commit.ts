@@ -1,7 +1,8 @@
 /** What a step of a walk or a shortcut writes, as the arguments of one script: all of it or nothing (lua/commit.lua). */
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
-import type { CommitResult, RecordWrite, Step } from '../sweep/store.js';
+import { UNCONFIRMED } from '../detect/removal.js';
+import type { CommitResult, FinishedPages, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './field-names.js';
 import { type WorkspaceRedis, recordField } from './keys.js';
@@ -9,18 +10,20 @@ import type { KeptStep, LogMark } from './log-mark.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
-import { loadScript, unexpectedAnswer, words, type Script } from './scripts.js';
+import { loadScript, unexpectedAnswer, words } from './scripts.js';
 
 const script = loadScript('commit');
 
 /** The script's KEYS whose fields a step changes, by their numbers. */
 const SWEEP = 4;
+const MEMBERS = 7;
 const PAGES = 8;
 const MISSING = 9;
 const CREATED = 10;
 const WALK_CURSORS = 11;
 const WALK_MEMBERS = 12;
 const WALK_PAGES = 13;
+const UNCONFIRMED_IDS = 15;
 
 /** In place of the digest of field names: the values are digests of rows, which are added to their fields. */
 const ROWS = '';
@@ -28,10 +31,13 @@ const ROWS = '';
 type Argument = string | number | Buffer;
 type FieldChange = [
   key: number,
-  op: 'set' | 'incr' | 'del' | 'add' | 'forget',
+  op: 'set' | 'incr' | 'del' | 'add' | 'forget' | 'move' | 'take' | 'drop',
   field: string | number,
   value: Argument,
 ];
+
+/** `further`: changes of the walk as a whole, without records and events. They may be repeated. */
+export type CommittedStep = Step & { further?: readonly FieldChange[] };
 
 export interface CommitOptions {
   /** By the token of a lease, the last step of its list. @defaultValue not known */
@@ -44,7 +50,7 @@ export interface CommitOptions {
 export async function commit(
   scope: WorkspaceRedis,
   list: ListName,
-  step: Step,
+  step: CommittedStep,
   { steps, mark }: CommitOptions = {},
 ): Promise<CommitResult | { outcome: 'back' }> {
   const { keys, workspace } = scope;
@@ -58,11 +64,11 @@ export async function commit(
     ...[own, keys.names(workspace, list), keys.log(workspace)],
     ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
     ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
-    other,
+    ...[other, keys.unconfirmed(workspace, list)],
   ];
   const names = await namesFor(scope, list, writes);
-  const changes = fieldChanges(step, isRows);
-  const id = randomUUID();
+  const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
+  const id = step.further === undefined ? randomUUID() : '';
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     ...[isRows ? ROWS : names.id, JSON.stringify(names.names)],
@@ -73,12 +79,12 @@ export async function commit(
     ...[steps?.get(token) ?? '', traceparent],
   ];
   // Before it is done: of two steps on their way, the second comes after the first.
-  if (steps?.has(token) === true) steps.set(token, id);
+  if (id !== '' && steps?.has(token) === true) steps.set(token, id);
   const answer = await script.run(scope.redis, touched, args);
   const [word, , logId = ''] = words(script, answer);
   if (word === 'back') return { outcome: word };
   if (mark !== undefined && logId !== '') remember(mark, { list, logId, step }, args);
-  return committed(script, answer);
+  return committed(answer);
 }
 
 function remember(mark: LogMark, kept: Omit<KeptStep, 'size'>, args: readonly Argument[]): void {
@@ -126,12 +132,12 @@ async function namesFor(scope: WorkspaceRedis, list: ListName, writes: readonly 
   return withFurtherNames((await readFieldNames(scope, list)).byId.values(), Object.keys(content ?? {}));
 }
 
-export function committed(called: Script, answer: unknown): CommitResult {
-  const [word, detail = ''] = words(called, answer);
+function committed(answer: unknown): CommitResult {
+  const [word, detail = ''] = words(script, answer);
   if (word === 'committed') return { outcome: 'committed', events: Number(detail) };
   if (word === 'fenced') return { outcome: 'fenced', holder: detail === '' ? null : detail };
   if (word === 'lost') return { outcome: 'lost' };
-  throw unexpectedAnswer(called, word);
+  throw unexpectedAnswer(script, word);
 }
 
 function recordArguments(writes: readonly RecordWrite[], names: FieldNames): Argument[] {
@@ -164,4 +170,37 @@ function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMemb
   if (stored === null) return [forget, [WALK_PAGES, 'forget', number, '']];
   if (!hasOtherMembers) return [[PAGES, 'set', number, JSON.stringify(stored)]];
   return [forget, [WALK_PAGES, 'set', number, JSON.stringify(stored)]];
+}
+
+/** The walk that begins now is the first that must show what shortcuts and parts of large pages created. */
+export const BEGIN_WALK: readonly FieldChange[] = [
+  [UNCONFIRMED_IDS, 'take', '', CREATED],
+  [SWEEP, 'del', 'createdRows', ''],
+];
+
+/** What an abandoned sweep leaves: the next one starts at the first page. */
+export const ABANDON: readonly FieldChange[] = [
+  [SWEEP, 'del', 'checkpoint', ''],
+  ...[WALK_CURSORS, WALK_MEMBERS, WALK_PAGES].map((key): FieldChange => [key, 'drop', '', '']),
+];
+
+/** Otherwise the removal of records that only an abandoned sweep has seen would go unnoticed. */
+export function becomeUnconfirmed(ids: readonly string[]): FieldChange[] {
+  return ids.map((id) => [UNCONFIRMED_IDS, 'add', id, '']);
+}
+
+/** A page is in one of the hashes at any time: in neither, its members would be lost, and with them their removals. */
+export function promotion({ promote, drop, forget }: FinishedPages): FieldChange[] {
+  return [
+    ...promote.flatMap((page): FieldChange[] => [
+      [WALK_MEMBERS, 'move', page, MEMBERS],
+      [WALK_PAGES, 'move', page, PAGES],
+    ]),
+    ...drop.flatMap((page): FieldChange[] =>
+      page === UNCONFIRMED
+        ? [[UNCONFIRMED_IDS, 'drop', '', '']]
+        : [MEMBERS, PAGES].map((key) => [key, 'del', page, '']),
+    ),
+    ...forget.map((page): FieldChange => [PAGES, 'forget', page, '']),
+  ];
 }

@@ -2,16 +2,13 @@
 import type { ListName } from '../crm/lists/lists.js';
 import { learnedSchema, type Learned } from '../sweep/shortcuts/store.js';
 import type { SweepStore } from '../sweep/store.js';
-import { committed } from './commit.js';
 import type { WorkspaceRedis } from './keys.js';
 import { readMembersOf } from './membership.js';
-import { loadScript } from './scripts.js';
 import { readJson } from './stored.js';
 
 export const LEARNED = 'learned';
-const beginWalk = loadScript('begin-walk');
 
-type OfShortcuts = Pick<SweepStore, 'membersOf' | 'created' | 'beginWalk' | 'learned' | 'saveLearned'>;
+type OfShortcuts = Pick<SweepStore, 'membersOf' | 'created' | 'learned' | 'saveLearned'>;
 
 export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
   const { redis, keys, workspace } = scope;
@@ -23,10 +20,6 @@ export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
         redis.hget(keys.sweep(workspace, list), 'createdRows'),
       ]);
       return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
-    },
-    async beginWalk(list, token) {
-      const touched = [keys.lease, keys.created, keys.unconfirmed, keys.sweep].map((key) => key(workspace, list));
-      return committed(beginWalk, await beginWalk.run(redis, touched, [token]));
     },
     learned: async (list) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
     async saveLearned(list, learned) {

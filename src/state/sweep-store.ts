@@ -6,13 +6,14 @@ import type { Redis } from '../redis/client.js';
 import {
   storedPageSchema,
   type AcquireResult,
+  type CommitResult,
   type StoredPage,
   type StoredSweep,
   type SweepStore,
 } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { shortcutStore } from './shortcut-store.js';
-import { commit, committed } from './commit.js';
+import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type CommittedStep } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import {
@@ -32,9 +33,7 @@ import { readJson, readNumber, readTime, type StoredAt } from './stored.js';
 
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
-const abandonSweep = loadScript('abandon-sweep');
 const forgetBaseline = loadScript('forget-baseline');
-const promotePages = loadScript('promote-pages');
 
 /** Short enough to be readable in a sweep's id; it differs from the tokens of all other attempts, also after Redis lost writes. */
 const TOKEN_BYTES = 6;
@@ -51,6 +50,13 @@ export function createSweepStore(
   const scope = { redis, keys, workspace };
   /** By the token of a lease, the last step of its list. */
   const steps = new Map<string, string>();
+  const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
+    const result = await commit(scope, list, step, { steps, mark: guard?.mark(workspace) });
+    if (result.outcome !== 'back') return result;
+    // This begins a new epoch, which takes the lease.
+    await guard?.tail(workspace);
+    return { outcome: 'fenced', holder: null };
+  };
   return {
     ...leases(scope, { steps, guard }),
     ...records(scope),
@@ -63,29 +69,17 @@ export function createSweepStore(
     pagesHolding: (list, wanted, except) => readPagesHolding(scope, list, { keys: wanted, except }),
     pages: (list, from, count) => readPages(scope, list, { from, count }),
     recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
-    async commit(list, step) {
-      const result = await commit(scope, list, step, { steps, mark: guard?.mark(workspace) });
-      if (result.outcome !== 'back') return result;
-      // This begins a new epoch, which takes the lease.
-      await guard?.tail(workspace);
-      return { outcome: 'fenced', holder: null };
-    },
-    async promotePages(list, { token, promote, drop, forget }) {
-      const walk = [keys.walkMembers, keys.walkPages, keys.members, keys.pages];
-      const touched = [keys.lease, ...walk, keys.unconfirmed].map((key) => key(workspace, list));
-      const args = [token, promote.length, ...promote, drop.length, ...drop, ...forget];
-      return committed(promotePages, await promotePages.run(redis, touched, args));
-    },
+    commit: write,
+    promotePages: (list, { token, ...pages }) => write(list, { token, writes: [], further: promotion(pages) }),
+    beginWalk: (list, token) => write(list, { token, writes: [], further: BEGIN_WALK }),
     async abandon(list, token) {
-      const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
-      const touched = [keys.lease, keys.sweep, keys.unconfirmed, ...walk].map((key) => key(workspace, list));
       const ids = unconfirmedIds(await readMembership(scope, list));
       for (; ids.length > ABANDONED_AT_ONCE; ids.splice(0, ABANDONED_AT_ONCE)) {
-        const some = ids.slice(0, ABANDONED_AT_ONCE);
-        const result = committed(abandonSweep, await abandonSweep.run(redis, touched, [token, 'keep', ...some]));
+        const further = becomeUnconfirmed(ids.slice(0, ABANDONED_AT_ONCE));
+        const result = await write(list, { token, writes: [], further });
         if (result.outcome !== 'committed') return result;
       }
-      return committed(abandonSweep, await abandonSweep.run(redis, touched, [token, 'drop', ...ids]));
+      return await write(list, { token, writes: [], further: [...becomeUnconfirmed(ids), ...ABANDON] });
     },
     async forgetBaseline(list) {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);

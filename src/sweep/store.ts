@@ -248,6 +248,16 @@ export interface Membership {
   missing: Map<string, Missing>;
 }
 
+/** What becomes of the pages of the last complete sweep. */
+export interface FinishedPages {
+  /** Pages whose new members the next sweep compares with. */
+  promote: number[];
+  /** Pages that no longer exist. */
+  drop: number[];
+  /** Unchanged pages with a record that also came to, or left, another page. That page may have shown it differently. */
+  forget: number[];
+}
+
 export interface CreatedRecords {
   ids: ReadonlySet<string>;
   count: number;
@@ -298,19 +308,8 @@ export interface SweepStore {
   saveLearned(list: ListName, learned: Learned): Promise<void>;
   /** Every write of a walk and of a shortcut. */
   commit(list: ListName, step: Step): Promise<CommitResult>;
-  /**
-   * Makes some pages those of the last complete sweep, and drops other pages. Pages to `forget` keep their members and are no longer
-   * recognised.
-   */
-  promotePages(
-    list: ListName,
-    pages: {
-      token: FencingToken;
-      promote: readonly number[];
-      drop: readonly number[];
-      forget: readonly number[];
-    },
-  ): Promise<CommitResult>;
+  /** Makes some pages those of the last complete sweep. */
+  promotePages(list: ListName, pages: FinishedPages & { token: FencingToken }): Promise<CommitResult>;
   /** ISO 8601: what was held by then is accepted; null when no person accepted anything. */
   acceptedAt(list: ListName): Promise<string | null>;
   /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */

@@ -1,4 +1,4 @@
---[[ commit: commits everything that one step of a walk or a shortcut changes, or nothing of it.
+--[[ commit: commits everything that one step of a walk or a shortcut changes, or nothing of it. Every write of a sweep is such a step.
 
   A process can be killed (kill -9) before or after this script, never within it:
   - Before: nothing of the page is written. The checkpoint still names its cursor, or that of an unchanged page shortly before it; the
@@ -19,16 +19,20 @@
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
   When the sweep completes, what only the walk needed is deleted, and what the list kept in its other form.
+  A repetition of a step after a crash finds the fields that it moves gone, and skips them.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
   KEYS 1 records · 2 names · 3 log · 4 sweep · 5 lease · 6 due · 7 members · 8 pages · 9 missing · 10 created
        11 cursors of the walk · 12 its members · 13 its pages · 14 what the list kept in its other form (records or rows)
-  ARGV 1 token · 2 unique id of this step · 3 checkpoint ("" when the sweep completes, and for a shortcut)
+       15 unconfirmed
+  ARGV 1 token · 2 unique id of this step ("" where it may be repeated: it has no records and no events)
+       3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
        6 digest of the field names that the records are packed with, or "" where rows are only recognised · 7 these names
        8 n · n × (field, packed record or digest of a row, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
-       then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, or "forget" a page, field, value)
+       then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
+         "take" all of another set, or "drop" the key, field, value or number of the other key)
        then t · t × (timer, ms or "" for none)
        last two: the step before this one ("" where it is not known) · traceparent ("" for none),
        which each event gets as a second field: readers of earlier releases know "event" only
@@ -47,7 +51,7 @@ elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
   redis.call('HSET', KEYS[4], 'quiet', 1)
   return { 'lost' }
 end
-redis.call('HSET', KEYS[4], 'step', ARGV[2])
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[4], 'step', ARGV[2]) end
 
 local events, newest = 0, ''
 local function append(event)
@@ -79,6 +83,16 @@ for _ = 1, tonumber(ARGV[at]) do
   elseif op == 'del' then redis.call('HDEL', key, field)
   elseif op == 'add' then redis.call('SADD', key, field)
   elseif op == 'forget' then forgetPage(key, field)
+  elseif op == 'drop' then redis.call('UNLINK', key)
+  elseif op == 'take' then
+    redis.call('SUNIONSTORE', key, key, KEYS[tonumber(value)])
+    redis.call('UNLINK', KEYS[tonumber(value)])
+  elseif op == 'move' then
+    local moved = redis.call('HGET', key, field)
+    if moved then
+      redis.call('HSET', KEYS[tonumber(value)], field, moved)
+      redis.call('HDEL', key, field)
+    end
   -- Below 0: the field was not tracked when the record was added, and is when it is removed.
   elseif redis.call('HINCRBY', key, field, value) <= 0 then redis.call('HDEL', key, field) end
   at = at + 4

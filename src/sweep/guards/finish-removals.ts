@@ -31,7 +31,7 @@ import { parseStored, serialised, talliedValueTypes } from '../records.js';
 import { expectCommitted } from '../errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { Checkpoint, Membership, RecordWrite, SweepStore } from '../store.js';
+import type { Checkpoint, FinishedPages, Membership, RecordWrite, SweepStore } from '../store.js';
 
 const RECORDS_PER_STEP = 100;
 
@@ -43,16 +43,6 @@ interface FinishedRemovals {
   checkpoint: Checkpoint;
   held: Held | null;
   pages: FinishedPages;
-}
-
-/** What becomes of the pages of the last complete sweep. */
-export interface FinishedPages {
-  /** Pages whose new members the next sweep compares with. */
-  promote: number[];
-  /** Pages that no longer exist. */
-  drop: number[];
-  /** Unchanged pages with a record that also came to, or left, another page. That page may have shown it differently. */
-  forget: number[];
 }
 
 /**

@@ -8,11 +8,11 @@ import { pastAfter } from '../../detect/schema-drift/drift.js';
 import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
 import { isoTime } from '../../runtime/clock.js';
 import { expectCommitted } from '../errors.js';
-import { finishRemovals, type FinishedPages } from '../guards/finish-removals.js';
+import { finishRemovals } from '../guards/finish-removals.js';
 import { guardOf, heldCreations } from '../guards/guard-creations.js';
 import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';
 import type { SweepMemory } from '../memory.js';
-import type { Checkpoint, SweepCounts, SweepSummary } from '../store.js';
+import type { Checkpoint, FinishedPages, SweepCounts, SweepSummary } from '../store.js';
 
 /** Pages promoted by one script. More would block Redis for too long. */
 const PAGES_PER_STEP = 200;
