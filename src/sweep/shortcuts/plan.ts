@@ -152,6 +152,13 @@ export class Plan {
       if (isLikely(this.#rates.rightness(new Set([by]), nowMs))) this.#name(id, { atMs, by: new Set([by]) });
   }
 
+  /** The named records that were not looked up. */
+  giveBack(): Aimed[] {
+    const named = [...this.#pending].flatMap(([id, { by, atMs }]) => [...by].map((one) => ({ id, by: one, atMs })));
+    this.#pending.clear();
+    return named;
+  }
+
   /** The most valuable page, if any is worth a request. @param pageOf where a record stands; null while that of none is known */
   next(nowMs: number, pageOf: ((id: string) => number | null) | null): PlannedPage | null {
     if (nowMs - this.#lastMs < this.#paceMs) return null;

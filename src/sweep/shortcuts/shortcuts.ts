@@ -173,7 +173,19 @@ class ListShortcuts implements Shortcuts {
   }
 
   async end(): Promise<void> {
+    await this.#giveBack();
     await this.#save(this.#savedMs);
+  }
+
+  /** So that the process that gets the lease next finds them. */
+  async #giveBack(): Promise<void> {
+    const { list, workspace, log, queue } = this.#deps;
+    const named = this.#plan.giveBack();
+    try {
+      await Promise.all(named.map(({ id, ...how }) => queue.add(list, [id], how)));
+    } catch (error) {
+      log.debug({ workspace, list, error: messageOf(error) }, 'named records not queued: the next sweep reads them');
+    }
   }
 
   async #next(nowMs: number): Promise<ShortcutPage | null> {

@@ -206,6 +206,18 @@ describe('shortcuts: an aimed fetch', () => {
     expect(asked(api).filter(isMiddle)).toEqual([]);
   });
 
+  it('gives back what it has not looked up, to the process that gets the lease next', async () => {
+    const { api, loop } = await opened();
+    await loop.queue.add('people', ['p4', 'p8', 'p12'], { by: 'hint', atMs: loop.now() });
+    await loop.pass(400);
+    const first = asked(api).filter(isMiddle);
+    expect(first.length).toBeGreaterThan(0);
+    expect(first.length).toBeLessThan(3);
+    await loop.restart();
+    await loop.pass(3_000);
+    expect([...first, ...asked(api).filter(isMiddle)].sort()).toEqual(['12', '4', '8']);
+  });
+
   it('serves the names queued by another process, the one that has waited longest first', async () => {
     const { api, loop } = await opened();
     await loop.queue.add('people', ['p4'], { by: 'hint', atMs: loop.now() - 2_000 });
