@@ -55,6 +55,15 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
   };
 }
 
+/** As the client while the budget grants nothing. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
+}
+
 const worthOne = (): number => 1;
 const aimedAt = (page: number): ShortcutPage => ({
   ...{ kind: 'aimed', page, cursor: String((page - 1) * 2), ids: [`p${(page - 1) * 2}`], value: worthOne },
@@ -72,6 +81,33 @@ describe('shortcuts of a walk', () => {
     await sweep({ shortcuts: reader });
     expect(await eventLines()).toEqual(['updated p6 1']);
     expect([results, abandoned]).toEqual([[], [aimedAt(4)]]);
+  });
+
+  it('shortcuts of a walk: a page that the budget does not grant keeps no other page of the list waiting', async () => {
+    const api = listedApi(people);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    const waiting = [aimedAt(3), aimedAt(4)];
+    const worthMore = aimedAt(2);
+    const { reader, results, abandoned } = asking(api, worthMore);
+    // The two that come first take all places.
+    const wanted = [worthMore];
+    reader.next = () => Promise.resolve(waiting.pop() ?? (abandoned.length > 0 ? wanted.pop() : undefined) ?? null);
+    edit(api, 'p2', 'A');
+    const inner = api.fetchPage.bind(api);
+    api.fetchPage = async (list, options) => {
+      if (!('kind' in options)) return await inner(list, options);
+      if (options.cursor !== worthMore.cursor) return await untilAborted(options.signal);
+      options.onGrant?.();
+      return { list, records: api.records.slice(2, 4), nextCursor: '4', bytes: 0 };
+    };
+    api.before = async (cursor) => {
+      if (cursor === '2') await eventually(() => expect(results).toEqual(['shown']));
+      return undefined;
+    };
+    await sweep({ shortcuts: reader });
+    expect(await eventLines()).toEqual(['updated p2 1']);
+    expect(abandoned).toHaveLength(2);
   });
 
   it('shortcuts of a walk: an answer is committed before the next page of the walk', async () => {
