@@ -127,11 +127,7 @@ export class Plan {
 
   anchor({ pages, startedMs, completedMs, lastCursor }: CompleteSweep, nowMs: number): void {
     this.#pages = pages;
-    this.#walkMs = Math.max(
-      PAGES_PER_INTERVAL * this.#paceMs,
-      completedMs - startedMs,
-      Number(process.env['WALK_MS'] ?? 0),
-    );
+    this.#walkMs = Math.max(PAGES_PER_INTERVAL * this.#paceMs, completedMs - startedMs);
     // It has shown every record after these changes.
     for (const [id, { atMs }] of this.#pending) if (atMs + TIME_CUT_MS <= startedMs) this.#pending.delete(id);
     this.#requestedMs.clear();
