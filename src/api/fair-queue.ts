@@ -3,7 +3,7 @@
  *
  * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
  * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
- *   request, and the list that is furthest behind is next. A list that asked for nothing for a while gets no credit for that time.
+ *   request, and the list that is furthest behind is next. A list that asked for nothing for a while may catch up `CREDIT` requests.
  * - Of the urgent requests, the most valuable one of all lists comes first (sweep/shortcuts/plan.ts).
  */
 import type { ListName } from '../crm/lists/lists.js';
@@ -29,6 +29,12 @@ export const BACKGROUND_PART = 0.1;
 /** The part of the requests that walks get is measured over so many of them. */
 const MEASURED_REQUESTS = 500;
 
+/**
+ * Requests that a list may catch up. Where records were removed, a walk asks for one page after the other, and nothing of it waits while a page
+ * is under way: without credit, it would lose what it does not ask for in time.
+ */
+const CREDIT = 30;
+
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
 const WHOLE = 1 - 1e-9;
 
@@ -44,7 +50,7 @@ export interface FairQueue<Waiting> {
 }
 
 export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<Waiting> {
-  const walks = createTurns<Waiting>();
+  const walks = createTurns<Waiting>((list) => weights.get(list) ?? 1);
   const urgent: { waiting: Waiting; value: NonNullable<BudgetRequest['value']> }[] = [];
   const loads = new Map<ListName, WalkLoad>();
   const nextUrgent = (nowMs: number): Waiting | undefined => {
@@ -79,7 +85,7 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
         return nextUrgent(nowMs);
       }
       credit = Math.min(1, credit) + earned;
-      return walks.next((list) => weights.get(list) ?? 1);
+      return walks.next();
     },
     weigh(list, load) {
       loads.set(list, load);
@@ -114,11 +120,24 @@ type Shares = [ListName, number][];
 
 function usualShares(loads: Loads, walkPart: number): Shares {
   const bound = Math.min(1 - EQUALLY, 1 / (MOST_WALKS * walkPart));
+  const pages = byPages(loads).map(([, part]) => part);
+  const least = pages.map((part) => EQUALLY / loads.length + bound * part);
   const changes = byChange(loads);
-  return byPages(loads).map(([list, pages], at) => [
-    list,
-    EQUALLY / loads.length + bound * pages + (1 - EQUALLY - bound) * (changes[at] ?? pages),
-  ]);
+  const shares = atLeast(least, changes.length > 0 ? changes : pages);
+  return loads.map(([list], at) => [list, shares[at] ?? 0]);
+}
+
+/** Shares of one as wanted, but none below its least: what those get that want less is taken from the others in proportion. */
+function atLeast(least: readonly number[], wanted: readonly number[]): readonly number[] {
+  let shares = wanted;
+  const isBelow = (share: number, at: number): boolean => share < (least[at] ?? 0);
+  while (shares.some(isBelow)) {
+    const isShort = shares.map((share, at) => share <= (least[at] ?? 0));
+    const left = 1 - sum(least.filter((_, at) => isShort[at]));
+    const all = sum(wanted.filter((_, at) => isShort[at] !== true));
+    shares = wanted.map((part, at) => (isShort[at] === true ? (least[at] ?? 0) : (part * left) / all));
+  }
+  return shares;
 }
 
 function byPages(loads: Loads): Shares {
@@ -153,7 +172,7 @@ interface Line<Waiting> {
 }
 
 /** Start-time fair queueing over named lines. */
-function createTurns<Waiting>() {
+function createTurns<Waiting>(weightOf: (name: string) => number) {
   const lines = new Map<string, Line<Waiting>>();
   // That of the last request taken.
   let time = 0;
@@ -164,7 +183,7 @@ function createTurns<Waiting>() {
     },
     add(name: string, waiting: Waiting): void {
       const line = lines.get(name) ?? { waiting: [], due: time };
-      if (line.waiting.length === 0) line.due = Math.max(line.due, time);
+      if (line.waiting.length === 0) line.due = Math.max(line.due, time - CREDIT / weightOf(name));
       line.waiting.push(waiting);
       lines.set(name, line);
       size += 1;
@@ -177,7 +196,7 @@ function createTurns<Waiting>() {
         size -= 1;
       }
     },
-    next(weightOf: (name: string) => number): Waiting | undefined {
+    next(): Waiting | undefined {
       const [name, line] = [...lines].filter(([, one]) => one.waiting.length > 0).sort(byDue)[0] ?? [];
       if (name === undefined || line === undefined) return undefined;
       time = line.due;
