@@ -2,7 +2,7 @@
  * Which page of a list is worth reading next outside the order of the walk. One formula: how long the changes that a request for the page is
  * expected to find now have been waiting, all together.
  *
- *     value(page) = ( growth of the end × t² / 2
+ *     value(page) = ( growth of the end × 3/2 × t² / 2
  *                   + named records on it, each × how often such a name was right × half of the time of a walk
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately
@@ -16,7 +16,7 @@ import type { OpenRecords } from '../../detect/open.js';
 import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
-import { expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
+import { expected, gatheredRows, gatheringMs, growthWorth, isLikely, untilWalked, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
 
 export interface PlannedPage {
@@ -106,7 +106,7 @@ export class Plan {
   /** @param requestsPerSecond of the budget: the larger it is, the more often a quiet end can be polled */
   constructor({ requestsPerSecond, intervalMs }: { requestsPerSecond: number; intervalMs: number | null }) {
     const quietMs = Math.min(LONGEST_QUIET_MS, (1_000 * REQUESTS_PER_QUIET_POLL) / requestsPerSecond);
-    this.#leastGrowth = rateWorth(Math.max(PAGE_REST_MS, quietMs));
+    this.#leastGrowth = growthWorth(Math.max(PAGE_REST_MS, quietMs));
     this.#paceMs = (intervalMs ?? 0) / PAGES_PER_INTERVAL;
   }
 
@@ -250,7 +250,7 @@ export class Plan {
     { name, end, pending }: { name: EndName | undefined; end: End | undefined; pending: readonly Pending[] },
   ): readonly ((nowMs: number) => number)[] {
     return [
-      (nowMs) => (name && end ? gathered(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
+      (nowMs) => (name && end ? gatheredRows(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
       (nowMs) => pending.reduce((sum, { by }) => sum + untilWalked(this.#rates.rightness(by, nowMs), this.#walkMs), 0),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),

@@ -5,9 +5,11 @@
  */
 
 /** The least that is worth a request: a list that gains a record a minute is polled every four seconds. */
-export const WORTH = 2 / 15;
-/** A name that is right less often is worth no request. */
-const LEAST_RIGHT = 1 / 15;
+export const WORTH = 1 / 5;
+/** Every other new row names a record that has changed too, and is found as late as the row. */
+const CHANGES_PER_ROW = 1.5;
+/** A name that is right less often is left to the walk. */
+const LEAST_RIGHT = 1 / 4;
 const LONGEST_WAIT_S = 60;
 
 /** Changes that come at this rate, since a request found those before. @param rate per second */
@@ -15,14 +17,19 @@ export function gathered(rate: number, ms: number): number {
   return (rate * seconds(ms) ** 2) / 2;
 }
 
-/** The rate at which changes that gather for so long are worth a request. */
-export function rateWorth(ms: number): number {
-  return (2 * WORTH) / seconds(ms) ** 2;
+/** New rows at an end, with what they name. @param growth rows per second */
+export function gatheredRows(growth: number, ms: number): number {
+  return gathered(CHANGES_PER_ROW * growth, ms);
 }
 
-/** How long they gather until they are worth so much. @returns ms */
-export function gatheringMs(rate: number, worth: number): number {
-  return 1_000 * Math.sqrt((2 * worth) / rate);
+/** The growth of an end that is worth a request after so long. */
+export function growthWorth(ms: number): number {
+  return WORTH / gatheredRows(1, ms);
+}
+
+/** How long rows gather at an end until they are worth so much. @returns ms */
+export function gatheringMs(growth: number, worth: number): number {
+  return 1_000 * Math.sqrt(worth / gatheredRows(growth, 1_000));
 }
 
 /** New records that are expected at an end for which nothing was asked yet. */
