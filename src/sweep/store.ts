@@ -96,7 +96,7 @@ export const checkpointSchema = sweep.extend({
   verdict: verdictSchema.exactOptional(),
   /** Pages with other members than in the last complete sweep. */
   changedPages: count.exactOptional(),
-  /** Changes that shortcuts have found during this sweep; they are in `counts` too. */
+  /** Changes that shortcuts have found during this sweep, or would have found at an end a moment later; they are in `counts` too. */
   byShortcuts: count.exactOptional(),
   /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
   takesOver: z.literal(true).exactOptional(),

@@ -30,7 +30,7 @@ function asking(api: ListedApi, shortcut: ShortcutPage) {
       return Promise.resolve();
     },
     abandon: (one) => void abandoned.push(one),
-    walked: () => undefined,
+    walked: () => 0,
     isLive: () => true,
     dueMs: () => Infinity,
     restsUntil: (nowMs) => nowMs,
@@ -166,5 +166,19 @@ describe('shortcuts of a walk', () => {
     await sweep({ pagesAhead: 12, shortcuts: reader });
     expect((await events()).map(({ data }) => data.after?.['등급'])).toEqual(['C']);
     expect(results).toEqual(['shown']);
+  });
+
+  it('shortcuts of a walk: what the next poll of an end would have found is not counted as what only walks find', async () => {
+    const foundByWalks = async (atEnds: number): Promise<number> => {
+      const api = listedApi(people);
+      const { sweep } = sweptList(redis, api, 'people', `acme_${atEnds}`);
+      await sweep();
+      const { reader } = asking(api, aimedAt(4));
+      reader.next = () => Promise.resolve(null);
+      reader.walked = ({ events }) => (events.length > 0 ? atEnds : 0);
+      api.records = [...people, { ...people[0], id: 'new' }];
+      return (await sweep({ shortcuts: reader })).foundByWalks ?? NaN;
+    };
+    expect(await foundByWalks(1)).toBeLessThan(await foundByWalks(0));
   });
 });

@@ -210,12 +210,15 @@ export class Plan {
     if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
   }
 
-  walked({ page, created, changed, open }: WalkAnswer, nowMs: number): void {
+  /** @returns how many of the new records the next poll of an end would have found */
+  walked({ page, created, changed, open }: WalkAnswer, nowMs: number): number {
     this.#sawOpen(page, { open, changed }, nowMs);
-    if (created === 0) return;
+    if (created === 0) return 0;
     this.#grewAt(page, nowMs);
-    if (page >= this.#pages - 1) this.#rates.add('growth last', { found: created, of: 0 }, nowMs);
-    else if (page === 1) this.#rates.add('growth first', { found: created, of: 0 }, nowMs);
+    const name = page >= this.#pages - 1 ? 'last' : page === 1 ? 'first' : null;
+    if (name === null) return 0;
+    this.#rates.add(`growth ${name}`, { found: created, of: 0 }, nowMs);
+    return this.#ends.has(name) ? created : 0;
   }
 
   /** When an end is worth a request, and when the pace allows one. Infinity while there is no end. */

@@ -48,8 +48,8 @@ export interface Shortcuts {
   done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void>;
   /** The page will not be read: its records are looked for again. */
   abandon(shortcut: ShortcutPage): void;
-  /** What the walk found on a page. */
-  walked(found: WalkedPage, nowMs: number): void;
+  /** What the walk found on a page. @returns how many of the new records the next poll of an end would have found */
+  walked(found: WalkedPage, nowMs: number): number;
   /** Whether kept cursors are answered with the list as it is now (plan.ts). */
   isLive(): boolean;
   /** When `next` may have a page again, while no walk is under way. */
@@ -143,11 +143,11 @@ class ListShortcuts implements Shortcuts {
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
-  walked({ page, isKept, events, open }: WalkedPage, nowMs: number): void {
+  walked({ page, isKept, events, open }: WalkedPage, nowMs: number): number {
     if (isKept) this.#learnLive(events);
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
     const changed = events.filter(({ type }) => type.endsWith('.updated')).length;
-    this.#plan.walked({ page, created: events.filter(isNew).length, changed, open }, nowMs);
+    return this.#plan.walked({ page, created: events.filter(isNew).length, changed, open }, nowMs);
   }
 
   isLive(): boolean {

@@ -163,7 +163,8 @@ async function walkPages(
       committedMs = clock.now();
     }
     const { isKept, open } = taken;
-    shortcuts.found({ page: checkpoint.pages, isKept, open, events: eventsOf(taken.changes) });
+    const atEnds = shortcuts.found({ page: checkpoint.pages, isKept, open, events: eventsOf(taken.changes) });
+    if (atEnds > 0) checkpoint = { ...checkpoint, byShortcuts: (checkpoint.byShortcuts ?? 0) + atEnds };
     report(deps, options, { reached: checkpoint, stored, ended: checkpoint.finishing === true });
     if (summary !== null) return { outcome: 'complete', summary };
   }

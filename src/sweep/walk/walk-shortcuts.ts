@@ -27,8 +27,8 @@ export interface WalkPosition {
 export interface WalkShortcuts {
   /** Until the page of the walk is read, requests the pages of shortcuts that are due, and commits those that arrive. */
   during(answer: Promise<unknown>, position: WalkPosition): Promise<Checkpoint>;
-  /** What the walk itself found on a page. */
-  found(walked: WalkedPage): void;
+  /** What the walk itself found on a page. @returns how many of the new records the next poll of an end would have found */
+  found(walked: WalkedPage): number;
   /** Drops the requests under way. The records they were for are looked for later. */
   close(): void;
 }
@@ -49,7 +49,7 @@ export async function beginShortcuts(
 
 const NONE: WalkShortcuts = {
   during: (_, { checkpoint }) => Promise.resolve(checkpoint),
-  found: () => undefined,
+  found: () => 0,
   close: () => undefined,
 };
 
@@ -91,8 +91,8 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     }
   }
 
-  found(walked: WalkedPage): void {
-    this.#reader.walked(walked, this.#deps.clock.now());
+  found(walked: WalkedPage): number {
+    return this.#reader.walked(walked, this.#deps.clock.now());
   }
 
   close(): void {

@@ -96,6 +96,15 @@ describe('plan: the ends of a list', () => {
     expect(pass(300, endless)).toContain(30);
   });
 
+  it('plan: new records that the walk finds at an end are those of its polls, while it has polls', () => {
+    const { plan, clock, pass } = planned();
+    const found = (page: number): number => plan.walked({ page, created: 3, changed: 0, open: [] }, clock.nowMs);
+    expect([found(20), found(1), found(10)]).toEqual([3, 3, 0]);
+    // Full pages without a new record: this is not the end.
+    pass(300, ({ page }) => shown({ nextCursor: `c${page + 1}` }));
+    expect(found(20)).toBe(0);
+  });
+
   it('plan: new records that the walk finds elsewhere halve the value of both ends', () => {
     const { plan, clock, pass } = planned();
     pass(300);
