@@ -33,7 +33,7 @@ const MEASURED_REQUESTS = 500;
  * Requests that a list may catch up. Where records were removed, a walk asks for one page after the other, and nothing of it waits while a page
  * is under way: without credit, it would lose what it does not ask for in time.
  */
-const CREDIT = 30;
+const CREDIT = 60;
 
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
 const WHOLE = 1 - 1e-9;
