@@ -15,11 +15,11 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
 const URGENT_SHARE = 0.5;
 
 /**
- * A list's part of the walks is the sum of three parts.
- * - By pages: so much that every list is walked at least once in `MOST_WALKS` times of a walk of all lists in the whole budget. It bounds the
- *   longest delay.
- * - Equal: a small list is swept often, and at little cost, even before anything has changed in it.
- * - The rest by the square root of pages × changes that only its walks find, which minimises the mean delay of these.
+ * A list's part of the walks is by the square root of pages × changes that only its walks find, which minimises the mean delay of these, and at
+ * least the sum of
+ * - a part by pages: so much that every list is walked at least once in `MOST_WALKS` times of a walk of all lists in the whole budget. It bounds
+ *   the longest delay;
+ * - an equal part: a small list is swept often, and at little cost, even before anything has changed in it.
  * Background lists together get a tenth, by their pages, and the others share what is left as if there were no background lists.
  */
 const MOST_WALKS = 4;
