@@ -142,7 +142,8 @@ const options = {
   highWater: 400,
   lostJobsMs: LOCK_MS,
   stopGraceMs: 300,
-  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
+  // The storm kills and stops processes whatever they handle: no event becomes a dead letter for it.
+  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS, mostCrashes: Infinity },
 };
 const log: typeof deps.log = { ...deps.log, event: (...args) => withPoints(() => deps.log.event(...args)) };
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });
