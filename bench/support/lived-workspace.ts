@@ -102,20 +102,20 @@ export async function readWorld(world: World, reader: 'changefeed' | 'walk'): Pr
   openTodos(sandbox);
   const { url, token } = await sandbox.start();
   const walkSeconds = (pagesOf(sandbox) * world.budget.perSeconds) / world.budget.requests;
-  let [startedAt, requests, over] = [0, 0, false];
+  let [requestsPerMinute, over] = [0, false];
   const live = async (): Promise<void> => {
-    [startedAt, requests] = [systemClock.now(), sandbox.requests];
+    const [startedAt, requests] = [systemClock.now(), sandbox.requests];
     sandbox.rate = world.rate;
     await systemClock.sleep(walkSeconds * world.walks * 1_000);
     sandbox.rate = 0;
+    // Not later: judging a large workspace keeps the process busy for up to a minute.
+    requestsPerMinute = Math.round(((sandbox.requests - requests) * 60_000) / (systemClock.now() - startedAt));
     over = true;
   };
   try {
     const run: Run = { target: { url, token }, live, isOver: () => over };
     const { noticed, actors } = await READERS[reader](world, sandbox, run);
-    const minutes = (systemClock.now() - startedAt) / 60_000;
     const freshness = freshnessOf(sandbox, noticed, systemClock.now() - walkSeconds * 1_500);
-    const requestsPerMinute = Math.round((sandbox.requests - requests) / minutes);
     return { walkSeconds: rounded(walkSeconds, 1), ...freshness, actors, requestsPerMinute };
   } finally {
     await sandbox.stop();
