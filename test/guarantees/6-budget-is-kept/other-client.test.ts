@@ -61,8 +61,9 @@ describe('budget: another client of the API', () => {
       clock: systemClock,
     });
     const { answers, end } = await askWithoutEnd(forgetful);
-    await eventually(() => expect(answers.length).toBeGreaterThanOrEqual(300));
+    await eventually(() => expect(answers.length).toBeGreaterThanOrEqual(100));
+    // A busy machine may send too few for a while.
+    await eventually(() => expect(refusedOf(answers.slice(100))).toBeGreaterThan(20));
     await end();
-    expect(refusedOf(answers.slice(100))).toBeGreaterThan(10);
   });
 });
