@@ -2,7 +2,7 @@
  * Which page of a list is worth reading next outside the order of the walk. One formula: how long the changes that a request for the page is
  * expected to find now have been waiting, all together.
  *
- *     value(page) = ( growth of the end × 3/2 × t² / 2
+ *     value(page) = ( growth of the end × 4 × t² / 2
  *                   + named records on it, each × how often such a name was right × half of the time of a walk
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately

@@ -61,6 +61,17 @@ describe('plan: the ends of a list', () => {
     expect(times(pages, 1)).toBeLessThan(2);
   });
 
+  it('plan: a new row counts as four changes, so an end that gains three a minute is polled every one and a half seconds', () => {
+    const { clock, pass } = planned();
+    let rows = 0;
+    const growing = ({ page }: PlannedPage): PageAnswer => {
+      const isGrown = page === 20 && clock.nowMs - START >= rows * 20_000;
+      return shown({ created: isGrown ? [`n${(rows += 1)}`] : [] });
+    };
+    pass(3_600, growing);
+    expect(times(pass(600, growing), 20) / 600).toBeCloseTo(1 / 1.5, 1);
+  });
+
   it('plan: an end where nothing appears is polled for one of sixty requests of the budget, at least every 15 s', () => {
     const quiet = (requestsPerSecond: number): number => {
       const { pass } = planned({ requestsPerSecond });
@@ -330,7 +341,7 @@ describe('plan: named records', () => {
     const { clock, name, pass, read } = planned();
     // Two rows a second.
     pass(60, () => shown({ created: ['n1', 'n2'] }));
-    clock.nowMs += 3_000;
+    clock.nowMs += 2_000;
     name(['p5']);
     expect(read(looked(true))).toBe(5);
   });
