@@ -72,8 +72,9 @@ const LONGEST_S = 600;
 const PAGES_PER_INTERVAL = 60;
 /** A chain of full pages without a new record is not the end of the list. */
 const MOST_FOLLOWED = 3;
-/** The time of a change may be cut to the second. */
+/** The time of a change may be cut to the second, and the clock of the API differs from ours. */
 const TIME_CUT_MS = 1_000;
+const CLOCKS_APART_MS = 250;
 const MOST_PENDING = 1_000;
 const MOST_REMEMBERED = 4_096;
 
@@ -129,7 +130,7 @@ export class Plan {
     this.#pages = pages;
     this.#walkMs = Math.max(PAGES_PER_INTERVAL * this.#paceMs, completedMs - startedMs);
     // It has shown every record after these changes.
-    for (const [id, { atMs }] of this.#pending) if (atMs + TIME_CUT_MS <= startedMs) this.#pending.delete(id);
+    for (const [id, { atMs }] of this.#pending) if (shownFromMs(atMs) <= startedMs) this.#pending.delete(id);
     this.#requestedMs.clear();
     this.#shownMs.clear();
     this.#place('last', pages <= 1 ? { page: 1, cursor: null } : positionOf(pages, lastCursor), nowMs);
@@ -286,7 +287,7 @@ export class Plan {
       const page = pageOf(id);
       if (page === null) for (const end of this.#ends.values()) end.expected = 1;
       // A record whose page was requested after the change that names it has been looked up.
-      if (page === null || (this.#shownMs.get(page) ?? -Infinity) >= atMs + TIME_CUT_MS) this.#pending.delete(id);
+      if (page === null || (this.#shownMs.get(page) ?? -Infinity) >= shownFromMs(atMs)) this.#pending.delete(id);
       else byPage.set(page, [...(byPage.get(page) ?? []), id]);
     }
     return byPage;
@@ -380,4 +381,9 @@ function dropOldest<Key>(map: Map<Key, unknown>, most: number): void {
     if (map.size <= most) return;
     map.delete(key);
   }
+}
+
+/** A request that is sent from then on shows the change. */
+function shownFromMs(atMs: number): number {
+  return atMs + (atMs % 1_000 === 0 ? TIME_CUT_MS : CLOCKS_APART_MS);
 }

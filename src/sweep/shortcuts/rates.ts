@@ -19,8 +19,11 @@ const HALF_LIFE_MS = 600_000;
 /** The names come from a few types of events; a limit all the same. The oldest are forgotten. */
 const MOST_NAMES = 128;
 
-/** As if two records had been looked up before, of which one had changed. */
-const RIGHT_AT_FIRST = { found: 1, of: 2 };
+/**
+ * As if ten records had been looked up before, of which five had changed. With fewer, a name that is wrong three times in a row would be left to
+ * the walk for minutes.
+ */
+const RIGHT_AT_FIRST = { found: 5, of: 10 };
 
 export class Rates {
   readonly #rates: Map<string, StoredRate>;

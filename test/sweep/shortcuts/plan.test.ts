@@ -227,6 +227,14 @@ describe('plan: named records', () => {
     expect(pass(10, looked(false))).toContain(6);
   });
 
+  it('plan: what named records that had not changed a few times in a row is looked up', () => {
+    const { name, pass } = planned();
+    for (let n = 2; n < 12; n += 1) {
+      name([`p${n}`]);
+      expect(pass(2, looked(false))).toContain(n);
+    }
+  });
+
   it('plan: a reason that is new is taken to be right as often as others of its type', () => {
     const { name, pass } = planned();
     for (let n = 2; n < 18; n += 1) {
@@ -265,6 +273,21 @@ describe('plan: named records', () => {
     expect(read(looked(true))).toBeNull();
     clock.nowMs += 200;
     expect([read(looked(true)), read(looked(true))]).toEqual([5, null]);
+  });
+
+  it('plan: a page that was requested after a change is not requested again for it, unless the time may be cut to the second', () => {
+    const again = (beforeMs: number): number | null => {
+      const { plan, clock, name, read } = planned();
+      read();
+      read();
+      clock.nowMs += 1_700;
+      name(['p5']);
+      expect(read(looked(true))).toBe(5);
+      plan.name([{ id: 'p5', by: 'another', atMs: clock.nowMs - beforeMs }], clock.nowMs);
+      clock.nowMs += 1_100;
+      return read(looked(false));
+    };
+    expect([again(200), again(300), again(700)]).toEqual([5, null, 5]);
   });
 
   it('plan: a record that is not known asks for both ends', () => {
@@ -369,6 +392,6 @@ describe('plan: named records', () => {
     next.read();
     next.read();
     next.name(['p6'], 'never');
-    expect(next.plan.next(clock.nowMs, pageOf)?.value(clock.nowMs)).toBeCloseTo(31 / 3);
+    expect(next.plan.next(clock.nowMs, pageOf)?.value(clock.nowMs)).toBeCloseTo((31 * 5) / 11);
   });
 });
