@@ -166,6 +166,7 @@ function openWorkspace(
     },
     ...(attempts !== undefined && { attempts }),
   });
+  const ruled = listsWithRules(config, watch);
   const aims = createAimQueue({ redis, keys, workspace: name });
   const store = openStore(context, config, aims);
   const traced = { tracing, workspace: name };
@@ -176,7 +177,7 @@ function openWorkspace(
     budget,
     store,
     aims,
-    shortcuts: shortcutsOf(config, { store, queue: aims, log }),
+    shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log }),
     sweepDeps: {
       ...{ workspace: name, source: normaliseBaseUrl(baseUrl), store, clock, log, tracing },
       api: tracedApi(api, traced),
@@ -187,7 +188,7 @@ function openWorkspace(
     outages,
     openedMs: clock.now(),
     alive,
-    lists: listsWithRules(config, watch),
+    lists: ruled,
     todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
   };
 }
@@ -202,17 +203,18 @@ function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | n
 }
 
 function shortcutsOf(
-  config: WorkspaceConfig,
+  { name: workspace, budget }: WorkspaceConfig,
+  lists: Workspace['lists'],
   deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log'>,
 ): Workspace['shortcuts'] {
-  const { name: workspace, budget } = config;
   const requestsPerSecond = budget.requests / budget.perSeconds;
-  const enabled = Object.values(config.lists).filter((list) => list.enabled);
+  const about = { ...deps, workspace, requestsPerSecond };
+  const enabled = [...lists].filter(([, list]) => list.enabled);
   return new Map(
-    enabled.map(({ descriptor: { name: list, open }, intervalMs }) => [
-      list,
-      createShortcuts({ ...deps, workspace, list, hasOpen: open !== undefined, requestsPerSecond, intervalMs }),
-    ]),
+    enabled.map(([list, { descriptor, rules, intervalMs }]) => {
+      const kind = { hasOpen: descriptor.open !== undefined, namesOnly: rules.recognisedOnly };
+      return [list, createShortcuts({ ...about, ...kind, list, intervalMs })];
+    }),
   );
 }
 

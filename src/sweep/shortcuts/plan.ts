@@ -2,7 +2,7 @@
  * Which page of a list is worth reading next outside the order of the walk. One formula: how long the changes that a request for the page is
  * expected to find now have been waiting, all together.
  *
- *     value(page) = ( growth of the end × 4 × t² / 2
+ *     value(page) = ( growth of the end × 8 (or 1/2) × t² / 2
  *                   + named records on it, each × how often such a name was right × half of the time of a walk
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately
@@ -16,8 +16,17 @@ import type { OpenRecords } from '../../detect/open.js';
 import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
-import { expected, gatheredRows, gatheringMs, growthWorth, isLikely, untilWalked, WORTH } from './waiting.js';
+import { changesPerRow, expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
+
+export interface PlanOptions {
+  /** Of the workspace's budget. */
+  requestsPerSecond: number;
+  /** The list is swept at most this often; null: as often as the budget allows. */
+  intervalMs: number | null;
+  /** The rows of the list are read for the records that they name. @defaultValue false */
+  namesOnly?: boolean;
+}
 
 export interface PlannedPage {
   kind: Kind;
@@ -56,8 +65,8 @@ interface Pending {
 /** An end where nothing appears gets one of so many requests of the budget, and not fewer than one in 15 s. */
 const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
-/** A list that is new to us is taken to gain a record a minute. */
-const GROWTH_AT_FIRST = { found: 1, of: 60 };
+/** A list that is new to us is taken to gain a change a minute. */
+const CHANGES_AT_FIRST = { found: 1, of: 60 };
 /** An open record that is due now is taken to change within the hour. Too often costs requests that were free for a minute, too rarely a late completion. */
 const OPEN_CHANGES_AT_FIRST = { found: 1, of: 3_600 };
 /** What is wrong again and again is worth a 64th, so that it is tried again some time. */
@@ -97,17 +106,18 @@ export class Plan {
   readonly #requestedMs = new Map<number, number>();
   /** When a page was requested whose answer came and was used. */
   readonly #shownMs = new Map<number, number>();
-  /** The growth that every end is taken to have. */
-  readonly #leastGrowth: number;
+  /** The rate of changes that every end is taken to have. */
+  readonly #leastRate: number;
+  readonly #perRow: number;
   readonly #paceMs: number;
   /** How long a walk takes, or the list waits for one. */
   #walkMs = 0;
   #lastMs = -Infinity;
 
-  /** @param requestsPerSecond of the budget: the larger it is, the more often a quiet end can be polled */
-  constructor({ requestsPerSecond, intervalMs }: { requestsPerSecond: number; intervalMs: number | null }) {
+  constructor({ requestsPerSecond, intervalMs, namesOnly = false }: PlanOptions) {
     const quietMs = Math.min(LONGEST_QUIET_MS, (1_000 * REQUESTS_PER_QUIET_POLL) / requestsPerSecond);
-    this.#leastGrowth = growthWorth(Math.max(PAGE_REST_MS, quietMs));
+    this.#leastRate = rateWorth(Math.max(PAGE_REST_MS, quietMs));
+    this.#perRow = changesPerRow(namesOnly);
     this.#paceMs = (intervalMs ?? 0) / PAGES_PER_INTERVAL;
   }
 
@@ -226,7 +236,7 @@ export class Plan {
   dueMs(nowMs: number): number {
     const due = [...this.#ends].map(([name, end]) => {
       const worth = WORTH / this.#trust(name, nowMs);
-      const gathers = gatheringMs(this.#growth(name, nowMs), worth);
+      const gathers = gatheringMs(this.#rateAt(name, nowMs), worth);
       const worthMs = end.readMs + (end.expected > 0 ? Math.min(gathers, 1_000 * (worth - 1)) : gathers);
       const freeMs = this.#underWay.has(end.page) ? Infinity : (this.#requestedMs.get(end.page) ?? -Infinity);
       return Math.max(worthMs, freeMs + PAGE_REST_MS);
@@ -254,15 +264,18 @@ export class Plan {
     { name, end, pending }: { name: EndName | undefined; end: End | undefined; pending: readonly Pending[] },
   ): readonly ((nowMs: number) => number)[] {
     return [
-      (nowMs) => (name && end ? gatheredRows(this.#growth(name, nowMs), nowMs - end.readMs) : 0),
+      (nowMs) => (name && end ? gathered(this.#rateAt(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
       (nowMs) => pending.reduce((sum, { by }) => sum + untilWalked(this.#rates.rightness(by, nowMs), this.#walkMs), 0),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }
 
-  #growth(name: EndName, nowMs: number): number {
-    return Math.max(this.#leastGrowth, this.#rates.rate(`growth ${name}`, GROWTH_AT_FIRST, nowMs));
+  /** Changes per second, counted in those of known records. */
+  #rateAt(name: EndName, nowMs: number): number {
+    const { found, of } = CHANGES_AT_FIRST;
+    const rows = this.#rates.rate(`growth ${name}`, { found: found / this.#perRow, of }, nowMs);
+    return Math.max(this.#leastRate, this.#perRow * rows);
   }
 
   #trust(kind: Kind, nowMs: number): number {

@@ -11,20 +11,16 @@ import type { Log } from '../../runtime/log.js';
 import type { ListState, SweepStore, SweepSummary } from '../store.js';
 import type { ShortcutResult } from './commit-shortcut.js';
 import { KnownPages } from './page-index.js';
-import { Plan, type PlannedPage, type ShortcutPage } from './plan.js';
+import { Plan, type PlannedPage, type PlanOptions, type ShortcutPage } from './plan.js';
 import type { AimQueue } from './store.js';
 
-export interface ShortcutsDeps {
+export interface ShortcutsDeps extends PlanOptions {
   workspace: string;
   list: ListName;
   store: SweepStore;
   queue: AimQueue;
   /** Its descriptor says which records are open. @defaultValue false */
   hasOpen?: boolean;
-  /** Of the workspace's budget. */
-  requestsPerSecond: number;
-  /** The list is swept at most this often; null: as often as the budget allows. */
-  intervalMs: number | null;
   log: Log;
 }
 
