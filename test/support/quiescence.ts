@@ -16,10 +16,11 @@ export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
   );
 }
 
-/** Lists in which records are missing, and not yet reported as deleted. */
+/** Lists in which records are missing, and not yet reported as deleted, with what waits for a person. */
 export async function missingIn(feed: Changefeed): Promise<string[]> {
   const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
-  return lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0).map(({ list }) => list);
+  const missing = lists.filter(({ lastSweep }) => lastSweep?.counts['missing'] !== 0);
+  return missing.map(({ list, held }) => [list, ...held.map(({ what }) => `${what} held`)].join(', '));
 }
 
 /** Events that are not handled. */
