@@ -16,8 +16,10 @@ import type { OpenRecords } from '../../detect/open.js';
 import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
+import { RecentMap } from './recent-map.js';
 import { changesPerRow, expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
 import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
+import { WaitingNames, type WaitingName } from './waiting-names.js';
 
 export interface PlanOptions {
   /** Of the workspace's budget. */
@@ -55,13 +57,6 @@ interface End {
   followed: number;
 }
 
-interface Pending {
-  /** When it was named last. */
-  atMs: number;
-  /** What named it. */
-  by: ReadonlySet<string>;
-}
-
 /** An end where nothing appears gets one of so many requests of the budget, and not fewer than one in 15 s. */
 const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
@@ -81,11 +76,6 @@ const LONGEST_S = 600;
 const PAGES_PER_INTERVAL = 60;
 /** A chain of full pages without a new record is not the end of the list. */
 const MOST_FOLLOWED = 3;
-/** The time of a change may be cut to the second, and the clock of the API differs from ours. */
-const TIME_CUT_MS = 1_000;
-const CLOCKS_APART_MS = 250;
-const MOST_PENDING = 1_000;
-const MOST_REMEMBERED = 4_096;
 
 export class Plan {
   #rates = new Rates();
@@ -98,14 +88,9 @@ export class Plan {
   readonly #ends = new Map<EndName, End>();
   readonly #open = new OpenPages();
   #pages = 0;
-  /** In the order of naming, the most recent last. */
-  readonly #pending = new Map<string, Pending>();
-  /** What named the records of the pages under way. */
-  readonly #asked = new Map<string, Pending>();
+  readonly #names = new WaitingNames();
   readonly #underWay = new Set<number>();
-  readonly #requestedMs = new Map<number, number>();
-  /** When a page was requested whose answer came and was used. */
-  readonly #shownMs = new Map<number, number>();
+  readonly #requestedMs = new RecentMap<number, number>();
   /** The rate of changes that every end is taken to have. */
   readonly #leastRate: number;
   readonly #perRow: number;
@@ -133,16 +118,14 @@ export class Plan {
   }
 
   get pending(): number {
-    return this.#pending.size;
+    return this.#names.size;
   }
 
   anchor({ pages, startedMs, completedMs, lastCursor }: CompleteSweep, nowMs: number): void {
     this.#pages = pages;
     this.#walkMs = Math.max(PAGES_PER_INTERVAL * this.#paceMs, completedMs - startedMs);
-    // It has shown every record after these changes.
-    for (const [id, { atMs }] of this.#pending) if (shownFromMs(atMs) <= startedMs) this.#pending.delete(id);
+    this.#names.walked(startedMs);
     this.#requestedMs.clear();
-    this.#shownMs.clear();
     this.#place('last', pages <= 1 ? { page: 1, cursor: null } : positionOf(pages, lastCursor), nowMs);
     this.#place('first', pages <= 1 ? null : { page: 1, cursor: null }, nowMs);
     this.#open.keepUpTo(pages);
@@ -156,20 +139,18 @@ export class Plan {
   /** Names that are hardly ever right are left to the walk. */
   name(named: readonly Aimed[], nowMs: number): void {
     for (const { id, by, atMs } of [...named].sort((one, other) => one.atMs - other.atMs))
-      if (isLikely(this.#rates.rightness(new Set([by]), nowMs))) this.#name(id, { atMs, by: new Set([by]) });
+      if (isLikely(this.#rates.rightness(new Set([by]), nowMs))) this.#names.add(id, { atMs, by: new Set([by]) });
   }
 
   /** The named records that were not looked up. */
   giveBack(): Aimed[] {
-    const named = [...this.#pending].flatMap(([id, { by, atMs }]) => [...by].map((one) => ({ id, by: one, atMs })));
-    this.#pending.clear();
-    return named;
+    return this.#names.giveBack();
   }
 
   /** The most valuable page, if any is worth a request. @param pageOf where a record stands; null while that of none is known */
   next(nowMs: number, pageOf: ((id: string) => number | null) | null): PlannedPage | null {
     if (nowMs - this.#lastMs < this.#paceMs) return null;
-    const ids = pageOf === null ? new Map<number, string[]>() : this.#namedByPage(pageOf);
+    const ids = pageOf === null ? new Map<number, readonly string[]>() : this.#namedByPage(pageOf);
     const ends = new Map([...this.#ends].map(([name, { page }]) => [page, name]));
     const open = this.#open.best(nowMs, (page) => this.#isFree(page, nowMs));
     const pages = [...ids.keys(), ...ends.keys(), ...(open === null ? [] : [open])];
@@ -187,19 +168,15 @@ export class Plan {
   taken({ page, ids }: PlannedPage, nowMs: number): void {
     this.#lastMs = nowMs;
     this.#underWay.add(page);
-    setLast(this.#requestedMs, page, nowMs);
-    for (const id of ids) {
-      const pending = this.#pending.get(id);
-      if (pending !== undefined) setLast(this.#asked, id, pending);
-      this.#pending.delete(id);
-    }
+    this.#requestedMs.set(page, nowMs);
+    this.#names.taken(ids);
   }
 
   /** The page was requested, and its answer will not be read. */
   again({ page, ids }: Pick<PlannedPage, 'page' | 'ids'>): void {
     this.#underWay.delete(page);
     this.#requestedMs.delete(page);
-    for (const id of ids) this.#name(id, this.#asked.get(id) ?? { atMs: -Infinity, by: new Set() });
+    this.#names.again(ids);
   }
 
   /** @param answer `wrong`: the answer is not what the page was expected to be; null: it could not be read, or is not ours to judge */
@@ -207,7 +184,6 @@ export class Plan {
     this.#underWay.delete(page);
     if (answer === 'wrong') this.live = false;
     const shown = answer === 'wrong' ? null : answer;
-    if (shown !== null) setLast(this.#shownMs, page, askedAtMs);
     const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;
     const changed = (shown?.rewritten ?? []).filter((id) => !ids.includes(id)).length;
     if (shown !== null) this.#sawOpen(page, { open: shown.open, changed }, askedAtMs);
@@ -217,7 +193,8 @@ export class Plan {
     const isWrong = answer === 'wrong' || isMissing || isLost;
     const isEnd = kind === 'last' || kind === 'first';
     this.#note(kind, { isWrong, isRight: isFound || (!isEnd && shown !== null), isFound }, askedAtMs);
-    if (shown !== null) this.#lookedUp(ids, shown, askedAtMs);
+    for (const { by, hadChanged } of shown === null ? [] : this.#names.lookedUp({ page, ids, shown, askedAtMs }))
+      this.#rates.lookedUp(by, hadChanged, askedAtMs);
     if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
   }
 
@@ -252,8 +229,7 @@ export class Plan {
   #planned(page: number, name: EndName | undefined, ids: readonly string[]): PlannedPage {
     const kind = name ?? (ids.length > 0 ? 'aimed' : 'open');
     const end = name === undefined ? undefined : this.#ends.get(name);
-    const pending = ids.flatMap((id) => this.#pending.get(id) ?? []);
-    const sources = this.#sources(page, { name, end, pending });
+    const sources = this.#sources(page, { name, end, named: this.#names.of(ids) });
     const value = (nowMs: number): number =>
       this.#trust(kind, nowMs) * sources.reduce((sum, source) => sum + source(nowMs), 0);
     return { kind, page, ids, value, ...(end !== undefined && { cursor: end.cursor }) };
@@ -261,12 +237,12 @@ export class Plan {
 
   #sources(
     page: number,
-    { name, end, pending }: { name: EndName | undefined; end: End | undefined; pending: readonly Pending[] },
+    { name, end, named }: { name: EndName | undefined; end: End | undefined; named: readonly WaitingName[] },
   ): readonly ((nowMs: number) => number)[] {
     return [
       (nowMs) => (name && end ? gathered(this.#rateAt(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
-      (nowMs) => pending.reduce((sum, { by }) => sum + untilWalked(this.#rates.rightness(by, nowMs), this.#walkMs), 0),
+      (nowMs) => named.reduce((sum, { by }) => sum + untilWalked(this.#rates.rightness(by, nowMs), this.#walkMs), 0),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }
@@ -293,39 +269,11 @@ export class Plan {
     return !this.#underWay.has(page) && nowMs - (this.#requestedMs.get(page) ?? -Infinity) >= PAGE_REST_MS;
   }
 
-  /** A record that is not known may just have been created: it is looked for at the ends, and is pending no longer. */
-  #namedByPage(pageOf: (id: string) => number | null): Map<number, string[]> {
-    const byPage = new Map<number, string[]>();
-    for (const [id, { atMs }] of this.#pending) {
-      const page = pageOf(id);
-      if (page === null) for (const end of this.#ends.values()) end.expected = 1;
-      // A record whose page was requested after the change that names it has been looked up.
-      if (page === null || (this.#shownMs.get(page) ?? -Infinity) >= shownFromMs(atMs)) this.#pending.delete(id);
-      else byPage.set(page, [...(byPage.get(page) ?? []), id]);
-    }
+  /** A record that is not known may just have been created: it is looked for at the ends. */
+  #namedByPage(pageOf: (id: string) => number | null): ReadonlyMap<number, readonly string[]> {
+    const { byPage, unknown } = this.#names.byPage(pageOf);
+    if (unknown > 0) for (const end of this.#ends.values()) end.expected = 1;
     return byPage;
-  }
-
-  #name(id: string, { atMs, by }: Pending): void {
-    const before = this.#pending.get(id);
-    this.#pending.delete(id);
-    this.#pending.set(id, {
-      atMs: Math.max(atMs, before?.atMs ?? -Infinity),
-      by: new Set([...(before?.by ?? []), ...by]),
-    });
-    dropOldest(this.#pending, MOST_PENDING);
-  }
-
-  #lookedUp(ids: readonly string[], { keys, created, rewritten, left }: PageAnswer, nowMs: number): void {
-    const shown = new Set(keys);
-    const written = new Set([...created, ...rewritten]);
-    for (const id of ids) {
-      // Which of the others were left to the walk is not known, so they say nothing.
-      const isKnown = shown.has(id) && (left === 0 || written.has(id));
-      const pending = this.#asked.get(id);
-      if (isKnown && pending !== undefined) this.#rates.lookedUp(pending.by, written.has(id), nowMs);
-      this.#asked.delete(id);
-    }
   }
 
   /** True: the end is not where it was expected, and waits for the next complete sweep. */
@@ -381,22 +329,4 @@ export class Plan {
 
 function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {
   return cursor === undefined ? null : { page, cursor };
-}
-
-function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  dropOldest(map, MOST_REMEMBERED);
-}
-
-function dropOldest<Key>(map: Map<Key, unknown>, most: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(key);
-  }
-}
-
-/** A request that is sent from then on shows the change. */
-function shownFromMs(atMs: number): number {
-  return atMs + (atMs % 1_000 === 0 ? TIME_CUT_MS : CLOCKS_APART_MS);
 }

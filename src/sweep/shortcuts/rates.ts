@@ -2,6 +2,7 @@
  * What is learned about the pages of a list: how much was found, of how much time or of how many trials. Both sums fade, with a half-life of
  * ten minutes, so that what no longer holds is noticed. Pure.
  */
+import { RecentMap } from './recent-map.js';
 
 /** What was found, and of how much. */
 export interface Rate {
@@ -26,10 +27,10 @@ const MOST_NAMES = 128;
 const RIGHT_AT_FIRST = { found: 5, of: 10 };
 
 export class Rates {
-  readonly #rates: Map<string, StoredRate>;
+  readonly #rates = new RecentMap<string, StoredRate>(MOST_NAMES);
 
   constructor(stored: Readonly<Record<string, StoredRate>> = {}) {
-    this.#rates = new Map(Object.entries(stored));
+    for (const [name, rate] of Object.entries(stored)) this.#rates.set(name, rate);
   }
 
   /** @param prior counts as if it had been seen before */
@@ -44,12 +45,7 @@ export class Rates {
 
   add(name: string, { found, of }: Rate, nowMs: number): void {
     const now = this.#now(name, nowMs);
-    this.#rates.delete(name);
     this.#rates.set(name, { found: Math.max(0, now.found + found), of: now.of + of, atMs: nowMs });
-    for (const oldest of this.#rates.keys()) {
-      if (this.#rates.size <= MOST_NAMES) break;
-      this.#rates.delete(oldest);
-    }
   }
 
   /** Of a record that these reasons name (`reasonOf` in named.ts): the chance that it has changed. */

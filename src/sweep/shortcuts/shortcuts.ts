@@ -12,6 +12,7 @@ import type { ListState, SweepStore, SweepSummary } from '../store.js';
 import type { ShortcutResult } from './commit-shortcut.js';
 import { KnownPages } from './page-index.js';
 import { Plan, type PlannedPage, type PlanOptions, type ShortcutPage } from './plan.js';
+import { RecentMap } from './recent-map.js';
 import type { AimQueue } from './store.js';
 
 export interface ShortcutsDeps extends PlanOptions {
@@ -83,7 +84,7 @@ class ListShortcuts implements Shortcuts {
   /** Cursors of pages by number, of the last complete sweep. */
   readonly #cursors = new Map<number, string | null>();
   /** Where new records stand, which no complete sweep has seen. */
-  readonly #newcomers = new Map<string, Place>();
+  readonly #newcomers = new RecentMap<string, Place>(MOST_NEWCOMERS);
 
   constructor(deps: ShortcutsDeps) {
     this.#deps = deps;
@@ -235,10 +236,6 @@ class ListShortcuts implements Shortcuts {
     const { page, cursor } = place;
     for (const id of created) this.#newcomers.set(id, { page, cursor });
     for (const id of keys) if (this.#newcomers.has(id)) this.#newcomers.set(id, { page, cursor });
-    for (const id of this.#newcomers.keys()) {
-      if (this.#newcomers.size <= MOST_NEWCOMERS) break;
-      this.#newcomers.delete(id);
-    }
   }
 
   async #save(nowMs: number): Promise<void> {

@@ -280,21 +280,6 @@ describe('plan: named records', () => {
     expect([read(looked(true)), read(looked(true))]).toEqual([5, null]);
   });
 
-  it('plan: a page that was requested after a change is not requested again for it, unless the time may be cut to the second', () => {
-    const again = (beforeMs: number): number | null => {
-      const { plan, clock, name, read } = planned();
-      read();
-      read();
-      clock.nowMs += 1_700;
-      name(['p5']);
-      expect(read(looked(true))).toBe(5);
-      plan.name([{ id: 'p5', by: 'another', atMs: clock.nowMs - beforeMs }], clock.nowMs);
-      clock.nowMs += 1_100;
-      return read(looked(false));
-    };
-    expect([again(200), again(300), again(700)]).toEqual([5, null, 5]);
-  });
-
   it('plan: a record that is not known asks for both ends', () => {
     const { name, pass } = planned();
     pass(10);
@@ -335,18 +320,6 @@ describe('plan: named records', () => {
       return read() ?? 0;
     };
     expect([readBefore(1_000), readBefore(900_000)]).toEqual([20, 5]);
-  });
-
-  it('plan: a complete sweep has shown what was named before it, and not what was named meanwhile', () => {
-    const { plan, clock, name, pass } = planned();
-    name(['p5']);
-    clock.nowMs += 5_000;
-    const startedMs = clock.nowMs;
-    clock.nowMs += 5_000;
-    name(['p6']);
-    plan.anchor({ ...swept(20, clock.nowMs), startedMs }, clock.nowMs);
-    const pages = pass(10, looked(true));
-    expect([pages.includes(5), pages.includes(6)]).toEqual([false, true]);
   });
 
   it('plan: names that are hardly ever right do not keep others waiting', () => {

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { PageAnswer } from '../../../src/sweep/shortcuts/answers.js';
+import { WaitingNames } from '../../../src/sweep/shortcuts/waiting-names.js';
+
+/** Not a whole second. */
+const NAMED = Date.UTC(2026, 2, 2) + 700;
+const MEMO = new Set(['crm.memo.created']);
+/** Record `p7` stands on page 7. */
+const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
+
+function waiting(ids: readonly string[], atMs = NAMED): WaitingNames {
+  const names = new WaitingNames();
+  for (const id of ids) names.add(id, { atMs, by: MEMO });
+  return names;
+}
+
+/** Page 5 was requested then, and has answered. */
+function looked(names: WaitingNames, { askedAtMs = NAMED, ...more }: Partial<PageAnswer> & { askedAtMs?: number }) {
+  names.taken(['p5']);
+  const shown = { keys: ['p5'], created: [], rewritten: [], left: 0, nextCursor: null, open: [], ...more };
+  return names.lookedUp({ page: 5, ids: ['p5'], shown, askedAtMs });
+}
+const pages = (names: WaitingNames): number[] => [...names.byPage(pageOf).byPage.keys()];
+
+describe('waiting names', () => {
+  it('waiting names: a page that was requested after a change is not requested again for it, unless the time may be cut to the second', () => {
+    const again = (atMs: number, askedAtMs: number): boolean => {
+      const names = waiting(['p5']);
+      looked(names, { askedAtMs });
+      names.add('p5', { atMs, by: new Set(['another']) });
+      return pages(names).includes(5);
+    };
+    expect([again(NAMED, NAMED + 200), again(NAMED, NAMED + 300)]).toEqual([true, false]);
+    const second = NAMED + 300;
+    expect([again(second, second + 900), again(second, second + 1_000)]).toEqual([true, false]);
+  });
+
+  it('waiting names: a complete sweep has shown what was named before it, and not what was named meanwhile', () => {
+    const names = waiting(['p5']);
+    names.add('p6', { atMs: NAMED + 2_000, by: MEMO });
+    names.walked(NAMED + 1_000);
+    expect(pages(names)).toEqual([6]);
+  });
+
+  it('waiting names: a record that is not known is counted once', () => {
+    const names = waiting(['nobody', 'p5']);
+    expect([names.byPage(pageOf).unknown, names.byPage(pageOf).unknown, names.size]).toEqual([1, 0, 1]);
+  });
+
+  it('waiting names: only the last thousand wait', () => {
+    const names = waiting(Array.from({ length: 1_100 }, (_, n) => `p${n}`));
+    expect([names.size, pages(names)[0]]).toEqual([1_000, 100]);
+  });
+
+  it('waiting names: what was not read waits again, for all that named it', () => {
+    const names = waiting(['p5']);
+    names.taken(['p5']);
+    expect(names.size).toBe(0);
+    names.add('p5', { atMs: NAMED + 1, by: new Set(['another']) });
+    names.again(['p5']);
+    expect(names.giveBack()).toEqual([
+      { id: 'p5', by: 'another', atMs: NAMED + 1 },
+      { id: 'p5', by: 'crm.memo.created', atMs: NAMED + 1 },
+    ]);
+    expect(names.size).toBe(0);
+  });
+
+  it('waiting names: whether a name was right is known when its record was shown, unless changes were left to the walk', () => {
+    const judged = (more: Partial<PageAnswer>) => looked(waiting(['p5']), more).map(({ hadChanged }) => hadChanged);
+    expect(judged({})).toEqual([false]);
+    expect(judged({ rewritten: ['p5'] })).toEqual([true]);
+    expect(judged({ rewritten: ['p5'], left: 1 })).toEqual([true]);
+    expect(judged({ left: 1 })).toEqual([]);
+    expect(judged({ keys: ['another'] })).toEqual([]);
+  });
+});
