@@ -53,9 +53,31 @@ describe('the request budget', () => {
     const ask = { wanted: 1, allowed: 10, burst: 1, windowMs: 1_000, refusal: null };
     const own = window();
     await own.take(ask);
-    await redis.redis.hset(redis.keys.budget('acme'), 'free', '1e30');
+    await redis.redis.hset(redis.keys.budget('acme'), 'free', '1e12');
     expect(await own.take(ask)).toMatchObject({ outcome: 'granted', requests: 0, waitMs: 1_000 });
+    await eventually(async () => expect(await own.take(ask)).toMatchObject({ requests: 1 }));
   });
+
+  it.each(['ends', 'last', 'free', 'count'])(
+    'budget: a damaged `%s` blocks it for no longer than a window',
+    async (field) => {
+      const ask = { wanted: 1, allowed: 10, burst: 1, windowMs: 1_000, refusal: null };
+      for (const damaged of [
+        '1e30',
+        '-9223372036854036480',
+        '9224358002751547392.000000',
+        'nan',
+        'inf',
+        '',
+        '\u0000',
+      ]) {
+        const own = window(damaged);
+        await own.take(ask);
+        await redis.redis.hset(redis.keys.budget(damaged), field, damaged);
+        await eventually(async () => expect(await own.take(ask)).toMatchObject({ requests: 1 }), { timeoutMs: 5_000 });
+      }
+    },
+  );
 
   it('budget: without the shared window they exceed it (control)', async () => {
     const limits = { requests: 10, perSeconds: 4 };

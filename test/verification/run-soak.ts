@@ -103,7 +103,8 @@ export async function soak({ seconds, rate, seed, kept }: SoakOptions): Promise<
       { timeoutMs: 180_000, intervalMs: 1_000 },
     );
     const { expected, found, falseEvents, repeated, orderViolations, sequenceGaps } = score;
-    const problems = (await status()).problems
+    // Judging takes long, and meanwhile the page closes a connection that is not used.
+    const problems = (await eventually(status)).problems
       .map(({ kind }) => kind)
       .filter((kind) => kind !== 'subscription.failing');
     const wrong = falseEvents + repeated + orderViolations + sequenceGaps;

@@ -6,16 +6,18 @@
   times the server refuses the other client in place of us, and we are refused too late.
   KEYS 1 budget · 2 pause    ARGV 1 ms · 2 ms that belong to one refusal · 3 ms for which a refusal is recent
   RETURN {"paused", ms in force}    Cost O(1). Never calls TIME. ]]
+--- @include "number"
 local wanted = tonumber(ARGV[1])
 local life = redis.call('PTTL', KEYS[1])
 local ends, last, used, before, known = unpack(redis.call('HMGET', KEYS[1], 'ends', 'last', 'used', 'refusal', 'level'))
 if life > 0 and ends then
-  local now = math.max(tonumber(last or 0), tonumber(ends) - life)
-  local ago = before and now - tonumber(before) or math.huge
+  local now = math.max(number(last, 0), number(ends, 0) - life)
+  local ago = now - number(before, -math.huge)
   if ago >= tonumber(ARGV[2]) then
     -- The refused request is among those used.
-    local level = math.max(1, tonumber(used or 1) - 1)
-    if ago < tonumber(ARGV[3]) and level > tonumber(known) then level = math.floor((level + tonumber(known)) / 2) end
+    local level = math.max(1, number(used, 1) - 1)
+    known = number(known, level)
+    if ago < tonumber(ARGV[3]) and level > known then level = math.floor((level + known) / 2) end
     redis.call('HSET', KEYS[1], 'refusal', string.format('%d', now), 'level', level)
   end
 end
