@@ -173,11 +173,14 @@ describe('storm journal: a process that was stopped', () => {
 
   it('a run that begins when it is continued, before anything else, was called before the stop', () => {
     expect(judged(begin)).toBe(0);
+    expect(judged({ at: 3_501, kind: 'continued', pid: 1 }, begin)).toBe(0);
   });
 
   it('a run that begins later, or after something else, was not', () => {
     expect(judged({ ...begin, at: 3_510 })).toBeGreaterThan(0);
     expect(judged({ at: 3_500, kind: 'starved', pid: 1, sinceMs: 100 }, begin)).toBeGreaterThan(0);
+    const again: Line = { at: 3_600, kind: 'continued', pid: 1 };
+    expect(judged(again, { ...begin, at: 3_601 })).toBeGreaterThan(0);
   });
 
   it('a process that runs may be continued', () => {

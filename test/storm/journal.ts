@@ -61,13 +61,15 @@ function withCallsBeforeStops(lines: readonly Line[]): Line[] {
     if (!('pid' in line)) return line;
     const { kind, pid, at } = line;
     const stop = stoppedAt.get(pid);
-    const goesOn = continued.get(pid);
+    const before = continued.get(pid);
+    const goesOn = before !== undefined && at - before.at <= GOES_ON_MS ? before : undefined;
     continued.delete(pid);
     if (kind === 'stopped') stoppedAt.set(pid, at);
     else stoppedAt.delete(pid);
-    // One that was not stopped may be continued.
-    if (kind === 'continued' && stop !== undefined) continued.set(pid, { at, stoppedAt: stop });
-    const isFirst = kind === 'begin' && goesOn !== undefined && at - goesOn.at <= GOES_ON_MS;
+    // It may be continued twice, or without a stop.
+    const wasStopped = stop ?? goesOn?.stoppedAt;
+    if (kind === 'continued' && wasStopped !== undefined) continued.set(pid, { at, stoppedAt: wasStopped });
+    const isFirst = kind === 'begin' && goesOn !== undefined;
     return isFirst ? { ...line, at: goesOn.stoppedAt } : line;
   });
   return byTime(moved);
