@@ -15,7 +15,7 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
 import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { GroupEntry, JobData, MustHaveJob, RecordGate } from './ports.js';
+import type { Claim, GroupEntry, JobData, MustHaveJob, RecordGate } from './ports.js';
 import { jobIdsIn, type Queues } from './queues.js';
 
 interface LostJobsOptions {
@@ -37,11 +37,23 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
   const repair = async ({ workspace, group, entry, held }: MustHaveJob, queue: Queue<JobData>): Promise<boolean> => {
     // A held dead letter that was removed counts as dropped.
     if (held) return await leaveGroup({ workspace, group, id: entry.id }, { queue, gate });
-    // The rest of the old job would keep BullMQ from taking the new one. A locked one has a run that has not ended.
-    if ((await queue.remove(entry.id)) === 0) return false;
+    if (!(await hasNoRest({ workspace, group, id: entry.id, token: '' }, queue))) return false;
     const whole = group === null ? await unordered(entry, queue) : entry;
     await addJobs(queue, [{ workspace, group, entry: whole }]);
     return true;
+  };
+  /**
+   * The rest of an old job would keep BullMQ from taking the new one, so it is removed. But since the heads were read, another process may have added the
+   * job, and it may have run: then it is the dead letter of a delivery that has left.
+   */
+  const hasNoRest = async (claim: Claim, queue: Queue<JobData>): Promise<boolean> => {
+    const job = await queue.getJob(claim.id);
+    if (job === undefined) return true;
+    // In this order: a run leaves first, and then its job ends.
+    if (willRun(await job.getState())) return false;
+    if ((await gate.standing(queue.name, claim)).outcome !== 'head') return false;
+    // A locked one has a run that has not ended.
+    return (await queue.remove(claim.id)) === 1;
   };
   /** No list contains the entry of a delivery without an order. An event that is no longer in the log is reported by its run. */
   const unordered = async (entry: GroupEntry, { name }: Queue): Promise<GroupEntry> => {
@@ -86,12 +98,15 @@ const ADDED = 'pending events had no job in the queue, as when jobs are removed 
 const DROPPED =
   'held dead letters had no job in the queue, as when they are removed by hand: the events behind them go on';
 
+function willRun(state: string): boolean {
+  return LIVING.some((living) => living === state);
+}
+
 async function withoutJob(heads: readonly MustHaveJob[], queue: Queue<JobData>): Promise<MustHaveJob[]> {
   const living = new Set(await jobIdsIn(queue, LIVING));
   const candidates = heads.filter(({ entry }) => !living.has(entry.id));
   const missing: MustHaveJob[] = [];
-  const hasJob = (state: string, held: boolean): boolean =>
-    LIVING.some((living) => living === state) || (held && state === 'failed');
+  const hasJob = (state: string, held: boolean): boolean => willRun(state) || (held && state === 'failed');
   for (let at = 0; at < candidates.length; at += CHUNK) {
     const chunk = candidates.slice(at, at + CHUNK);
     const states = await Promise.all(chunk.map(({ entry }) => queue.getJobState(entry.id)));

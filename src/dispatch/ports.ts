@@ -306,8 +306,18 @@ export interface HealthStore {
 
 /** The data of a BullMQ job in a subscription's queue. */
 export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
-  /** Written when an attempt begins as the only suspect: BullMQ's count of lost processes at that time, and how many of them were lost during such attempts. */
-  alone?: { attempt: number; lostBefore: number; crashes: number };
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
+}
+
+/**
+ * The progress of a BullMQ job: written when an attempt begins as the only suspect. Not in its data: a process that lost the job while it wrote this would
+ * overwrite a death.
+ */
+export interface Alone {
+  attempt: number;
+  /** BullMQ's count of lost processes at that time. */
+  lostBefore: number;
+  /** How many of them were lost during such attempts. */
+  crashes: number;
 }

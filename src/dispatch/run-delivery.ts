@@ -34,6 +34,7 @@ import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type F
 import type { ComparisonOf } from './merge-changes.js';
 import type {
   AdvanceOutcome,
+  Alone,
   Claim,
   Delivery,
   DeliveryStores,
@@ -229,7 +230,8 @@ function isSuspect({ job }: Run): boolean {
  * had merely taken the event says nothing about the event.
  */
 function crashesOf({ job, attempt }: Run): number {
-  const { alone } = job.data;
+  // BullMQ begins with the number 0.
+  const alone = typeof job.progress === 'object' ? (job.progress as Alone) : undefined;
   if (alone === undefined) return Math.min(job.stalledCounter, 1);
   const wasLostAlone = alone.attempt === attempt && job.stalledCounter > alone.lostBefore;
   return 1 + alone.crashes + (wasLostAlone ? 1 : 0);
@@ -240,8 +242,8 @@ async function noteAlone(run: Run, context: RunContext): Promise<void> {
   const { job, attempt } = run;
   // Only the process that still holds the lock may write on the job.
   await extendLock(run, context);
-  const alone = { attempt, lostBefore: job.stalledCounter, crashes: crashesOf(run) - 1 };
-  await job.updateData({ ...job.data, alone });
+  const alone: Alone = { attempt, lostBefore: job.stalledCounter, crashes: crashesOf(run) - 1 };
+  await job.updateProgress(alone);
 }
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
