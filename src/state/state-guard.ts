@@ -29,7 +29,7 @@ import { LogMark } from './log-mark.js';
 import { noticeArguments } from './notices.js';
 import { lostSteps, putBack } from './put-back.js';
 import { loadScript, words } from './scripts.js';
-import { readJson } from './stored.js';
+import { readJson, unreadable } from './stored.js';
 
 const keepState = loadScript('keep-state');
 const startEpoch = loadScript('start-epoch');
@@ -306,7 +306,10 @@ function jsonOrNull(json: string | null): unknown {
 export function parseState(key: string, json: string): WorkspaceState {
   refuseNewer(key, json);
   const remedy = `DEL ${key} removes it; the next sweep writes a new one.`;
-  return readJson(stateSchema, json, { key, what: 'the id of a state', remedy });
+  const at = { key, what: 'the id of a state', remedy };
+  // A state is replaced only while it is as it was read. Bytes that are no text are read as something else, so that would be never.
+  if (json.includes('\ufffd')) throw unreadable(at, 'bytes that are no text');
+  return readJson(stateSchema, json, at);
 }
 
 function lossNotice(workspace: string, { since: at, epoch = 0 }: WorkspaceState, seenAt: string) {

@@ -192,6 +192,18 @@ describe('a damaged value in Redis', () => {
     },
   );
 
+  it('unreadable: a state with bytes that are no text is refused, and not compared for ever', async () => {
+    const states = guard(test);
+    await states.check('acme');
+    const key = test.keys.state('acme');
+    const state = Buffer.from((await test.redis.get(key))!.replace('}', ',"server":"?"}'));
+    state[state.lastIndexOf('?')] = 0x80;
+    await test.redis.set(key, state);
+    const stored = (await test.redis.get(key))!;
+    await expect(states.epochOn('acme', stored, 'another')).rejects.toEqual(refusal(key));
+    await expect(states.check('acme')).rejects.toEqual(refusal(key));
+  });
+
   it('unreadable: a staged event of a snapshot is refused', async () => {
     await test.redis.rpush(test.keys.staged('ops', 'acme'), SECRET);
     const error: unknown = await createBackfillStore(test.redis, test.keys)
