@@ -17,5 +17,4 @@ const { samples, ...result } = await soak({
 });
 const growth = grown(samples);
 process.stdout.write(`${JSON.stringify({ ...result, samples: samples.length, ...growth }, null, 1)}\n`);
-if (result.found !== result.expected || result.wrong > 0 || result.problems.length > 0 || growth.growing.length > 0)
-  process.exitCode = 1;
+if (result.found !== result.expected || result.wrong > 0 || growth.growing.length > 0) process.exitCode = 1;
