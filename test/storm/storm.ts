@@ -181,7 +181,9 @@ class Storm {
       await this.#queues.of(subscription).resume();
     }
     if (fault.kind === 'retry') await this.#retryAll(subscription);
-    if (fault.kind === 'replay' && !this.#ungated) await this.#replay(fault);
+    // Repeated after Redis was restarted, it would be another replay.
+    if (fault.kind === 'replay' && !this.#ungated)
+      await (this.#restarting = this.#restarting.then(() => this.#replay(fault)));
     this.#counts[fault.kind] = (this.#counts[fault.kind] ?? 0) + 1;
   }
 
@@ -203,7 +205,7 @@ class Storm {
       if (retries > MOST_RETRIES) continue;
       this.#retries.set(key, retries);
       appendEntry(this.#file, { kind: 'retried', ...event });
-      await this.#dead.retry({ subscription, ids: [letter.id] });
+      await repeated(() => this.#dead.retry({ subscription, ids: [letter.id] }));
     }
   }
 
@@ -254,7 +256,7 @@ class Storm {
     for (const { letter, event } of await this.deadLetters(subscription)) {
       if ((this.#retries.get(`${subscription} ${letter.id}`) ?? 0) < MOST_RETRIES) continue;
       appendEntry(this.#file, { kind: 'dropped', ...event });
-      await this.#dead.drop({ subscription, ids: [letter.id] });
+      await repeated(() => this.#dead.drop({ subscription, ids: [letter.id] }));
     }
   }
 
@@ -306,4 +308,12 @@ class Storm {
     await this.#queues.close();
     await this.#deps.log.close();
   }
+}
+
+/** As a person does whose command was cut off by a restart of Redis. */
+async function repeated(act: () => Promise<unknown>): Promise<void> {
+  await act().catch((error: unknown) => {
+    if (classifyRedisError(error) !== 'lost') throw error;
+    return act();
+  });
 }
