@@ -37,16 +37,17 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
   const repair = async ({ workspace, group, entry, held }: MustHaveJob, queue: Queue<JobData>): Promise<boolean> => {
     // A held dead letter that was removed counts as dropped.
     if (held) return await leaveGroup({ workspace, group, id: entry.id }, { queue, gate });
-    if (!(await hasNoRest({ workspace, group, id: entry.id, token: '' }, queue))) return false;
+    if (!(await makeRoom({ workspace, group, id: entry.id, token: '' }, queue))) return false;
     const whole = group === null ? await unordered(entry, queue) : entry;
     await addJobs(queue, [{ workspace, group, entry: whole }]);
     return true;
   };
   /**
-   * The rest of an old job would keep BullMQ from taking the new one, so it is removed. But since the heads were read, another process may have added the
+   * Removes the rest of an old job, which would keep BullMQ from taking the new one. But since the heads were read, another process may have added the
    * job, and it may have run: then it is the dead letter of a delivery that has left.
+   * @returns whether a job can be added
    */
-  const hasNoRest = async (claim: Claim, queue: Queue<JobData>): Promise<boolean> => {
+  const makeRoom = async (claim: Claim, queue: Queue<JobData>): Promise<boolean> => {
     const job = await queue.getJob(claim.id);
     if (job === undefined) return true;
     // In this order: a run leaves first, and then its job ends.
