@@ -119,6 +119,6 @@ async function startCoverage() {
 
 function filesOf(functions: readonly string[]): string[] {
   const paths = functions.map((one) => one.slice(0, one.indexOf('#')).replace(ROOT, '').replace(/\.js$/, '.ts'));
-  const isOurs = (path: string): boolean => /^(src|workers)\//.test(path) && !path.startsWith('src/sandbox/');
+  const isOurs = (path: string): boolean => /^(src|workers)\//.test(path);
   return [...new Set(paths.filter(isOurs))].sort();
 }

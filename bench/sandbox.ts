@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { createSandbox } from '../src/sandbox/sandbox.js';
+import { createSandbox } from '../sandbox/sandbox.js';
 
 const HEADERS = { authorization: 'Bearer sandbox', 'content-type': 'application/json' };
 const ROUNDS = 5;

@@ -111,11 +111,11 @@ export type { Page, ReadApi } from './api/read-api.js';
 export { walkList } from './api/visited-cursors.js';
 
 // The sandbox, and the score of events against its journal.
-export { PROFILES } from './sandbox/faults/profiles.js';
-export type { Profile } from './sandbox/faults/profiles.js';
-export type { SandboxOptions } from './sandbox/options.js';
-export { createSandbox } from './sandbox/sandbox.js';
-export type { Sandbox } from './sandbox/sandbox.js';
-export { parseEvents, parseJournal } from './sandbox/verify/read.js';
-export { scoreEvents } from './sandbox/verify/score.js';
-export type { Score, ScoreOptions } from './sandbox/verify/score.js';
+export { PROFILES } from '../sandbox/faults/profiles.js';
+export type { Profile } from '../sandbox/faults/profiles.js';
+export type { SandboxOptions } from '../sandbox/options.js';
+export { createSandbox } from '../sandbox/sandbox.js';
+export type { Sandbox } from '../sandbox/sandbox.js';
+export { parseEvents, parseJournal } from '../sandbox/verify/read.js';
+export { scoreEvents } from '../sandbox/verify/score.js';
+export type { Score, ScoreOptions } from '../sandbox/verify/score.js';

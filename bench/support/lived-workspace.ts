@@ -8,11 +8,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { builtInLists, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import { systemClock } from '../../src/runtime/clock.js';
-import type { MutationLine } from '../../src/sandbox/journal/lines.js';
-import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
-import { scoreEvents } from '../../src/sandbox/verify/score.js';
+import type { MutationLine } from '../../sandbox/journal/lines.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
+import type { JudgedEvent } from '../../sandbox/verify/read.js';
+import { scoreEvents } from '../../sandbox/verify/score.js';
 import { readPage, type Target } from '../../test/support/read-api.js';
 import { openFeed } from './feed.js';
 import { withRedis } from './stage.js';

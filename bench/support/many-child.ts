@@ -4,8 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { Log } from '../../src/runtime/log.js';
-import type { MutationLine } from '../../src/sandbox/journal/lines.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import type { MutationLine } from '../../sandbox/journal/lines.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 
 export interface ManyTask {
   role: 'api' | 'feed';

@@ -6,8 +6,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { ChangeCommand, PageServerCommand, PageServerReply } from './pages.js';
-import { SlidingWindow, tooManyRequests } from '../../src/sandbox/faults/rate-limit.js';
-import { DEFAULT_BEHAVIOUR, type Behaviour } from '../../src/sandbox/faults/behaviour.js';
+import { SlidingWindow, tooManyRequests } from '../../sandbox/faults/rate-limit.js';
+import { DEFAULT_BEHAVIOUR, type Behaviour } from '../../sandbox/faults/behaviour.js';
 import { person } from './person.js';
 
 const PAGE = 50;

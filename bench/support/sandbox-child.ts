@@ -1,5 +1,5 @@
 /** A sandbox in a process of its own. It sends its address, and edits one person for each message that it gets. */
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 
 export interface SandboxAddress {
   url: string;

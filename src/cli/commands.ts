@@ -39,7 +39,6 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
   'The sandbox:': {
     demo: 'watch a synthetic workspace; needs no configuration',
     sandbox: 'serve the list endpoints from a synthetic workspace',
-    verify: 'score a stream of events against the journal of a sandbox',
   },
 };
 

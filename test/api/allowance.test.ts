@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allowanceAfter } from '../../src/api/allowance.js';
-import { DEFAULT_BEHAVIOUR, type Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import { SlidingWindow } from '../../src/sandbox/faults/rate-limit.js';
+import { DEFAULT_BEHAVIOUR, type Behaviour } from '../../sandbox/faults/behaviour.js';
+import { SlidingWindow } from '../../sandbox/faults/rate-limit.js';
 
 const LIMITS = { requests: 100, perSeconds: 10 };
 const SECOND = 1_000;

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { ListStatus } from '../../src/observability/status.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { widthOf } from '../../src/cli/text.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { useCli } from '../support/cli.js';
 import { useRedis } from '../support/redis.js';
 

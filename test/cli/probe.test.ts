@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { useCli } from '../support/cli.js';
 
 const folder = useCli();

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { widthOf } from '../../src/cli/text.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { hasTerminal, type TestProcess } from '../support/process.js';

@@ -37,8 +37,9 @@ describe('usage errors: one sentence and exit code 2', () => {
       'an unknown command with --help': { args: ['sweeep', '--help'], says: /unknown command 'sweeep'/ },
       'help for an unknown command': { args: ['help', 'sweeep'], says: /unknown command 'sweeep'/ },
       'a file that does not exist': {
-        args: ['verify', '--journal', 'none.ndjson', '--events', 'none.ndjson'],
-        says: /--journal: none\.ndjson: there is no such file\./,
+        args: ['status', '--config', 'none.json'],
+        says: /none\.json: there is no such file\./,
+        code: 'CF_CONFIG_UNLOADABLE',
       },
       'an unknown profile': {
         args: ['sandbox', '--profile', 'wld'],

@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { defineHandler } from '../../src/handlers/define.js';
-import { scoreEvents, type MissedChange } from '../../src/sandbox/verify/score.js';
+import { scoreEvents, type MissedChange } from '../../sandbox/verify/score.js';
 import { Keys } from '../../src/state/keys.js';
 import { readEverything, differences } from '../support/api-state.js';
 import { eventually } from '../support/eventually.js';

@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest';
 import { openChangefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { freePort } from '../../src/redis/private/port.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import type { Target } from '../support/read-api.js';
 import { readApiContract } from './read-api-contract.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
 import { rowsOfGate } from '../support/night.js';
 import { walk, type Target } from '../support/read-api.js';

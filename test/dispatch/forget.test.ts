@@ -10,7 +10,7 @@ import { PermanentError } from '../../src/handlers/errors.js';
 import type { HandlerContext } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { createTraceStore } from '../../src/state/traces.js';
 import { useCli } from '../support/cli.js';
 import { dumpOf, keysWith } from '../support/dump.js';

@@ -2,7 +2,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { useCli } from '../support/cli.js';
 import { codeBlocksOf, ROOT, type CodeBlock } from '../support/markdown.js';
 import { useProcesses } from '../support/process.js';

@@ -1,7 +1,7 @@
 /** docs/sandbox.md: each request of its table is sent to a sandbox. */
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { ROOT } from '../support/markdown.js';
 
 const page = readFileSync(`${ROOT}docs/sandbox.md`, 'utf8');

@@ -6,7 +6,7 @@ import { mergeChanges } from '../../src/dispatch/merge-changes.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { TODO_VERBS, VERBS, type ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';
 import { rowsOfGate } from '../support/night.js';

@@ -1,6 +1,6 @@
 /** What may happen in the workspace, by name, with the lists that it affects. */
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import type { Life } from '../../src/sandbox/life/life.js';
+import type { Life } from '../../sandbox/life/life.js';
 
 interface Act {
   lists: readonly BuiltInList[];

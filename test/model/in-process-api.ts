@@ -11,7 +11,7 @@ import type { BuiltInList, ListName } from '../../src/crm/lists/lists.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import type { Answer } from '../../src/server/read-api/answer.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { FaultSchedule } from './fault-schedule.js';
 
 export interface InProcessApi {

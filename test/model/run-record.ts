@@ -2,7 +2,7 @@
 import type { SchemaTally } from '../../src/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { JournalLine } from '../../src/sandbox/journal/lines.js';
+import type { JournalLine } from '../../sandbox/journal/lines.js';
 import type { Membership, SerialisedRecord, StoredSweep, SweepSummary } from '../../src/sweep/store.js';
 import type { Scenario } from './scenario.js';
 

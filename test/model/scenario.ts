@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { RemovalRules } from '../../src/detect/removal.js';
-import type { Behaviour, ScheduledFault } from '../../src/sandbox/faults/behaviour.js';
+import type { Behaviour, ScheduledFault } from '../../sandbox/faults/behaviour.js';
 import type { ProcessFault } from './fault-schedule.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';
 import { RULE_SETS, type RuleSetName } from './rule-sets.js';

@@ -7,9 +7,9 @@ import { probeLists, type ProbedList, type ProbeReport } from '../../src/probe/p
 import { askOnce } from '../../src/probe/sample.js';
 import { probeText } from '../../src/cli/print-probe.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
-import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Behaviour } from '../../sandbox/faults/behaviour.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { walkAll } from '../support/read-api.js';
 
 interface Probed {

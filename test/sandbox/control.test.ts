@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { createSandbox, type Sandbox, type SandboxAddress } from '../../src/sandbox/sandbox.js';
-import { parseJournal, withVisibility } from '../../src/sandbox/verify/read.js';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
+import { parseJournal, withVisibility } from '../../sandbox/verify/read.js';
 import { get, walkAll, type Target } from '../support/read-api.js';
 
 const open: Sandbox[] = [];

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { customValues, editCustom } from '../../src/sandbox/world/custom.js';
-import { Directory } from '../../src/sandbox/world/directory.js';
-import { dice } from '../../src/sandbox/world/random.js';
-import { contentText } from '../../src/sandbox/verify/equality.js';
+import { customValues, editCustom } from '../../sandbox/world/custom.js';
+import { Directory } from '../../sandbox/world/directory.js';
+import { dice } from '../../sandbox/world/random.js';
+import { contentText } from '../../sandbox/verify/equality.js';
 
 const EQUALITY = { ignore: new Set<string>(), refNames: 'ignored' } as const;
 

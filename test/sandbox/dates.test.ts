@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2031, 4, 6);

@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import { FAULTS } from '../../src/sandbox/faults/faults.js';
-import { composed, PROFILES } from '../../src/sandbox/faults/profiles.js';
-import { SlidingWindow } from '../../src/sandbox/faults/rate-limit.js';
-import type { SandboxOptions } from '../../src/sandbox/options.js';
+import type { Behaviour } from '../../sandbox/faults/behaviour.js';
+import { FAULTS } from '../../sandbox/faults/faults.js';
+import { composed, PROFILES } from '../../sandbox/faults/profiles.js';
+import { SlidingWindow } from '../../sandbox/faults/rate-limit.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
 import { get, readPage, walk, type Fields } from '../support/read-api.js';
 import { served as servedWith } from '../support/sandbox.js';
 

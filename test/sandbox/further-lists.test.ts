@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
 import { readPage, walk, walkAll, type Fields } from '../support/read-api.js';
 import { served as servedWith } from '../support/sandbox.js';

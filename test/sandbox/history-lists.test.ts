@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
-import type { MutationLine } from '../../src/sandbox/journal/lines.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { scoreEvents } from '../../src/sandbox/verify/score.js';
+import type { MutationLine } from '../../sandbox/journal/lines.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
+import { scoreEvents } from '../../sandbox/verify/score.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
 import { get, walk, type Fields } from '../support/read-api.js';
 import { served } from '../support/sandbox.js';

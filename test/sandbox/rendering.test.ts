@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import { contentText } from '../../src/sandbox/verify/equality.js';
+import type { Behaviour } from '../../sandbox/faults/behaviour.js';
+import { contentText } from '../../sandbox/verify/equality.js';
 import { get, walk, type Fields } from '../support/read-api.js';
 import { served as servedWith } from '../support/sandbox.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { get, walk, walkAll } from '../support/read-api.js';
 import { served } from '../support/sandbox.js';
 

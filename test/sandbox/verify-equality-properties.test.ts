@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { canonicalText } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { contentText } from '../../src/sandbox/verify/equality.js';
+import { contentText } from '../../sandbox/verify/equality.js';
 
 const reference = fc.record(
   { id: fc.constantFrom('1', '2'), name: fc.constantFrom('a', 'b'), tag: fc.constantFrom(null, [], 'x') },

@@ -1,9 +1,9 @@
 /** Is the score right? A correct plain detector must get a perfect score; one with a flaw must not. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { SIX_LISTS } from '../../src/server/read-api/lists.js';
-import { scoreEvents, type Score } from '../../src/sandbox/verify/score.js';
+import { scoreEvents, type Score } from '../../sandbox/verify/score.js';
 import { rowsOfGate } from '../support/night.js';
 import { PlainDetector, type Flaw } from '../support/plain-detector.js';
 

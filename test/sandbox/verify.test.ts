@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { JournalLine } from '../../src/sandbox/journal/lines.js';
-import { parseEvents, parseJournal } from '../../src/sandbox/verify/read.js';
-import { scoreEvents } from '../../src/sandbox/verify/score.js';
+import type { JournalLine } from '../../sandbox/journal/lines.js';
+import { parseEvents, parseJournal } from '../../sandbox/verify/read.js';
+import { scoreEvents } from '../../sandbox/verify/score.js';
 import { at, mutation, eventOf, walk } from '../support/verify-fixtures.js';
 
 const A = { 이름: 'A' };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 
 type Lists = Record<BuiltInList, CrmRecord[]>;
 

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.js';
 import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
 import type { Difference } from './api-state.js';
 

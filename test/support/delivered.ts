@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { descriptorOf } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Life } from '../../src/sandbox/life/life.js';
+import type { Life } from '../../sandbox/life/life.js';
 import type { Difference } from './api-state.js';
 
 /** Some of every kind of change, except removals. */

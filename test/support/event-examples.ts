@@ -14,7 +14,7 @@ import { buildNotice, snapshotComplete } from '../../src/events/notices.js';
 import type { ChangeEvent, NoticeKind } from '../../src/events/types.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { createCreditStore } from '../../src/state/credits.js';
 import { Keys } from '../../src/state/keys.js';
 import { createNoticeStore } from '../../src/state/notices.js';

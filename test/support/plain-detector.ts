@@ -1,7 +1,7 @@
 /** A minimal detector to test `verify` with. It shares no product code except the equality of `verify`. */
 import { createHash } from 'node:crypto';
-import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
-import { contentText } from '../../src/sandbox/verify/equality.js';
+import type { JudgedEvent } from '../../sandbox/verify/read.js';
+import { contentText } from '../../sandbox/verify/equality.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
 import { readPage, type Fields, type PageRead, type Target } from './read-api.js';
 

@@ -1,7 +1,7 @@
 /** Sandboxes of a test, which stop after it. */
 import { onTestFinished } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/options.js';
-import { createSandbox, type Sandbox, type SandboxAddress } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
 
 export interface Served {
   sandbox: Sandbox;

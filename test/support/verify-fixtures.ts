@@ -1,8 +1,8 @@
 /** Journal lines and events for the tests of `verify`. */
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { CrmRecord } from '../../src/crm/record.js';
-import type { JournalLine, MutationLine } from '../../src/sandbox/journal/lines.js';
-import type { JudgedEvent } from '../../src/sandbox/verify/read.js';
+import type { JournalLine, MutationLine } from '../../sandbox/journal/lines.js';
+import type { JudgedEvent } from '../../sandbox/verify/read.js';
 
 export const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
 

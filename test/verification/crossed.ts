@@ -2,8 +2,8 @@
  * Every combined profile of the sandbox with every fault on top of it (`npm run verify:profiles -- --crossed`): a row per
  * fault, a column per profile; each cell is the score of a separate run.
  */
-import { FAULTS, type FaultName } from '../../src/sandbox/faults/faults.js';
-import { PROFILES } from '../../src/sandbox/faults/profiles.js';
+import { FAULTS, type FaultName } from '../../sandbox/faults/faults.js';
+import { PROFILES } from '../../sandbox/faults/profiles.js';
 import { isPerfect, runProfile, type ProfileScore } from './run-profile.js';
 
 export interface Crossing {

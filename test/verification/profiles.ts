@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { PROFILES } from '../../src/sandbox/faults/profiles.js';
+import { PROFILES } from '../../sandbox/faults/profiles.js';
 import { crossed } from './crossed.js';
 import { isPerfect, runProfile } from './run-profile.js';
 

@@ -5,12 +5,12 @@
  */
 import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
-import type { Behaviour } from '../../src/sandbox/faults/behaviour.js';
-import { profileNamed } from '../../src/sandbox/faults/profiles.js';
+import type { Behaviour } from '../../sandbox/faults/behaviour.js';
+import { profileNamed } from '../../sandbox/faults/profiles.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
-import type { JournalLine } from '../../src/sandbox/journal/lines.js';
-import { scoreEvents, type MissedChange, type Score } from '../../src/sandbox/verify/score.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
+import type { JournalLine } from '../../sandbox/journal/lines.js';
+import { scoreEvents, type MissedChange, type Score } from '../../sandbox/verify/score.js';
 import { fastClock } from '../support/fast-clock.js';
 
 export interface ProfileRun {

@@ -7,7 +7,7 @@ import { quietLog } from '../../app/process.js';
 import { parseConfig } from '../../config/parse.js';
 import { LIST_NAMES, readyMadeLists } from '../../crm/lists/lists.js';
 import { listOf } from '../../events/envelope.js';
-import { createSandbox, type Sandbox, type SandboxAddress } from '../../sandbox/sandbox.js';
+import { createSandbox, type Sandbox, type SandboxAddress } from '../../../sandbox/sandbox.js';
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
 import { systemClock } from '../../runtime/clock.js';

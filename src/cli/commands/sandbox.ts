@@ -1,6 +1,6 @@
 import { untilAborted } from '../../app/process.js';
-import { PROFILES } from '../../sandbox/faults/profiles.js';
-import { createSandbox } from '../../sandbox/sandbox.js';
+import { PROFILES } from '../../../sandbox/faults/profiles.js';
+import { createSandbox } from '../../../sandbox/sandbox.js';
 import { usage } from '../../errors.js';
 import {
   duration,
@@ -44,7 +44,7 @@ export const sandbox = defineCommand({
     profile: option('name', 'how it behaves; "list" prints the profiles (default: calm)', asText),
     control: option('port', 'a control API on this port, to switch faults while it runs', port),
     controlToken: option('token', 'the bearer token of the control API (default: control)', asText),
-    journal: option('file', 'write every mutation as NDJSON, for "verify"', asText),
+    journal: option('file', 'write every mutation as NDJSON', asText),
   },
   async run({ config: _config, start, list, limit, latency, control, controlToken, ...world }, io) {
     if (world.profile === 'list') {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import type { Life } from '../../../src/sandbox/life/life.js';
-import type { Sandbox } from '../../../src/sandbox/sandbox.js';
-import { scoreEvents, type Score } from '../../../src/sandbox/verify/score.js';
+import type { Life } from '../../../sandbox/life/life.js';
+import type { Sandbox } from '../../../sandbox/sandbox.js';
+import { scoreEvents, type Score } from '../../../sandbox/verify/score.js';
 import { createSweepStore } from '../../../src/state/sweep-store.js';
 import { useChain } from '../../support/chain.js';
 import { useCli } from '../../support/cli.js';

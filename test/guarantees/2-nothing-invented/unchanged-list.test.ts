@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/api/client.js';
 import { walkList } from '../../../src/api/visited-cursors.js';
-import { createSandbox } from '../../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../../sandbox/sandbox.js';
 import { eventsOf, openFeed } from '../../support/feed.js';
 import { useRedis } from '../../support/redis.js';
 

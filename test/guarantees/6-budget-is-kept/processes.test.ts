@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/api/client.js';
 import { createSharedBudget } from '../../../src/api/shared-budget.js';
 import { systemClock } from '../../../src/runtime/clock.js';
-import { createSandbox } from '../../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../../sandbox/sandbox.js';
 import { createBudgetWindow } from '../../../src/state/budget.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
