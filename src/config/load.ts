@@ -4,6 +4,7 @@ import { extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { userFrame } from '../runtime/user-frame.js';
 import { whileCollecting, type CollectedProblem, type Path } from '../schema-kit/problem.js';
+import { retiredText } from '../schema-kit/retired.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
@@ -149,7 +150,8 @@ function failedRun(error: unknown, { source, cwd }: Named): ChangefeedError {
   const frame = userFrame(error instanceof Error ? (error.stack ?? '') : '');
   const where = frame === undefined ? source : `${nameOf(frame.file, cwd)}:${frame.line}`;
   const [first = ''] = messageOf(error).split('\n');
-  return unloadable(where, `running it failed: ${first.replace(/\.$/, '')}. Correct the file`, error);
+  const removed = retiredText(/(\w+)\)? is not a function/.exec(first)?.[1] ?? '');
+  return unloadable(where, `running it failed: ${removed ?? first.replace(/\.$/, '')}. Correct the file`, error);
 }
 
 /** At the call that has the problem. */

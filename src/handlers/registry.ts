@@ -10,6 +10,7 @@ import { bullmqKind } from './bullmq/bullmq.js';
 import { execKind } from './exec/exec.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { optionsError } from '../schema-kit/problem.js';
+import { retiredText } from '../schema-kit/retired.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
 import { messageKind } from './message/message.js';
@@ -65,6 +66,8 @@ function isSubscription(value: unknown): value is Subscription {
 function unknownKind(handler: unknown): string {
   const found =
     typeof handler === 'string' && handler !== '' && handler.length <= 64 ? JSON.stringify(handler) : describe(handler);
+  const retired = typeof handler === 'string' ? retiredText(handler) : undefined;
+  if (retired !== undefined) return retired;
   const meant = typeof handler === 'string' ? didYouMean(handler, KIND_NAMES) : '';
   return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers written in code need a configuration file in TypeScript or JavaScript`;
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { parseDuration, type Duration } from '../runtime/duration.js';
 import { didYouMean } from './did-you-mean.js';
+import { retiredText } from './retired.js';
 
 /** An object with exactly these options. An unknown option is an error that suggests the nearest known one. */
 export function strictOptions<Shape extends z.core.$ZodLooseShape>(
@@ -17,7 +18,8 @@ export function strictOptions<Shape extends z.core.$ZodLooseShape>(
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys')
         return orAlone === undefined ? `an object with ${allowed}` : `${orAlone}, or { ${allowed} }`;
-      return `there is no such option${didYouMean(issue.keys[0] ?? '', names)}; allowed: ${allowed}`;
+      const key = issue.keys[0] ?? '';
+      return retiredText(key) ?? `there is no such option${didYouMean(key, names)}; allowed: ${allowed}`;
     },
   });
 }

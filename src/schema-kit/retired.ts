@@ -1,0 +1,10 @@
+/**
+ * Options, handlers and functions of a configuration that were removed, and what to use instead. Whoever still has one is told so, in
+ * place of "there is no such option".
+ */
+const RETIRED: Readonly<Record<string, string>> = {};
+
+/** A part of an error text: what to use in place of `name`. Undefined for a name that was never an option. */
+export function retiredText(name: string): string | undefined {
+  return Object.hasOwn(RETIRED, name) ? `"${name}" was removed; use ${RETIRED[name]} instead` : undefined;
+}
