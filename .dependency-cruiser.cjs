@@ -14,9 +14,7 @@ const mayImport = {
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
   sweep: ['api', 'detect', 'redis', ...leaves],
-  probe: ['api', ...leaves],
-  // Judges what `doctor` finds. Pure.
-  doctor: ['probe', 'handlers', 'schema-kit', 'redis', ...leaves],
+  doctor: ['api', 'handlers', 'schema-kit', 'redis', ...leaves],
   todos: ['detect', ...leaves],
   dispatch: ['handlers', 'redis', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
@@ -31,7 +29,6 @@ const mayImport = {
     'schema-kit',
     'api',
     'sweep',
-    'probe',
     'doctor',
     'detect',
     'state',
@@ -91,11 +88,11 @@ const appMayImport = {
     'runtime',
     'errors',
   ],
-  inspector: ['app/workspaces', 'api', 'crm', 'sweep', 'probe', 'detect', 'events', 'runtime'],
+  inspector: ['app/workspaces', 'crm', 'sweep', 'detect', 'events', 'runtime'],
   'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
   reload: ['app/context', 'app/workspaces', 'workers/all', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
   'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
-  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'probe', 'redis', 'runtime', 'errors'],
+  doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'redis', 'runtime', 'errors'],
   process: [
     ...['app/changefeed', 'app/state-dir', 'app/watch-config'],
     ...['config', 'observability', 'runtime', 'errors'],

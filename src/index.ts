@@ -20,8 +20,6 @@ export type {
   Replayed,
   FieldRules,
   Inspector,
-  ProbeCall,
-  ProbeReport,
   ListSchema,
   RecordStory,
   Role,

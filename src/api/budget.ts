@@ -9,9 +9,9 @@ export interface BudgetLimits {
 
 /**
  * What a request is for. `walk`: the next page of a sweep. `tail`: the growing end of a list. `aimed`: a page that holds a record
- * that is said to have changed. `probe`: a question about the API itself.
+ * that is said to have changed.
  */
-export type RequestKind = 'walk' | 'tail' | 'aimed' | 'probe';
+export type RequestKind = 'walk' | 'tail' | 'aimed';
 
 export interface BudgetRequest {
   list: ListName;

@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { createWorkers, ROLES, type Role } from '../../workers/all.js';
+import type { Budget } from '../api/budget.js';
 import { checkedConfig } from '../config/parse.js';
 import type { Config, ConfigInput } from '../config/schema.js';
 import { HINT, problemOfIds } from '../crm/hint.js';
@@ -48,8 +49,7 @@ export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
 export type { TodosCall } from '../todos/report.js';
-export type { Inspector, FieldRules, ListSchema, ProbeCall, RecordStory, RulesPreview } from './inspector.js';
-export type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
+export type { Inspector, FieldRules, ListSchema, RecordStory, RulesPreview } from './inspector.js';
 export type { Reloaded } from './reload.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';
@@ -170,10 +170,18 @@ export interface Changefeed extends Forgetting {
  */
 export async function openChangefeed(given: ChangefeedOptions | ConfigInput | Config): Promise<Changefeed> {
   const options: ChangefeedOptions = isConfigAlone(given) ? { config: given } : given;
-  return await open({ ...options, config: checkedConfig(options.config, 'openChangefeed') });
+  const { feed } = await openWithBudgets({ ...options, config: checkedConfig(options.config, 'openChangefeed') });
+  return feed;
 }
 
-async function open(options: ChangefeedOptions & { config: Config }): Promise<Changefeed> {
+export interface OpenedChangefeed {
+  feed: Changefeed;
+  /** The budget that all processes of a workspace share. `doctor` asks the API within it. */
+  budgetOf: (workspace: string) => Budget;
+}
+
+/** As `openChangefeed`, for a configuration that has been checked. */
+export async function openWithBudgets(options: ChangefeedOptions & { config: Config }): Promise<OpenedChangefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
   const { stateDir = join(process.cwd(), '.changefeed') } = options;
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
@@ -231,7 +239,7 @@ async function open(options: ChangefeedOptions & { config: Config }): Promise<Ch
     return httpPart(context, { workspaces, feed, monitoring: monitors });
   };
   const server = prometheus === null ? null : served(prometheus);
-  return feed;
+  return { feed, budgetOf: (name) => workspaces.get(name).budget };
 }
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {

@@ -1,24 +1,24 @@
 /**
  * Checks what a configuration depends on, one after another: Redis, the API of each workspace, endpoints, disk, and the problems of the feed.
- * One that is away does not stop the others. Reads only: of the API one page of each list, of an endpoint only the connection.
+ * One that is away does not stop the others. Reads only: of the API two pages of each list, of an endpoint only the connection.
  */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
+import type { Budget } from '../api/budget.js';
 import { createReadApi } from '../api/client.js';
 import { polledLists } from '../config/lists.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
-import type { ListName } from '../crm/lists/lists.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { readyMadeLists } from '../crm/lists/lists.js';
 import { judgeAddress, judgeApi, judgeOffers } from '../doctor/api.js';
 import { error, ok, skipped, type Finding } from '../doctor/finding.js';
+import { readList, type ReadList } from '../doctor/read-list.js';
 import { judgeRedis } from '../doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
-import { offersBeside, probeOffers } from '../probe/offers.js';
-import { probeLists } from '../probe/probe.js';
-import { askOnce } from '../probe/sample.js';
 import { systemClock } from '../runtime/clock.js';
 import { readRedisFacts } from '../redis/facts.js';
 import { checkRedis } from '../redis/probe.js';
@@ -32,7 +32,9 @@ export interface DoctorOptions extends ServiceWorld {
   signal: AbortSignal;
 }
 
-/** Between two requests to an API. The shared budget is in Redis, which may be away, and these few requests are not taken from it. */
+/** Pages of each list that is polled: the second one shows whether the cursor of the first leads on. */
+const PAGES = 2;
+/** Between two requests while the shared budget cannot be asked. */
 const PAUSE_MS = 250;
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
@@ -43,19 +45,29 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const stateDir = stateDirOf({ cwd, env, home: homedir(), baseUrl });
   const redis = await redisFindings(config, stateDir);
   const isUsable = redis.every(({ result }) => result !== 'error');
-  const feed = isUsable ? await readFeed(options) : NO_FEED;
-  const apis: Finding[] = [];
-  for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, signal)));
-  const endpoints = await endpointFindings(config);
-  return [...redis, ...apis, ...endpoints, ...feed.findings];
+  const feed = isUsable ? await openFeed(options) : NO_FEED;
+  try {
+    const apis: Finding[] = [];
+    for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, signal)));
+    const endpoints = await endpointFindings(config);
+    return [...redis, ...apis, ...endpoints, ...feed.findings];
+  } finally {
+    await feed.close();
+  }
 }
 
 interface Feed {
   findings: Finding[];
-  walkMsOf: (workspace: string, list: ListName) => number | null;
+  /** Shared with the processes that poll; null when it cannot be asked. */
+  budgetOf: ((workspace: string) => Budget) | null;
+  close: () => Promise<void>;
 }
 
-const NO_FEED: Feed = { findings: [skipped('feed', 'its problems are stored in Redis')], walkMsOf: () => null };
+const NO_FEED: Feed = {
+  findings: [skipped('feed', 'its problems are stored in Redis')],
+  budgetOf: null,
+  close: () => Promise.resolve(),
+};
 
 async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir: string): Promise<Finding[]> {
   if (url === undefined) {
@@ -85,19 +97,26 @@ async function diskFinding(folder: string): Promise<Finding> {
 
 async function apiFindings(
   { name, baseUrl, token, budget, lists }: Config['workspaces'][number],
-  { walkMsOf }: Feed,
+  { budgetOf }: Feed,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const paced = { take: () => systemClock.sleep(PAUSE_MS, signal), pause: () => Promise.resolve() };
-  const asked = polledLists(lists).all;
-  const offered = offersBeside(asked);
-  const served = [...asked, ...offered];
-  const api = createReadApi({ workspace: name, baseUrl, token, budget: paced, lists: served, attempts: 1 });
-  const ask = askOnce(api, signal);
+  const polled = polledLists(lists).all;
+  const offered = readyMadeLists.all.filter(({ path }) => !polled.some((list) => list.path === path));
+  const api = createReadApi({
+    ...{ workspace: name, baseUrl, token, budget: budgetOf?.(name) ?? paced },
+    ...{ lists: [...polled, ...offered], attempts: 1 },
+  });
+  const read = async (all: readonly ListDescriptor[], pages: number): Promise<ReadList[]> => {
+    const done: ReadList[] = [];
+    for (const list of all) done.push(await readList(api, { list, pages, signal }));
+    return done;
+  };
   try {
-    const report = await probeLists({ ask, lists: asked, requests: asked.length });
-    const offers = report.lists.length === 0 ? [] : await probeOffers(ask, offered, (list) => walkMsOf(name, list));
-    return [...judgeAddress(name, baseUrl), ...judgeApi(name, report, budget), ...judgeOffers(name, offers)];
+    const found = await read(polled, PAGES);
+    const isRead = found.some(({ pages }) => pages.length > 0);
+    const offers = isRead ? judgeOffers(name, await read(offered, 1)) : [];
+    return [...judgeAddress(name, baseUrl), ...judgeApi(name, found, budget), ...offers];
   } finally {
     await api.close();
   }
@@ -114,20 +133,17 @@ async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
   }
 }
 
-async function readFeed({ path, signal: _, ...world }: DoctorOptions): Promise<Feed> {
+async function openFeed({ path, signal: _, ...world }: DoctorOptions): Promise<Feed> {
   try {
-    const { feed } = await openService(world, { path, quiet: true });
+    const { feed, budgetOf } = await openService(world, { path, quiet: true });
+    const close = () => feed.stop();
     try {
-      const { problems, subscriptions, processes, workspaces } = await feed.status();
+      const { problems, subscriptions, processes } = await feed.status();
       const dead = subscriptions.map(({ name, dead: count }) => ({ subscription: name, count }));
-      const lists = workspaces.flatMap((one) => one.lists.map((list) => ({ workspace: one.name, ...list })));
-      return {
-        findings: judgeFeed({ processes: processes.length, problems, dead }),
-        walkMsOf: (workspace, name) =>
-          lists.find((one) => one.workspace === workspace && one.list === name)?.freshness?.sweepMs ?? null,
-      };
-    } finally {
-      await feed.stop();
+      return { findings: judgeFeed({ processes: processes.length, problems, dead }), budgetOf, close };
+    } catch (reason) {
+      await close();
+      throw reason;
     }
   } catch (reason) {
     return { ...NO_FEED, findings: [error('feed', messageOf(reason), 'See "changefeed status".')] };

@@ -7,13 +7,9 @@ import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
-import { createReadApi } from '../api/client.js';
-import { offersBeside, probeOffers } from '../probe/offers.js';
-import { probeLists, type ProbeReport } from '../probe/probe.js';
-import { askOnce } from '../probe/sample.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
 import type { SweepStore } from '../sweep/store.js';
-import { enabledLists, listIn, type Workspace, type Workspaces } from './workspaces.js';
+import { listIn, type Workspaces } from './workspaces.js';
 
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
@@ -38,31 +34,10 @@ export interface Inspector {
    * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
    */
   resync(list: ListName, workspace?: string): Promise<void>;
-  /**
-   * Asks the API what the interface leaves open: paging, order, fields, latency. Reads only, within the workspace's budget. The report
-   * holds no contents of records.
-   */
-  probe(call?: ProbeCall): Promise<ProbeReport>;
 }
-
-export interface ProbeCall {
-  /** @defaultValue all lists that are polled */
-  lists?: readonly ListName[];
-  /** The most requests in total. @defaultValue 40 */
-  requests?: number;
-  workspace?: string | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-const PROBE_REQUESTS = 40;
 
 /** How many of the newest events of the log are read to preview rules, and to find those of a record. */
 const PREVIEWED_EVENTS = 10_000;
-
-async function walkMsIn({ store }: Workspace, list: ListName): Promise<number | null> {
-  const { lastSweep } = (await store.load(list)).state;
-  return lastSweep === null ? null : Date.parse(lastSweep.completedAt) - Date.parse(lastSweep.startedAt);
-}
 
 export function createInspector(workspaces: Workspaces): Inspector {
   const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
@@ -94,30 +69,7 @@ export function createInspector(workspaces: Workspaces): Inspector {
     held: async (list, workspace) => (await choose(list, workspace).store.load(list)).state.lastSweep?.held ?? [],
     accept: async (list, workspace) => await choose(list, workspace).store.acceptHeld(list),
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
-    probe: async ({ lists = [], requests = PROBE_REQUESTS, workspace: name, signal } = {}) => {
-      const workspace = workspaces.choose(name);
-      const { baseUrl, token } = workspace.config;
-      const names = lists.length > 0 ? lists : enabledLists(workspace.config);
-      const asked = names.map((list) => listIn(workspace, list).descriptor);
-      // The most requests include those for offers.
-      const offered = lists.length > 0 || requests < PROBE_REQUESTS ? [] : offersBeside(asked);
-      const { budget } = workspace;
-      const served = [...asked, ...offered];
-      const api = createReadApi({ workspace: workspace.name, baseUrl, token, budget, lists: served, attempts: 1 });
-      const ask = askOnce(api, signal);
-      try {
-        const report = await probeLists({ ask, lists: asked, requests: requests - offered.length });
-        if (offered.length === 0 || report.lists.length === 0) return report;
-        const walks = new Map(
-          await Promise.all(names.map(async (list) => [list, await walkMsIn(workspace, list)] as const)),
-        );
-        const offers = await probeOffers(ask, offered, (list) => walks.get(list) ?? null);
-        return { ...report, requests: report.requests + offers.length, offers };
-      } finally {
-        await api.close();
-      }
-    },
   };
 }
 
-export type { FieldRules, ListSchema, ProbeReport, RecordStory, RulesPreview };
+export type { FieldRules, ListSchema, RecordStory, RulesPreview };

@@ -5,7 +5,7 @@ import { loadConfig, type LoadedConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../observability/log.js';
 import { filtered, type Log } from '../runtime/log.js';
-import { isAboutSweeps, openChangefeed, type Changefeed, type Role } from './changefeed.js';
+import { isAboutSweeps, openWithBudgets, type OpenedChangefeed, type Role } from './changefeed.js';
 import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -22,8 +22,7 @@ export interface ServiceWorld extends Terminal {
   cwd: string;
 }
 
-export interface OpenedService {
-  feed: Changefeed;
+export interface OpenedService extends OpenedChangefeed {
   config: Config;
   log: Log;
   /** The files the configuration was read from, with their digests. */
@@ -77,7 +76,7 @@ export async function openService(
   const digests = await digestFiles(files);
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const log = quiet ? quietLog(world) : serviceLog(world, { showsEvents });
-  const feed = await openChangefeed({
+  const opened = await openWithBudgets({
     config,
     log,
     stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
@@ -87,7 +86,7 @@ export async function openService(
   });
   // By its path: a search could now find another file, or none.
   const reread = (): Promise<LoadedConfig> => read(files[0] ?? path);
-  return { feed, config, log, files: digests, reread };
+  return { ...opened, config, log, files: digests, reread };
 }
 
 function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean }): Log {

@@ -26,7 +26,6 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     webhook: 'webhook test <subscription>: send one signed test event',
   },
   'Lists:': {
-    probe: 'ask a live API what the interface leaves open; prints no record contents',
     explain: 'why a record did or did not yield events',
     schema: 'the fields seen in each list, their value types, and on how many rows',
     rules: 'rules test <list>: which logged events other rules would have emitted',

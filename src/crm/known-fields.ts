@@ -1,5 +1,5 @@
 /**
- * The fields of the six lists: of the OpenAPI document, of the sandbox and of the report of `changefeed probe`.
+ * The fields of the six lists: of the OpenAPI document, of the sandbox and of `changefeed doctor`.
  * `written` fields are in section 2 of the interface. `seen` fields are known from real answers: the interface
  * describes no fields for history and activity.
  */
@@ -141,48 +141,7 @@ export const FIELDS: Readonly<Record<BuiltInList, readonly Field[]>> = {
   activity: seen(ACTIVITY),
 };
 
-const CONTACT_SEEN = ['RecordId', '다음 TODO 날짜', '총 매출', '최근 고객 활동일', '최근 연락일', '종료된 딜 수'];
-
-/** Further fields of real answers, which the sandbox does not have. */
-const FURTHER_SEEN: Readonly<Record<BuiltInList, readonly string[]>> = {
-  people: CONTACT_SEEN,
-  organization: [...CONTACT_SEEN, '연결된 고객 수'],
-  memo: ['leadId', 'htmlBody', 'typeList', '유형', 'cursorId'],
-  todo: ['RecordId', 'leadId', 'dealLeadId', '제목', '시작일', '종료일', '완료일', '참석자'],
-  history: [],
-  activity: ['emailMessageId'],
-};
-
-/** The names of the fields in section 2 of the interface. */
-export function writtenFields(list: BuiltInList): string[] {
-  return FIELDS[list].filter(({ from }) => from === 'written').map(({ name }) => name);
-}
-
-/** The names of all fields that are known from real answers alone. */
-export function seenFields(list: BuiltInList): string[] {
-  const seen = FIELDS[list].filter(({ from }) => from === 'seen').map(({ name }) => name);
-  return [...seen, ...FURTHER_SEEN[list]];
-}
-
 /** The known fields of a list; none for a list that is not one of the six. */
 export function fieldsOf(list: string): readonly Field[] {
   return (FIELDS as Readonly<Record<string, readonly Field[]>>)[list] ?? [];
 }
-
-/** Fields that name another record: an id, or an object with an id. */
-export const REFERENCE_FIELDS: readonly string[] = [
-  'peopleId',
-  'people',
-  'organizationId',
-  'organization',
-  'dealId',
-  'leadId',
-  'dealLeadId',
-  'memoId',
-  'todoId',
-  'productId',
-  'quoteId',
-  'parentId',
-  'ownerId',
-  '담당자',
-];

@@ -1,8 +1,8 @@
-/** What a probe with one answer of each list says about token, address, shape, clock and quota. Pure. */
+/** What the first pages of each list say about token, address, form, cursor, clock and quota. Pure. */
+import { isAsLongAsPages } from '../crm/full-page.js';
 import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
-import type { Offer } from '../probe/offers.js';
-import type { FailedList, ProbedList, ProbeReport } from '../probe/probe.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
+import { expectedFields, keyOf, type FailedPage, type ReadList } from './read-list.js';
 
 /** The token and the records are people's data: over http anyone on the way can read them. */
 export function judgeAddress(workspace: string, baseUrl: string): Finding[] {
@@ -10,16 +10,14 @@ export function judgeAddress(workspace: string, baseUrl: string): Finding[] {
   return [warning(`${workspace}: baseUrl`, IN_CLEAR, 'Use https in baseUrl.')];
 }
 
-export function judgeApi(workspace: string, report: ProbeReport, budget: Budget): Finding[] {
+export function judgeApi(workspace: string, lists: readonly ReadList[], budget: Budget): Finding[] {
   const about = (what: string): string => `${workspace}: ${what}`;
-  const { lists, failed, clockApartMs } = report;
+  const apartMs = clockApartMs(lists);
   return [
-    token(about('token'), workspace, report),
-    ...lists.map((list) => shape(about(list.list), list)),
-    // The token has a finding of its own.
-    ...failed.filter((list) => !isRefused(list)).map((list) => unread(about(list.list), list)),
-    ...(clockApartMs === null ? [] : [clockFinding(about('clock of the API'), clockApartMs, 'the server of the API')]),
-    quota(about('quota'), report, budget),
+    token(about('token'), workspace, lists),
+    ...lists.flatMap((read) => listFindings(about(read.list.name), read, lists)),
+    ...(apartMs === null ? [] : [clockFinding(about('clock of the API'), apartMs, 'the server of the API')]),
+    quota(about('quota'), lists, budget),
   ];
 }
 
@@ -28,65 +26,109 @@ interface Budget {
   perSeconds: number;
 }
 
-function token(check: string, workspace: string, { lists, failed }: ProbeReport): Finding {
-  const refused = failed.filter(isRefused);
-  const todo = `Set a valid token for workspace "${workspace}".`;
-  const [first] = refused;
-  if (first === undefined)
-    return lists.length > 0 ? ok(check, 'accepted') : skipped(check, 'not known: no list could be read');
-  const of =
-    refused.length === lists.length + failed.length ? 'every list' : refused.map(({ list }) => list).join(', ');
-  return error(check, `refused for ${of} (${first.status}): ${first.words}`, todo);
+function token(check: string, workspace: string, lists: readonly ReadList[]): Finding {
+  const refused = lists.filter(({ pages, failed }) => pages.length === 0 && isRefused(failed));
+  const what = refused[0]?.failed?.what;
+  if (what === undefined) {
+    const isRead = lists.some(({ pages }) => pages.length > 0);
+    return isRead ? ok(check, 'accepted') : skipped(check, 'not known: no list could be read');
+  }
+  const of = refused.length === lists.length ? 'every list' : refused.map(({ list }) => list.name).join(', ');
+  return error(check, `refused for ${of}: ${what}`, `Set a valid token for workspace "${workspace}".`);
 }
 
-function isRefused({ status }: FailedList): boolean {
-  return status === 401 || status === 403;
+function isRefused(failed: FailedPage | null): boolean {
+  return failed?.status === 401 || failed?.status === 403;
 }
 
-function shape(check: string, { records, written }: ProbedList): Finding {
-  const { present, missing } = written ?? { present: 0, missing: [] };
-  if (records === 0) return ok(check, 'an empty page: nothing to compare with the interface');
-  const without = missing.length === 0 ? '' : `, without ${missing.length} fields of the interface: ${some(missing)}`;
-  const seen = `a page of ${records} records${without}`;
-  if (missing.length <= present) return ok(check, seen);
-  return warning(check, seen, 'Ask "changefeed probe", and compare: a field with another name is not understood.');
+const CURSOR_TODO =
+  'Ask the operator of the API: a list is read to where its cursors lead, and its later rows are not seen.';
+
+function listFindings(check: string, read: ReadList, all: readonly ReadList[]): Finding[] {
+  const { list, pages, failed } = read;
+  const [first, second] = pages;
+  if (first === undefined) {
+    // The token has a finding of its own.
+    return failed === null || isRefused(failed) ? [] : [error(check, failed.what, unreadTodo(failed, list.path))];
+  }
+  const rows = pages.map(({ records }) => records.length);
+  const shown = `"${keyOf(read)}", ${rows.join(' and ')} rows`;
+  if (failed !== null)
+    return [error(check, `${shown}; asked for the next page, ${failed.what}`, todoOf(failed, CURSOR_TODO))];
+  if (second !== undefined && idsOf(second) === idsOf(first))
+    return [error(check, `${shown}; the cursor of the first page leads to the same rows`, CURSOR_TODO)];
+  const { found, missing } = expectedFields(read);
+  const without = first.records.length === 0 || missing.length === 0 ? '' : `; not found: ${some(missing)}`;
+  const seen = `${shown}; ${cursorText(second)}${without}`;
+  if (second === undefined && first.saysEnd !== true && isAsLongAsPages(first.records.length, wholePages(all)))
+    return [warning(check, seen, 'If the CRM shows more, its cursor has another name: ask the operator of the API.')];
+  if (without === '' || missing.length <= found) return [ok(check, seen)];
+  const todo = 'Compare with "changefeed schema" after a sweep: a field with another name is not understood.';
+  return [warning(check, seen, todo)];
 }
 
-function unread(check: string, { status, words, path }: FailedList): Finding {
-  const todo = {
-    none: 'Check baseUrl, DNS, proxy and firewall from this machine.',
-    404: `Check baseUrl: it is what stands before /${path}. If this account has no such list, set enabled: false for it.`,
-    429: 'Other clients use up the quota. Lower budget, or ask again later.',
-  }[status ?? 'none'];
-  const answered = status === null ? `no answer${words === '' ? '' : `: ${words}`}` : `answer ${status}: ${words}`;
-  return error(check, answered, todo ?? 'Ask the operator of the API, or run "changefeed probe" for more.');
+function cursorText(second: ReadList['pages'][number] | undefined): string {
+  if (second === undefined) return 'no cursor, the list ends there';
+  return second.records.length === 0 ? 'the cursor leads to an empty page' : 'the cursor leads on';
 }
 
-function quota(check: string, { limits }: ProbeReport, budget: Budget): Finding {
-  const headers = Object.entries(limits.headers).map(([name, value]) => `${name}: ${value}`);
-  const shown = headers.length === 0 ? 'the API names no limit' : headers.join('; ');
+/** Rows of the pages that another one follows. */
+function wholePages(lists: readonly ReadList[]): number[] {
+  return lists.flatMap(({ pages }) => pages.flatMap((page) => (page.nextCursor === null ? [] : page.records.length)));
+}
+
+function idsOf({ records }: ReadList['pages'][number]): string {
+  return JSON.stringify(records.map((record) => record['id'] ?? record));
+}
+
+function todoOf({ status }: FailedPage, otherwise: string): string {
+  if (status === null) return 'Check baseUrl, DNS, proxy and firewall from this machine.';
+  return status === 429 ? 'Other clients use up the quota. Lower budget, or ask again later.' : otherwise;
+}
+
+function unreadTodo(failed: FailedPage, path: string): string {
+  const absent = `Check baseUrl: it is what stands before /${path}. If this account has no such list, set enabled: false for it.`;
+  return todoOf(failed, failed.status === 404 ? absent : 'Ask the operator of the API.');
+}
+
+const ABOUT_A_LIMIT = /rate-?limit|quota|retry-after|throttl/;
+/** A longer or stranger value may be an id. */
+const PLAIN = /^[\w ,;:=./-]{1,60}$/;
+
+function quota(check: string, lists: readonly ReadList[], budget: Budget): Finding {
+  const answers = lists.flatMap((read) => read.answers);
+  const headers = new Map(answers.flatMap((answer) => Object.entries(answer.headers)));
+  const limits = [...headers].filter(([name]) => ABOUT_A_LIMIT.test(name));
+  const named = limits.map(([name, value]) => `${name}: ${PLAIN.test(String(value)) ? String(value) : '(not shown)'}`);
+  const shown = named.length === 0 ? 'the API names no limit' : named.join('; ');
   const ours = `budget ${budget.requests} requests per ${budget.perSeconds} s`;
-  if (limits.refused === 0) return ok(check, `no 429; ${shown}; ${ours}`);
-  return warning(
-    check,
-    `answered 429; ${shown}; ${ours}`,
-    'Lower budget.requests, so that other clients have their part.',
-  );
+  if (answers.every(({ status }) => status !== 429)) return ok(check, `no 429; ${shown}; ${ours}`);
+  const todo = 'Lower budget.requests, so that other clients have their part.';
+  return warning(check, `answered 429; ${shown}; ${ours}`, todo);
+}
+
+/** The clock of the API less that of this machine, by the last answer with a date. A date has whole seconds: half a second is added. */
+function clockApartMs(lists: readonly ReadList[]): number | null {
+  const apart = lists
+    .flatMap(({ answers }) => answers)
+    .map(({ headers, askedAt, ms }) => Date.parse(String(headers['date'])) + 500 - (askedAt + ms / 2))
+    .filter((ms) => !Number.isNaN(ms));
+  return apart.at(-1) ?? null;
 }
 
 /** What switching ready-made lists on would bring. */
-export function judgeOffers(workspace: string, offers: readonly Offer[]): Finding[] {
-  if (offers.length === 0) return [];
-  const served = offers
-    .filter((offer) => offer.served)
-    .map(({ list, brings }) => `${list} is served and off (${brings})`);
-  const others = offers.filter((offer) => !offer.served);
-  const absent = others.map(({ list, status }) => `${list} is not served (${status ?? 'no answer'})`);
-  return [ok(`${workspace}: ready-made lists`, [...served, ...absent].join('; '))];
+export function judgeOffers(workspace: string, offered: readonly ReadList[]): Finding[] {
+  if (offered.length === 0) return [];
+  const said = offered.map(({ list: { name, object, history }, pages, failed }) => {
+    if (pages.length === 0) return `${name} is not served (${failed?.status ?? 'no answer'})`;
+    const of = history?.of.map((one) => `crm.${one.object}`).join(' and ');
+    return `${name} is served and off (${of === undefined ? `events crm.${object}.*` : `edits of ${of} in about 2 s, with who made them`})`;
+  });
+  return [ok(`${workspace}: ready-made lists`, said.join('; '))];
 }
 
 const MOST_NAMED = 5;
 
 function some(names: readonly string[]): string {
-  return `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ', …' : ''}`;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? `, … (${names.length})` : ''}`;
 }

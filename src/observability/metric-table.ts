@@ -98,7 +98,7 @@ export const METRICS = {
   changefeed_api_requests_total: {
     ...POLL_COUNTER,
     labels: ['workspace', 'list', 'kind', 'answer'],
-    help: 'Requests to the CRM, by `kind` (walk, tail, aimed, probe) and `answer`: ok, the HTTP status, malformed, or none.',
+    help: 'Requests to the CRM, by `kind` (walk, tail, aimed) and `answer`: ok, the HTTP status, malformed, or none.',
   },
   changefeed_api_request_duration_seconds: {
     ...POLL_HISTOGRAM,

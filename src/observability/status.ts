@@ -102,7 +102,7 @@ export type Advice = z.output<typeof advice>;
 
 const spent = z.object({
   list: z.string(),
-  kind: z.enum(['walk', 'tail', 'aimed', 'probe']),
+  kind: z.enum(['walk', 'tail', 'aimed']),
   requests: count.describe('in the last minute'),
 });
 

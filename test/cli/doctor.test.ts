@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Finding } from '../../src/app/doctor.js';
-import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { Keys } from '../../src/state/keys.js';
 import { useCli } from '../support/cli.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { launchRedis, redisBinary } from '../support/private-redis.js';
@@ -53,10 +54,12 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     // Nothing runs.
     expect(resultOf('feed')).toBe('warning');
     expect(requests).toBe(0);
-    // One page of each list, and of the ready-made list that it serves.
-    expect(crm.asked.map(({ list, cursor }) => [list, cursor])).toEqual(
-      [...LIST_NAMES, 'deal'].map((list) => [list, null]),
-    );
+    // Two pages of each list that has them, and one of the ready-made list that it serves; all within the shared budget.
+    const lists = ['people', 'organization', 'memo', 'todo'].flatMap((list) => [list, list]);
+    expect(crm.asked.map(({ list }) => list)).toEqual([...lists, 'history', 'activity', 'deal']);
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    expect(await client.zcard(new Keys().budgetWindow('acme'))).toBeGreaterThan(0);
     const offers = findings.find(({ check }) => check === 'acme: ready-made lists');
     expect(offers?.seen).toContain('deal is served and off (events crm.deal.*)');
   });
@@ -128,7 +131,7 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     const text = await folder.call(['doctor'], { REDIS_URL: redis.url });
     expect(text.code).toBe(1);
     expect(text.stdout).toMatch(/^error +Redis: /m);
-    expect(text.stdout).toContain('acme: token: refused for every list (401)');
+    expect(text.stdout).toMatch(/acme: token: refused for every list: the API at \S+\s+answered\s+401/);
     expect(text.stdout).toContain('skipped  feed: its problems are stored in Redis');
     expect(text.stdout).toMatch(/\n3 errors, 0 warnings, \d+ in order\n$/);
   });

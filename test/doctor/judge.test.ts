@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { descriptorOf, readyMadeLists } from '../../src/crm/lists/lists.js';
-import { judgeAddress, judgeApi, judgeOffers } from '../../src/doctor/api.js';
+import { judgeAddress } from '../../src/doctor/api.js';
 import type { Finding } from '../../src/doctor/finding.js';
-import { offersBeside, probeOffers } from '../../src/probe/offers.js';
-import type { Ask } from '../../src/probe/sample.js';
-import type { ProbeReport } from '../../src/probe/probe.js';
 import { judgeRedis } from '../../src/doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
 
@@ -43,69 +39,6 @@ describe('doctor: Redis', () => {
   it('a Valkey is named by its own version', () => {
     const [version] = judgeRedis({ ...facts, info: 'redis_version:7.2.4\r\nvalkey_version:8.0.1\r\naof_enabled:1' });
     expect(version).toMatchObject({ result: 'ok', seen: 'Valkey 8.0.1' });
-  });
-});
-
-describe('doctor: the API', () => {
-  const about = { list: 'people', path: 'v2/people' };
-  const read = (missing: string[] = [], present = 10) => {
-    return { lists: [{ ...about, records: 50, written: { present, missing } }] };
-  };
-  const failed = (status: number | null, words: string, list = 'people') => ({
-    failed: [{ ...about, list, status, words }],
-  });
-  const judged = (report: object) => {
-    const limits = { refused: 0, words: null, headers: {} };
-    const whole = { lists: [], failed: [], limits, clockApartMs: 0, ...report };
-    return wrong(judgeApi('acme', whole as unknown as ProbeReport, { requests: 80, perSeconds: 10 }));
-  };
-  const used = { limits: { refused: 1, words: 'slow', headers: {} } };
-
-  it.each([
-    ['a page of the interface', read(), []],
-    ['a token that is refused', failed(401, 'no'), [/^error acme: token: refused for every list \(401\): no$/]],
-    ['a token without a right', { ...read(), ...failed(403, 'no', 'memo') }, [/refused for memo \(403\)/]],
-    ['another address', failed(404, 'not found'), [/^skipped/, /^error acme: people: answer 404/]],
-    ['no answer', failed(null, 'ECONNREFUSED'), [/^skipped/, /^error .*no answer: ECONNREFUSED/]],
-    ['a field that is missing', read(['이름']), []],
-    ['other fields', read(['이름'], 0), [/^warning .*: 이름$/]],
-    ['another clock', { ...read(), clockApartMs: 90_000 }, [/^warning acme: clock of the API: 90 s ahead/]],
-    [
-      'a quota that is used up',
-      { ...failed(429, 'slow'), ...used },
-      [/^skipped/, /^error .*429/, /^warning acme: quota/],
-    ],
-  ])('%s', (_, report, expected) => {
-    expect(judged(report)).toEqual(expected.map((one) => expect.stringMatching(one) as unknown));
-  });
-});
-
-describe('doctor: ready-made lists', () => {
-  const rows = { 'v2/people/history': 200, 'v2/deal': 403 } as Readonly<Record<string, number>>;
-  const body = '{"success":true,"data":{"peopleHistoryList":[],"nextCursor":null}}';
-  const ask: Ask = ({ path }) => {
-    const status = rows[path] ?? 404;
-    const answer = { status, headers: {}, text: status === 200 ? body : '', bytes: 0, askedAt: 0, ms: 1 };
-    return Promise.resolve({ answer, words: status === 200 ? '' : 'no' });
-  };
-
-  it('it says what the API serves, and what that would bring', async () => {
-    const people = descriptorOf('people');
-    const lists = offersBeside([people]).slice(0, 4);
-    const offers = await probeOffers(ask, lists, (list) => (list === 'people' ? 960_000 : null));
-    expect(judgeOffers('acme', offers)).toEqual([
-      {
-        result: 'ok',
-        check: 'acme: ready-made lists',
-        seen: 'people_history is served and off (edits of people found in about 2 s instead of 8 min, with who made them); organization_history is not served (404); lead_history is not served (404); deal is not served (403)',
-        todo: null,
-      },
-    ]);
-  });
-
-  it('it says nothing of those that are polled', () => {
-    expect(offersBeside(readyMadeLists.all)).toEqual([]);
-    expect(judgeOffers('acme', [])).toEqual([]);
   });
 });
 
