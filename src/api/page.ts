@@ -30,9 +30,7 @@ export function readPage(answer: Answer, asked: Asked): Page {
 
   const list = descriptorOf(asked.list);
   const all = recordsOf(arrayOf(data, list, fail), fail);
-  const cursor = cursorOf(body, data, fail);
-  // Real answers include a cursor that leads to an empty page, so an empty page ends the list. A short page does not.
-  const nextCursor = all.length === 0 ? null : cursor;
+  const nextCursor = cursorOf(body, data, fail);
   const reasons = all.map((record) => longAt(record) ?? whyUnreadable(record));
   const records = all.filter((_record, index) => reasons[index] === null);
   const unreadable = reasons.filter((reason) => reason !== null);

@@ -1,6 +1,8 @@
 /**
- * Detects a walk that cannot be complete: a cursor that repeats, the first page in place of a later one (the real API
- * answers an expired cursor with the first page), or cursors without end. Its state is plain data, so a sweep can store it.
+ * Says where a list ends, and detects a walk that cannot be complete. A list ends where no cursor is named, and at an empty page that names a
+ * cursor already followed; the cursor of any other empty page is followed, because rows may be filtered after paging. A walk cannot be complete
+ * when a cursor repeats, when the first page comes in place of a later one (the real API answers an expired cursor with it), or when
+ * cursors have no end. Its state is plain data, so a sweep can store it.
  */
 import { createHash } from 'node:crypto';
 import { ChangefeedError } from '../errors.js';
@@ -12,6 +14,10 @@ import type { Page, ReadApi } from './read-api.js';
  * that can be polled has them; a server that always names one more page has.
  */
 export const MOST_PAGES = 50_000;
+/** A list does not grow to three times its pages between two sweeps; a small one may gain a thousand. */
+const growthOf = (pages: number): number => 3 * pages + 1_000;
+/** Empty pages in a row after which the walk gives up. */
+export const MOST_EMPTY_PAGES = 50;
 /** Of all cursors of a walk together, which are kept in memory and in Redis. 1,300 for each page. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
@@ -20,6 +26,8 @@ export interface VisitedStart {
   firstPage: string | null;
   /** Cursors that this walk has followed. */
   cursors: Iterable<string>;
+  /** Pages of the last complete sweep of this source. @defaultValue unknown: only `MOST_PAGES` bounds the walk */
+  lastPages?: number | undefined;
 }
 
 export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
@@ -28,6 +36,8 @@ export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
 export interface KnownPage {
   cursor: string | null;
   nextCursor: string | null;
+  /** Number of its records. */
+  records: number;
   /** Identifies the first page; null for any other. */
   firstPage: string | null;
 }
@@ -40,21 +50,30 @@ export function firstPageKey({ records }: Page): string | null {
   return hash.digest('hex').slice(0, 32);
 }
 
-export function createVisitedCursors({ firstPage, cursors }: VisitedStart) {
+export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedStart) {
+  const most = Math.min(MOST_PAGES, lastPages === undefined ? MOST_PAGES : growthOf(lastPages));
   const followed = new Set(cursors);
   let first = firstPage;
   let fresh: string[] = [];
   let characters = [...followed].reduce((sum, { length }) => sum + length, 0);
-  const follow = (list: ListName, cursor: string | null, nextCursor: string | null): void => {
+  let emptyInARow = 0;
+  const follow = (list: ListName, cursor: string | null, { nextCursor, records }: NextPage): string | null => {
     if (cursor !== null) followed.add(cursor);
-    if (nextCursor === null) return;
-    if (followed.has(nextCursor)) throw loop(list, 'a page pointed back to a cursor already followed');
+    if (nextCursor === null) return null;
+    emptyInARow = records === 0 ? emptyInARow + 1 : 0;
+    if (followed.has(nextCursor)) {
+      if (records === 0) return null;
+      throw loop(list, 'a page pointed back to a cursor already followed');
+    }
+    if (emptyInARow >= MOST_EMPTY_PAGES)
+      throw loop(list, `${emptyInARow} empty pages in a row each named a next one`, NO_END);
     followed.add(nextCursor);
     characters += nextCursor.length;
     // The first page has no cursor.
-    if (followed.size >= MOST_PAGES || characters > MOST_CHARACTERS)
-      throw loop(list, `after ${followed.size} pages there was still a next one: the paging has no end`);
+    if (followed.size >= most || characters > MOST_CHARACTERS)
+      throw loop(list, `after ${followed.size} pages there was still a next one: the paging has no end`, NO_END);
     fresh.push(nextCursor);
+    return nextCursor;
   };
   return {
     /** The first page's key; null before it was seen, or when it was empty. */
@@ -63,22 +82,27 @@ export function createVisitedCursors({ firstPage, cursors }: VisitedStart) {
     },
     /**
      * Records a page and the cursor it was requested with (null for the first page).
+     * @returns the cursor of the next page; null where the list ends
      * @throws ChangefeedError CF_CURSOR_LOOP
      */
-    check(page: Page, cursor: string | null): void {
+    check(page: Page, cursor: string | null): string | null {
       if (cursor === null) first = firstPageKey(page);
       else if (first !== null && firstPageKey(page) === first) {
         throw loop(page.list, 'the first page came again in place of a later one');
       }
-      follow(page.list, cursor, page.nextCursor);
+      return follow(page.list, cursor, {
+        nextCursor: page.nextCursor,
+        records: page.records.length + (page.unreadable?.length ?? 0),
+      });
     },
     /**
      * The same for a page that is as it was in an earlier walk.
+     * @returns the cursor of the next page; null where the list ends
      * @throws ChangefeedError CF_CURSOR_LOOP
      */
-    checkKnown(list: ListName, { cursor, nextCursor, firstPage: known }: KnownPage): void {
+    checkKnown(list: ListName, { cursor, firstPage: known, ...next }: KnownPage): string | null {
       if (cursor === null) first = known;
-      follow(list, cursor, nextCursor);
+      return follow(list, cursor, next);
     },
     /** The cursors followed since the last call. */
     takeFollowed(): string[] {
@@ -89,10 +113,16 @@ export function createVisitedCursors({ firstPage, cursors }: VisitedStart) {
   };
 }
 
-function loop(list: ListName, what: string): ChangefeedError {
+type NextPage = Pick<KnownPage, 'nextCursor' | 'records'>;
+
+/** What a person can do about paging without end. */
+const NO_END =
+  ' If the list is right, report its paging to the operator of the API, or disable the list (lists.<list>.enabled).';
+
+function loop(list: ListName, what: string, remedy = ''): ChangefeedError {
   return new ChangefeedError('CF_CURSOR_LOOP', {
     list,
-    message: `List "${list}": ${what}. This walk cannot be complete and says nothing about removals; the next one starts at the first page.`,
+    message: `List "${list}": ${what}. This walk cannot be complete and says nothing about removals; the next one starts at the first page.${remedy}`,
   });
 }
 
@@ -109,9 +139,9 @@ export async function* walkList(
   let cursor: string | null = null;
   for (let number = 1; ; number += 1) {
     const page: Page = await api.fetchPage(list, { cursor, page: number, ...(signal && { signal }) });
-    visited.check(page, cursor);
+    const next = visited.check(page, cursor);
     yield page;
-    cursor = page.nextCursor;
+    cursor = next;
     if (cursor === null) return;
   }
 }

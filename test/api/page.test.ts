@@ -46,8 +46,8 @@ describe('page', () => {
     expect([page.nextCursor, page.saysEnd]).toEqual([null, saysEnd]);
   });
 
-  it('page: an empty page ends the list even with a cursor', () => {
-    expect(read(ok({ peopleList: [], nextCursor: 'c' }))).toMatchObject({ records: [], nextCursor: null });
+  it('page: an empty page keeps its cursor', () => {
+    expect(read(ok({ peopleList: [], nextCursor: 'c' }))).toMatchObject({ records: [], nextCursor: 'c' });
   });
 
   it('page: a short page does not end the list', () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchOptions, Page } from '../../src/api/read-api.js';
-import { createVisitedCursors, firstPageKey, MOST_PAGES, walkList } from '../../src/api/visited-cursors.js';
+import {
+  createVisitedCursors,
+  firstPageKey,
+  MOST_EMPTY_PAGES,
+  MOST_PAGES,
+  walkList,
+} from '../../src/api/visited-cursors.js';
 
 const page = (ids: string[], nextCursor: string | null): Page => ({
   list: 'todo',
@@ -53,6 +59,35 @@ describe('walk', () => {
   });
 });
 
+describe('where a list ends', () => {
+  it('walk: follows the cursor of an empty page, also of the first one', async () => {
+    const api = serve({ first: page([], '1'), 1: page(['a'], '2'), 2: page([], '3'), 3: page(['b'], null) });
+    expect(await walk(api)).toEqual(['a', 'b']);
+  });
+
+  it('walk: ends at an empty page that names its own cursor or an earlier one', async () => {
+    const rows = { first: page(['a'], '1'), 1: page(['b'], '2') };
+    expect(await walk(serve({ ...rows, 2: page([], '2') }))).toEqual(['a', 'b']);
+    expect(await walk(serve({ ...rows, 2: page([], '1') }))).toEqual(['a', 'b']);
+  });
+
+  it('walk: fails after fifty empty pages in a row, and says what to do', async () => {
+    let asked = 0;
+    const api = { fetchPage: () => Promise.resolve(page(asked === 0 ? ['a'] : [], String(++asked))) };
+    await expect(walk(api)).rejects.toThrow(/50 empty pages in a row.*disable the list/);
+    expect(asked).toBe(1 + MOST_EMPTY_PAGES);
+  });
+
+  it('walk: a page with rows between empty ones begins the count again', async () => {
+    let asked = 0;
+    const api = {
+      fetchPage: () =>
+        Promise.resolve(page(++asked % 40 === 0 ? [`t-${asked}`] : [], asked === 200 ? null : String(asked))),
+    };
+    expect(await walk(api)).toHaveLength(5);
+  });
+});
+
 describe('walk without end', () => {
   const endless = (cursorOf: (page: number) => string) => {
     let pages = 0;
@@ -79,6 +114,13 @@ describe('walk without end', () => {
 
   it('walk: ends earlier when the cursors take too much memory', async () => {
     expect(await lastPage(endless((number) => `${number}${'c'.repeat(100_000)}`))).toBeLessThan(1_000);
+  });
+
+  it('walk: ends after three times the pages of the last complete sweep, and a thousand', () => {
+    const visited = createVisitedCursors({ firstPage: null, cursors: [], lastPages: 10 });
+    const follow = (number: number) => visited.check(page([`t-${number}`], String(number)), String(number - 1));
+    for (let number = 1; number < 1_029; number += 1) follow(number);
+    expect(() => follow(1_029)).toThrow(looped);
   });
 
   it('walk: counts the pages of the sweep that it resumes', () => {

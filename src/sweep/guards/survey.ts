@@ -50,7 +50,7 @@ export async function surveyList(
   const survey = new Survey({ question, moves: { rules, ...memory, drifted }, guard, before });
   const reported = guard.reported + (position.checkpoint.fresh ?? 0);
   let checkpoint: Checkpoint = { ...position.checkpoint, survey: question.about };
-  const visited = createVisitedCursors({ firstPage: null, cursors: [] });
+  const visited = createVisitedCursors({ firstPage: null, cursors: [], lastPages: lastSweep?.pages });
   const keys = new Set<string>();
   let cursor: string | null = null;
   for (let page = 1; ; page += 1) {
@@ -60,9 +60,8 @@ export async function surveyList(
       signal?.throwIfAborted();
       throw incompleteSweep({ workspace, list, page, resumes: true, cause });
     });
-    visited.check(fetched, cursor);
+    cursor = visited.check(fetched, cursor);
     await count(deps, options, { fetched, keys, survey });
-    cursor = fetched.nextCursor;
     if (cursor === null || survey.isDecided(reported)) break;
   }
   const { survey: _, ...reached } = checkpoint;

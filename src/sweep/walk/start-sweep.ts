@@ -32,13 +32,15 @@ export async function startWalk(
 ): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
   const now = clock.now();
+  // The last sweep of another source says nothing about this one.
+  const lastPages = isSameSource(state.lastSweep?.source, source) ? state.lastSweep?.pages : undefined;
   const isSameForm = (checkpoint?.recognisedOnly ?? false) === rules.recognisedOnly;
   if (checkpoint !== null && isSameForm && isSameSource(checkpoint.source, source) && isResumable(checkpoint, now)) {
     const facts = { workspace, list, sweepId: checkpoint.sweepId, pages: checkpoint.pages };
     log[again ? 'debug' : 'info'](facts, 'sweep resumed');
     return {
       checkpoint,
-      visited: createVisitedCursors({ firstPage: checkpoint.firstPage, cursors }),
+      visited: createVisitedCursors({ firstPage: checkpoint.firstPage, cursors, lastPages }),
     };
   }
   if (checkpoint !== null || cutOff) expectCommitted(list, await store.abandon(list, token));
@@ -61,7 +63,7 @@ export async function startWalk(
     ...(takesOver && { takesOver }),
     ...(state.baselineAt !== null && { verdict: start.verdict }),
   };
-  return { checkpoint: fresh, visited: createVisitedCursors({ firstPage: null, cursors: [] }) };
+  return { checkpoint: fresh, visited: createVisitedCursors({ firstPage: null, cursors: [], lastPages }) };
 }
 
 /** The stored records belong to another source, by its address or by its contents. This baseline replaces them. */

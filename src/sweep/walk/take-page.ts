@@ -76,13 +76,13 @@ export async function takePage(
     if (!isUnchanged(fetched))
       return await takeDifferent(deps, options, { ...position, answer: fetched, askedAtMs, isKept });
     if (known !== null && known.digest !== NOT_RECOGNISED && mayBeSkipped(position)) {
-      visited.checkKnown(list, known);
+      const nextCursor = visited.checkKnown(list, known);
       memory.skipped = true;
       return {
         outcome: 'unchanged',
         changes: { writes: [] },
         reached: { counts: withUnchanged(checkpoint.counts, known.records) },
-        nextCursor: known.nextCursor,
+        nextCursor,
         isKept,
         open: known.open ?? [],
         length: position.lastSweep?.longestPage ?? 0,
@@ -131,13 +131,13 @@ async function takeDifferent(
   const { checkpoint, visited, ahead, memory } = position;
   const { cursor } = checkpoint;
   const number = checkpoint.pages + 1;
-  visited.check(answer, cursor);
+  const nextCursor = visited.check(answer, cursor);
   // A record added during the sweep moves the last ones of the page before to this page.
   if (memory.skipped)
     for (const key of (await deps.store.members(options.list, number - 1)) ?? [])
       if (!memory.seen.has(key)) memory.seen.set(key, number - 1);
   memory.skipped = false;
-  const { nextCursor, digest } = answer;
+  const { digest } = answer;
   if (nextCursor !== null) ahead.expect({ page: number + 1, cursor: nextCursor });
   const classified = await classify(deps, options, { ...position, answer, askedAtMs });
   if (classified.outcome !== 'classified') return classified;
