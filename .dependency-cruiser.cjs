@@ -45,25 +45,13 @@ const mayImport = {
 };
 // Inside the wiring, imports go one way: entry (process, changefeed) → reload → workers → workspaces → context.
 const appMayImport = {
-  context: ['app/traced', 'app/tracing', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
-  traced: ['api', 'sweep', 'todos', 'state', ...leaves],
-  tracing: ['config', 'observability', 'runtime'],
+  context: ['app/telemetry', 'config', 'handlers', 'state', 'observability', 'redis', 'runtime', 'errors'],
+  telemetry: ['runtime'],
   presence: ['app/context', 'app/workspaces', 'observability', 'state', 'runtime'],
   measured: ['events', 'handlers', 'observability', 'runtime'],
   monitoring: ['app/context', 'workers/all', 'observability', 'server', 'runtime'],
   actors: ['sweep', 'detect', 'state', ...leaves],
-  workspaces: [
-    'app/actors',
-    'app/context',
-    'app/traced',
-    'config',
-    'api',
-    'sweep',
-    'detect',
-    'todos',
-    'state',
-    ...leaves,
-  ],
+  workspaces: ['app/actors', 'app/context', 'config', 'api', 'sweep', 'detect', 'todos', 'state', ...leaves],
   sweeps: ['app/context', 'app/workspaces', 'crm', 'sweep', 'todos', 'runtime', 'errors'],
   status: [
     'app/context',

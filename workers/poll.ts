@@ -79,7 +79,7 @@ async function sweepDue(
       if (expected === null) workspace.budget.weigh(list, firstLoad(pages));
     };
     const again = workspace.failures.isFailing(list);
-    const sweep = { list, signal, onProgress, shortcuts, again, parent: null };
+    const sweep = { list, signal, onProgress, shortcuts, again };
     const result = await context.capacity.run(() => sweepOnce(context, workspace, sweep), { signal, alive });
     if (result.outcome === 'held') {
       log.debug(where, 'list is being swept by another process');

@@ -211,7 +211,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
       if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
       return workers.start(wanted);
     },
-    stop: () => (stopping ??= stopWithRedis(stopParts, context).finally(() => context.tracing.flush())),
+    stop: () => (stopping ??= stopWithRedis(stopParts, context)),
     async sweep(call) {
       await checkRedis(context);
       return await sweepNow(context, workspaces, call);

@@ -1,4 +1,5 @@
 /** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
+import type { WorkerOptions } from 'bullmq';
 import type { Config } from '../config/schema.js';
 import { derivingSubscription } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -16,10 +17,9 @@ import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
 import { appendOnce, createLogReader, type EventLog } from '../state/event-log.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
-import { tracedAppend } from './traced.js';
-import { openTelemetry, type OpenedTelemetry } from './tracing.js';
+import { openTelemetry } from './telemetry.js';
 
-export interface AppContext extends OpenedTelemetry {
+export interface AppContext {
   /** As the process was started. Options of workspaces that a reload changed are in `workspaces.ts`. */
   config: Config;
   /** The readers of the log, as the process was started: subscriptions and derive functions. */
@@ -38,6 +38,8 @@ export interface AppContext extends OpenedTelemetry {
   log: Log;
   clock: Clock;
   loops: LoopBoard;
+  /** Records what BullMQ does with the queues. */
+  queueTelemetry: WorkerOptions['telemetry'];
   /** For its sweeps. */
   capacity: Capacity;
 }
@@ -60,7 +62,7 @@ export async function openContext(options: {
   signal?: AbortSignal | undefined;
 }): Promise<OpenedContext> {
   const { config, stateDir, temporary, measure, clock, signal } = options;
-  const telemetry = await openTelemetry(config, options.log);
+  const queueTelemetry = await openTelemetry(config);
   const opened = await openRedis({ url: config.redis.url, stateDir, temporary, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
@@ -85,7 +87,7 @@ export async function openContext(options: {
   });
   return {
     config,
-    subscriptions: subscriptionsOf(config, { redis, keys, ...telemetry }),
+    subscriptions: subscriptionsOf(config, { redis, keys }),
     keys,
     redis,
     connect: connections.patient,
@@ -94,10 +96,10 @@ export async function openContext(options: {
     guard,
     unfinished: createUnfinished(),
     measure,
-    ...telemetry,
     log,
     clock,
     loops: new Map(),
+    queueTelemetry,
     capacity: new Capacity(),
     redisOrigin: opened.origin,
     place,
@@ -120,8 +122,8 @@ function listsOf({ lists }: Config['workspaces'][number]): string[] {
 /** All readers of the log: the subscriptions, and the derive functions, each as a subscription. */
 export function subscriptionsOf(
   { subscriptions, derive }: Config,
-  state: Pick<AppContext, 'redis' | 'keys' | 'tracing'>,
+  state: Pick<AppContext, 'redis' | 'keys'>,
 ): Subscription[] {
-  const append = tracedAppend((...call) => appendOnce(state, ...call), state.tracing);
+  const append: Parameters<typeof derivingSubscription>[1] = (...call) => appendOnce(state, ...call);
   return [...subscriptions, ...derive.map((one) => derivingSubscription(one, append))];
 }

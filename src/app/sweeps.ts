@@ -1,7 +1,6 @@
 /** Sweeps of lists: those that a person or a program asks for, and what each sweep does around `sweepList`. No role is needed. */
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
-import type { SpanOptions } from '../runtime/tracing.js';
 import type { SweepProgress } from '../sweep/options.js';
 import { sweepList, type RunOptions, type SweepResult } from '../sweep/walk/run-sweep.js';
 import type { SweepSummary } from '../sweep/store.js';
@@ -51,10 +50,7 @@ function listsToSweep(
   return wanted.filter((list) => workspace.lists.has(list));
 }
 
-type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> &
-  Pick<RunOptions, 'list' | 'shortcuts' | 'again'> &
-  // A service's sweeps are traces of their own; the sweep that a program asks for belongs to what that program does.
-  Pick<SpanOptions, 'parent'>;
+type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & Pick<RunOptions, 'list' | 'shortcuts' | 'again'>;
 
 /**
  * While another process sweeps the list, waits, and then sweeps it: that sweep may have begun before the caller's change. A service that
@@ -92,45 +88,13 @@ export function refuseToReport(error: unknown): void {
  * A sweep does not start while Redis takes no writes, and it is aborted when Redis begins to evict keys: a record whose key was evicted
  * would be taken for a new one.
  */
-export async function sweepOnce(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<SweepResult> {
-  const { watch, tracing } = context;
-  const refusal = watch.refusal();
-  if (refusal !== null) throw refusal;
-  return await tracing.span(
-    () => sweepSpan(workspace, sweep),
-    async (span) => {
-      const result = await sweepUsable(context, workspace, sweep);
-      span.set(resultAttributes(result));
-      return result;
-    },
-  );
-}
-
-function sweepSpan({ name }: Workspace, { list, signal, parent }: OneSweep): SpanOptions {
-  return {
-    name: `sweep ${list}`,
-    attributes: { 'changefeed.workspace': name, 'changefeed.list': list },
-    ...(parent !== undefined && { parent }),
-    interrupted: () => signal?.aborted === true,
-  };
-}
-
-function resultAttributes(result: SweepResult): SpanOptions['attributes'] {
-  if (result.outcome === 'held') return { 'changefeed.sweep.outcome': 'held by another process' };
-  const { sweepId, pages, counts } = result.summary;
-  return {
-    'changefeed.sweep.outcome': 'complete',
-    'changefeed.sweep.id': sweepId,
-    'changefeed.sweep.pages': pages,
-    'changefeed.sweep.records': counts.seen,
-  };
-}
-
-async function sweepUsable(
+export async function sweepOnce(
   { guard, watch, clock, log }: AppContext,
   workspace: Workspace,
   { list, signal, onProgress, shortcuts, again }: OneSweep,
 ): Promise<SweepResult> {
+  const refusal = watch.refusal();
+  if (refusal !== null) throw refusal;
   const { name, sweepDeps, failures, todos } = workspace;
   const { rules, baseline, images, removals, creations } = listIn(workspace, list);
   const { after: afterMs, ...limits } = removals;

@@ -16,7 +16,6 @@ import { eventsOf, objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../api/address.js';
 import { Episode } from '../runtime/episode.js';
-import type { Tracing } from '../runtime/tracing.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
@@ -35,7 +34,6 @@ import type { SweepStore } from '../sweep/store.js';
 import type { TodoStore } from '../todos/store.js';
 import { withActors } from './actors.js';
 import type { AppContext } from './context.js';
-import { publishSpan, tracedApi, tracedTodos } from './traced.js';
 
 type ListWithRules = ListConfig & Pace & { rules: Rules };
 
@@ -135,7 +133,7 @@ function openWorkspace(
   context: AppContext,
   { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
 ): Workspace {
-  const { redis, keys, clock, log, measure, tracing } = context;
+  const { redis, keys, clock, log, measure } = context;
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
@@ -169,7 +167,6 @@ function openWorkspace(
   const ruled = listsWithRules(config, watch);
   const aims = createAimQueue({ redis, keys, workspace: name });
   const store = openStore(context, config, aims);
-  const traced = { tracing, workspace: name };
   return {
     name,
     config,
@@ -178,10 +175,7 @@ function openWorkspace(
     store,
     aims,
     shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log }),
-    sweepDeps: {
-      ...{ workspace: name, source: normaliseBaseUrl(baseUrl), store, clock, log, tracing },
-      api: tracedApi(api, traced),
-    },
+    sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,
     sweepLog,
@@ -189,7 +183,7 @@ function openWorkspace(
     openedMs: clock.now(),
     alive,
     lists: ruled,
-    todos: { workspace: name, watch, store: tracedTodos(createTodoStore(redis, keys, name), traced) },
+    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
   };
 }
 
@@ -219,7 +213,7 @@ function shortcutsOf(
 }
 
 function openStore(
-  { redis, keys, guard, clock, log, unfinished, measure, tracing }: AppContext,
+  { redis, keys, guard, clock, log, unfinished, measure }: AppContext,
   { name: workspace, lists }: WorkspaceConfig,
   aims: AimQueue,
 ): SweepStore {
@@ -228,33 +222,25 @@ function openStore(
   const credits = createCreditStore({ redis, keys, workspace });
   const commit = observedCommit(
     withActors((list, step) => sweeps.commit(list, step), { ...polled, credits }),
-    { ...polled, queue: aims, unfinished, tracing, logged: (events) => measure.logged(workspace, events) },
+    { ...polled, queue: aims, unfinished, logged: (events) => measure.logged(workspace, events) },
   );
   return { ...sweeps, commit };
 }
 
 interface CommitOptions extends NamedOptions {
   unfinished: Unfinished;
-  tracing: Tracing;
   logged: (events: readonly ChangeEvent[]) => void;
 }
 
 /**
- * A commit of a walk or a shortcut with all that surrounds it: it is named for a stop that cannot wait for Redis, its events are a span,
- * which becomes the parent of their deliveries, and once they are in the log they are counted, and the records that they name are queued.
+ * A commit of a walk or a shortcut with all that surrounds it: it is named for a stop that cannot wait for Redis, and once its events are
+ * in the log they are counted, and the records that they name are queued.
  */
 export function observedCommit(commit: SweepStore['commit'], options: CommitOptions): SweepStore['commit'] {
-  const { workspace, unfinished, tracing, logged } = options;
+  const { unfinished, logged } = options;
   return async (list, step) => {
     const events = eventsOf(step);
-    const committing = () =>
-      events.length === 0
-        ? commit(list, step)
-        : tracing.span(
-            () => publishSpan(events, { workspace, list }),
-            ({ traceparent }) => commit(list, traceparent === undefined ? step : { ...step, traceparent }),
-          );
-    const result = await unfinished.during(`commit of list "${list}"`, committing);
+    const result = await unfinished.during(`commit of list "${list}"`, () => commit(list, step));
     if (result.outcome === 'committed' && events.length > 0) {
       logged(events);
       // Nothing waits for it: it is only a hint.

@@ -27,6 +27,7 @@ import {
   yesOrNo,
 } from '../schema-kit/fields.js';
 import { A_LIST } from '../schema-kit/list-name.js';
+import { retiredText } from '../schema-kit/retired.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
 import { httpOptions, serveOptions } from './servers.js';
 
@@ -249,21 +250,11 @@ const deadLettersOptions = strictOptions({
   retention: deadLetterRetentionOptions.transform(({ age, count }) => ({ ageMs: age, count })).prefault({}),
 });
 
-const telemetryOptions = strictOptions(
-  {
-    /** True: spans of sweeps, requests, commits and handlers. Needs the package `@opentelemetry/api`. @defaultValue true */
-    enabled: yesOrNo.default(true),
-    /** Also the spans and metrics that BullMQ writes about its queues. Needs the package `bullmq-otel`. @defaultValue false */
-    queues: yesOrNo.default(false),
-  },
-  { orAlone: 'true or false' },
-);
-
-/** `telemetry: true` is short for `telemetry: { enabled: true }`. */
-const telemetry = z.preprocess(
-  (given: boolean | z.input<typeof telemetryOptions>) => (typeof given === 'boolean' ? { enabled: given } : given),
-  telemetryOptions,
-);
+const telemetry = z.preprocess((given: boolean, context) => {
+  const message = typeof given === 'object' ? retiredText('telemetry: { … }') : undefined;
+  if (message !== undefined) context.addIssue({ code: 'custom', message, params: { whole: true } });
+  return given;
+}, yesOrNo);
 
 const WORKSPACES = 'an array of one or more workspaces';
 
@@ -303,7 +294,7 @@ export const configSchema = strictOptions({
   serve: serveOptions.optional(),
   /** The status page, its HTTP API, and what monitors read. @defaultValue served on the loopback address */
   http: httpOptions.prefault({}),
-  /** Traces for OpenTelemetry, whose SDK is set up outside: see operations.md. @defaultValue off */
+  /** True: BullMQ's spans and metrics for OpenTelemetry, see operations.md. Needs the package `bullmq-otel`. @defaultValue false */
   telemetry: telemetry.prefault(false),
   /** In a JSON file: the address of the schema, for the editor. @defaultValue none */
   $schema: z.string({ error: 'the address of a JSON schema' }).optional(),

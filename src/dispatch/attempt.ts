@@ -1,4 +1,4 @@
-/** One attempt: a call of a handler, bounded in time even when the handler ignores its signal; and its spans. */
+/** One attempt: a call of a handler, bounded in time even when the handler ignores its signal. */
 import { ChangefeedError, describe } from '../errors.js';
 import { listOf } from '../events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../events/notices.js';
@@ -6,7 +6,6 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { SpanOptions } from '../runtime/tracing.js';
 import type { Once, Subscription } from '../handlers/handler.js';
 import { idsOf, replayOf } from './deliveries.js';
 import { isErrorLike } from './failure.js';
@@ -48,8 +47,6 @@ export interface AttemptOptions {
   logger: Log;
   clock: Clock;
   once: OnceStore;
-  /** Of the span of this attempt; see `HandlerContext`. */
-  traceparent?: string | undefined;
 }
 
 /**
@@ -105,13 +102,18 @@ function withIdentity(transformed: unknown, options: ShapeOptions): ChangeEvent 
 }
 
 function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
-  const { subscription, delivery, attempt, interrupt, logger, traceparent } = options;
+  const { subscription, delivery, attempt, interrupt, logger } = options;
   const { workspace } = delivery;
   let log: Log | undefined;
   return subscription.handle(event, {
     // Created on first use: most handlers never log.
     get log() {
-      return (log ??= logger.child({ workspace, subscription: subscription.name, ...idsOf(delivery), attempt }));
+      return (log ??= logger.child({
+        workspace,
+        subscription: subscription.name,
+        ...idsOf(delivery.id, delivery.event.id),
+        attempt,
+      }));
     },
     get once() {
       return onceFor(options, delivery, () => this.log);
@@ -120,7 +122,6 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
       return interrupt.signal;
     },
     subscription: subscription.name,
-    traceparent,
     ...factsOf(options),
   });
 }
@@ -188,54 +189,4 @@ function handlerError(
   { subscription, attempt }: { subscription: Subscription; attempt?: number },
 ): ChangefeedError {
   return new ChangefeedError(code, { subscription: subscription.name, attempt, message });
-}
-
-/**
- * By the conventions of OpenTelemetry for messages. The span of an attempt is a child of the span that put its event into the log, so that
- * one trace leads from the request to the handler. What is sent again, and a snapshot, happen at another time, for another reason: they link to it.
- */
-export function attemptSpan({ subscription, delivery, attempt, interrupt }: AttemptOptions): SpanOptions {
-  const { id, workspace, event, traceparent = null } = delivery;
-  const isApart = replayOf(id) !== undefined || event.type.endsWith('.snapshot');
-  const span = processSpan(subscription);
-  return {
-    ...span,
-    ...(isApart ? { parent: null, links: [traceparent ?? undefined] } : { parent: traceparent }),
-    interrupted: () => interrupt.isOurs,
-    attributes: {
-      ...span.attributes,
-      'messaging.message.id': event.id,
-      'cloudevents.event_type': event.type,
-      'changefeed.workspace': workspace,
-      'changefeed.list': listOf(event, subscription.catalogue),
-      'changefeed.delivery.id': idsOf(delivery).deliveryId,
-      'changefeed.attempt': attempt,
-    },
-  };
-}
-
-/** A batch has events of many traces, and links to them. */
-export function batchSpan(deliveries: readonly Delivery[], subscription: Subscription): SpanOptions {
-  const span = processSpan(subscription);
-  return {
-    ...span,
-    parent: null,
-    links: [...new Set(deliveries.map(({ traceparent }) => traceparent))],
-    attributes: { ...span.attributes, 'messaging.batch.message_count': deliveries.length },
-  };
-}
-
-function processSpan({ name, handler }: Subscription): SpanOptions {
-  return {
-    name: `process ${name}`,
-    kind: 'consumer',
-    attributes: {
-      'messaging.system': 'changefeed',
-      'messaging.operation.type': 'process',
-      'messaging.operation.name': 'process',
-      'messaging.destination.name': name,
-      'changefeed.subscription': name,
-      'changefeed.handler': handler,
-    },
-  };
 }

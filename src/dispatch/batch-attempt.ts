@@ -3,8 +3,7 @@ import { ChangefeedError } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import { batchFailuresOf } from '../handlers/errors.js';
 import type { BatchContext, Batching, Subscription } from '../handlers/handler.js';
-import type { Tracing } from '../runtime/tracing.js';
-import { batchSpan, factsOf, onceFor, runBounded, shape, type AttemptOptions } from './attempt.js';
+import { factsOf, onceFor, runBounded, shape, type AttemptOptions } from './attempt.js';
 
 export type Member = Pick<AttemptOptions, 'delivery' | 'attempt'>;
 
@@ -16,26 +15,10 @@ export type GroupOutcome = { outcome: 'done' } | { outcome: 'failed'; done: numb
 
 export interface BatchOptions extends Omit<AttemptOptions, keyof Member> {
   batch: Batching;
-  tracing: Tracing;
 }
 
 /** Never throws: an error of the handler is the failure of every group. */
-export function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
-  const { subscription, tracing, interrupt } = options;
-  const describe = () =>
-    batchSpan(
-      groups.flat().map(({ delivery }) => delivery),
-      subscription,
-    );
-  return tracing.span(describe, async (span) => {
-    const outcomes = await attemptGroups(groups, { ...options, traceparent: span.traceparent });
-    const failed = outcomes.find((one) => one.outcome === 'failed');
-    if (failed !== undefined && !interrupt.isOurs) span.fail(failed.error);
-    return outcomes;
-  });
-}
-
-async function attemptGroups(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
+export async function attemptBatch(groups: readonly Group[], options: BatchOptions): Promise<GroupOutcome[]> {
   let shaped: ShapedGroup[] = [];
   let failureOf = (_event: ChangeEvent): unknown => undefined;
   try {
@@ -98,13 +81,12 @@ async function callHandler(
 }
 
 function contextOf(shaped: readonly ShapedGroup[], options: BatchOptions): BatchContext {
-  const { subscription, interrupt, traceparent } = options;
+  const { subscription, interrupt } = options;
   const members = new Map(shaped.flatMap((group) => group.members).map((one) => [one.delivery.event.id, one]));
   const log = options.logger.child({ subscription: subscription.name, events: members.size });
   return {
     log,
     subscription: subscription.name,
-    traceparent,
     signal: interrupt.signal,
     about: ({ id }) => {
       const member = members.get(id);

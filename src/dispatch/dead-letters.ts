@@ -92,7 +92,7 @@ export class DeadLetters {
         group,
         // It may have died, and been retried, before: an event can be logged twice.
         serial: `${diedAtMs(job)}-0`,
-        stored: { event: death.event, traceparent: death.traceparent, earlierAttempts: attemptsOf(job) },
+        stored: { event: death.event, earlierAttempts: attemptsOf(job) },
         replaces: job.id,
       };
       const batch = { workspace, source: `retry:${job.id}`, readAt: null, entries: [entry] };

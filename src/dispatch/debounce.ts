@@ -60,7 +60,6 @@ async function merge(head: GroupEntry, behind: readonly Delivery[], options: Deb
   if (event === null || (taken > 1 && !compileSelection(subscription)(event)))
     return gate.advance(subscription.name, claim, taken);
   const decided: GroupEntry = { ...head, kind: 'decided', type: event.type };
-  const stored = { event, traceparent: delivery.traceparent };
-  const merged = await gate.merge(subscription.name, claim, { count: taken - 1, head: decided, stored });
+  const merged = await gate.merge(subscription.name, claim, { count: taken - 1, head: decided, stored: { event } });
   return merged.outcome === 'head' ? { outcome: 'go', delivery: { ...delivery, event } } : merged;
 }

@@ -45,9 +45,9 @@ export function loggedAt(id: string): string | undefined {
 }
 
 /** As log lines name a delivery: the event, and the delivery where it is another one than that of the event in the log. */
-export function idsOf({ id, event }: { id: string; event: { id: string } }): { eventId: string; deliveryId?: string } {
-  const isPlain = letterIdOf(id) === event.id && SUFFIXES.exec(id)?.[3] === undefined;
-  return { eventId: event.id, ...(!isPlain && { deliveryId: id }) };
+export function idsOf(id: string, eventId = id.replace(SUFFIXES, '')): { eventId: string; deliveryId?: string } {
+  const isPlain = letterIdOf(id) === eventId && SUFFIXES.exec(id)?.[3] === undefined;
+  return { eventId, ...(!isPlain && { deliveryId: id }) };
 }
 
 /** What a person calls it: the event's id, followed by the replay that sent it. The same for all its retries. */

@@ -12,10 +12,10 @@ import { formatDuration } from '../runtime/duration.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { Tracing } from '../runtime/tracing.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createBatcher } from './batcher.js';
 import { keepDisabled } from './circuit-breaker.js';
+import { idsOf } from './deliveries.js';
 import { AttemptFailedError } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { Connect, DeliveryStores, JobData } from './ports.js';
@@ -75,7 +75,6 @@ export interface HandlerPoolOptions extends DeliveryStores {
   comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
-  tracing: Tracing;
   queueTelemetry?: WorkerOptions['telemetry'];
   /**
    * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
@@ -183,8 +182,8 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const runs = createRuns({ ...options, failing, batcher, queue: () => worker });
   const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
   worker.on('lockRenewalFailed', (ids) => runs.lost(ids));
-  worker.on('stalled', (deliveryId) => {
-    logger.warn({ ...facts, deliveryId }, 'process lost while handling an event, the event will be handled again');
+  worker.on('stalled', (id) => {
+    logger.warn({ ...facts, ...idsOf(id) }, 'process lost while handling an event, the event will be handled again');
   });
   worker.on('error', (error) => {
     logger.warn({ ...facts, error: messageOf(error) }, 'worker error, the worker continues');

@@ -49,8 +49,6 @@ export interface GroupEntry {
 
 export interface StoredEvent {
   event: ChangeEvent;
-  /** The W3C trace context of the commit that logged it; of the first one, if events were merged. */
-  traceparent?: string | undefined;
   /** The attempts of a dead letter before it was retried. */
   earlierAttempts?: readonly FailedAttempt[];
 }

@@ -20,12 +20,11 @@ import { ChangefeedError } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Tracing } from '../runtime/tracing.js';
 import type { Episode } from '../runtime/episode.js';
 import { gather } from '../runtime/gather.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { placeIn } from '../runtime/user-frame.js';
-import { attemptDelivery, attemptSpan, Interrupt } from './attempt.js';
+import { attemptDelivery, Interrupt } from './attempt.js';
 import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
@@ -52,7 +51,6 @@ export interface RunOptions extends DeliveryStores {
   subscription: Subscription;
   logger: Log;
   clock: Clock;
-  tracing: Tracing;
   unfinished: Unfinished;
   comparisonOf?: ComparisonOf | undefined;
   /** The suspects of all subscriptions of the process. */
@@ -146,7 +144,7 @@ async function runDelivery(given: GivenRun, context: RunContext): Promise<void> 
   const delivery =
     kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) {
-    const facts = { workspace, subscription: context.subscription.name, deliveryId: id };
+    const facts = { workspace, subscription: context.subscription.name, ...idsOf(id) };
     context.logger.error(facts, 'event is no longer in the log, it is not handled');
     return leave(claim, context);
   }
@@ -254,11 +252,7 @@ async function attemptNow(run: Run, context: RunContext): Promise<void> {
   let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
   while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
-    const attempted = { ...context, delivery, attempt, interrupt };
-    await context.tracing.span(
-      () => attemptSpan(attempted),
-      ({ traceparent }) => attemptDelivery({ ...attempted, traceparent }),
-    );
+    await attemptDelivery({ ...context, delivery, attempt, interrupt });
   } catch (error) {
     return afterFailure(error, run, context);
   }
@@ -346,8 +340,8 @@ async function bury(run: Run, context: RunContext, failure: FailedAttempt): Prom
   if (job.data.death === undefined) {
     // Only the process that still holds the lock may write on the job.
     await extendLock(run, context);
-    const { event, traceparent, earlierAttempts = [] } = delivery;
-    await job.updateData({ ...job.data, death: { event, traceparent, earlierAttempts, failure } });
+    const { event, earlierAttempts = [] } = delivery;
+    await job.updateData({ ...job.data, death: { event, earlierAttempts, failure } });
   }
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
   const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));
@@ -374,5 +368,5 @@ function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
 }
 
 function factsOf({ claim: { workspace }, delivery }: Run, { subscription }: RunContext): object {
-  return { workspace, subscription: subscription.name, ...idsOf(delivery) };
+  return { workspace, subscription: subscription.name, ...idsOf(delivery.id, delivery.event.id) };
 }

@@ -295,6 +295,4 @@ export interface ChangeEvent {
 export interface LoggedEvent {
   readonly logId: string;
   readonly event: ChangeEvent;
-  /** The W3C trace context of the commit that logged it. Absent where telemetry was off. */
-  readonly traceparent?: string;
 }

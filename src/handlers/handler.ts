@@ -17,8 +17,6 @@ export interface HandlerContext {
   readonly list: ListName | null;
   /** True if sent again by a replay; event and id are the same as the first time. */
   readonly replay: boolean;
-  /** The W3C trace context of this attempt, to be passed on to others. Undefined unless `telemetry` is on. */
-  readonly traceparent?: string | undefined;
   /**
    * Runs a side effect at most once per event and subscription, across retries, crashes, retried dead letters and replays, for
    * 30 days. If it began and never ended (a crash, a timeout), it is not run again and the result is `unknown`.
@@ -39,7 +37,7 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
 
 /** Everything a batch handler gets besides the events. */
-export interface BatchContext extends Pick<HandlerContext, 'signal' | 'subscription' | 'traceparent'> {
+export interface BatchContext extends Pick<HandlerContext, 'signal' | 'subscription'> {
   /** Carries subscription and number of events as fields. */
   readonly log: Log;
   /** The context of one of the events, as a handler of single events gets it. */

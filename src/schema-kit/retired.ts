@@ -2,7 +2,9 @@
  * Options, handlers and functions of a configuration that were removed, and what to use instead. Whoever still has one is told so, in
  * place of "there is no such option".
  */
-const RETIRED: Readonly<Record<string, string>> = {};
+const RETIRED: Readonly<Record<string, string>> = {
+  'telemetry: { … }': 'telemetry: true (what BullMQ records, by the package bullmq-otel)',
+};
 
 /** A part of an error text: what to use in place of `name`. Undefined for a name that was never an option. */
 export function retiredText(name: string): string | undefined {

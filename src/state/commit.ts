@@ -54,7 +54,7 @@ export async function commit(
   { steps, mark }: CommitOptions = {},
 ): Promise<CommitResult | { outcome: 'back' }> {
   const { keys, workspace } = scope;
-  const { token, checkpoint = null, summary = null, writes, events = [], traceparent = '' } = step;
+  const { token, checkpoint = null, summary = null, writes, events = [] } = step;
   const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
   const kept = isRows ? [keys.rows, keys.records] : [keys.records, keys.rows];
   const [own = '', other = ''] = kept.map((key) => key(workspace, list));
@@ -76,7 +76,7 @@ export async function commit(
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
-    ...[steps?.get(token) ?? '', traceparent],
+    steps?.get(token) ?? '',
   ];
   // Before it is done: of two steps on their way, the second comes after the first.
   if (id !== '' && steps?.has(token) === true) steps.set(token, id);
@@ -88,13 +88,13 @@ export async function commit(
 }
 
 function remember(mark: LogMark, kept: Omit<KeptStep, 'size'>, args: readonly Argument[]): void {
-  const { writes, events = [], schema, schemaSequences = [], traceparent = '' } = kept.step;
+  const { writes, events = [], schema, schemaSequences = [] } = kept.step;
   const size = args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 0 : arg.length), 0);
   mark.saw(kept.logId);
   mark.keep({
     ...kept,
     size,
-    step: { writes, events, schemaSequences, traceparent, ...(schema !== undefined && { schema }) },
+    step: { writes, events, schemaSequences, ...(schema !== undefined && { schema }) },
   });
 }
 

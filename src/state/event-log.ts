@@ -1,7 +1,6 @@
 /**
- * A workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON, and with telemetry the field
- * `traceparent`. Readers ignore other fields. Sweeps append to it in their commits (lua/commit.lua); here it is read, and derive
- * functions append to it.
+ * A workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON. Readers ignore other fields. Sweeps append
+ * to it in their commits (lua/commit.lua); here it is read, and derive functions append to it.
  */
 import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
@@ -178,18 +177,16 @@ export interface DerivedCall {
   derive: string;
   /** Id of the event from which the derive function made its events. */
   source: string;
-  /** Logged with the events. @defaultValue none */
-  traceparent?: string | undefined;
 }
 
 /** Appends the events that a derive function made of one event. `before`: an earlier call did; nothing is appended. */
 export async function appendOnce(
   { redis, keys }: { redis: Redis; keys: Keys },
-  { workspace, derive, source, traceparent = '' }: DerivedCall,
+  { workspace, derive, source }: DerivedCall,
   events: readonly ChangeEvent[],
 ): Promise<'appended' | 'before'> {
   const touched = [keys.log(workspace), keys.derived(workspace, derive, source)];
-  const args = [MARK_MS, traceparent, ...events.map((event) => JSON.stringify(event))];
+  const args = [MARK_MS, ...events.map((event) => JSON.stringify(event))];
   const [word] = words(appendDerived, await appendDerived.run(redis, touched, args));
   if (word === 'appended' || word === 'before') return word;
   throw unexpectedAnswer(appendDerived, word);
@@ -226,14 +223,9 @@ function parseEntry(log: string, entry: StreamEntry): LoggedEvent {
 }
 
 function loggedFrom([logId, fields]: StreamEntry, read: (json: string) => unknown): LoggedEvent {
-  let json = '';
-  let traceparent: string | undefined;
   // Names alternate with values, and a value may be anything.
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    if (fields[at] === 'event') json = fields[at + 1] ?? '';
-    else if (fields[at] === 'traceparent') traceparent = fields[at + 1];
-  }
-  return { logId, event: read(json) as ChangeEvent, ...(traceparent !== undefined && { traceparent }) };
+  const json = fields.find((_, at) => at % 2 === 1 && fields[at - 1] === 'event') ?? '';
+  return { logId, event: read(json) as ChangeEvent };
 }
 
 /** Only what every reader relies on: checking a full schema would take longer than parsing the events. */

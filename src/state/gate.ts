@@ -182,7 +182,6 @@ async function readHeads(
 
 const storedSchema: z.ZodType<StoredEvent> = z.object({
   event: eventSchema,
-  traceparent: z.string().optional(),
   earlierAttempts: z.array(z.unknown()).optional(),
 }) as never;
 

@@ -7,7 +7,7 @@ import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Step } from '../sweep/store.js';
 
 /** What a step has committed about records and to the log. */
-export type PuttableStep = Pick<Step, 'writes' | 'events' | 'schema' | 'schemaSequences' | 'traceparent'>;
+export type PuttableStep = Pick<Step, 'writes' | 'events' | 'schema' | 'schemaSequences'>;
 
 export interface KeptStep {
   list: ListName;

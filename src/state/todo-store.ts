@@ -39,17 +39,10 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
       return wanted.map((key) => todos.get(key) ?? null);
     },
     times: (wanted) => readTimes(redis, due, wanted),
-    async fire({ kind, key, atMs }, todo, event, traceparent = '') {
+    async fire({ kind, key, atMs }, todo, event) {
       const version = todo?.version ?? NOTHING;
-      const args = [
-        `${kind} ${key}`,
-        atMs,
-        key,
-        recordField(key),
-        version,
-        event === null ? '' : JSON.stringify(event),
-        traceparent,
-      ];
+      const json = event === null ? '' : JSON.stringify(event);
+      const args = [`${kind} ${key}`, atMs, key, recordField(key), version, json];
       const [word] = words(fireTimer, await fireTimer.run(redis, touched, args));
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;
       throw unexpectedAnswer(fireTimer, word);

@@ -7,12 +7,15 @@ import type { CommitResult } from './store.js';
 export function incompleteSweep({
   workspace,
   list,
+  sweepId,
   page,
   resumes,
   cause,
 }: {
   workspace: string;
   list: ListName;
+  /** Undefined before the sweep has begun. */
+  sweepId?: string;
   page: number;
   /** False: the checkpoint can no longer be used. */
   resumes: boolean;
@@ -21,6 +24,7 @@ export function incompleteSweep({
   const next = resumes ? 'the next sweep resumes there' : 'the next sweep starts at the first page';
   return new ChangefeedError('CF_SWEEP_INCOMPLETE', {
     list,
+    sweepId,
     page,
     cause,
     resumes,

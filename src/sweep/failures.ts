@@ -99,7 +99,8 @@ export function createFailureLog(deps: FailureLogDeps): FailureLog {
       failing.add(list);
       const failure = await noteFailed(list, { error, pace }, deps);
       const { code, page, attempts, since, retryAt, message, shared } = failure;
-      const facts = { code, page, attempts, since, retryAt, error: message };
+      const { sweepId } = error.facts;
+      const facts = { sweepId, code, page, attempts, since, retryAt, error: message };
       const isEarly = code === 'CF_UNAUTHORISED' && attempts < OWN_REFUSAL;
       const isReported = quiet || shared !== undefined || isEarly;
       if (isReported || logged.get(list)?.failed(facts, { kind: code }) !== true)

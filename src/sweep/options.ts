@@ -9,7 +9,6 @@ import type { Rules } from '../detect/rules.js';
 import type { TrackedFields } from '../detect/schema-drift/schema.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Tracing } from '../runtime/tracing.js';
 import type { Checkpoint, FencingToken, SweepStore, SweepSummary } from './store.js';
 
 export interface SweepDeps {
@@ -20,8 +19,6 @@ export interface SweepDeps {
   store: SweepStore;
   clock: Clock;
   log: Log;
-  /** @defaultValue nothing is traced */
-  tracing?: Tracing;
 }
 
 export interface SweepOptions {

@@ -225,8 +225,6 @@ export interface Step {
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
-  /** W3C trace context of the commit, logged with its events. @defaultValue none */
-  traceparent?: string;
 }
 
 export interface StoredSweep {

@@ -41,14 +41,8 @@ export interface TodoStore {
   /**
    * Appends the event (if there is one) and removes the timer, in one step. `moved`: the timer or the todo has changed since the
    * event was built; nothing was done. `waits`: the todo is missing from the list, or something about it is undecided; the timer stays.
-   * `traceparent` is logged with the event.
    */
-  fire(
-    timer: Timer,
-    todo: StoredTodo | null,
-    event: ChangeEvent | null,
-    traceparent?: string,
-  ): Promise<'fired' | 'moved' | 'waits'>;
+  fire(timer: Timer, todo: StoredTodo | null, event: ChangeEvent | null): Promise<'fired' | 'moved' | 'waits'>;
   /** The options by which all timers were last set; null when todos are not watched. */
   watchedAs(): Promise<TodoWatch | null>;
   /** Every stored todo, in chunks. */

@@ -97,13 +97,6 @@ describe('configuration: given values', () => {
     });
   });
 
-  it('configuration: telemetry is off, and may be true or an object', () => {
-    const telemetryOf = (more: object) => parse({ workspaces: [workspace], ...more }).telemetry;
-    expect(telemetryOf({})).toEqual({ enabled: false, queues: false });
-    expect(telemetryOf({ telemetry: true })).toEqual({ enabled: true, queues: false });
-    expect(telemetryOf({ telemetry: { queues: true } })).toEqual({ enabled: true, queues: true });
-  });
-
   it('configuration: redis may be nodes of a cluster', () => {
     const raw = { workspaces: [workspace], redis: { cluster: ['10.0.0.7:6379', '[::1]:7000', 'redis'] } };
     expect(parse(raw).redis).toEqual({
@@ -217,11 +210,7 @@ describe('configuration: an invalid value is reported with its path, what was fo
       { workspaces: [workspace], redis: 'localhost' },
       /redis\.url: found a string of 9 characters; allowed: a URL such as/,
     ],
-    [
-      'telemetry',
-      { workspaces: [workspace], telemetry: 'on' },
-      'telemetry: found "on"; allowed: true or false, or { enabled, queues }',
-    ],
+    ['telemetry', { workspaces: [workspace], telemetry: 'on' }, 'telemetry: found "on"; allowed: true or false'],
     [
       'redis',
       { workspaces: [workspace], redis: 6379 },

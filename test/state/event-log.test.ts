@@ -26,6 +26,18 @@ describe('the log reader', () => {
     expect(await reader.read(WORKSPACE, ids[2]!, 10)).toEqual([]);
   });
 
+  it('log: the event of an entry with other fields is read', async () => {
+    const log = test.keys.log(WORKSPACE);
+    const json = JSON.stringify(events[0]);
+    const first = await test.redis.xadd(log, '*', 'event', json, 'traceparent', '00-1');
+    const second = await test.redis.xadd(log, '*', 'colour', 'event', 'event', json);
+
+    expect(await aReader().read(WORKSPACE, '0', 2)).toEqual([
+      { logId: first, event: events[0] },
+      { logId: second, event: events[0] },
+    ]);
+  });
+
   it('log: a read of large events ends before its count, and the next one goes on', async () => {
     const reader = aReader();
     const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: 'r1', sequence: n + 1, weight: 300_000 }));

@@ -172,12 +172,6 @@ export const SECTIONS: readonly Section[] = [
     around: (proxy) => whole({ http: { trustedProxy: { from: ['127.0.0.1'], ...proxy } } }),
   },
   {
-    title: '`telemetry`',
-    text: '`true` is short for `{ enabled: true }`. [operations.md](operations.md#traces) describes the spans.',
-    name: 'telemetryOptions',
-    around: (telemetry) => whole({ telemetry }),
-  },
-  {
     title: '`deadLetters.retention`',
     name: 'deadLetterRetentionOptions',
     around: (retention) => whole({ deadLetters: { retention } }),

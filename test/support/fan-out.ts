@@ -9,7 +9,6 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
-import { untraced } from '../../src/runtime/tracing.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
@@ -156,7 +155,6 @@ export function fanOutDeps({
     watch: { untilUsable: () => Promise.resolve(), onWritable: () => () => undefined },
     loops: new Map(),
     unfinished: createUnfinished(),
-    tracing: untraced,
   };
 }
 

@@ -8,13 +8,7 @@ type JsonSchema = Record<string, unknown>;
 export function configJsonSchema(): JsonSchema {
   const whole = toSchema(configSchema);
   // What only code can have.
-  const {
-    derive: _,
-    subscriptions,
-    redis,
-    telemetry,
-    ...properties
-  } = whole['properties'] as Record<string, JsonSchema>;
+  const { derive: _, subscriptions, redis, ...properties } = whole['properties'] as Record<string, JsonSchema>;
   return {
     ...whole,
     title: 'changefeed.config.json',
@@ -23,7 +17,6 @@ export function configJsonSchema(): JsonSchema {
       workspaces: withSwitches(whole['properties'] as Record<string, JsonSchema>),
       // Each has a short form.
       redis: { anyOf: [{ type: 'string' }, redis] },
-      telemetry: { anyOf: [{ type: 'boolean' }, telemetry] },
       subscriptions: {
         ...subscriptions,
         items: { oneOf: KINDS.map(({ handler, schema }) => withHandler(handler, toSchema(schema))) },

@@ -7,7 +7,6 @@ import { createAimQueue } from '../../src/state/aim-queue.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { observedCommit } from '../../src/app/workspaces.js';
-import { untraced } from '../../src/runtime/tracing.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { restoreMemory } from '../../src/sweep/memory.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
@@ -49,7 +48,7 @@ export async function shortcutLoop(
   const sweeps = createSweepStore(redis.redis, redis.keys, 'acme');
   const commit = observedCommit((name, step) => sweeps.commit(name, step), {
     ...{ workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog },
-    ...{ unfinished: createUnfinished(), tracing: untraced, logged: () => undefined },
+    ...{ unfinished: createUnfinished(), logged: () => undefined },
   });
   const store = { ...sweeps, commit };
   const deps = {

@@ -58,25 +58,6 @@ describe('due times', () => {
     expect(soon?.id).not.toBe(over?.id);
   });
 
-  it('due times: a trace context is logged with the event, and without one the event is alone', async () => {
-    const list = open();
-    await list.sweep([written('a', { due: list.inHours(48) })]);
-    await list.sweep([written('a', { due: list.inHours(48) })], 24);
-    const store = {
-      ...list.todos,
-      fire: (...[timer, todo, event]: Parameters<typeof list.todos.fire>) =>
-        list.todos.fire(timer, todo, event, 'trace'),
-    };
-    await fireDue({ workspace: 'acme', store, clock: list.clock });
-    await list.sweep([written('a', { due: list.inHours(48) })], 24);
-    await list.fire();
-    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
-    expect(entries.map(([, fields]) => fields)).toEqual([
-      ['event', expect.any(String), 'traceparent', 'trace'],
-      ['event', expect.any(String)],
-    ]);
-  });
-
   it('due times: a timer waits for a sweep that begins after its time and shows the todo open', async () => {
     const list = open();
     await list.sweep([written('a', { due: list.inHours(1) })]);

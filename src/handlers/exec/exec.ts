@@ -124,7 +124,7 @@ async function start(event: ChangeEvent, context: HandlerContext, { settings, cl
 /** The inherited variables, those of the option `env`, and what identifies the event. */
 function environmentOf(
   event: ChangeEvent,
-  { attempt, subscription, workspace, traceparent }: HandlerContext,
+  { attempt, subscription, workspace }: HandlerContext,
   variables: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   return {
@@ -136,8 +136,6 @@ function environmentOf(
     CHANGEFEED_WORKSPACE: workspace,
     CHANGEFEED_SUBSCRIPTION: subscription,
     CHANGEFEED_ATTEMPT: String(attempt),
-    // The name that OpenTelemetry gives to the trace context in the environment of a program.
-    ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
   };
 }
 

@@ -1,5 +1,4 @@
 /** Posts to one endpoint through the guard. The answer decides: success, retry (and when), or disable the subscription. */
-import { subscribe } from 'node:diagnostics_channel';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf } from '../../errors.js';
@@ -109,7 +108,6 @@ async function post(
   message: Message,
   { endpoint, agent, signal }: { endpoint: Endpoint; agent: Dispatcher; signal: AbortSignal },
 ): Promise<Dispatcher.ResponseData> {
-  if ('traceparent' in message.headers) keepLastTraceparent();
   try {
     const response = await request(endpoint.url, {
       method: 'POST',
@@ -126,26 +124,6 @@ async function post(
   } catch (error) {
     throw unreachable(error, endpoint);
   }
-}
-
-let keepsLastTraceparent = false;
-
-/**
- * Where undici is instrumented, each request gets a span and the `traceparent` of that span, appended to the one that we send. A receiver must
- * ignore a header that comes twice (W3C Trace Context, 3.2). The appended one is kept: its span is a child of ours. Subscribes at the
- * first call only, and so after the instrumentation of the process.
- */
-function keepLastTraceparent(): void {
-  if (keepsLastTraceparent) return;
-  keepsLastTraceparent = true;
-  subscribe('undici:request:create', (message) => {
-    const { headers } = (message as { request: { headers: unknown } }).request;
-    if (!Array.isArray(headers)) return;
-    // Names alternate with values.
-    const both: unknown[] = headers;
-    const places = both.flatMap((name, at) => (at % 2 === 0 && name === 'traceparent' ? [at] : []));
-    for (const at of places.slice(0, -1).reverse()) both.splice(at, 2);
-  });
 }
 
 function unreachable(error: unknown, { who, subscription, place, timeout }: Endpoint): ChangefeedError {

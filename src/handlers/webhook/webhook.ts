@@ -72,8 +72,8 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     },
     world,
   );
-  const send = (message: Unsigned, context: Pick<HandlerContext, 'log' | 'signal' | 'traceparent'>): Promise<void> =>
-    post.send((now) => traced(sign(message, now), context.traceparent), context);
+  const send = (message: Unsigned, context: Pick<HandlerContext, 'log' | 'signal'>): Promise<void> =>
+    post.send((now) => sign(message, now), context);
   /** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
   const ping = async ({ signal }: { signal: AbortSignal }): Promise<Pinged> => {
     // A new id each time: a receiver would skip an id it has already received.
@@ -104,11 +104,6 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     reach: () => post.reach(),
     close: () => post.close(),
   });
-}
-
-/** The receiver's spans belong to the trace of the change. Only the ids of trace and span leave this process. */
-function traced({ headers, body }: Message, traceparent: string | undefined): Message {
-  return { headers: { ...headers, ...(traceparent !== undefined && { traceparent }) }, body };
 }
 
 interface Unsigned extends Message {

@@ -34,14 +34,13 @@
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
          "take" all of another set, or "drop" the key, field, value or number of the other key)
        then t · t × (timer, ms or "" for none)
-       last two: the step before this one ("" where it is not known) · traceparent ("" for none),
-       which each event gets as a second field: readers of earlier releases know "event" only
+       last: the step before this one ("" where it is not known)
   RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
 --- @include "forget-page"
 local holder = redis.call('GET', KEYS[5])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-local step, before = redis.call('HGET', KEYS[4], 'step'), ARGV[#ARGV - 1]
+local step, before = redis.call('HGET', KEYS[4], 'step'), ARGV[#ARGV]
 if step == ARGV[2] then return { 'committed', 0, '' } end
 if before ~= '' and step ~= before then return { 'back' } end
 if redis.call('EXISTS', KEYS[1], KEYS[14]) > 0 then
@@ -55,9 +54,7 @@ if ARGV[2] ~= '' then redis.call('HSET', KEYS[4], 'step', ARGV[2]) end
 
 local events, newest = 0, ''
 local function append(event)
-  local trace = ARGV[#ARGV]
-  if trace == '' then newest = redis.call('XADD', KEYS[3], '*', 'event', event)
-  else newest = redis.call('XADD', KEYS[3], '*', 'event', event, 'traceparent', trace) end
+  newest = redis.call('XADD', KEYS[3], '*', 'event', event)
   events = events + 1
 end
 

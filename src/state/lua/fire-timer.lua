@@ -3,7 +3,7 @@
   was read, a sweep may have found it completed, moved or removed.
   KEYS 1 due · 2 records · 3 log · 4 missing
   ARGV 1 timer · 2 its ms · 3 the todo's key · 4 its field in the records · 5 its packed record as it was read ("" for none)
-       6 event ("" for none) · 7 traceparent ("" for none)
+       6 event ("" for none)
   RETURN {"fired"} · {"moved"}: timer or todo has changed · {"waits"}: the todo is missing, the timer stays
   Cost O(log timers). Never calls TIME. ]]
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -11,8 +11,5 @@ if not score or tonumber(score) ~= tonumber(ARGV[2]) then return { 'moved' } end
 if (redis.call('HGET', KEYS[2], ARGV[4]) or '') ~= ARGV[5] then return { 'moved' } end
 if redis.call('HEXISTS', KEYS[4], ARGV[3]) == 1 then return { 'waits' } end
 redis.call('ZREM', KEYS[1], ARGV[1])
-if ARGV[6] ~= '' then
-  if ARGV[7] == '' then redis.call('XADD', KEYS[3], '*', 'event', ARGV[6])
-  else redis.call('XADD', KEYS[3], '*', 'event', ARGV[6], 'traceparent', ARGV[7]) end
-end
+if ARGV[6] ~= '' then redis.call('XADD', KEYS[3], '*', 'event', ARGV[6]) end
 return { 'fired' }

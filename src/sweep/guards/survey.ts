@@ -58,7 +58,7 @@ export async function surveyList(
     checkpoint = reading.checkpoint;
     const fetched = await reading.answer.catch((cause: unknown) => {
       signal?.throwIfAborted();
-      throw incompleteSweep({ workspace, list, page, resumes: true, cause });
+      throw incompleteSweep({ workspace, list, sweepId, page, resumes: true, cause });
     });
     cursor = visited.check(fetched, cursor);
     await count(deps, options, { fetched, keys, survey });

@@ -2,7 +2,6 @@
 import type { Page } from '../../api/read-api.js';
 import { messageOf } from '../../errors.js';
 import { OVER } from '../../runtime/on-abort.js';
-import { untraced } from '../../runtime/tracing.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
 import { commitShortcut, type ListPosition, type ShownPage } from './commit-shortcut.js';
 import type { ShortcutPage } from './plan.js';
@@ -89,7 +88,7 @@ export async function takeAnswer(
 }
 
 /**
- * While no walk is under way: the shortcut that is most worth it, if any. Has a trace of its own; during a walk, shortcuts belong to the sweep.
+ * While no walk is under way: the shortcut that is most worth it, if any.
  * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason
  */
 export async function takeDueShortcut(
@@ -97,20 +96,10 @@ export async function takeDueShortcut(
   options: SweepOptions,
   { reader, position }: { reader: Shortcuts; position: ListPosition },
 ): Promise<void> {
-  const { workspace, clock, tracing = untraced } = deps;
-  const { list, signal } = options;
-  const shortcut = await reader.next(clock.now());
+  const shortcut = await reader.next(deps.clock.now());
   if (shortcut === null) return;
-  const span = () => ({
-    name: `shortcut ${list}`,
-    parent: null,
-    attributes: { 'changefeed.workspace': workspace, 'changefeed.list': list },
-    interrupted: () => signal?.aborted === true,
-  });
-  await tracing.span(span, async () => {
-    const asked = askShortcut(deps, options, shortcut);
-    const answer = await asked.answer;
-    signal?.throwIfAborted();
-    await takeAnswer(deps, options, { reader, asked, answer, position });
-  });
+  const asked = askShortcut(deps, options, shortcut);
+  const answer = await asked.answer;
+  options.signal?.throwIfAborted();
+  await takeAnswer(deps, options, { reader, asked, answer, position });
 }

@@ -46,10 +46,12 @@ export async function startWalk(
   if (checkpoint !== null || cutOff) expectCommitted(list, await store.abandon(list, token));
   expectCommitted(list, await store.beginWalk(list, token));
   const isOther = isOtherForm(state.lastSweep, rules);
-  if (isOther) log.info({ workspace, list }, 'the list keeps its records in another form: another baseline is taken');
+  const sweepId = `${list}-${token}-${now.toString(36)}`;
+  if (isOther)
+    log.info({ workspace, list, sweepId }, 'the list keeps its records in another form: another baseline is taken');
   const takesOver = state.baselineAt === null && isTakeover(stored, source);
   const fresh: Checkpoint = {
-    sweepId: `${list}-${token}-${now.toString(36)}`,
+    sweepId,
     startedAt: isoTime(now),
     mode: state.baselineAt === null || isOther ? 'baseline' : 'changes',
     ...((state.quiet || isOther) && { quiet: true }),

@@ -96,7 +96,8 @@ export async function takePage(
     const restart = mustRestart(cause, checkpoint.cursor);
     if (restart) expectCommitted(list, await deps.store.abandon(list, token));
     else await commitSkipped(deps, list, position);
-    throw incompleteSweep({ workspace: deps.workspace, list, page, resumes: !restart, cause });
+    const { sweepId } = checkpoint;
+    throw incompleteSweep({ workspace: deps.workspace, list, sweepId, page, resumes: !restart, cause });
   }
 }
 
