@@ -75,11 +75,11 @@ export function registerEndpoint(app: FastifyInstance, declared: Endpoint, redis
   });
 }
 
-const REDIS_AWAY = { status: 503, message: 'Redis is away. Everything goes on when it is back.' };
+export const REDIS_AWAY = { status: 503, message: 'Redis is away. Everything goes on when it is back.' };
 /** How often a request that is under way asks whether Redis is away. */
 const AWAY_CHECK_MS = 500;
 
-async function unlessAway<T>(answering: Promise<T>, redisIsAway: () => boolean): Promise<T | 'away'> {
+export async function unlessAway<T>(answering: Promise<T>, redisIsAway: () => boolean): Promise<T | 'away'> {
   for (;;) {
     const answer = await withinTime(answering, AWAY_CHECK_MS);
     if (answer !== 'late') return answer;

@@ -9,7 +9,8 @@ import type { TailedEvent } from '../../dispatch/tail.js';
 import { parseBeginning } from '../../events/log-id.js';
 import { isAborted, type Clock } from '../../runtime/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
-import { read, RefusedError } from './endpoint.js';
+import { refuse } from '../http/refusal.js';
+import { read, REDIS_AWAY, RefusedError, unlessAway } from './endpoint.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
 import type { EventViews } from './event-view.js';
@@ -35,36 +36,84 @@ export interface StreamDeps {
 
 /** Each costs memory for as long as it is open. */
 const MOST_STREAMS = 200;
+/** What one caller may have of them, so that others can still get in. */
+const MOST_OF_CALLER = 50;
 
 export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
-  let streams = 0;
-  app.get('/events', { config: { access: 'read' } }, async (request, reply) => {
+  const streams = createPlaces();
+  // Without a route for HEAD: it would be answered by a stream without end.
+  app.get('/events', { config: { access: 'read' }, exposeHeadRoute: false }, async (request, reply) => {
     const query = read(streamQuery, request.query, 'the query');
-    const from = await startOf(request, { ...deps, from: query.from, workspaces: workspacesFrom(query, deps.source) });
     const wanted = filterFrom(query, deps.source);
+    const start = { ...deps, from: query.from, workspaces: workspacesFrom(query, deps.source) };
+    const redisIsAway = () => deps.source.redisIsAway();
+    const from = redisIsAway() ? 'away' : await unlessAway(startOf(request, start), redisIsAway);
+    if (from === 'away') return await refuse(reply, REDIS_AWAY);
+    // The reader may have gone meanwhile. From here to the stream nothing is awaited, so that no close is missed.
+    if (reply.raw.destroyed) return reply.hijack();
+    // Node does not say that an answer is closed while it waits for the one before it on the same connection.
+    if (reply.raw.socket === null)
+      throw new RefusedError(400, 'A stream must be the first request that is open on its connection.');
+    const leave = streams.enter(nameOf(request));
     const server = request.headers.accept?.includes('text/event-stream') === true;
-    if (streams >= MOST_STREAMS)
-      throw new RefusedError(429, `This process has ${MOST_STREAMS} open streams, which is the limit. Close some.`);
-    streams += 1;
-    reply.raw.once('close', () => (streams -= 1));
     const stream = openStream(reply, server ? 'text/event-stream' : 'application/x-ndjson');
-    const toText = server ? sentEvent : (line: string) => `${line}\n`;
-    const textOf = async (event: TailedEvent, position: string): Promise<string> =>
-      toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
-    if (server) void keepAlive(stream, deps.clock);
-    const { signal } = stream;
-    const isEndless = query.follow === 'true' || server;
-    const events = isEndless ? deps.live.follow(from, signal) : storedEvents(deps.source.feed, from, signal);
-    const position = new Map(from);
     try {
-      for await (const event of events) {
-        position.set(event.workspace, event.logId);
-        if (wanted(event.event)) await stream.write(await textOf(event, formatPosition(position)));
-      }
+      await sendEvents(stream, { ...deps, query, from, wanted, server });
     } finally {
       stream.end();
+      leave();
     }
+    return reply;
   });
+}
+
+interface Sending extends StreamDeps {
+  query: z.output<typeof streamQuery>;
+  from: Position;
+  wanted: ReturnType<typeof filterFrom>;
+  server: boolean;
+}
+
+async function sendEvents(stream: Stream, { query, from, wanted, server, ...deps }: Sending): Promise<void> {
+  const toText = server ? sentEvent : (line: string) => `${line}\n`;
+  const textOf = async (event: TailedEvent, position: string): Promise<string> =>
+    toText(JSON.stringify(query.view === 'summary' ? await deps.views(event) : { position, ...event }), position);
+  if (server) void keepAlive(stream, deps.clock);
+  const { signal } = stream;
+  const isEndless = query.follow === 'true' || server;
+  const events = isEndless ? deps.live.follow(from, signal) : storedEvents(deps.source.feed, from, signal);
+  const position = new Map(from);
+  for await (const event of events) {
+    position.set(event.workspace, event.logId);
+    if (wanted(event.event)) await stream.write(await textOf(event, formatPosition(position)));
+  }
+}
+
+/** Who shares the places of one caller: a person, or everyone who comes with the same role from one address. */
+function nameOf({ caller, socket }: FastifyRequest): string {
+  return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
+}
+
+/** @throws RefusedError when all places, or those of this caller, are taken */
+function createPlaces() {
+  const taken = new Map<string, number>();
+  let all = 0;
+  const count = (name: string, change: 1 | -1): void => {
+    const left = (taken.get(name) ?? 0) + change;
+    if (left === 0) taken.delete(name);
+    else taken.set(name, left);
+    all += change;
+  };
+  return {
+    enter(name: string): () => void {
+      if (all >= MOST_STREAMS)
+        throw new RefusedError(429, `This process has ${MOST_STREAMS} open streams, which is the limit. Close some.`);
+      if ((taken.get(name) ?? 0) >= MOST_OF_CALLER)
+        throw new RefusedError(429, `You have ${MOST_OF_CALLER} open streams, which is the limit. Close some.`);
+      count(name, 1);
+      return () => count(name, -1);
+    },
+  };
 }
 
 interface Stream {

@@ -177,12 +177,13 @@ describe('status page API', () => {
   });
 
   it('events: a process has at most 200 streams, and others when some have ended', async () => {
-    const page = await open();
+    const page = await open({ http: { trustedProxy: { from: ['127.0.0.1'], userHeader: 'x-user' } } });
     const stopping = new AbortController();
-    const opened = (signal?: AbortSignal): Promise<Response> =>
-      fetch(`${page.url}/events`, { ...(signal && { signal }) });
-    const streams = await Promise.all(Array.from({ length: 200 }, () => opened(stopping.signal)));
-    const refused = await fetch(`${page.url}/events`);
+    const opened = (user: string, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${page.url}/events`, { headers: { 'x-user': user }, ...(signal && { signal }) });
+    const users = ['kim', 'lee', 'park', 'choi'].flatMap((user) => Array<string>(50).fill(user));
+    const streams = await Promise.all(users.map((user) => opened(user, stopping.signal)));
+    const refused = await opened('jung');
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({
       error: { message: expect.stringContaining('200 open streams') as unknown },
@@ -190,7 +191,7 @@ describe('status page API', () => {
     // The answers are looked at last: `fetch` closes the connection of one that the garbage collector took.
     expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
     stopping.abort();
-    await eventually(async () => expect((await opened()).status).toBe(200));
+    await eventually(async () => expect((await opened('jung')).status).toBe(200));
   });
 
   it('events: as lines of JSON, to the end of the log', async () => {
