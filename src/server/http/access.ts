@@ -74,8 +74,12 @@ function callerOfProxy({ headers, remoteAddress }: AccessRequest, { trustedProxy
   if (!isOwnHost(headers.host, trustedProxy.hosts)) return null;
   const given = headers[trustedProxy.userHeader];
   const name = typeof given === 'string' ? given.trim() : '';
-  if (name === '' || !trustedProxy.from.some((range) => isWithin(remoteAddress, range))) return null;
+  if (name === '' || !isOfProxy(remoteAddress, { trustedProxy })) return null;
   return { role: trustedProxy.operators.includes(name) ? 'operate' : 'read', name, how: 'proxy' };
+}
+
+export function isOfProxy(address: string, { trustedProxy }: Pick<AccessOptions, 'trustedProxy'>): boolean {
+  return trustedProxy?.from.some((range) => isWithin(address, range)) ?? false;
 }
 
 function isWithin(address: string, range: string): boolean {

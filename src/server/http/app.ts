@@ -2,17 +2,32 @@
  * The Fastify instance of each server here: however many clients connect and fall silent, they hold a limited number of connections for a
  * limited time. It listens, gives its address, and stops in the same way whatever it serves.
  */
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { createPlaces, type Places } from './places.js';
 
-/** A request must have arrived whole within this time. Node looks every 30 s. Answers, such as streams, may take longer. */
+/** A request must have arrived whole within this time. Answers, such as streams, may take longer. */
 const REQUEST_MS = 30_000;
+/** Its headers come in one piece from whoever wants something; a connection on which nothing is sent ends after this. */
+const HEADERS_MS = 10_000;
+/** How often Node looks at both. */
+const CHECK_MS = 5_000;
 /** A connection on which nothing is sent or received is closed: a client that does not read its answer. Streams are excepted. */
 const SILENT_MS = 120_000;
 /** Further connections are closed at once. Far more than readers and monitors of one process need. */
 const MOST_CONNECTIONS = 1_000;
+/** The rest is for this machine, so that its health checks get in whoever else has connected. */
+const FROM_ELSEWHERE = { most: 900, mostOfOne: 100 };
 
-export function createApp(options: FastifyServerOptions): FastifyInstance {
+export interface AppOptions extends FastifyHttpOptions<RawServerDefault> {
+  /** Addresses that many people come from. @defaultValue none */
+  isProxy?: (address: string) => boolean;
+}
+
+export function createApp({ isProxy = () => false, ...options }: AppOptions): FastifyInstance {
   const app = Fastify({
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECK_MS },
     logger: false,
     forceCloseConnections: true,
     requestTimeout: REQUEST_MS,
@@ -20,7 +35,26 @@ export function createApp(options: FastifyServerOptions): FastifyInstance {
     ...options,
   });
   app.server.maxConnections = MOST_CONNECTIONS;
+  const places = createPlaces(FROM_ELSEWHERE);
+  app.server.on('connection', (socket: Socket) => admit(socket, places, isProxy));
   return app;
+}
+
+/** Closes a connection that would take more than the share of its address. Exported for its test: it needs connections from elsewhere. */
+export function admit(
+  socket: Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>,
+  places: Places,
+  isProxy: (address: string) => boolean,
+): void {
+  const address = socket.remoteAddress ?? '';
+  if (!ipaddr.isValid(address)) return void socket.destroy();
+  const parsed = ipaddr.process(address);
+  if (parsed.range() === 'loopback') return;
+  // Whoever has one address of IPv6 has the 2^64 addresses beside it.
+  const network = parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
+  const leave = places.enter(network, isProxy(address) ? { ...FROM_ELSEWHERE, mostOfOne: Infinity } : FROM_ELSEWHERE);
+  if (typeof leave === 'string') socket.destroy();
+  else socket.once('close', leave);
 }
 
 export type ListeningServer = ReturnType<typeof listening>;

@@ -6,7 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
-import { callerOf, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
+import { callerOf, isOfProxy, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, type ListeningServer } from './app.js';
 import { createAttempts, type Attempts } from './attempts.js';
@@ -52,7 +52,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
-  const app = createApp({ bodyLimit: 65_536 });
+  const app = createApp({ bodyLimit: 65_536, isProxy: (address) => isOfProxy(address, access) });
   const attempts = createAttempts(clock);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {

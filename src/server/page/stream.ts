@@ -9,6 +9,7 @@ import type { TailedEvent } from '../../dispatch/tail.js';
 import { parseBeginning } from '../../events/log-id.js';
 import { isAborted, type Clock } from '../../runtime/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
+import { createPlaces } from '../http/places.js';
 import { refuse } from '../http/refusal.js';
 import { read, REDIS_AWAY, RefusedError, unlessAway } from './endpoint.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
@@ -35,12 +36,14 @@ export interface StreamDeps {
 }
 
 /** Each costs memory for as long as it is open. */
-const MOST_STREAMS = 200;
-/** What one caller may have of them, so that others can still get in. */
-const MOST_OF_CALLER = 50;
+const SHARE = { most: 200, mostOfOne: 50 };
+const LIMITS = {
+  'no place': `This process has ${SHARE.most} open streams`,
+  'no place for this one': `You have ${SHARE.mostOfOne} open streams`,
+};
 
 export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
-  const streams = createPlaces();
+  const streams = createPlaces(SHARE);
   // Without a route for HEAD: it would be answered by a stream without end.
   app.get('/events', { config: { access: 'read' }, exposeHeadRoute: false }, async (request, reply) => {
     const query = read(streamQuery, request.query, 'the query');
@@ -55,6 +58,7 @@ export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
     if (reply.raw.socket === null)
       throw new RefusedError(400, 'A stream must be the first request that is open on its connection.');
     const leave = streams.enter(nameOf(request));
+    if (typeof leave === 'string') throw new RefusedError(429, `${LIMITS[leave]}, which is the limit. Close some.`);
     const server = request.headers.accept?.includes('text/event-stream') === true;
     const stream = openStream(reply, server ? 'text/event-stream' : 'application/x-ndjson');
     try {
@@ -92,28 +96,6 @@ async function sendEvents(stream: Stream, { query, from, wanted, server, ...deps
 /** Who shares the places of one caller: a person, or everyone who comes with the same role from one address. */
 function nameOf({ caller, socket }: FastifyRequest): string {
   return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
-}
-
-/** @throws RefusedError when all places, or those of this caller, are taken */
-function createPlaces() {
-  const taken = new Map<string, number>();
-  let all = 0;
-  const count = (name: string, change: 1 | -1): void => {
-    const left = (taken.get(name) ?? 0) + change;
-    if (left === 0) taken.delete(name);
-    else taken.set(name, left);
-    all += change;
-  };
-  return {
-    enter(name: string): () => void {
-      if (all >= MOST_STREAMS)
-        throw new RefusedError(429, `This process has ${MOST_STREAMS} open streams, which is the limit. Close some.`);
-      if ((taken.get(name) ?? 0) >= MOST_OF_CALLER)
-        throw new RefusedError(429, `You have ${MOST_OF_CALLER} open streams, which is the limit. Close some.`);
-      count(name, 1);
-      return () => count(name, -1);
-    },
-  };
 }
 
 interface Stream {

@@ -1,10 +1,12 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.js';
 import { silentLog } from '../../../src/runtime/log.js';
 import type { AccessOptions } from '../../../src/server/http/access.js';
+import { admit } from '../../../src/server/http/app.js';
+import { createPlaces } from '../../../src/server/http/places.js';
 import { createHttpServer, type HttpServer, type Routes } from '../../../src/server/http/server.js';
 import { openStream } from '../../../src/server/page/stream.js';
 import { eventually } from '../../support/eventually.js';
@@ -242,7 +244,13 @@ describe('http server', () => {
   it('http server: closes connections whose request never arrives, and never a stream', async () => {
     const server = open({ more: [endless] });
     const { server: node } = server.app;
-    expect(node).toMatchObject({ requestTimeout: 30_000, timeout: 120_000, maxConnections: 1_000 });
+    expect(node).toMatchObject({
+      requestTimeout: 30_000,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 5_000,
+      timeout: 120_000,
+      maxConnections: 1_000,
+    });
     // The same limits, in less time.
     Object.assign(node, { requestTimeout: 300, headersTimeout: 200, timeout: 300, connectionsCheckingInterval: 50 });
     const url = new URL(await server.start());
@@ -261,6 +269,27 @@ describe('http server', () => {
       'POST /act HTTP/1.1\r\nHost: localhost\r\nx-changefeed-action: 1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
     ).closed;
     expect(stream.isOpen()).toBe(true);
+  });
+
+  it('http server: no address takes all connections, and none from elsewhere those of this machine', () => {
+    const places = createPlaces({ most: 900, mostOfOne: 100 });
+    const open = (remoteAddress: string, count: number) =>
+      Array.from({ length: count }, () => {
+        const socket = Object.assign(new EventEmitter(), { remoteAddress, isOpen: true, destroy: () => socket });
+        socket.destroy = () => Object.assign(socket, { isOpen: false });
+        admit(socket as never, places, (address) => address === '10.0.0.1');
+        return socket;
+      });
+    const opened = (...sockets: { isOpen: boolean }[][]) => sockets.flat().filter(({ isOpen }) => isOpen).length;
+    const one = open('203.0.113.1', 150);
+    expect(opened(one)).toBe(100);
+    expect(opened(open('::ffff:203.0.113.1', 1))).toBe(0);
+    expect(opened(open('2001:db8:1:2::1', 100), open('2001:db8:1:2::beef', 1), open('2001:db8:1:3::1', 1))).toBe(101);
+    expect(opened(open('10.0.0.1', 800))).toBe(699);
+    expect(opened(open('203.0.113.2', 1))).toBe(0);
+    expect(opened(open('127.0.0.1', 1), open('::1', 1))).toBe(2);
+    one[0]?.emit('close');
+    expect(opened(open('203.0.113.2', 2))).toBe(1);
   });
 
   it('http server: stops although a connection is open', async () => {
