@@ -49,7 +49,7 @@ export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
 export type { TodosCall } from '../todos/report.js';
-export type { Inspector, FieldRules, ListSchema, RecordStory, RulesPreview } from './inspector.js';
+export type { Inspector, ListSchema, RecordStory } from './inspector.js';
 export type { Reloaded } from './reload.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';

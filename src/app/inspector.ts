@@ -1,7 +1,6 @@
 /** What a person asks about a list, and decides about it. */
 import type { Held } from '../detect/held.js';
-import { previewRules, type RulesPreview } from '../detect/preview.js';
-import { compileRules, type FieldRules, type Rules } from '../detect/rules.js';
+import type { Rules } from '../detect/rules.js';
 import { listSchema, type ListSchema } from '../detect/schema-drift/schema.js';
 import { objectOf } from '../events/envelope.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -23,8 +22,6 @@ export interface Inspector {
   events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
   /** The fields seen in a list, their value types, and the share of rows that have them. */
   schema(list: ListName, workspace?: string): Promise<ListSchema>;
-  /** How the newest events of the list would differ under these rules. */
-  previewRules(list: ListName, rules: FieldRules, workspace?: string): Promise<RulesPreview>;
   /** What the last complete sweep of a list held back until a person accepts it, and why. */
   held(list: ListName, workspace?: string): Promise<readonly Held[]>;
   /** Accepts what is held: the next complete sweep reports it. @returns what that is */
@@ -36,8 +33,8 @@ export interface Inspector {
   resync(list: ListName, workspace?: string): Promise<void>;
 }
 
-/** How many of the newest events of the log are read to preview rules, and to find those of a record. */
-const PREVIEWED_EVENTS = 10_000;
+/** How many of the newest events of the log are read to find those of a record. */
+const NEWEST_EVENTS = 10_000;
 
 export function createInspector(workspaces: Workspaces): Inspector {
   const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
@@ -56,20 +53,14 @@ export function createInspector(workspaces: Workspaces): Inspector {
     },
     async events(list, id, workspace) {
       const { store, rules } = choose(list, workspace);
-      const events = await store.recentEvents(0, PREVIEWED_EVENTS);
+      const events = await store.recentEvents(0, NEWEST_EVENTS);
       return events.filter((event) => event.subject === id && objectOf(event) === rules.list.object);
     },
     schema: async (list, workspace) => listSchema(await choose(list, workspace).store.schema(list)),
-    async previewRules(list, proposed, workspace) {
-      const { store, rules } = choose(list, workspace);
-      const events = await store.recentEvents(0, PREVIEWED_EVENTS);
-      const ofList = events.filter((event) => objectOf(event) === rules.list.object);
-      return previewRules(ofList, compileRules(rules.list, proposed));
-    },
     held: async (list, workspace) => (await choose(list, workspace).store.load(list)).state.lastSweep?.held ?? [],
     accept: async (list, workspace) => await choose(list, workspace).store.acceptHeld(list),
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
   };
 }
 
-export type { FieldRules, ListSchema, RecordStory, RulesPreview };
+export type { ListSchema, RecordStory };

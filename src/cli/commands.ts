@@ -28,7 +28,6 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
   'Lists:': {
     explain: 'why a record did or did not yield events',
     schema: 'the fields seen in each list, their value types, and on how many rows',
-    rules: 'rules test <list>: which logged events other rules would have emitted',
     held: 'what waits until a person accepts it, and why',
     accept: 'let held removals and new records of a list through',
     resync: 'drop the baseline of lists: their next sweep makes no events',

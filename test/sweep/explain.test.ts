@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { previewRules } from '../../src/detect/preview.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { explainRecord } from '../../src/sweep/explain.js';
 import { listedApi } from '../support/listed.js';
@@ -66,39 +65,5 @@ describe('explain: a record', () => {
       known: false,
       decisions: [],
     });
-  });
-});
-
-describe('rules test: events in the log', () => {
-  const redis = useRedis();
-
-  it('are shown as other rules would have emitted them', async () => {
-    const api = listedApi([person('a', '1'), person('b', '1'), person('c', '1'), person('d', '1')]);
-    const { sweep, events } = sweptList(redis, api);
-    await sweep();
-    api.records = [person('a', '1', 7), person('b', '2', 7), person('c', '2'), person('d', '1'), person('new', '1')];
-    await sweep();
-    const sent = await events();
-    const preview = (options: Parameters<typeof compileRules>[1]) => {
-      const { looked, counts, events: changed } = previewRules(sent, compileRules('people', options));
-      return {
-        looked,
-        counts,
-        changed: changed.map(({ subject, outcome, after, rule }) => [subject, outcome, after, rule]),
-      };
-    };
-    expect(preview({})).toEqual({ looked: 4, counts: { same: 4, different: 0, muted: 0 }, changed: [] });
-    expect(preview({ ignore: ['딜*'] })).toEqual({
-      looked: 4,
-      counts: { same: 2, different: 1, muted: 1 },
-      changed: [
-        ['a', 'muted', [], 'ignore: 딜*'],
-        ['b', 'different', ['이름'], 'ignore: 딜*'],
-      ],
-    });
-    expect(preview({ refreshed: ['이름'] }).changed).toEqual([
-      ['b', 'different', ['딜 개수', '이름'], undefined],
-      ['c', 'different', ['이름'], undefined],
-    ]);
   });
 });
