@@ -21,7 +21,7 @@ USER node
 EXPOSE 4021
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4021/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# It handles SIGTERM and SIGINT as process 1. With the handler `exec`, run it with an init program (docker run --init).
+# It handles SIGTERM and SIGINT as process 1. If your functions start programs, run it with an init program (docker run --init).
 # There is no Redis in the image: set REDIS_URL.
 ENTRYPOINT ["node", "dist/src/cli/main.js"]
 CMD ["start"]

@@ -30,7 +30,6 @@ export const ERROR_CODES = {
   CF_HANDLER_FAILED: 'A handler threw a value that is not an error.',
   CF_HANDLER_UNCAUGHT: 'An error was thrown outside of any awaited call, most likely by a handler.',
   CF_WRITE_FAILED: 'An event could not be written to a file or to standard output.',
-  CF_COMMAND_FAILED: 'The program of an exec subscription could not be started, failed, or was stopped.',
   CF_DATABASE_FAILED: 'PostgreSQL could not be reached, or rejected a record.',
   CF_DELIVERY_REFUSED: 'The endpoint of a webhook or message subscription did not accept the event.',
   CF_ADDRESS_REFUSED:

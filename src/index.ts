@@ -53,8 +53,6 @@ export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
 export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { BatchContext, HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';
-export { exec } from './handlers/exec/exec.js';
-export type { ExecOptions } from './handlers/exec/exec.js';
 export { message } from './handlers/message/message.js';
 export type { MessageOptions } from './handlers/message/message.js';
 export { ndjson } from './handlers/ndjson/ndjson.js';

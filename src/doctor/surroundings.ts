@@ -21,7 +21,7 @@ export function judgeEndpoint(subscription: string, { place, problem, remedy }: 
   return error(check, problem, remedy ?? todo);
 }
 
-/** A handler whose target is on this machine: a program, a file. */
+/** A handler whose target is on this machine: a file. */
 export function judgeHandler({ name, handler, obstacle }: Subscription): Finding[] {
   if (obstacle === undefined) return [];
   const check = `handler of ${name}`;

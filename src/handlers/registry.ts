@@ -7,7 +7,6 @@
  */
 import { describe, type ChangefeedError } from '../errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
-import { execKind } from './exec/exec.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { optionsError } from '../schema-kit/problem.js';
 import { retiredText } from '../schema-kit/retired.js';
@@ -18,7 +17,7 @@ import { ndjsonKind } from './ndjson/ndjson.js';
 import { postgresKind } from './postgres/postgres.js';
 import { webhookKind } from './webhook/webhook.js';
 
-export const KINDS: readonly Kind[] = [bullmqKind, execKind, messageKind, ndjsonKind, postgresKind, webhookKind];
+export const KINDS: readonly Kind[] = [bullmqKind, messageKind, ndjsonKind, postgresKind, webhookKind];
 
 const KIND_NAMES = KINDS.map((kind) => kind.handler);
 const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(

@@ -4,6 +4,7 @@
  */
 const RETIRED: Readonly<Record<string, string>> = {
   'telemetry: { … }': 'telemetry: true (what BullMQ records, by the package bullmq-otel)',
+  exec: 'a function that calls execFile (docs/guides/automation.md)',
 };
 
 /** A part of an error text: what to use in place of `name`. Undefined for a name that was never an option. */

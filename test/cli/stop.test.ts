@@ -1,6 +1,6 @@
 /** How a service ends: within its limit, whatever hangs, and at once when it is asked twice. */
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,25 +18,22 @@ const HANDLER = `defineHandler({ name: 'out', async handle(event) {
   while (!existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20));
   writeSync(1, 'ends ' + event.id + '\\n');
 } })`;
-/** A program that ignores SIGTERM. */
-const PROGRAM = `exec({ name: 'out', command: 'sh', killAfter: '1m', args: ['-c',
-  "trap '' TERM; echo $$ > pid; while :; do sleep 1; done"] })`;
 
 describe('stop: a service', () => {
   const cli = useCli();
   const redis = useRedis();
 
-  async function folderOf({ url, token }: Pick<OtherCrm, 'url' | 'token'>, subscription = HANDLER) {
+  async function folderOf({ url, token }: Pick<OtherCrm, 'url' | 'token'>) {
     const workspace = { name: 'acme', baseUrl: url, token, lists: { people: { interval: '1s' } } };
     const folder = await cli({
       'changefeed.config.mjs': `
         import { existsSync, writeSync } from 'node:fs';
-        import { defineHandler, exec } from 'crm-changefeed';
+        import { defineHandler } from 'crm-changefeed';
         export default {
           workspaces: [${JSON.stringify(workspace)}],
           redis: { prefix: ${JSON.stringify(redis.keys.prefix)} },
           http: { port: 0 },
-          subscriptions: [${subscription}],
+          subscriptions: [${HANDLER}],
         };`,
     });
     return {
@@ -153,23 +150,6 @@ describe('stop: a service', () => {
       expect(service.stderr).toContain('Stopped before Redis gave an answer; nothing was running yet.\n');
     },
   );
-
-  it('stop: no program of `exec` goes on after a process that could not wait for it', async () => {
-    const crm = await startOtherCrm();
-    const folder = await folderOf(crm, PROGRAM);
-    const service = await hasBaseline(folder.start());
-    edit(crm);
-    const pid = await eventually(() => {
-      const text = readFileSync(join(folder.cwd, 'pid'), 'utf8');
-      expect(text).toMatch(/^\d+\n$/);
-      return Number(text);
-    });
-    void service.kill('SIGTERM');
-    await service.waitForLine(/changefeed is stopping/);
-    expect(() => process.kill(pid, 0)).not.toThrow();
-    expect(await service.kill('SIGTERM')).toEqual({ code: 143, signal: null });
-    await eventually(() => expect(() => process.kill(pid, 0)).toThrow(/ESRCH/));
-  });
 
   it.skipIf(isGate)('stop: a configuration that never finishes loading does not prevent it', async () => {
     const folder = await folderOf(await startOtherCrm());

@@ -1,15 +1,32 @@
-import { expect, it } from 'vitest';
-import { parseConfig } from '../../src/config/parse.js';
+/** A configuration with something that was removed gets one sentence with what to use instead. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../src/config/load.js';
 
-const WHO = { source: 'the test', redisUrl: undefined };
-const workspaces = [{ name: 'acme', baseUrl: 'https://x', token: 't' }];
+/** What is said about a configuration as data, or about one in code that calls a function of the library. */
+async function complaintAbout(config: object | string): Promise<string> {
+  const cwd = mkdtempSync(join(tmpdir(), 'changefeed-retired-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const [name, text] =
+    typeof config === 'string'
+      ? ['changefeed.config.mjs', `import { ${config} } from 'crm-changefeed';\nexport default ${config}();`]
+      : ['changefeed.config.json', JSON.stringify(config)];
+  writeFileSync(join(cwd, name), text);
+  const loading = loadConfig({ cwd, env: {}, library: () => Promise.resolve({}) });
+  return loading.then(
+    () => 'It was loaded.',
+    (error: unknown) => (error as Error).message,
+  );
+}
 
-it.each([
-  [
-    'telemetry: { … }',
-    { telemetry: { queues: true } },
-    'telemetry: true (what BullMQ records, by the package bullmq-otel)',
-  ],
-])('configuration: the removed %s gets one sentence that says what to use instead', (name, raw, instead) => {
-  expect(() => parseConfig({ workspaces, ...raw }, WHO)).toThrow(`"${name}" was removed; use ${instead} instead.`);
+const subscription = (options: object): object => ({ subscriptions: [{ name: 'a', ...options }] });
+
+it.each<[what: string, config: object | string, instead: string]>([
+  ['telemetry: { … }', { telemetry: { queues: true } }, 'telemetry: true'],
+  ['the handler exec', subscription({ handler: 'exec', command: 'true' }), 'a function that calls execFile'],
+  ['exec in code', 'exec', 'a function that calls execFile'],
+])('retired: %s is refused with what to use instead', async (_what, config, instead) => {
+  expect(await complaintAbout(config)).toContain(`was removed; use ${instead}`);
 });

@@ -52,8 +52,8 @@ describe('subscription options', () => {
     const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, 'webhook');
     const built = toSubscription(settings, { handler: 'custom', handle: noop, handleBatch });
     expect(built.batch).toEqual({ size: 100, lingerMs: 2_000, handle: handleBatch });
-    expect(() => toSubscription(settings, { handler: 'exec', handle: noop })).toThrow(
-      'batch of exec "ops": this handler takes events one by one; leave it out.',
+    expect(() => toSubscription(settings, { handler: 'bullmq', handle: noop })).toThrow(
+      'batch of bullmq "ops": this handler takes events one by one; leave it out.',
     );
   });
 

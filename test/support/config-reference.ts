@@ -108,11 +108,6 @@ export const SECTIONS: readonly Section[] = [
     around: (more) => subscription({ handler: 'message', name: 'chat', url: 'https://chat.example/hook' }, more),
   },
   {
-    title: 'Options of `exec`',
-    name: 'execSchema',
-    around: (more) => subscription({ handler: 'exec', name: 'script', command: './on-change.sh' }, more),
-  },
-  {
     title: 'Options of `postgres`',
     name: 'postgresOptions',
     around: (more) => subscription(POSTGRES, more),
@@ -178,7 +173,7 @@ export const SECTIONS: readonly Section[] = [
   },
 ];
 
-const HANDLERS = ['webhook', 'message', 'exec', 'bullmq', 'ndjson'].map((kind) => `handlers/${kind}/${kind}.ts`);
+const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `handlers/${kind}/${kind}.ts`);
 const SHARED = ['config/schema.ts', 'config/servers.ts', 'handlers/options.ts', 'handlers/http/endpoint.ts'];
 
 export const docsOf = ({ name }: Section): OptionDoc[] =>
@@ -241,7 +236,7 @@ another file. In code it is \`export default defineConfig({ … })\`; in JSON, \
 environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. An error message names the path of a
 wrong option, what was found and what is allowed, for all wrong options at once. Nothing is ignored silently.
 
-A valid configuration can still ask for something that cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function whose \`on\` selects no event of its \`lists\` and \`workspaces\`, or only events of disabled lists, an \`exec\` whose program does not exist or is not executable, a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
+A valid configuration can still ask for something that cannot happen. \`start\`, \`sweep\` and a reload log a warning with reason and remedy for a subscription or derive function whose \`on\` selects no event of its \`lists\` and \`workspaces\`, or only events of disabled lists, a workspace without an enabled list, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
 
 Without a file, \`CHANGEFEED_BASE_URL\` and \`CHANGEFEED_TOKEN\` are enough: one workspace \`default\`, its events as lines of JSON
 on standard output.`;
