@@ -47,9 +47,7 @@ export type { Config, ConfigInput, ListConfig, WorkspaceConfig } from './config/
 export { bullmq } from './handlers/bullmq/bullmq.js';
 export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/bullmq.js';
 export { defineHandler } from './handlers/define.js';
-export type { DerivedEvent, EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
-export { defineDerive } from './handlers/derive.js';
-export type { Derivation, Derived, DeriveOptions } from './handlers/derive.js';
+export type { EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { BatchError, DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { BatchContext, HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
 export type { Comparison, Conditions } from './handlers/where.js';

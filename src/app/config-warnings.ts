@@ -7,14 +7,13 @@ import { builtInLists } from '../crm/lists/lists.js';
 import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
 import { listOf } from '../events/envelope.js';
 import { compileTypePattern } from '../events/pattern.js';
-import type { Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
 import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'unpolled' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
-  /** The subscription or derive function, or the workspace. */
+  /** The subscription or the workspace. */
   subject: { subscription: string } | { workspace: string };
   reason: string;
   remedy: string;
@@ -33,7 +32,7 @@ const MESSAGES = {
 export function configWarnings(config: Config): ConfigWarning[] {
   return [
     ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
-    ...[...config.derive, ...config.subscriptions].flatMap((one) => subscriptionWarning(one, config)),
+    ...config.subscriptions.flatMap((one) => subscriptionWarning(one, config)),
     ...config.subscriptions.flatMap(handlerWarning),
   ];
 }
@@ -82,16 +81,14 @@ function workspaceWarnings({ name, baseUrl, lists, todos }: WorkspaceConfig, { s
   return warnings;
 }
 
-type Reader = Derivation | Subscription;
-
 /** Only the event types that exist are compared. Whether one of them will occur, and what it contains, is not judged. */
-function subscriptionWarning(reader: Reader, config: Config): ConfigWarning[] {
-  const { name, on, lists: wanted, workspaces: named, catalogue = builtInLists } = reader;
+function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
+  const { name, on, lists: wanted, workspaces: named, catalogue = builtInLists } = subscription;
   const patterns = on.map(compileTypePattern);
   const isSelected = (type: string): boolean =>
     patterns.some((selects) => selects(type)) &&
     (wanted === undefined || wanted.includes(listOf({ type }, catalogue) ?? ''));
-  if ([...NOTICE_TYPES, ...config.derive.flatMap(({ emits }) => emits)].some(isSelected)) return [];
+  if (NOTICE_TYPES.some(isSelected)) return [];
   const lists = config.workspaces
     .filter((workspace) => named === undefined || named.includes(workspace.name))
     .flatMap((workspace) => Object.values(workspace.lists).map((list) => ({ ...list, workspace: workspace.name })))
@@ -102,8 +99,8 @@ function subscriptionWarning(reader: Reader, config: Config): ConfigWarning[] {
     const disabled = lists.map(({ descriptor, workspace }) => `"${descriptor.name}" in ${workspace}`);
     return warn('unpolled', `these lists are disabled: ${disabled.join(', ')}`, 'enable one of them, or change its on');
   }
-  const given = (['lists', 'workspaces'] as const).filter((option) => reader[option] !== undefined);
-  const options = given.map((option) => `${option} (${(reader[option] ?? []).join(', ')})`).join(' and ');
+  const given = (['lists', 'workspaces'] as const).filter((option) => subscription[option] !== undefined);
+  const options = given.map((option) => `${option} (${(subscription[option] ?? []).join(', ')})`).join(' and ');
   const reason = `nothing that its on selects (${on.join(', ')}) exists in its ${options}`;
   return warn('subscription', reason, `change its ${given.join(', ')} or its on`);
 }

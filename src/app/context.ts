@@ -1,7 +1,6 @@
 /** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
 import type { WorkerOptions } from 'bullmq';
 import type { Config } from '../config/schema.js';
-import { derivingSubscription } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Measure } from '../observability/prometheus.js';
 import { Cluster, parseRedisUrl, type Redis } from '../redis/client.js';
@@ -14,7 +13,7 @@ import { openConnections } from '../redis/connections.js';
 import { RedisWatch } from '../redis/watch.js';
 import type { UsedRedis } from '../redis/stop-with-redis.js';
 import { createUnfinished, type Unfinished } from '../runtime/unfinished.js';
-import { appendOnce, createLogReader, type EventLog } from '../state/event-log.js';
+import { createLogReader, type EventLog } from '../state/event-log.js';
 import { Keys } from '../state/keys.js';
 import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 import { openTelemetry } from './telemetry.js';
@@ -22,7 +21,7 @@ import { openTelemetry } from './telemetry.js';
 export interface AppContext {
   /** As the process was started. Options of workspaces that a reload changed are in `workspaces.ts`. */
   config: Config;
-  /** The readers of the log, as the process was started: subscriptions and derive functions. */
+  /** As the process was started. */
   subscriptions: readonly Subscription[];
   keys: Keys;
   redis: Redis;
@@ -87,7 +86,7 @@ export async function openContext(options: {
   });
   return {
     config,
-    subscriptions: subscriptionsOf(config, { redis, keys }),
+    subscriptions: config.subscriptions,
     keys,
     redis,
     connect: connections.patient,
@@ -117,13 +116,4 @@ export async function openContext(options: {
 
 function listsOf({ lists }: Config['workspaces'][number]): string[] {
   return Object.values(lists).map(({ descriptor }) => descriptor.name);
-}
-
-/** All readers of the log: the subscriptions, and the derive functions, each as a subscription. */
-export function subscriptionsOf(
-  { subscriptions, derive }: Config,
-  state: Pick<AppContext, 'redis' | 'keys'>,
-): Subscription[] {
-  const append: Parameters<typeof derivingSubscription>[1] = (...call) => appendOnce(state, ...call);
-  return [...subscriptions, ...derive.map((one) => derivingSubscription(one, append))];
 }

@@ -8,7 +8,7 @@ import type { Config } from '../config/schema.js';
 import { compareSubscriptions } from '../dispatch/compare-subscriptions.js';
 import { Turns } from '../runtime/turns.js';
 import { logConfigWarnings } from './config-warnings.js';
-import { subscriptionsOf, type AppContext } from './context.js';
+import type { AppContext } from './context.js';
 import type { Workspaces } from './workspaces.js';
 
 const SECTIONS = [
@@ -21,7 +21,7 @@ const SECTIONS = [
   'telemetry',
 ] as const satisfies readonly (keyof Config)[];
 
-/** What a reload changed. `added`, `changed` and `removed` are names of subscriptions and derive functions. */
+/** What a reload changed. `added`, `changed` and `removed` are names of subscriptions. */
 export interface Reloaded {
   added: readonly string[];
   changed: readonly string[];
@@ -37,7 +37,7 @@ export function createReloader(context: AppContext, workspaces: Workspaces, { po
   const turns = new Turns();
 
   const apply = async (next: Config): Promise<Reloaded> => {
-    const { subscriptions: wanted, ...names } = compareSubscriptions(subscriptions, subscriptionsOf(next, context));
+    const { subscriptions: wanted, ...names } = compareSubscriptions(subscriptions, next.subscriptions);
     subscriptions = wanted;
     // At the same time: reading must not wait for the handlers of removed subscriptions to finish.
     await Promise.all([dispatch.apply(wanted), handle.apply(wanted)]);
@@ -49,11 +49,7 @@ export function createReloader(context: AppContext, workspaces: Workspaces, { po
     await Promise.all(changed.map((workspace) => poll.apply(workspace)));
     // The other sections are still those of the start, so warnings and differences refer to them.
     const running = { ...config, workspaces: workspaces.all().map((workspace) => workspace.config) };
-    logConfigWarnings(log, { ...running, subscriptions: next.subscriptions, derive: next.derive }, [
-      'subscription',
-      'unpolled',
-      'handler',
-    ]);
+    logConfigWarnings(log, { ...running, subscriptions: next.subscriptions }, ['subscription', 'unpolled', 'handler']);
     const needsRestart = SECTIONS.filter((section) => !isDeepStrictEqual(running[section], next[section]));
     return { ...names, workspaces: changed.map(({ name }) => name), needsRestart };
   };

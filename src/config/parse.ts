@@ -1,10 +1,5 @@
 /** Checks a raw configuration and makes a Config of it: the schema, the subscriptions, and rules across options. */
-import type { Lists } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
-import { EVENT_TYPES, isOwnType } from '../events/catalogue.js';
-import type { Derivation } from '../handlers/derive.js';
-import { didYouMean } from '../schema-kit/did-you-mean.js';
-import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isRefused } from '../handlers/kind.js';
 import { buildSubscription } from '../handlers/registry.js';
@@ -51,23 +46,16 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     throw refuse([...found, ...problems]);
   }
   const { workspaces, redis, log, deadLetters, serve, http, telemetry } = result.data;
-  const derive = result.data.derive
-    .map((one, index) => ({ one, path: ['derive', index] }))
-    .filter(({ one }) => !isRefused(one));
   const lists = listsOf(workspaces);
   const tokens = workspaceTokens('token', serve?.token, workspaces);
   const hintTokens = workspaceTokens('hintToken', serve?.hintToken, workspaces);
-  const readers = [...subscriptions, ...derive];
   problems.push(
     ...repeated(workspaces.map((one, index) => ({ one, path: ['workspaces', index] }))),
-    // Derive functions run as subscriptions: their names are names of queues too.
-    ...repeated(readers),
-    ...readers.flatMap((reader) => unknownWorkspaces(reader, workspaces)),
+    ...repeated(subscriptions),
+    ...subscriptions.flatMap((subscription) => unknownWorkspaces(subscription, workspaces)),
     ...listsThatDisagree(workspaces, 'object'),
-    ...derive.flatMap((derivation) => emitsOfNoList(derivation, lists)),
     ...(serve === undefined ? [] : listsThatDisagree(workspaces, 'path')),
-    ...readers.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
-    ...subscriptions.flatMap((subscription) => unknownTypes(subscription, derive)),
+    ...subscriptions.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
     ...tokens.problems,
     ...hintTokens.problems,
     ...sharedTokens(tokens, hintTokens),
@@ -79,7 +67,6 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   return {
     workspaces,
     subscriptions: subscriptions.map(({ one }) => withLists(one, lists)),
-    derive: derive.map(({ one }) => withLists(one, lists)),
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,
     deadLetters,
@@ -164,30 +151,6 @@ function unknownWorkspaces(
       path: [...path, 'workspaces'],
       problem: `found "${name}"; allowed: the names of workspaces (${names.join(', ')})`,
     }));
-}
-
-/** A derive function makes events of records, so the second word of its types is the object of a list. */
-function emitsOfNoList({ one: { emits }, path }: Placed<Derivation>, lists: Lists): ConfigProblem[] {
-  const objects = lists.all.map(({ object }) => object);
-  return emits.flatMap((type, at) => {
-    const problem = `found "${type}"; allowed: <yours>.<object>.<verb>, the object one of ${objects.join(', ')}`;
-    return objects.includes(type.split('.')[1] ?? '') ? [] : [{ path: [...path, 'emits', at], problem }];
-  });
-}
-
-/** A subscription to an event type that no derive function emits would silently receive nothing. */
-function unknownTypes(
-  { one: { on }, path }: Placed<Subscription>,
-  derive: readonly Placed<Derivation>[],
-): ConfigProblem[] {
-  const emitted = derive.flatMap(({ one: { emits } }) => emits);
-  return on.flatMap((pattern, at) => {
-    if (!isOwnType(pattern) || emitted.some(compileTypePattern(pattern))) return [];
-    const allowed = emitted.length === 0 ? 'none, for there is no derive function' : emitted.join(', ');
-    const meant = didYouMean(pattern, [...emitted, ...EVENT_TYPES]);
-    const problem = `found "${pattern}", which nothing emits${meant}; allowed besides crm.* and changefeed.*: ${allowed}`;
-    return [{ path: [...path, 'on', at], problem }];
-  });
 }
 
 /** The page shows people's data: beyond this machine, it asks who is there. */

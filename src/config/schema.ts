@@ -7,9 +7,7 @@ import { DEFAULT_CREATIONS } from '../detect/creation.js';
 import { DEFAULT_REMOVALS } from '../detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
-import { isDerivation, type Derivation } from '../handlers/derive.js';
 import type { Subscription } from '../handlers/handler.js';
-import { isRefused } from '../handlers/kind.js';
 import type { SubscriptionOptions } from '../handlers/options.js';
 import { apiToken, baseUrl, redisNode, redisUrl } from '../schema-kit/addresses.js';
 import {
@@ -270,18 +268,6 @@ export const configSchema = strictOptions({
   /** What receives the events: the results of `defineHandler`, `webhook`, `ndjson` … @defaultValue none */
   subscriptions: z
     .array(z.custom<Subscription | SubscriptionData>(), { error: 'an array of subscriptions' })
-    .readonly()
-    .default([]),
-  /** In code, functions that make further events from events: the results of `defineDerive`. @defaultValue none */
-  derive: z
-    .array(
-      z.custom<Derivation>((value) => isDerivation(value) || isRefused(value), {
-        error: 'in code, what defineDerive returns',
-      }),
-      {
-        error: 'an array of what defineDerive returns',
-      },
-    )
     .readonly()
     .default([]),
   /** A Redis URL, or an object with the URL and the prefix of all keys. @defaultValue a private Redis in the state directory */

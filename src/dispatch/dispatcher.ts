@@ -94,8 +94,8 @@ export function createDispatcher(options: DispatcherOptions) {
       await readers?.apply(subscriptions);
     },
     /**
-     * Resolves when every event that is in the logs now, and those that are derived from them, have been handled or become dead letters, for
-     * every subscription that is not disabled.
+     * Resolves when every event that is in the logs now has been handled or has become a dead letter, for every subscription that is
+     * not disabled.
      * @throws the signal's reason when aborted
      */
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, now()),
@@ -142,14 +142,7 @@ function searchLostJobs(
   });
 }
 
-async function waitUntilHandled(wait: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
-  const first = await waitForTails(wait, options);
-  // Derived events were appended behind their sources meanwhile. Nothing is derived from them, so a second wait is enough.
-  const derives = options.subscriptions.some(({ handler }) => handler === 'derive');
-  return derives && first.outcome === 'handled' ? await waitForTails(wait, options) : first;
-}
-
-async function waitForTails({ timeoutMs, signal }: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
+async function waitUntilHandled({ timeoutMs, signal }: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
   const { clock, log, workspaces } = options;
   const deadline = clock.now() + timeoutMs;
   const tails = await Promise.all(workspaces.map(async (name) => [name, await log.tail(name)] as const));

@@ -29,24 +29,6 @@ export function buildEvent({ workspace, list, verb, recordId, time, contentDiges
   };
 }
 
-/** An event that a derive function made from another one. It has the same record and sequence. */
-export function buildDerivedEvent(
-  source: ChangeEvent,
-  {
-    derive,
-    type,
-    index,
-    derived,
-  }: { derive: string; type: string; index: number; derived: ChangeData['derived'] & object },
-): ChangeEvent {
-  return {
-    ...source,
-    id: eventId([derive, source.id, type, String(index)]),
-    type,
-    data: { ...source.data, derivedFrom: source.id, derivedBy: derive, derived },
-  };
-}
-
 /** The id of several events merged into one. It depends only on their ids, so the same merge always has the same id. */
 export function mergedEventId(ids: readonly string[]): string {
   return eventId(['merged', ...ids]);

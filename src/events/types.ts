@@ -57,24 +57,7 @@ export type EventPattern =
   | (`crm.${string}.deleted` & {})
   | (`crm.${string}.snapshot` & {})
   | (`crm.${string}.schema_changed` & {})
-  | (`${string}*${string}` & {})
-  | OwnType;
-
-type CharactersOf<Text extends string> = Text extends `${infer First}${infer Rest}`
-  ? First | CharactersOf<Rest>
-  : never;
-type Letter = CharactersOf<'abcdefghijklmnopqrstuvwxyz'>;
-type Sign = Letter | CharactersOf<'0123456789_-'>;
-
-/** Types of derive functions: the first word is neither `crm` nor `changefeed`, written letter by letter because a type cannot exclude a word. */
-type OwnType =
-  | `${Exclude<Letter, 'c'>}${string}.${string}`
-  | `c${Exclude<Sign | '.', 'r' | 'h'>}${string}.${string}`
-  | OtherThan<'m', 'cr'>
-  | OtherThan<'angefeed', 'ch'>;
-type OtherThan<Rest extends string, Before extends string> = Rest extends `${infer First}${infer Tail}`
-  ? `${Before}${Exclude<Sign | '.', First>}${string}.${string}` | OtherThan<Tail, `${Before}${First}`>
-  : `${Before}${Sign}${string}.${string}`;
+  | (`${string}*${string}` & {});
 
 /** A problem of the feed itself; `data.notice` of its event. */
 export interface Notice {
@@ -183,10 +166,6 @@ export interface ChangeData {
    * todo's `updated` or `created`.
    */
   readonly derivedFrom?: string;
-  /** With an event of a derive function: the name of the function. */
-  readonly derivedBy?: string;
-  /** With an event of a derive function: the data it returned. */
-  readonly derived?: Readonly<Record<string, unknown>>;
   /** With `crm.todo.due_soon` and `overdue`: the moment the todo is due; ISO 8601. */
   readonly due?: string;
   /** With these two: the todo became due while no process was running, and the event is late. */
@@ -279,7 +258,7 @@ export interface ChangeEvent {
   readonly id: string;
   /** The workspace: `/workspaces/<name>`. */
   readonly source: string;
-  /** One of `EventType`, one of the feed's own, or a type that a derive function of the configuration emits. */
+  /** One of `EventType`, one of the feed's own, or one of a list of the configuration. */
   readonly type: EventType | NoticeType | (string & {});
   /** The record's id; `schema:<field>` where the event is about the list itself. */
   readonly subject: string;

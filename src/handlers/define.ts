@@ -38,12 +38,6 @@ type WithOwnRecord<Data, Type extends string> = Type extends `crm.${infer Name}.
 /** As a mapped type, so that it can be passed where a `CrmRecord` is expected, also if it is an interface. */
 type OwnRecord<Item> = { readonly [Field in keyof Item]: Item[Field] } & { readonly id: string };
 
-/** An event made by a derive function, with the images of its source event. */
-export type DerivedEvent<Type extends string = string> = EventOfType<
-  Type,
-  ChangeData & Required<Pick<ChangeData, 'derivedFrom' | 'derivedBy' | 'derived'>>
->;
-
 /** One of the feed's own events. */
 export type FeedEvent<Type extends NoticeType = NoticeType> = EventOfType<
   Type,
@@ -55,7 +49,7 @@ type NoticeOf<Type extends NoticeType> = [Type] extends ['changefeed.problem.ove
   : Notice;
 
 interface EventOfType<Type extends string, Data> extends Omit<ChangeEvent, 'type' | 'data'> {
-  /** What happened to what: `crm.<object>.<verb>`, `changefeed.<problem>`, or a type of a derive function. */
+  /** What happened to what: `crm.<object>.<verb>`, or `changefeed.<problem>`. */
   readonly type: Type;
   /** The record before and after the change, the changed fields, and how the change was found. */
   readonly data: Data;
@@ -83,16 +77,11 @@ export type EventOf<On extends readonly string[], Start extends string = 'now'> 
 
 type EventOfPattern<Pattern extends string> = Pattern extends string
   ? IsLiteral<Pattern> extends false
-    ? TypedEvent | DerivedEvent | FeedEvent
+    ? TypedEvent | FeedEvent
     : Pattern extends `changefeed.${string}`
       ? FeedEvent<Extract<NoticeType, Glob<Pattern>>>
-      : TypedEvent<Selected<Pattern>> | DerivedOfPattern<Pattern>
+      : TypedEvent<Selected<Pattern>>
   : never;
-
-/** Event types of derive functions begin with the user's own word and do not end in one of these verbs. */
-type DerivedOfPattern<Pattern extends string> = Pattern extends `crm.${string}` | `${string}.${Verb}`
-  ? never
-  : DerivedEvent<Glob<Pattern>>;
 
 /** With `start: 'snapshot'`: snapshots of every list of which the pattern selects a type. */
 type SnapshotOf<Pattern extends string> = Pattern extends string
@@ -125,7 +114,7 @@ export type EventOfLists<On extends readonly string[], Start extends string, Lis
 
 type EventOfChosen<On extends readonly string[], Start extends string, Lists extends NamedLists> =
   | ([Extract<Lists[number], string>] extends [never]
-      ? Extract<EventOf<On, Start>, DerivedEvent>
+      ? never
       : NotOf<Extract<Lists[number], ListDefinition<object>>, EventOf<On, Start>>)
   | EventOfDefinition<Extract<Lists[number], ListDefinition<object>>, On[number], Start>;
 

@@ -1,13 +1,13 @@
 /** Patterns of event types in options and arguments: what is allowed, and what was probably meant. */
 import type { Lists } from '../crm/lists/lists.js';
-import { NOTICE_TYPES, isOwnType, typesOf } from '../events/catalogue.js';
+import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
 import { compileTypePattern } from '../events/pattern.js';
 import { TODO_VERBS, VERBS } from '../events/types.js';
 import { didYouMean } from './did-you-mean.js';
 
-/** Whether a pattern can select an event of these lists. Derive functions emit types of their own, which are not known here. */
+/** Whether a pattern can select an event of these lists. */
 export function selectsType(pattern: string, lists: Lists): boolean {
-  return isOwnType(pattern) || allTypes(lists).some(compileTypePattern(pattern));
+  return allTypes(lists).some(compileTypePattern(pattern));
 }
 
 export function anEventType({ all }: Lists): string {

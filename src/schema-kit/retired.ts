@@ -2,8 +2,12 @@
  * Options, handlers and functions of a configuration that were removed, and what to use instead. Whoever still has one is told so, in
  * place of "there is no such option".
  */
+const INSTEAD_OF_DERIVE = 'where on the change, or your own queue by the handler bullmq';
+
 const RETIRED: Readonly<Record<string, string>> = {
   'telemetry: { … }': 'telemetry: true (what BullMQ records, by the package bullmq-otel)',
+  defineDerive: INSTEAD_OF_DERIVE,
+  derive: INSTEAD_OF_DERIVE,
   exec: 'a function that calls execFile (docs/guides/automation.md)',
 };
 

@@ -1,6 +1,6 @@
 /**
  * A workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON. Readers ignore other fields. Sweeps append
- * to it in their commits (lua/commit.lua); here it is read, and derive functions append to it.
+ * to it in their commits (lua/commit.lua); here it is read.
  */
 import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
@@ -12,15 +12,10 @@ import type { LogHistory } from '../server/page/source.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import type { LogMark } from './log-mark.js';
-import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import type { StateGuard } from './state-guard.js';
 import { checked, parseJson, type StoredAt } from './stored.js';
 import { onAbort } from '../runtime/on-abort.js';
 
-const appendDerived = loadScript('append-derived');
-
-/** As long as the marks of `once`: longer than any retry or replay should take. */
-const MARK_MS = 30 * 86_400_000;
 const CHUNK = 500;
 /** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
@@ -170,26 +165,6 @@ function createEventCache() {
       }
     },
   };
-}
-
-export interface DerivedCall {
-  workspace: string;
-  derive: string;
-  /** Id of the event from which the derive function made its events. */
-  source: string;
-}
-
-/** Appends the events that a derive function made of one event. `before`: an earlier call did; nothing is appended. */
-export async function appendOnce(
-  { redis, keys }: { redis: Redis; keys: Keys },
-  { workspace, derive, source }: DerivedCall,
-  events: readonly ChangeEvent[],
-): Promise<'appended' | 'before'> {
-  const touched = [keys.log(workspace), keys.derived(workspace, derive, source)];
-  const args = [MARK_MS, ...events.map((event) => JSON.stringify(event))];
-  const [word] = words(appendDerived, await appendDerived.run(redis, touched, args));
-  if (word === 'appended' || word === 'before') return word;
-  throw unexpectedAnswer(appendDerived, word);
 }
 
 /** The newest events of a workspace's log that are not older than `sinceMs`, newest first, at most `limit`. */

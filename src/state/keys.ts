@@ -50,9 +50,6 @@ export class Keys {
   credited = (workspace: string): string => this.#workspace(workspace, 'credited');
   /** hash: `open <problem>` → ms when it was last seen, `facts <problem>` (JSON); `count <subject>` → notices published about the subject. */
   notices = (workspace: string): string => this.#workspace(workspace, 'notices');
-  /** string with TTL: the derive function has appended the events that it made of this one. */
-  derived = (workspace: string, derive: string, eventId: string): string =>
-    this.#workspace(workspace, `derived:${derive}:${eventId}`);
 
   // Per list of a workspace.
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configWarnings, logConfigWarnings } from '../../src/app/config-warnings.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { defineDerive } from '../../src/handlers/derive.js';
 import { silentLog } from '../../src/runtime/log.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
@@ -9,10 +8,7 @@ const off = (...lists: string[]): object => Object.fromEntries(lists.map((list) 
 const workspace = (name = 'acme', more: object = {}): object => ({ name, baseUrl: 'http://h', token: 'tok', ...more });
 const acme = (lists: object, more: object = {}): object => ({ workspaces: [workspace('acme', { lists, ...more })] });
 
-interface Given {
-  derive?: unknown[];
-  [section: string]: unknown;
-}
+type Given = Record<string, unknown>;
 
 /** The warnings about a subscription with these options. */
 function warningsOf(options: object, given: Given = {}): { reason: string; remedy: string }[] {
@@ -21,15 +17,6 @@ function warningsOf(options: object, given: Given = {}): { reason: string; remed
   const found = configWarnings(config).filter(({ subject }) => Object.values(subject).join() === 's');
   return found.map(({ reason, remedy }) => ({ reason, remedy }));
 }
-
-const promoted = (more: object = {}): unknown =>
-  defineDerive({
-    name: 'promote',
-    emits: ['acme.person.promoted'],
-    on: ['crm.person.updated'],
-    derive: () => null,
-    ...more,
-  });
 
 describe('config warnings: a subscription that can never match', () => {
   it.each<[string, object, string, Given?]>([
@@ -77,22 +64,9 @@ describe('config warnings: a subscription that can never match', () => {
     ],
     ['a list of its own', { on: ['crm.deal.updated'], lists: ['deal'] }, acme({ deal: { path: 'deal' } }) as Given],
     ['its class and fields depend on the events', { on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }],
-    ['a derive function emits its type', { on: ['acme.person.promoted'], lists: ['people'] }, { derive: [promoted()] }],
     ['it has a where, whose result depends on the events', { where: { 'data.after.등급': 'never' } }],
   ])('config warnings: none where %s', (_what, options, given = {}) => {
     expect(warningsOf(options, given)).toEqual([]);
-  });
-
-  it('config warnings: a derive function is named too, with a remedy', () => {
-    const given = { ...acme(off('people'), { todos: { watch: false } }), derive: [promoted()] };
-    expect(configWarnings(parseConfig(given, { source: 'the test' }))).toEqual([
-      {
-        about: 'unpolled',
-        subject: { subscription: 'promote' },
-        reason: 'these lists are disabled: "people" in acme',
-        remedy: 'enable one of them, or change its on',
-      },
-    ]);
   });
 });
 

@@ -45,7 +45,7 @@ function openInEditor(text: string): { service: ts.LanguageService; file: string
   return { service, file, at: (end) => text.indexOf(end) + end.length };
 }
 
-const KINDS = ['bullmq', 'message', 'ndjson', 'postgres', 'webhook', 'defineDerive', 'defineHandler'];
+const KINDS = ['bullmq', 'message', 'ndjson', 'postgres', 'webhook', 'defineHandler'];
 const AS_DATA = "subscriptions: [{ handler: 'webhook', name: 'x', on: ['";
 const OPENED = `
 import { defineConfig, openChangefeed, ${KINDS.join(', ')} } from '../../src/index.js';

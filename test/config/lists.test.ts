@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/parse.js';
 import { USUAL } from '../../src/crm/lists/descriptor.js';
 import { LIST_NAMES, readyMadeLists } from '../../src/crm/lists/lists.js';
-import { ChangefeedError, defineDerive, defineList } from '../../src/index.js';
+import { ChangefeedError, defineList } from '../../src/index.js';
 import { meantList } from '../../src/schema-kit/list-name.js';
 import { problemsIn } from '../../src/schema-kit/problem.js';
 
@@ -226,11 +226,6 @@ describe('lists: what a subscription selects', () => {
     ],
   ])('lists: a subscription with an unknown list is refused: %j', (options, message) => {
     expect(() => parse({}, { subscriptions: [{ ...out, ...options }] })).toThrow(message);
-  });
-
-  it('lists: a derive function that emits events of an unknown object is refused', () => {
-    const derive = [defineDerive({ name: 'd', emits: ['acme.people.promoted'], derive: () => undefined })];
-    expect(() => parse({}, { derive })).toThrow('derive[0].emits[0]: found "acme.people.promoted"');
   });
 
   it('lists: a subscription selects an added list by name, path or type', () => {

@@ -26,6 +26,8 @@ const subscription = (options: object): object => ({ subscriptions: [{ name: 'a'
 it.each<[what: string, config: object | string, instead: string]>([
   ['telemetry: { … }', { telemetry: { queues: true } }, 'telemetry: true'],
   ['the handler exec', subscription({ handler: 'exec', command: 'true' }), 'a function that calls execFile'],
+  ['defineDerive in code', 'defineDerive', 'where on the change'],
+  ['derive', { derive: [] }, 'where on the change'],
   ['exec in code', 'exec', 'a function that calls execFile'],
 ])('retired: %s is refused with what to use instead', async (_what, config, instead) => {
   expect(await complaintAbout(config)).toContain(`was removed; use ${instead}`);

@@ -51,8 +51,7 @@ describe('event type pattern', () => {
   it.each([
     ['crm.*', 'crm.person.created', true],
     ['crm.**', 'crm.person.created', true],
-    ['*', 'acme.person.promoted', true],
-    ['acme.*', 'acme.person.promoted', true],
+    ['*', 'crm.person.created', true],
     // Events of a list are not events of a record: they have no `after`.
     ['*', 'crm.person.schema_changed', false],
     ['crm.*', 'crm.person.schema_changed', false],

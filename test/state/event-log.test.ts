@@ -38,6 +38,14 @@ describe('the log reader', () => {
     ]);
   });
 
+  it('log: an event of an earlier release is read, whatever its type and data', async () => {
+    const [event] = events;
+    const own = { ...event!, type: 'acme.person.promoted', data: { ...event!.data, derivedBy: 'promotions' } };
+    await appendEvents(test.redis, test.keys, [own]);
+
+    expect(await aReader().read(WORKSPACE, '0', 2)).toMatchObject([{ event: own }]);
+  });
+
   it('log: a read of large events ends before its count, and the next one goes on', async () => {
     const reader = aReader();
     const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: 'r1', sequence: n + 1, weight: 300_000 }));

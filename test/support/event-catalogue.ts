@@ -167,7 +167,7 @@ ${optionDocs('events/types.ts', 'ChangeEvent')
   .join('\n')}
 
 Lists that you add ([lists.md](lists.md)) have the types \`crm.<object>.created\`, \`updated\`, \`deleted\`, \`snapshot\` and \`schema_changed\`, with
-the same data. Functions of \`defineDerive\` emit types of your own: [fan-out.md](fan-out.md#events-of-your-own-derive).`;
+the same data.`;
 
 function ATTRIBUTES(): Readonly<Record<string, string>> {
   return {

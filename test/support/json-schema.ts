@@ -8,7 +8,7 @@ type JsonSchema = Record<string, unknown>;
 export function configJsonSchema(): JsonSchema {
   const whole = toSchema(configSchema);
   // What only code can have.
-  const { derive: _, subscriptions, redis, ...properties } = whole['properties'] as Record<string, JsonSchema>;
+  const { subscriptions, redis, ...properties } = whole['properties'] as Record<string, JsonSchema>;
   return {
     ...whole,
     title: 'changefeed.config.json',

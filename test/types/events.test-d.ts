@@ -3,12 +3,11 @@
  * so is for `test/events/event-types.test.ts`, that patterns select so for `test/events/pattern.test.ts`.
  */
 import { describe, expectTypeOf, it } from 'vitest';
-import { defineDerive, defineHandler } from '../../src/index.js';
+import { defineHandler } from '../../src/index.js';
 import type {
   ChangeClass,
   ChangeEvent,
   CrmRecord,
-  DerivedEvent,
   EventOf,
   EventType,
   FeedEvent,
@@ -41,16 +40,13 @@ describe('event types: what a pattern selects', () => {
     expectTypeOf<Extract<On<'crm.*' | '*.updated'>, FeedEvent>>().toBeNever();
   });
 
-  it('knows where events of derive functions may come as well', () => {
-    expectTypeOf<On<'acme.*'>>().toEqualTypeOf<DerivedEvent<`acme.${string}`>>();
-    expectTypeOf<On<'*'>>().toEqualTypeOf<TypedEvent<Exclude<EventType, ListEvent>> | DerivedEvent>();
+  it('selects by patterns that begin with `*`', () => {
+    expectTypeOf<On<'*'>>().toEqualTypeOf<TypedEvent<Exclude<EventType, ListEvent>>>();
     expectTypeOf<On<'*.created'>['type']>().toEqualTypeOf<Extract<EventType, `${string}.created`>>();
-    // "crmx.person.promoted" is a type that a derive function may have.
-    expectTypeOf<DerivedEvent<`crm${string}`>>().toExtend<On<'crm*'>>();
   });
 
   it('knows nothing of patterns that are made while the program runs', () => {
-    type Anything = TypedEvent | DerivedEvent | FeedEvent;
+    type Anything = TypedEvent | FeedEvent;
     expectTypeOf<EventOf<string[]>>().toEqualTypeOf<Anything>();
     expectTypeOf<On<`crm.${string}`>>().toEqualTypeOf<Anything>();
   });
@@ -80,12 +76,11 @@ describe('event types: what a pattern selects', () => {
       },
     });
     const start = 'snapshot' as string;
-    defineDerive({
+    defineHandler({
       name: 'd',
-      emits: ['acme.todo.late'],
       on: ['crm.todo.overdue'],
       start,
-      derive: ({ type }) => void expectTypeOf(type).toEqualTypeOf<'crm.todo.overdue' | 'crm.todo.snapshot'>(),
+      handle: ({ type }) => void expectTypeOf(type).toEqualTypeOf<'crm.todo.overdue' | 'crm.todo.snapshot'>(),
     });
     defineHandler({
       name: 'n',
@@ -137,22 +132,8 @@ describe('event types: what an event carries', () => {
     expectTypeOf<Data<'crm.todo.updated'>['due']>().toEqualTypeOf<undefined>();
   });
 
-  it('makes no promise about the images of an event that a derive function made', () => {
-    defineHandler({
-      name: 'own',
-      on: ['acme.person.promoted', 'crm.person.created'],
-      handle(event) {
-        expectTypeOf(event.type).toEqualTypeOf<'acme.person.promoted' | 'crm.person.created'>();
-        if (event.type === 'crm.person.created') return;
-        expectTypeOf(event.data.after).toEqualTypeOf<CrmRecord | null>();
-        expectTypeOf(event.data.derivedBy).toEqualTypeOf<string>();
-      },
-    });
-  });
-
   it('is a ChangeEvent, whatever its type', () => {
     expectTypeOf<TypedEvent>().toExtend<ChangeEvent>();
-    expectTypeOf<DerivedEvent>().toExtend<ChangeEvent>();
     expectTypeOf<FeedEvent>().toExtend<ChangeEvent>();
   });
 });

@@ -1,6 +1,6 @@
 /** What a handler knows of the events of a list that is not built in. Nothing here runs: `npm run typecheck` compiles it. */
 import { describe, expectTypeOf, it } from 'vitest';
-import { defineConfig, defineDerive, defineHandler, defineList, webhook } from '../../src/index.js';
+import { defineConfig, defineHandler, defineList, webhook } from '../../src/index.js';
 import type { ListName } from '../../src/index.js';
 
 interface Deal {
@@ -69,16 +69,6 @@ describe('defineList: events of a list of your own', () => {
       on: ['crm.deal.deleted'],
       start: 'snapshot',
       handle: ({ type }) => void expectTypeOf(type).toEqualTypeOf<'crm.deal.deleted' | 'crm.deal.snapshot'>(),
-    });
-  });
-
-  it('reach derive functions with the same types', () => {
-    defineDerive({
-      name: 'won',
-      lists: [deal],
-      on: ['crm.deal.updated'],
-      emits: ['acme.deal.won'],
-      derive: ({ data }) => (data.after.상태 === 'won' ? { type: 'acme.deal.won' } : null),
     });
   });
 

@@ -45,15 +45,13 @@ describe('types of options', () => {
     defineHandler({ name: 'a', notFrom: [{ id: 'k-1' }], handle });
   });
 
-  it('offers every event type in `on`, takes the types of your own, and refuses misspelt ones', () => {
+  it('offers every event type in `on`, and refuses misspelt ones', () => {
     expectTypeOf<EventType | NoticeType | 'crm.*' | 'crm.person.*'>().toExtend<EventPattern>();
     expectTypeOf<WebhookOn>().toEqualTypeOf<EventPattern>();
     expectTypeOf<'crm.todo.completed'>().toExtend<HandlerOn>();
     expectTypeOf<'crm.deal.created'>().toExtend<EventPattern>();
     expectTypeOf<'crm.deal.schema_changed' | 'crm.deal.*' | '*' | '*.created'>().toExtend<EventPattern>();
-    expectTypeOf<
-      'acme.person.promoted' | 'contoso.a.b' | 'crmx.a.b' | 'cr.a.b' | 'chat.a.b'
-    >().toExtend<EventPattern>();
+    expectTypeOf<'acme.person.promoted'>().not.toExtend<EventPattern>();
     expectTypeOf<'crm.todo.complete'>().not.toExtend<EventPattern>();
     expectTypeOf<'crm.deal.completed'>().not.toExtend<EventPattern>();
     expectTypeOf<'changefeed.state.loss'>().not.toExtend<EventPattern>();

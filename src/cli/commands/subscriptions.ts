@@ -16,7 +16,7 @@ export const subscriptions = defineFeedCommand({
   },
   async run({ action, name: names, dryRun = false, yes = false, json = false }, { feed, config }, io) {
     if (action === 'list') {
-      const configured = [...config.subscriptions, ...config.derive].map(({ name }) => name);
+      const configured = config.subscriptions.map(({ name }) => name);
       list(await feed.storedSubscriptions(), { configured, json }, io);
       return 0;
     }
