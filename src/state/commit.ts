@@ -4,7 +4,6 @@ import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import type { CommitResult, FinishedPages, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
-import { NO_NAMES, readFieldNames, withFurtherNames, type FieldNames } from './field-names.js';
 import { type WorkspaceRedis, recordField } from './keys.js';
 import type { KeptStep, LogMark } from './log-mark.js';
 import { packKeys } from './membership.js';
@@ -15,18 +14,15 @@ import { loadScript, unexpectedAnswer, words } from './scripts.js';
 const script = loadScript('commit');
 
 /** The script's KEYS whose fields a step changes, by their numbers. */
-const SWEEP = 4;
-const MEMBERS = 7;
-const PAGES = 8;
-const MISSING = 9;
-const CREATED = 10;
-const WALK_CURSORS = 11;
-const WALK_MEMBERS = 12;
-const WALK_PAGES = 13;
-const UNCONFIRMED_IDS = 15;
-
-/** In place of the digest of field names: the values are digests of rows, which are added to their fields. */
-const ROWS = '';
+const SWEEP = 3;
+const MEMBERS = 6;
+const PAGES = 7;
+const MISSING = 8;
+const CREATED = 9;
+const WALK_CURSORS = 10;
+const WALK_MEMBERS = 11;
+const WALK_PAGES = 12;
+const UNCONFIRMED_IDS = 14;
 
 type Argument = string | number | Buffer;
 type FieldChange = [
@@ -61,18 +57,16 @@ export async function commit(
   const ofList = [keys.members, keys.pages, keys.missing, keys.created];
   const ofWalk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
   const touched = [
-    ...[own, keys.names(workspace, list), keys.log(workspace)],
+    ...[own, keys.log(workspace)],
     ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
     ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
     ...[other, keys.unconfirmed(workspace, list)],
   ];
-  const names = await namesFor(scope, list, writes);
   const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
   const id = step.further === undefined ? randomUUID() : '';
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
-    ...[isRows ? ROWS : names.id, JSON.stringify(names.names)],
-    ...recordArguments(writes, names),
+    ...[isRows ? 'rows' : 'records', ...recordArguments(writes)],
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
@@ -124,14 +118,6 @@ function fieldChanges(
   ];
 }
 
-/** The field names to pack these records with. Records of a list are alike: the first one shows them. */
-async function namesFor(scope: WorkspaceRedis, list: ListName, writes: readonly RecordWrite[]): Promise<FieldNames> {
-  const stored = writes.find(({ state }) => state?.image != null || state?.fields !== undefined)?.state;
-  if (stored == null) return NO_NAMES;
-  const content = stored.image === null ? stored.fields : (JSON.parse(stored.image) as object);
-  return withFurtherNames((await readFieldNames(scope, list)).byId.values(), Object.keys(content ?? {}));
-}
-
 function committed(answer: unknown): CommitResult {
   const [word, detail = ''] = words(script, answer);
   if (word === 'committed') return { outcome: 'committed', events: Number(detail) };
@@ -140,10 +126,10 @@ function committed(answer: unknown): CommitResult {
   throw unexpectedAnswer(script, word);
 }
 
-function recordArguments(writes: readonly RecordWrite[], names: FieldNames): Argument[] {
+function recordArguments(writes: readonly RecordWrite[]): Argument[] {
   const flat = writes.flatMap(({ key, state, event, derived = [] }): Argument[] => {
     const events = event === null ? [] : [event, ...derived];
-    const kept = state === null ? rowField(key) : [recordField(key), packRecord(key, state, names)];
+    const kept = state === null ? rowField(key) : [recordField(key), packRecord(key, state)];
     return [...kept, events.length, ...events.map((one) => JSON.stringify(one))];
   });
   return [writes.length, ...flat];

@@ -1,24 +1,23 @@
 /**
  * How a record is stored in Redis:
  *
- *     version · digest of its text · checksum · kind · digest of the field names · [digests of its fields] · deflated text
+ *     version · digest of its text · checksum · kind · [digests of its fields] · deflated text
  *
  * The deflated text is a line of JSON with what is known about the record, followed by its content: its JSON as it was received, or with
- * `images: false` the fingerprints of its fields. The content is without the names of its fields (field-names.ts), and fingerprints are
- * without their digests, which are bytes that cannot be compressed. The digest of the text comes first, so that it can be read without the
- * rest. The record's key ends the dictionary: the id is part of most records.
+ * `images: false` the fingerprints of its fields without their digests, which are bytes that cannot be compressed. The digest of the text comes
+ * first, so that it can be read without the rest. The record's key ends the dictionary: the id is part of most records.
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { storedFacts } from '../detect/stored-record.js';
 import type { SerialisedRecord } from '../sweep/store.js';
-import { columnsOf, NO_NAMES, textOf, type FieldNames, type FieldNameTables } from './field-names.js';
+import { FORMER_DICTIONARY, FORMER_VERSION, TABLE_BYTES, type FormerNames } from './former-packing.js';
 import { DICTIONARY } from './packing-dictionary.js';
 import { recordField, shownField } from './keys.js';
 import { readJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
-const VERSION = '6';
+const VERSION = '7';
 /** A digest of 16 hexadecimal digits is stored as 8 bytes after this byte; any other text after its length. */
 const BINARY = 255;
 const BINARY_DIGEST = /^[0-9a-f]{16}$/u;
@@ -26,7 +25,6 @@ const BINARY_DIGEST_BYTES = 8;
 /** The most bytes that a digest takes, with the version. */
 export const HEAD_BYTES = 32;
 const CHECKSUM_BYTES = 4;
-const NAMES_ID_BYTES = 4;
 
 /** What the content is. */
 const NOTHING = 0;
@@ -41,31 +39,28 @@ const FIELD_DIGEST_BYTES = 4;
 const headSchema = z.tuple([z.number(), storedFacts]);
 const fieldsSchema = z.record(z.string(), z.string());
 
-export function packRecord(key: string, record: SerialisedRecord, table: FieldNames): Buffer {
+export function packRecord(key: string, record: SerialisedRecord): Buffer {
   const { digest, sequence, image, fields, ...rest } = record;
   const kind = image !== null ? IMAGE : fields !== undefined ? FINGERPRINTS : NOTHING;
   const { text, digests } =
     kind === FINGERPRINTS ? withoutDigests(JSON.stringify(fields)) : { text: image, digests: Buffer.alloc(0) };
-  const columns = text === null || table === NO_NAMES ? null : columnsOf(table, text);
-  const names = columns === null ? NO_NAMES : table;
   const head = JSON.stringify([sequence, rest]);
-  const whole = text === null ? head : `${head}\n${columns ?? text}`;
+  const whole = text === null ? head : `${head}\n${text}`;
   return Buffer.concat([
     Buffer.from(VERSION, 'latin1'),
     packDigest(digest),
     checksumOf(whole, digests),
     Buffer.of(kind),
-    Buffer.from(names.id, 'hex'),
     digests,
-    deflateRawSync(whole, { level: 6, memLevel: MEM_LEVEL, dictionary: dictionaryFor(key) }),
+    deflateRawSync(whole, { level: 6, memLevel: MEM_LEVEL, dictionary: withKey(DICTIONARY, key) }),
   ]);
 }
 
 /** A smaller table of matches than the default is faster to set up; for texts of this size it finds as much. */
 const MEM_LEVEL = 5;
 
-function dictionaryFor(key: string): Buffer {
-  return Buffer.concat([DICTIONARY, Buffer.from(key, 'utf8')]);
+function withKey(dictionary: Buffer, key: string): Buffer {
+  return Buffer.concat([dictionary, Buffer.from(key, 'utf8')]);
 }
 
 /** The digests after their number. */
@@ -97,8 +92,17 @@ function checksumOf(text: string, digests: Buffer): Buffer {
 /** The digest in the first HEAD_BYTES of a stored record. @throws ChangefeedError CF_STATE_UNREADABLE */
 export function digestOfPacked(head: Buffer, hash: string, key: string): string {
   const { digest, end } = readDigest(head);
-  if (head.toString('latin1', 0, 1) !== VERSION || end > head.length) throw unreadableRecord(head, hash, key);
+  if (!isPacked(head) || end > head.length) throw unreadableRecord(head, hash, key);
   return digest;
+}
+
+function isPacked(stored: Buffer): boolean {
+  return stored.toString('latin1', 0, 1) === VERSION || isFormer(stored);
+}
+
+/** The record has the form of version 6: FormerNames are needed to read it. */
+export function isFormer(stored: Buffer): boolean {
+  return stored.toString('latin1', 0, 1) === FORMER_VERSION;
 }
 
 function readDigest(stored: Buffer): { digest: string; end: number } {
@@ -112,25 +116,18 @@ function readDigest(stored: Buffer): { digest: string; end: number } {
 /**
  * @param hash the Redis key that the value was read from
  * @param key the record's key
- * @param tables the list's field names
- * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release did not write, or whose field names are gone
+ * @param former needed for records that are `isFormer`
+ * @throws ChangefeedError CF_STATE_UNREADABLE for a value that neither this release nor the one before has written
  */
 export function unpackRecord(
   stored: Buffer,
   { hash, key }: { hash: string; key: string },
-  tables: FieldNameTables,
+  former: FormerNames | null,
 ): SerialisedRecord {
   const at = recordAt(hash, key);
-  if (stored.toString('latin1', 0, 1) !== VERSION)
-    throw unreadable(at, `${stored.length} bytes without format version ${VERSION}`);
+  if (!isPacked(stored)) throw unreadableRecord(stored, hash, key);
   const { digest, end } = readDigest(stored);
-  const content = stored.subarray(end);
-  const id = content.toString('hex', CHECKSUM_BYTES + 1, CHECKSUM_BYTES + 1 + NAMES_ID_BYTES);
-  if (content.length <= CHECKSUM_BYTES + 1 + NAMES_ID_BYTES)
-    throw unreadable(at, `${stored.length} bytes that end too early`);
-  const names = id === NO_NAMES.id ? NO_NAMES : tables.byId.get(id);
-  if (names === undefined) throw unreadable({ ...tables.at, field: id }, 'nothing');
-  const read = readContent(content, key, names);
+  const read = readContent(stored.subarray(end), key, isFormer(stored) ? former : null);
   if (read === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
   const [sequence, rest] = readJson(headSchema, read.head, at);
   const { kind, text } = read;
@@ -145,26 +142,28 @@ interface Content {
 }
 
 /** Null when the checksum does not fit. */
-function readContent(stored: Buffer, key: string, names: FieldNames): Content | null {
+function readContent(stored: Buffer, key: string, former: FormerNames | null): Content | null {
   const kind = stored[CHECKSUM_BYTES] ?? NOTHING;
-  const from = CHECKSUM_BYTES + 1 + NAMES_ID_BYTES;
+  const table = stored.subarray(CHECKSUM_BYTES + 1, CHECKSUM_BYTES + 1 + (former === null ? 0 : TABLE_BYTES));
+  const from = CHECKSUM_BYTES + 1 + table.length;
   if (stored.length < from + 2) return null;
   const digests = stored.subarray(
     from,
     kind === FINGERPRINTS ? from + 2 + FIELD_DIGEST_BYTES * stored.readUInt16BE(from) : from,
   );
-  const whole = inflated(stored.subarray(from + digests.length), key);
+  const dictionary = withKey(former === null ? DICTIONARY : FORMER_DICTIONARY, key);
+  const whole = inflated(stored.subarray(from + digests.length), dictionary);
   if (whole === null || !checksumOf(whole, digests).equals(stored.subarray(0, CHECKSUM_BYTES))) return null;
   const cut = whole.indexOf('\n');
   if (cut === -1) return { kind, head: whole, text: null };
   const content = whole.slice(cut + 1);
-  const text = names === NO_NAMES ? content : textOf(names, content);
+  const text = former === null ? content : former.textOf(table, content);
   return { kind, head: whole.slice(0, cut), text: kind === FINGERPRINTS ? withDigests(text, digests) : text };
 }
 
-function inflated(packed: Buffer, key: string): string | null {
+function inflated(packed: Buffer, dictionary: Buffer): string | null {
   try {
-    return inflateRawSync(packed, { dictionary: dictionaryFor(key) }).toString('utf8');
+    return inflateRawSync(packed, { dictionary }).toString('utf8');
   } catch {
     return null;
   }

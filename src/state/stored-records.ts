@@ -1,9 +1,9 @@
 /** Reads the stored records of a list, and their digests alone. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { SerialisedRecord } from '../sweep/store.js';
-import { readFieldNames } from './field-names.js';
+import { readFormerNames } from './former-packing.js';
 import { type WorkspaceRedis, keyOfField, recordField } from './keys.js';
-import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
+import { digestOfPacked, HEAD_BYTES, isFormer, unpackRecord } from './packing.js';
 import { loadScript } from './scripts.js';
 
 const readHeads = loadScript('read-digests');
@@ -87,9 +87,7 @@ export async function unpackAll(
   list: ListName,
   stored: readonly (readonly [key: string, packed: Buffer])[],
 ): Promise<[key: string, record: SerialisedRecord][]> {
-  if (stored.length === 0) return [];
   const hash = scope.keys.records(scope.workspace, list);
-  // Read after the records, so that none was written with names of a later time.
-  const tables = await readFieldNames(scope, list);
-  return stored.map(([key, packed]) => [key, unpackRecord(packed, { hash, key }, tables)]);
+  const former = stored.some(([, packed]) => isFormer(packed)) ? await readFormerNames(scope, list) : null;
+  return stored.map(([key, packed]) => [key, unpackRecord(packed, { hash, key }, former)]);
 }

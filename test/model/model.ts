@@ -116,7 +116,7 @@ export async function loadScripts(redis: Redis): Promise<void> {
 }
 
 async function deleteWorkspace(redis: Redis, keys: Keys, workspace: string, list: BuiltInList): Promise<void> {
-  const ofList = [keys.records, keys.names, keys.lease, keys.sweep, keys.members, keys.pages, keys.missing];
+  const ofList = [keys.records, keys.lease, keys.sweep, keys.members, keys.pages, keys.missing];
   const ofWalk = [keys.unconfirmed, keys.created, keys.walkCursors, keys.walkMembers, keys.walkPages];
   const stored = [...ofList, ...ofWalk, keys.aimed].map((key) => key(workspace, list));
   await redis.unlink(keys.log(workspace), ...stored);

@@ -80,6 +80,8 @@ it('upgrade: the lists, the waiting events and the dead letters that the last re
   const [dead, done, waiting] = crm.lists.people.map(({ id }) => id);
   Object.assign(crm.lists.people[1]!, { 이름: 'again', '수정 날짜': new Date().toISOString() });
   await feed.sweep();
+  // A record that an earlier form holds is compared with what that form kept.
+  expect((await eventsOf(feed)).at(-1)?.data.before).toMatchObject({ 이름: 'handled' });
   await feed.start(['dispatch', 'handle']);
   await feed.enable('all');
   const sequenceOf = (id: string | undefined): number => handled.get(`crm.person.updated ${id}`) ?? 0;

@@ -22,14 +22,14 @@
   A repetition of a step after a crash finds the fields that it moves gone, and skips them.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
-  KEYS 1 records · 2 names · 3 log · 4 sweep · 5 lease · 6 due · 7 members · 8 pages · 9 missing · 10 created
-       11 cursors of the walk · 12 its members · 13 its pages · 14 what the list kept in its other form (records or rows)
-       15 unconfirmed
+  KEYS 1 records · 2 log · 3 sweep · 4 lease · 5 due · 6 members · 7 pages · 8 missing · 9 created
+       10 cursors of the walk · 11 its members · 12 its pages · 13 what the list kept in its other form (records or rows)
+       14 unconfirmed
   ARGV 1 token · 2 unique id of this step ("" where it may be repeated: it has no records and no events)
        3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
-       6 digest of the field names that the records are packed with, or "" where rows are only recognised · 7 these names
-       8 n · n × (field, packed record or digest of a row, e, e × event): the record's own event first, then those derived from it
+       6 "records", or "rows" where rows are only recognised: their digests are added to what a field has
+       7 n · n × (field, packed record or digest of a row, e, e × event): the record's own event first, then those derived from it
        then m · m × event about the list
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
          "take" all of another set, or "drop" the key, field, value or number of the other key)
@@ -38,33 +38,30 @@
   RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
 --- @include "forget-page"
-local holder = redis.call('GET', KEYS[5])
+local holder = redis.call('GET', KEYS[4])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-local step, before = redis.call('HGET', KEYS[4], 'step'), ARGV[#ARGV]
+local step, before = redis.call('HGET', KEYS[3], 'step'), ARGV[#ARGV]
 if step == ARGV[2] then return { 'committed', 0, '' } end
 if before ~= '' and step ~= before then return { 'back' } end
-if redis.call('EXISTS', KEYS[1], KEYS[14]) > 0 then
-  redis.call('HSET', KEYS[4], 'kept', 1)
-elseif redis.call('HEXISTS', KEYS[4], 'kept') == 1 then
-  redis.call('HDEL', KEYS[4], 'baselineAt', 'checkpoint', 'kept')
-  redis.call('HSET', KEYS[4], 'quiet', 1)
+if redis.call('EXISTS', KEYS[1], KEYS[13]) > 0 then
+  redis.call('HSET', KEYS[3], 'kept', 1)
+elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
+  redis.call('HDEL', KEYS[3], 'baselineAt', 'checkpoint', 'kept')
+  redis.call('HSET', KEYS[3], 'quiet', 1)
   return { 'lost' }
 end
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[4], 'step', ARGV[2]) end
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[3], 'step', ARGV[2]) end
 
 local events, newest = 0, ''
 local function append(event)
-  newest = redis.call('XADD', KEYS[3], '*', 'event', event)
+  newest = redis.call('XADD', KEYS[2], '*', 'event', event)
   events = events + 1
 end
 
-local at = 9
-if tonumber(ARGV[8]) > 0 then
-  redis.call('HSET', KEYS[4], 'kept', 1)
-  if ARGV[6] ~= '' then redis.call('HSETNX', KEYS[2], ARGV[6], ARGV[7]) end
-end
-for _ = 1, tonumber(ARGV[8]) do
-  local rows = ARGV[6] == '' and redis.call('HGET', KEYS[1], ARGV[at]) or ''
+local at = 8
+if tonumber(ARGV[7]) > 0 then redis.call('HSET', KEYS[3], 'kept', 1) end
+for _ = 1, tonumber(ARGV[7]) do
+  local rows = ARGV[6] == 'rows' and redis.call('HGET', KEYS[1], ARGV[at]) or ''
   redis.call('HSET', KEYS[1], ARGV[at], rows .. ARGV[at + 1])
   local last = at + 2 + tonumber(ARGV[at + 2])
   for i = at + 3, last do append(ARGV[i]) end
@@ -97,16 +94,16 @@ end
 at = at + 1
 
 for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
-  if ARGV[i + 1] == '' then redis.call('ZREM', KEYS[6], ARGV[i])
-  else redis.call('ZADD', KEYS[6], ARGV[i + 1], ARGV[i]) end
+  if ARGV[i + 1] == '' then redis.call('ZREM', KEYS[5], ARGV[i])
+  else redis.call('ZADD', KEYS[5], ARGV[i + 1], ARGV[i]) end
 end
 
 if ARGV[3] ~= '' then
-  redis.call('HSET', KEYS[4], 'checkpoint', ARGV[3])
+  redis.call('HSET', KEYS[3], 'checkpoint', ARGV[3])
 elseif ARGV[4] ~= '' then
-  redis.call('HSET', KEYS[4], 'lastSweep', ARGV[4])
-  redis.call('HSETNX', KEYS[4], 'baselineAt', ARGV[5])
-  redis.call('HDEL', KEYS[4], 'checkpoint', 'quiet')
-  redis.call('UNLINK', KEYS[11], KEYS[12], KEYS[13], KEYS[14])
+  redis.call('HSET', KEYS[3], 'lastSweep', ARGV[4])
+  redis.call('HSETNX', KEYS[3], 'baselineAt', ARGV[5])
+  redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet')
+  redis.call('UNLINK', KEYS[10], KEYS[11], KEYS[12], KEYS[13])
 end
 return { 'committed', events, newest }
