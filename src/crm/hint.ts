@@ -4,7 +4,7 @@
 export const HINT = 'hint';
 
 /** At once. */
-export const MOST_IDS = 1_000;
+const MOST_IDS = 1_000;
 /** Ids of the vendor have 24 or 36 characters. */
 const LONGEST_ID = 200;
 

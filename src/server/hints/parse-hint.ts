@@ -3,80 +3,48 @@
  * `objectId`). Pure. Webhooks are unsigned, so nothing of a body is taken for true: the named records are looked up, no more.
  */
 import { isObject, type UncheckedRecord } from '../../crm/record.js';
-import { MOST_IDS, problemOfIds } from '../../crm/hint.js';
-import { listsForWord, type Reference } from '../../crm/references.js';
+import { problemOfIds } from '../../crm/hint.js';
+import { listsForWord } from '../../crm/references.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 
-/** `nothing`: well-formed, but it names no record of a polled list. The vendor checks a new webhook's address with such a request. */
+/** `nothing`: well-formed, but it names no record of a polled list. The vendor checks a new webhook's address with an empty request. */
 export type ParsedHint =
-  | { outcome: 'named'; named: ReadonlyMap<ListName, readonly string[]> }
+  | { outcome: 'named'; lists: readonly ListName[]; ids: readonly string[] }
   | { outcome: 'nothing'; reason: string }
   | { outcome: 'refused'; status: 400 | 404; reason: string };
 
-/** @param lists the lists that are polled */
-export function parseHint(text: string, lists: Lists): ParsedHint {
+/** @param polled the lists that are polled */
+export function parseHint(text: string, polled: Lists): ParsedHint {
   if (text.trim() === '') return { outcome: 'nothing', reason: 'The body is empty.' };
   const body = jsonOf(text);
-  if (body === undefined) return refused(400, 'expected a JSON object, found something else');
-  // The vendor sends one record per request; others may send several.
-  const bodies = Array.isArray(body) ? (body as unknown[]) : [body];
-  const named = new Map<ListName, string[]>();
-  let ids = 0;
-  for (const one of bodies) {
-    const found = isObject(one)
-      ? referencesOf(one, lists)
-      : refused(400, 'expected a JSON object, found something else');
-    if ('outcome' in found) return found;
-    ids += found.length;
-    // The queue keeps no more of a list.
-    if (ids > MOST_IDS) return refused(400, `expected at most ${MOST_IDS} ids in one request, found more`);
-    for (const { list, id } of found) {
-      const ofList = named.get(list);
-      if (ofList === undefined) named.set(list, [id]);
-      else ofList.push(id);
-    }
+  if (!isObject(body)) return refused(400, 'expected a JSON object, found something else');
+  const isOwn = Object.hasOwn(body, 'list') || Object.hasOwn(body, 'ids');
+  return isOwn ? ownBody(body, polled) : vendorBody(body, polled);
+}
+
+function ownBody({ list: name, ids }: UncheckedRecord, polled: Lists): ParsedHint {
+  if (typeof name !== 'string') return refused(400, 'expected "list" to be the name of a list');
+  const list = polled.parse(name);
+  if (list === undefined) {
+    const allowed = polled.all.map((one) => one.name).join(', ');
+    return refused(404, `there is no polled list of the name in "list"; allowed: ${allowed}`);
   }
-  if (named.size > 0) return { outcome: 'named', named };
+  return namedOrRefused([list.name], ids);
+}
+
+/** The object may be written in Korean or in English. */
+function vendorBody({ objectType: word, objectId: id }: UncheckedRecord, polled: Lists): ParsedHint {
+  const lists = typeof word === 'string' && id !== undefined ? listsForWord(word, polled) : [];
+  if (lists.length > 0) return namedOrRefused(lists, [id]);
   return { outcome: 'nothing', reason: 'The body names no record of a list that is polled.' };
 }
 
-type Refused = Extract<ParsedHint, { outcome: 'refused' }>;
-
-function referencesOf(body: UncheckedRecord, lists: Lists): Reference[] | Refused {
-  return Object.hasOwn(body, 'list') || Object.hasOwn(body, 'ids') ? ownBody(body, lists) : vendorBody(body, lists);
-}
-
-function ownBody({ list: name, ids }: UncheckedRecord, lists: Lists): Reference[] | Refused {
-  if (typeof name !== 'string') return refused(400, 'expected "list" to be the name of a list');
-  const list = lists.parse(name);
-  if (list === undefined) {
-    const allowed = lists.all.map((one) => one.name).join(', ');
-    return refused(404, `there is no polled list of the name in "list"; allowed: ${allowed}`);
-  }
+function namedOrRefused(lists: readonly ListName[], ids: unknown): ParsedHint {
   const problem = problemOfIds(ids);
-  if (problem !== null) return refused(400, problem);
-  return (ids as string[]).map((id) => ({ list: list.name, id }));
+  return problem === null ? { outcome: 'named', lists, ids: ids as string[] } : refused(400, problem);
 }
 
-/** The vendor's pages disagree on names, and an object may be written in Korean or in English. */
-const OBJECT_FIELDS = ['objectType', 'object', 'objectName'];
-const ID_FIELDS = ['objectId', 'recordId', 'id'];
-
-function vendorBody(body: UncheckedRecord, lists: Lists): Reference[] | Refused {
-  const word = textIn(body, OBJECT_FIELDS);
-  const id = textIn(body, ID_FIELDS);
-  if (word === null || id === null) return [];
-  const problem = problemOfIds([id]);
-  if (problem !== null) return refused(400, problem);
-  return listsForWord(word, lists).map((list) => ({ list, id }));
-}
-
-function textIn(body: UncheckedRecord, fields: readonly string[]): string | null {
-  const field = fields.find((name) => typeof body[name] === 'string' && body[name] !== '');
-  return field === undefined ? null : (body[field] as string);
-}
-
-function refused(status: 400 | 404, what: string): Refused {
+function refused(status: 400 | 404, what: string): ParsedHint {
   return { outcome: 'refused', status, reason: `hint: ${what}.` };
 }
 

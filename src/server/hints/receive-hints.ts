@@ -60,12 +60,8 @@ async function take(request: FastifyRequest, reply: FastifyReply, targets: HintT
   const hint = parseHint(typeof request.body === 'string' ? request.body : '', target.lists);
   if (hint.outcome === 'refused') return refuse(reply, hint.status, hint.reason);
   if (hint.outcome === 'nothing') return accept(reply, 200, { queued: 0, reason: hint.reason });
-  let queued = 0;
-  for (const [list, ids] of hint.named) {
-    await target.add(list, ids);
-    queued += ids.length;
-  }
-  return accept(reply, 202, { queued });
+  for (const list of hint.lists) await target.add(list, hint.ids);
+  return accept(reply, 202, { queued: hint.lists.length * hint.ids.length });
 }
 
 /** The same answer for an unknown workspace and a wrong token. */
