@@ -1,4 +1,4 @@
-/** How fresh each list is, how it is read, and what the request budget is used for. */
+/** How fresh each list is, how it is read, and how much of the request budget is used. */
 import { useMemo } from 'preact/hooks';
 import type { History, ListStatus, Status, WorkspaceStatus } from '../api.js';
 import { useNow, usePolled } from '../hooks.js';
@@ -152,52 +152,30 @@ function Trust({ list: { shortcuts } }: { list: ListStatus }) {
   );
 }
 
-function Budget({
-  workspace: { name, budget, advice },
-  history,
-}: {
-  workspace: WorkspaceStatus;
-  history: History | null;
-}) {
+function Budget({ workspace: { name, budget }, history }: { workspace: WorkspaceStatus; history: History | null }) {
   const { t, number, percent, duration } = usePreferences();
-  const adviceText = (one: (typeof advice)[number]): string => {
-    const {
-      list = '',
-      ms = 0,
-      share = 0,
-      ...numbers
-    } = one as Partial<Record<'ms' | 'share', number>> & { list?: string };
-    return t(`advice.${one.do}`, { list, time: duration(ms), share: percent(share), ...numbers });
-  };
-  const perMinute = (budget.requests * 60) / budget.perSeconds;
   const { times, series } = useMemo(() => {
     const samples = history?.samples ?? [];
     const of = samples.map(({ workspaces }) => workspaces.find((one) => one.name === name));
     return {
       times: samples.map(({ at }) => Date.parse(at) / 1_000),
       series: [
-        { label: t('budget.requests'), colour: 1, values: of.map((one) => one?.requests ?? null) },
-        { label: t('budget.limit'), colour: 'limit' as const, values: samples.map(() => perMinute) },
+        { label: t('budget.used'), colour: 1, values: of.map((one) => (one === undefined ? null : one.used * 100)) },
+        { label: t('budget.limit'), colour: 'limit' as const, values: samples.map(() => 100) },
       ],
     };
-  }, [history, name, perMinute, t]);
+  }, [history, name, t]);
   return (
     <div class="card">
       <h2>{t('budget.title')}</h2>
       <p>
         {t('budget.now', {
-          requests: number(budget.lastMinute.requests),
-          share: percent(budget.lastMinute.share),
+          share: percent(budget.used),
           limit: number(budget.requests),
           seconds: number(budget.perSeconds),
         })}
         {budget.pausedMs > 0 && <strong> {t('budget.paused', { time: duration(budget.pausedMs) })}</strong>}
       </p>
-      {advice.length > 0 && (
-        <p class="quiet">
-          {t('advice.title')} {advice.map(adviceText).join(' · ')}
-        </p>
-      )}
       {times.length === 0 ? (
         <p class="quiet">{t('plot.collecting')}</p>
       ) : (

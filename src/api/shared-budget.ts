@@ -8,13 +8,10 @@ import { onAbort, OVER } from '../runtime/on-abort.js';
 import { allowanceAfter } from './allowance.js';
 import type { Budget, BudgetLimits, BudgetWindow, Refusal, WalkLoad } from './budget.js';
 import { createFairQueue } from './fair-queue.js';
-import { createSpending, type Spent } from './spending.js';
 
 export interface SharedBudget extends Budget {
   /** What the walks of a list cost and find: decides its part of the requests. */
   weigh(list: ListName, load: WalkLoad): void;
-  /** What this process's requests of the last minute were for. */
-  spent(): Spent[];
 }
 
 export interface SharedBudgetOptions {
@@ -39,7 +36,6 @@ interface Waiter {
 export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
   const { window, limits, clock } = options;
   const queue = createFairQueue<Waiter>();
-  const spending = createSpending(clock);
   const ask = asks(options);
   let nextAtMs = 0;
   let asking = false;
@@ -72,21 +68,15 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
   return {
     take: (request) =>
       waiting(request.signal, (waiter) => {
-        const grant = (): void => {
-          spending.count(request);
-          waiter.grant();
-        };
-        const own = { ...waiter, grant };
-        queue.add(request, own);
+        queue.add(request, waiter);
         void askWhileSomeWait();
         return () => {
-          queue.remove(own);
+          queue.remove(waiter);
           if (queue.size === 0) idle.abort(OVER);
         };
       }),
     pause: (pauseMs) => window.refused({ pauseMs, recentMs: RECENT_WINDOWS * limits.perSeconds * 1_000 }),
     weigh: (list, load) => queue.weigh(list, load),
-    spent: () => spending.lastMinute(),
   };
 }
 

@@ -49,7 +49,6 @@ export function presence(
       ...(lists > 0 && { waiting: { lists, forMs } }),
       stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
       failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
-      spent: workspaces.all().flatMap(({ name, budget }) => budget.spent().map((one) => ({ workspace: name, ...one }))),
     };
     await registry.beat(facts, LIFE_MS);
     return BEAT_MS;

@@ -1,7 +1,6 @@
 /** What `status` shows: read from Redis, so it is the same in every process. */
 import type { DispatchRole } from '../../workers/dispatch.js';
 import { allowanceAfter } from '../api/allowance.js';
-import { withSpending } from '../observability/budget-use.js';
 import { problemsOf } from '../observability/problems.js';
 import type { Status } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
@@ -14,7 +13,7 @@ import type { Workspaces } from './workspaces.js';
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
   const { config, redis, keys, clock } = context;
   const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter };
-  const [redisStatus, stored, subscriptions, processes] = await Promise.all([
+  const [redisStatus, workspaceStatuses, subscriptions, processes] = await Promise.all([
     readRedisStatus(redis, keys, config.redis),
     Promise.all(
       workspaces
@@ -25,7 +24,6 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
     createProcessRegistry(redis, keys).list(),
   ]);
   const at = isoTime(view.nowMs);
-  const workspaceStatuses = stored.map((workspace) => withSpending(workspace, processes));
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
   return { ...facts, problems: problemsOf(facts) };
 }

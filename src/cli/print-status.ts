@@ -1,5 +1,4 @@
 /** The status as a page for a terminal. */
-import { adviceText, shares } from '../observability/budget-use.js';
 import { heldText, isError } from '../observability/problems.js';
 import type {
   ListStatus,
@@ -17,7 +16,7 @@ interface Page {
   colours: Colours;
   /** Width of the terminal; tables and sentences that are wider are continued on further lines. */
   columns: number;
-  /** Also the counts of each sweep, what the budget was used for, the shortcuts, and errors that are over. */
+  /** Also the counts of each sweep, the shortcuts, and errors that are over. */
   verbose: boolean;
 }
 
@@ -73,12 +72,12 @@ function processesText(processes: readonly ProcessStatus[], page: Page): string 
   return [fittedTable(['roles', 'version', 'up for', 'process'], () => rows, page), ...mixed].join('\n');
 }
 
-function workspaceText({ name, budget, advice, logLength, lists: all }: WorkspaceStatus, page: Page): string {
+function workspaceText({ name, budget, logLength, lists: all }: WorkspaceStatus, page: Page): string {
   const { bold, yellow } = page.colours;
-  const { requests, perSeconds, allowed, pausedMs, lastMinute } = budget;
+  const { requests, perSeconds, allowed, pausedMs, used: share } = budget;
   const lowered = allowed < requests ? yellow(`, ${allowed} allowed after a 429`) : '';
   const paused = pausedMs > 0 ? yellow(`, paused for ${formatDuration(pausedMs)} after a 429`) : '';
-  const used = lastMinute.requests === 0 ? '' : `, ${percent(lastMinute.share)} used`;
+  const used = share === 0 ? '' : `, ${Math.round(share * 100)} % used`;
   const head = `${bold(`workspace ${name}`)}  budget ${count(requests, 'request')} per ${perSeconds} s${used}${lowered}${paused}  log ${count(logLength, 'event')}`;
   const rowsIn = (colours: Colours): string[][] =>
     all.map((list) => [
@@ -89,17 +88,12 @@ function workspaceText({ name, budget, advice, logLength, lists: all }: Workspac
       lastSweepText(list, { ...page, colours }),
     ]);
   const lists = fittedTable(['list', 'swept', 'records', 'as of', 'last complete sweep'], rowsIn, page);
-  const more = page.verbose ? detailLines(all, budget, page) : recentErrors(all, page);
-  const hint = advice.length === 0 ? [] : [fitted(`for fresher lists: ${adviceText(advice)}`, page.columns)];
-  return [fitted(head, page.columns), lists, ...more, ...hint].join('\n');
+  const more = page.verbose ? detailLines(all, page) : recentErrors(all, page);
+  return [fitted(head, page.columns), lists, ...more].join('\n');
 }
 
-function detailLines(lists: readonly ListStatus[], budget: WorkspaceStatus['budget'], page: Page): string[] {
-  return [
-    ...lists.flatMap((list) => lastErrorText(list, page)),
-    ...lists.flatMap((list) => shortcutsText(list, page)),
-    ...(budget.lastMinute.requests === 0 ? [] : [hanging(useText(budget), page.columns)]),
-  ];
+function detailLines(lists: readonly ListStatus[], page: Page): string[] {
+  return [...lists.flatMap((list) => lastErrorText(list, page)), ...lists.flatMap((list) => shortcutsText(list, page))];
 }
 
 const RECENT_MS = 900_000;
@@ -164,18 +158,6 @@ function lastErrorText({ list, failure, lastError }: ListStatus, { nowMs, column
   )
     .split('\n')
     .map(dim);
-}
-
-/** `budget used in the last minute: 470 requests (98 %): walk 400, tail 70; people 61 %, todo 39 %` */
-function useText({ lastMinute: { requests, share, spent } }: WorkspaceStatus['budget']): string {
-  const kinds = shares(spent, requests, ({ kind }) => kind).map((one) => `${one.name} ${one.requests}`);
-  const lists = shares(spent, requests, ({ list }) => list).map((one) => `${one.name} ${percent(one.share)}`);
-  const parts = `${kinds.join(', ')}; ${lists.join(', ')}`;
-  return `budget used in the last minute: ${count(requests, 'request')} (${percent(share)}): ${parts}`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }
 
 function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours }: Page): string {
@@ -246,7 +228,10 @@ function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: P
       ...(one.unreadable === null ? numbersOf(one, { ...page, colours }) : ['unknown']),
     ]);
   const queue = page.verbose ? ['waiting', 'active'] : [];
-  return fittedTable(['subscription', 'handler', 'on', 'lag', ...queue, 'delayed', 'dead'], rowsIn, page);
+  const table = fittedTable(['subscription', 'handler', 'on', 'lag', ...queue, 'delayed', 'dead'], rowsIn, page);
+  const [oldest] = subscriptions.toSorted((one, other) => other.lagSeconds - one.lagSeconds);
+  if (oldest === undefined || oldest.lagEvents === 0) return table;
+  return `${table}\noldest waiting event: ${formatDuration(oldest.lagSeconds * 1_000)}, of ${oldest.name}`;
 }
 
 function patternsText({ on }: SubscriptionStatus, { verbose }: Page): string {
@@ -267,12 +252,12 @@ function numbersOf(
 }
 
 function nameText(
-  { name, paused, disabled, failingSince, stalled, unreadable }: SubscriptionStatus,
+  { name, paused, disabled, failingSince, stalledSince, unreadable }: SubscriptionStatus,
   { red, yellow }: Colours,
 ): string {
   if (unreadable !== null) return `${name} ${red('(UNREADABLE)')}`;
   if (disabled !== null) return `${name} ${red('(DISABLED)')}`;
-  if (stalled !== null) return `${name} ${red('(STALLED)')}`;
+  if (stalledSince !== null) return `${name} ${red('(STALLED)')}`;
   if (paused) return `${name} ${yellow('(paused)')}`;
   return failingSince === null ? name : `${name} ${yellow('(failing)')}`;
 }

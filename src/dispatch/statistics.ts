@@ -19,8 +19,6 @@ import type { SubscriptionStatus } from './subscription-status.js';
 /** Longer than a deployment and the wait for the lock of a process that was killed. Shorter, and a slow start would be a problem. */
 export const STALLED_MS = 300_000;
 
-type Stalled = NonNullable<SubscriptionStatus['stalled']>;
-
 interface StatisticsOptions extends DispatchStores {
   workspaces: readonly string[];
   clock: Clock;
@@ -38,7 +36,14 @@ export async function describeSubscription(
     if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
     const { name, handler, on } = subscription;
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
-    const well = { paused: false, manyDead: false, disabled: null, failingSince: null, lastError: null, stalled: null };
+    const well = {
+      paused: false,
+      manyDead: false,
+      disabled: null,
+      failingSince: null,
+      lastError: null,
+      stalledSince: null,
+    };
     return { name, handler, on, ...nothing, ...well, unreadable: error.message };
   }
 }
@@ -74,7 +79,7 @@ async function readStatistics(
   const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
   const oldest = lags.flatMap((lag) => lag.oldest ?? []);
   const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));
-  const jobs = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, paused, dead };
+  const jobs = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, dead };
   return {
     name,
     handler,
@@ -89,7 +94,7 @@ async function readStatistics(
     failures: isFailing ? failures : 0,
     lastError: isFailing || manyDead ? lastError : null,
     manyDead,
-    stalled: disabled === null ? await findStalled(oldest, { ...jobs, planned: active + delayed }) : null,
+    stalledSince: disabled === null ? await stalledSince(oldest, { ...jobs, planned: active + delayed }) : null,
     lagEvents: lags.reduce((sum, { events }) => sum + events, 0),
     lagSeconds: Math.round((nowMs - oldestMs) / 1_000),
     unreadable: null,
@@ -150,42 +155,36 @@ interface StalledOptions {
   backfills: BackfillStore;
   nowMs: number;
   succeededMs: number;
-  paused: boolean;
   dead: number;
   /** Those that run or wait for their time. */
   planned: number;
 }
 
-/** The event that has waited for longest among the oldest of each workspace; null when none is stalled. */
-async function findStalled(oldest: readonly Oldest[], options: StalledOptions): Promise<Stalled | null> {
-  const found = (await Promise.all(oldest.map((one) => stalledOne(one, options)))).filter((one) => one !== null);
-  const [first] = found.toSorted((one, other) => one.sinceMs - other.sinceMs);
-  if (first === undefined) return null;
+/** Since when an event is stalled, of the oldest of each workspace; null when none is. */
+async function stalledSince(oldest: readonly Oldest[], options: StalledOptions): Promise<string | null> {
+  const found = (await Promise.all(oldest.map((one) => waitsSince(one, options)))).filter((one) => one !== null);
+  if (found.length === 0) return null;
+  const sinceMs = Math.min(...found);
   // An event of a snapshot has no time of its own.
-  const sinceMs = first.sinceMs > 0 ? first.sinceMs : options.nowMs - STALLED_MS;
-  return { since: isoTime(sinceMs), where: first.where };
+  return isoTime(sinceMs > 0 ? sinceMs : options.nowMs - STALLED_MS);
 }
 
-async function stalledOne(
-  { id, atMs }: Oldest,
-  options: StalledOptions,
-): Promise<{ sinceMs: number; where: Stalled['where'] } | null> {
-  const { subscription, queue, backfills, nowMs, succeededMs, paused, dead, planned } = options;
+/** Null when it does not wait for long, or something keeps it back. */
+async function waitsSince({ id, atMs }: Oldest, options: StalledOptions): Promise<number | null> {
+  const { subscription, queue, backfills, nowMs, succeededMs, dead, planned } = options;
   const isLong = (sinceMs: number): boolean => nowMs - sinceMs >= STALLED_MS;
   const loggedMs = atMs ?? 0;
   if (!isLong(loggedMs)) return null;
   // The log waits while a snapshot is read.
-  if (id === null)
-    return (await backfills.tasks(subscription.name)).length > 0 ? null : { sinceMs: loggedMs, where: 'log' };
+  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : loggedMs;
   const state = await queue.getJobState(id);
   if (state === 'active' || state === 'delayed') return null;
   if (state === 'waiting' || state === 'prioritized') {
     const job = await queue.getJob(id);
     const sinceMs = Math.max(job?.timestamp ?? 0, job?.processedOn ?? 0, succeededMs);
-    return isLong(sinceMs) ? { sinceMs, where: paused ? 'paused' : 'queue' } : null;
+    return isLong(sinceMs) ? sinceMs : null;
   }
-  // It is behind a dead letter that is held on purpose, or behind a younger event of its record, which may wait for its own time.
-  if (subscription.whenDead === 'hold' && dead > 0) return null;
-  if (isSentAgain(id) && planned > 0) return null;
-  return { sinceMs: loggedMs, where: 'jobless' };
+  // It has no job. It is behind a dead letter that is held on purpose, or behind a younger event of its record, which may wait for its own time.
+  const isBehind = (subscription.whenDead === 'hold' && dead > 0) || (isSentAgain(id) && planned > 0);
+  return isBehind ? null : loggedMs;
 }

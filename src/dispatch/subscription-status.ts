@@ -29,17 +29,9 @@ export const subscriptionStatus = z.object({
   manyDead: z
     .boolean()
     .describe('ten or more events became dead letters in the last ten minutes, and were not retried or dropped'),
-  stalled: z
-    .object({
-      since: iso.describe('the event waits since then'),
-      where: z
-        .enum(['paused', 'queue', 'jobless', 'log'])
-        .describe(
-          '`paused`: the queue is paused although the subscription is not disabled; `queue`: no worker takes the event; `jobless`: it has no job that could run; `log`: it is not read from the log',
-        ),
-    })
+  stalledSince: iso
     .nullable()
-    .describe('events wait although nothing keeps them back; null when none does'),
+    .describe('since when its oldest event waits although nothing keeps it back; null when it does not'),
   lagEvents: count.describe(
     'events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead',
   ),

@@ -88,7 +88,7 @@ export const METRICS = {
   },
   changefeed_budget_used_ratio: {
     ...OF_WORKSPACE,
-    help: 'The part of the configured budget that all processes used in the last minute: 0 to 1.',
+    help: 'The part of the configured budget that all processes used in the last `perSeconds`: 0 to 1.',
   },
   changefeed_budget_paused_seconds: {
     ...OF_WORKSPACE,
@@ -97,8 +97,8 @@ export const METRICS = {
   changefeed_log_events: { ...OF_WORKSPACE, help: 'Events in the log.' },
   changefeed_api_requests_total: {
     ...POLL_COUNTER,
-    labels: ['workspace', 'list', 'kind', 'answer'],
-    help: 'Requests to the CRM, by `kind` (walk, tail, aimed) and `answer`: ok, the HTTP status, malformed, or none.',
+    labels: ['workspace', 'list', 'answer'],
+    help: 'Requests to the CRM, by `answer`: ok, the HTTP status, malformed, or none.',
   },
   changefeed_api_request_duration_seconds: {
     ...POLL_HISTOGRAM,

@@ -283,22 +283,11 @@ function failing(
   return [{ severity, kind: 'subscription.failing', since: failingSince, message }];
 }
 
-function stalled({ name, stalled: found }: SubscriptionStatus): Trouble[] {
-  if (found === null) return [];
-  const { since, where } = found;
-  const message = `Subscription "${name}": events have waited since ${since}, and nothing is handled: ${STALLED[where](name)}`;
+function stalled({ name, stalledSince: since }: SubscriptionStatus): Trouble[] {
+  if (since === null) return [];
+  const message = `Subscription "${name}": its oldest event has waited since ${since} although nothing keeps it back; resume the subscription with changefeed enable ${name}, then restart the processes with the roles "dispatch" and "handle".`;
   return [{ severity: 'error', kind: 'subscription.stalled', since, message }];
 }
-
-/** What keeps the events waiting, and what to do. */
-const STALLED: Readonly<Record<NonNullable<SubscriptionStatus['stalled']>['where'], (name: string) => string>> = {
-  paused: (name) =>
-    `its queue is paused although the subscription is not disabled. Resume it: changefeed enable ${name}.`,
-  queue: () => 'no worker takes them from the queue. Restart the processes with the role "handle".',
-  jobless: () =>
-    'the oldest one has no job that could run. Restart the processes with the role "dispatch"; if it remains, report a bug.',
-  log: () => 'they are not read from the log. Restart the processes with the role "dispatch".',
-};
 
 /** With a full stop. */
 function sentence(text: string): string {

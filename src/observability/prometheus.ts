@@ -76,9 +76,9 @@ export async function createPrometheus(): Promise<Prometheus> {
   const set: SetGauge = (name, labels, value) => gauges.get(name)?.set({ ...labels }, value);
   return {
     contentType: registry.contentType,
-    tried(workspace, { list, kind, code, status, ms, waitMs, bytes }) {
+    tried(workspace, { list, code, status, ms, waitMs, bytes }) {
       const answer = code === null ? 'ok' : code === 'CF_PAGE_MALFORMED' ? 'malformed' : String(status ?? 'none');
-      count('changefeed_api_requests_total', { workspace, list, kind, answer });
+      count('changefeed_api_requests_total', { workspace, list, answer });
       observe('changefeed_api_request_duration_seconds', { workspace, list }, ms);
       observe('changefeed_api_wait_seconds', { workspace }, waitMs);
       count('changefeed_api_received_bytes_total', { workspace, list }, bytes);
@@ -145,10 +145,10 @@ function exposeWorkspace(
   nowMs: number,
   set: SetGauge,
 ): void {
-  const { requests, allowed, perSeconds, pausedMs, lastMinute } = budget;
+  const { requests, allowed, perSeconds, pausedMs, used } = budget;
   set('changefeed_budget_limit_requests_per_second', { workspace }, requests / perSeconds);
   set('changefeed_budget_allowed_requests_per_second', { workspace }, allowed / perSeconds);
-  set('changefeed_budget_used_ratio', { workspace }, lastMinute.share);
+  set('changefeed_budget_used_ratio', { workspace }, used);
   set('changefeed_budget_paused_seconds', { workspace }, pausedMs / 1_000);
   set('changefeed_log_events', { workspace }, logLength);
   for (const list of lists) if (list.enabled) exposeList(workspace, list, nowMs, set);

@@ -90,22 +90,6 @@ const problem = z
   .readonly();
 export type Problem = z.output<typeof problem>;
 
-/** What would make the lists fresher, as data: each screen has its own words for it. */
-const advice = z.discriminatedUnion('do', [
-  z.object({ do: z.literal('raise-budget'), requests: count, limit: count, perSeconds: z.number() }),
-  z.object({ do: z.literal('slow-list'), list: z.string(), share: z.number() }),
-  z.object({ do: z.literal('disable-lists') }),
-  z.object({ do: z.literal('check-other-client'), allowed: z.number(), requests: count, perSeconds: z.number() }),
-  z.object({ do: z.literal('lower-interval'), list: z.string(), ms: z.number() }),
-]);
-export type Advice = z.output<typeof advice>;
-
-const spent = z.object({
-  list: z.string(),
-  kind: z.enum(['walk', 'tail', 'aimed']),
-  requests: count.describe('in the last minute'),
-});
-
 const workspaceStatus = z.object({
   name: z.string(),
   stateSince: iso.nullable().describe('when its state in Redis was created; null when it has none'),
@@ -122,23 +106,11 @@ const workspaceStatus = z.object({
     allowed: z
       .number()
       .describe('requests in any `perSeconds` that are allowed now: fewer than `requests` after a 429'),
-    lastMinute: z
-      .object({
-        requests: count,
-        share: z.number().describe('of what was configured'),
-        spent: z.array(spent).readonly().describe('by list and kind, most first'),
-      })
-      .describe('what all processes used'),
+    used: z.number().describe('the share of `requests` that all processes used in the last `perSeconds`: 0 to 1'),
   }),
-  advice: z.array(advice).readonly().describe('what in the configuration would make the lists fresher'),
   lists: z.array(listStatus),
 });
 export type WorkspaceStatus = z.output<typeof workspaceStatus>;
-
-/** A workspace as Redis shows it, without what its processes report. */
-export type StoredWorkspace = Omit<WorkspaceStatus, 'budget' | 'advice'> & {
-  budget: Omit<WorkspaceStatus['budget'], 'lastMinute'>;
-};
 
 const redisStatus = z.object({
   evictionPolicy: z.string().nullable().describe('`maxmemory-policy`; null when reading it is not permitted'),
@@ -175,10 +147,6 @@ export const processStatus = z.object({
     .describe(
       'lists that are due and wait for their turn, because the process sweeps no more than its processor allows',
     ),
-  spent: z
-    .array(spent.extend({ workspace: z.string() }))
-    .readonly()
-    .describe('what its requests of the last minute were for'),
 });
 export type ProcessStatus = z.output<typeof processStatus>;
 

@@ -1,5 +1,5 @@
 /** The sliding window of a workspace's granted requests, in Redis, shared by all processes. */
-import type { BudgetWindow, Refusal, WindowAnswer } from '../api/budget.js';
+import type { BudgetLimits, BudgetWindow, Refusal, WindowAnswer } from '../api/budget.js';
 import type { WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 
@@ -34,21 +34,22 @@ function answerOf([word, first = '', second = '', third = '']: readonly string[]
   return { outcome: 'other refusal', refusal: { id: first, level: Number(second), agoMs: Number(third) } };
 }
 
-/** The last 429 of a workspace, and how long requests are paused after it, for the status. */
-export async function readLastRefusal({
-  redis,
-  keys,
-  workspace,
-}: WorkspaceRedis): Promise<{ refusal: Refusal | null; pausedMs: number }> {
+/** What the status shows of a budget: the last 429, how long requests are paused after it, and the used share of the last window. */
+export async function readBudgetUse(
+  { redis, keys, workspace }: WorkspaceRedis,
+  { requests, perSeconds }: BudgetLimits,
+): Promise<{ refusal: Refusal | null; pausedMs: number; used: number }> {
   const budget = keys.budget(workspace);
   const [fields, left, pausedMs] = await Promise.all([
-    redis.hmget(budget, 'ends', 'refusal', 'level'),
+    redis.hmget(budget, 'ends', 'refusal', 'level', 'last', 'used'),
     redis.pttl(budget),
     redis.pttl(keys.budgetPause(workspace)),
   ]);
-  const [ends = null, id = null, level = null] = fields;
-  const paused = { pausedMs: Math.max(0, pausedMs) };
-  if (ends === null || id === null || left <= 0) return { refusal: null, ...paused };
-  const agoMs = Math.max(0, Number(ends) - left - Number(id));
-  return { refusal: { id, level: Number(level), agoMs }, ...paused };
+  const [ends = null, id = null, level = null, last, taken] = fields;
+  const nowMs = Number(ends) - left;
+  // `taken` is the number of requests in the window when one was last asked for.
+  const isNow = left > 0 && nowMs - Number(last) < perSeconds * 1_000;
+  const now = { pausedMs: Math.max(0, pausedMs), used: isNow ? Math.min(1, (Number(taken) || 0) / requests) : 0 };
+  if (ends === null || id === null || left <= 0) return { refusal: null, ...now };
+  return { refusal: { id, level: Number(level), agoMs: Math.max(0, nowMs - Number(id)) }, ...now };
 }

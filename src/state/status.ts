@@ -3,13 +3,13 @@ import type { allowanceAfter } from '../api/allowance.js';
 import type { BudgetLimits } from '../api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
-import type { ListStatus, RedisStatus, StoredWorkspace } from '../observability/status.js';
+import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js';
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
-import { readLastRefusal } from './budget.js';
+import { readBudgetUse } from './budget.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { readFailure, timesIn } from './schedule.js';
@@ -38,13 +38,13 @@ interface View extends WorkspaceRedis {
 export async function readWorkspaceStatus(
   view: Omit<View, 'workspace'>,
   { name, budget, lists }: WatchedWorkspace,
-): Promise<StoredWorkspace> {
+): Promise<WorkspaceStatus> {
   const { redis, keys } = view;
   const state = await readState(redis, keys, name);
   const { since: stateSince = null, lostAt: stateLostAt = null, rewound: stateRewound = null } = state ?? {};
-  const [logLength, { refusal, pausedMs }, listStatuses] = await Promise.all([
+  const [logLength, { refusal, pausedMs, used }, listStatuses] = await Promise.all([
     redis.xlen(keys.log(name)),
-    readLastRefusal({ redis, keys, workspace: name }),
+    readBudgetUse({ redis, keys, workspace: name }, budget),
     Promise.all(
       Object.entries(lists).map(([list, options]) =>
         readListStatus({ ...view, workspace: name }, { list, stateSince, ...options }).catch((error: unknown) =>
@@ -55,7 +55,7 @@ export async function readWorkspaceStatus(
   ]);
   const since = { stateSince, stateLostAt, stateRewound };
   const { requests: allowed } = view.allowance(budget, refusal);
-  return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed }, lists: listStatuses };
+  return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed, used }, lists: listStatuses };
 }
 
 /** One read per kind of key: `status` reads thousands of lists. */

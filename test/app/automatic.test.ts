@@ -37,9 +37,5 @@ it('automatic: lists are swept again and again, except within their interval', a
   expect(organization?.lastSweep).toEqual(first['organization']?.lastSweep);
   expect([people?.intervalMs, organization?.intervalMs]).toEqual([null, 3_600_000]);
   expect(people?.freshness?.sweepMs).toBe(people?.lastSweep?.tookMs);
-  // With the next heartbeat, the requests are in the status.
-  await eventually(async () => {
-    const { workspaces } = await feed.status();
-    expect(workspaces[0]!.budget.lastMinute.spent.map(({ kind }) => kind)).toContain('walk');
-  });
+  await eventually(async () => expect((await feed.status()).workspaces[0]!.budget.used).toBeGreaterThan(0));
 });

@@ -12,9 +12,10 @@ describe('status text', () => {
     const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
     const subscriptions: Status['subscriptions'] = [
       subscription({ name: 'ops', paused: true, disabled }),
-      subscription({ name: 'stuck', paused: true, stalled: { since: EARLIER, where: 'paused' } }),
+      subscription({ name: 'stuck', paused: true, stalledSince: EARLIER }),
       subscription({ name: 'sad', failingSince: EARLIER }),
       subscription({ name: 'fine', on: ['crm.*', 'changefeed.*'] }),
+      subscription({ name: 'slow', lagEvents: 3, lagSeconds: 90 }),
     ];
     const status = {
       at: '2026-01-01T02:00:00.000Z',
@@ -28,11 +29,13 @@ describe('status text', () => {
       [
         'all is well',
         '',
-        'subscription     handler  on        lag   delayed  dead',
-        'ops (DISABLED)   webhook  crm.*     none  0        0',
-        'stuck (STALLED)  webhook  crm.*     none  0        0',
-        'sad (failing)    webhook  crm.*     none  0        0',
-        'fine             webhook  crm.* +1  none  0        0',
+        'subscription     handler  on        lag                   delayed  dead',
+        'ops (DISABLED)   webhook  crm.*     none                  0        0',
+        'stuck (STALLED)  webhook  crm.*     none                  0        0',
+        'sad (failing)    webhook  crm.*     none                  0        0',
+        'fine             webhook  crm.* +1  none                  0        0',
+        'slow             webhook  crm.*     3 events, 1 min 30 s  0        0',
+        'oldest waiting event: 1 min 30 s, of slow',
         '',
         'no process runs: changefeed start',
       ].join('\n'),
@@ -53,27 +56,19 @@ describe('status text', () => {
         shortcuts: { last: READ, first: READ, aimed: READ, open: READ },
       }),
     );
-    const requests = {
-      requests: 470,
-      share: 0.98,
-      spent: names.map((one) => ({ list: one, kind: 'walk' as const, requests: 78 })),
-    };
-    const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, lastMinute: requests };
+    const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0.98 };
     const status: Status = {
       at: AT,
       redis: HEALTHY_REDIS,
       workspaces: [
         {
-          ...{
-            name: 'acme',
-            stateSince: EARLIER,
-            stateLostAt: null,
-            stateRewound: null,
-            logLength: 48_213,
-            budget,
-            lists,
-          },
-          advice: [{ do: 'raise-budget', requests: 80, limit: 100, perSeconds: 10 }, { do: 'disable-lists' }],
+          name: 'acme',
+          stateSince: EARLIER,
+          stateLostAt: null,
+          stateRewound: null,
+          logLength: 48_213,
+          budget,
+          lists,
         },
       ],
       subscriptions: ['on-call', 'warehouse', 'owner-changed'].map((name) =>

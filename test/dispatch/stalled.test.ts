@@ -32,11 +32,11 @@ describe('stalled', () => {
     await fanOut.queues.of('ops').pause();
     await fanOut.append(1);
     await eventually(async () => expect(await ops(fanOut)).toMatchObject({ waiting: 1 }));
-    expect((await ops(fanOut)).stalled).toBeNull();
+    expect((await ops(fanOut)).stalledSince).toBeNull();
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toMatchObject({ where: 'paused' });
+    expect((await ops(fanOut)).stalledSince).not.toBeNull();
     await fanOut.queues.of('ops').resume();
-    await eventually(async () => expect(await ops(fanOut)).toMatchObject({ lagEvents: 0, stalled: null }));
+    await eventually(async () => expect(await ops(fanOut)).toMatchObject({ lagEvents: 0, stalledSince: null }));
   });
 
   it('stalled: an event that has no job', async () => {
@@ -52,7 +52,7 @@ describe('stalled', () => {
     await job!.remove();
     await queue.resume();
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toMatchObject({ where: 'jobless' });
+    expect((await ops(fanOut)).stalledSince).not.toBeNull();
   });
 
   it('stalled: an event that has no job, although an event of another record waits for its retry', async () => {
@@ -68,7 +68,7 @@ describe('stalled', () => {
     });
     await jobs.find(({ data }) => data.group?.endsWith('r1'))!.remove();
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toMatchObject({ where: 'jobless' });
+    expect((await ops(fanOut)).stalledSince).not.toBeNull();
   });
 
   it('stalled: an event that no dispatcher reads', async () => {
@@ -78,7 +78,7 @@ describe('stalled', () => {
     await fanOut.dispatcher.stop();
     await fanOut.append(2);
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toMatchObject({ where: 'log' });
+    expect((await ops(fanOut)).stalledSince).not.toBeNull();
   });
 
   it('stalled: no event of a subscription that a person has disabled', async () => {
@@ -87,7 +87,7 @@ describe('stalled', () => {
     await fanOut.append(1);
     await lag(fanOut, 1);
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toBeNull();
+    expect((await ops(fanOut)).stalledSince).toBeNull();
   });
 
   it('stalled: no event that waits for its retry, that is handled, or that is behind such an event', async () => {
@@ -99,7 +99,7 @@ describe('stalled', () => {
     await fanOut.append(1, 2);
     await eventually(async () => expect(await ops(fanOut)).toMatchObject({ delayed: 1, lagEvents: 2 }));
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toBeNull();
+    expect((await ops(fanOut)).stalledSince).toBeNull();
   });
 
   it('stalled: no event that is held behind a dead letter on purpose', async () => {
@@ -109,7 +109,7 @@ describe('stalled', () => {
     await fanOut.append(1, 2);
     await eventually(async () => expect(await ops(fanOut)).toMatchObject({ dead: 1, lagEvents: 1 }));
     fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalled).toBeNull();
+    expect((await ops(fanOut)).stalledSince).toBeNull();
   });
 
   it('stalled: no event of a long queue that goes on', async () => {
@@ -121,7 +121,7 @@ describe('stalled', () => {
     const pending = test.keys.pending('ops', 'acme');
     const [last] = (await queues.of('ops').getWaiting()).map(({ id }) => id!).slice(-1);
     await test.redis.zadd(pending, '1', last!);
-    expect((await ops(fanOut)).stalled).toBeNull();
+    expect((await ops(fanOut)).stalledSince).toBeNull();
   });
 
   it('lag: all unread events are counted, also where the log returns few at a time', async () => {

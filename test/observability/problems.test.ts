@@ -123,7 +123,7 @@ describe('problems', () => {
     ],
     [
       'events that wait although nothing keeps them back',
-      { subscriptions: [subscription({ stalled: { since: EARLIER, where: 'jobless' } })] },
+      { subscriptions: [subscription({ stalledSince: EARLIER })] },
       ['error subscription.stalled subscription:ops'],
     ],
     [

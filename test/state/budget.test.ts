@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BudgetLimits, WindowAnswer, WindowAsk } from '../../src/api/budget.js';
 import { createSharedBudget, type SharedBudget } from '../../src/api/shared-budget.js';
 import { isAborted, systemClock } from '../../src/runtime/clock.js';
-import { createBudgetWindow } from '../../src/state/budget.js';
+import { createBudgetWindow, readBudgetUse } from '../../src/state/budget.js';
 import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';
 
@@ -78,6 +78,18 @@ describe('the request budget', () => {
       }
     },
   );
+
+  it('budget: the used share is that of the last window', async () => {
+    const limits = { requests: 10, perSeconds: 1 };
+    const used = async (): Promise<number> => {
+      const { redis: client, keys } = redis;
+      return (await readBudgetUse({ redis: client, keys, workspace: 'acme' }, limits)).used;
+    };
+    expect(await used()).toBe(0);
+    await window().take({ wanted: 5, allowed: 10, burst: 10, windowMs: 1_000, refusal: null });
+    expect(await used()).toBe(0.5);
+    await eventually(async () => expect(await used()).toBe(0));
+  });
 
   it('budget: without the shared window they exceed it (control)', async () => {
     const limits = { requests: 10, perSeconds: 4 };

@@ -222,7 +222,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
         }),
       ],
     },
-    { subscriptions: [subscription({ stalled: { since: EARLIER, where: 'paused' } })] },
+    { subscriptions: [subscription({ stalledSince: EARLIER })] },
     { processes: [process(ALL_ROLES, { waiting: { lists: 900, forMs: 40_000 } })] },
     {
       processes: [process(ALL_ROLES, { failing: [{ loop: 'lost jobs', since: EARLIER, at: AT, error: 'WRONGTYPE' }] })],

@@ -50,7 +50,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   failures: 0,
   lastError: null,
   manyDead: false,
-  stalled: null,
+  stalledSince: null,
   lagEvents: 0,
   lagSeconds: 0,
   unreadable: null,
@@ -66,7 +66,6 @@ export const process = (roles: readonly string[], more: object = {}): Status['pr
   workspaces: ['acme'],
   stalled: [],
   failing: [],
-  spent: [],
   ...more,
 });
 export const HEALTHY_REDIS = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
@@ -80,8 +79,7 @@ export function problemsWith(more: {
   redis?: Status['redis'];
 }): Status['problems'] {
   const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
-  const lastMinute = { requests: 0, share: 0, spent: [] };
-  const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, lastMinute };
+  const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0 };
   const workspace = {
     name: 'acme',
     stateSince: EARLIER,
@@ -89,7 +87,6 @@ export function problemsWith(more: {
     stateRewound: null,
     logLength: 0,
     budget,
-    advice: [],
     lists,
   };
   return problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });

@@ -15,7 +15,7 @@ export const status = defineFeedCommand({
     json: flag('print it as JSON; with --watch, a line each time'),
     check: flag('exit with 1 when the feed does not poll, dispatch or handle as it should'),
     watch: flag('show it again every 2 s until Ctrl+C'),
-    verbose: flag('also how the budget is used, what shortcuts found, and errors that are over'),
+    verbose: flag('also what shortcuts found, and errors that are over'),
   },
   async run({ json = false, check = false, watch = false, verbose = false }, { feed }, io) {
     let now = await feed.status();

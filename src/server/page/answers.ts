@@ -117,8 +117,7 @@ export const history = z.strictObject({
       workspaces: z.array(
         z.strictObject({
           name: z.string(),
-          requests: count.describe('in the minute before'),
-          share: z.number().describe('of the budget'),
+          used: z.number().describe('share of the budget'),
           allowed: z.number(),
           pausedMs: z.number(),
         }),

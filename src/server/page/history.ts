@@ -26,10 +26,9 @@ export function createHistory(clock: Pick<Clock, 'now'>) {
 function sampleOf({ workspaces, subscriptions }: Status, at: string): Sample {
   return {
     at,
-    workspaces: workspaces.map(({ name, budget: { allowed, pausedMs, lastMinute } }) => ({
+    workspaces: workspaces.map(({ name, budget: { allowed, pausedMs, used } }) => ({
       name,
-      requests: lastMinute.requests,
-      share: lastMinute.share,
+      used,
       allowed,
       pausedMs,
     })),

@@ -103,7 +103,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
       .getByText(/ s old/)
       .waitFor();
     expect(await page.getByRole('row').count()).toBe(7);
-    await page.getByText(/requests in the last minute/).waitFor();
+    await page.getByText(/of the budget of/).waitFor();
     await page.goto(`${url}/#/schema?list=people`);
     await page.getByRole('rowheader', { name: '이름' }).waitFor();
   });

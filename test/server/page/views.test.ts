@@ -1,19 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
 import { PROBLEM_KINDS } from '../../../src/events/types.js';
-import type { Advice } from '../../../src/observability/status.js';
 import { CHROMIUM, NARROW, useBrowser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
-const ADVICE: readonly Advice[] = [
-  { do: 'raise-budget', requests: 80, limit: 100, perSeconds: 10 },
-  { do: 'slow-list', list: 'people', share: 0.6 },
-  { do: 'disable-lists' },
-  { do: 'check-other-client', allowed: 40, requests: 80, perSeconds: 10 },
-  { do: 'lower-interval', list: 'memo', ms: 120_000 },
-];
 const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', since: '2026-01-01T00:00:00.000Z' };
 
 // Skipped where no Chromium is installed; .ci/ensure-chromium installs one.
@@ -42,7 +34,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     },
   );
 
-  it('page: in Korean, problems, errors, roles and advice have Korean texts', async () => {
+  it('page: in Korean, problems, errors, and roles have Korean texts', async () => {
     const { url } = await open({ roles: ['poll', 'dispatch', 'handle'] });
     const { page } = await browse(`${url}/#/problems`, { locale: 'ko-KR' });
     await page.route('**/api/status', async (route) => {
@@ -51,7 +43,6 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
       const facts = { severity: 'error', subject: 'list:people', message, since: null };
       status.problems = PROBLEM_KINDS.map((kind) => ({ kind, ...facts }));
       for (const workspace of status.workspaces) {
-        workspace.advice = ADVICE;
         for (const list of workspace.lists) list.failure = { ...FAILURE, at: FAILURE.since };
       }
       await route.fulfill({ json: status });
@@ -61,13 +52,10 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     // A process is shown when it has reported.
     await page.getByText('처리, 분배, 수집').waitFor();
     const problems = await page.locator('main').innerText();
-    await page.goto(`${url}/#/lists`);
-    const advice = page.getByText('더 빨리 갱신하려면');
-    await advice.waitFor();
     const english = /[a-z]{2,} [a-z]{2,}/i;
     // Kinds, codes and commands are names, not sentences.
     const names = /changefeed [\w-]+|CF_\w+/g;
-    expect(`${problems} ${await advice.innerText()}`.replaceAll(names, '').match(english)).toBeNull();
+    expect(problems.replaceAll(names, '').match(english)).toBeNull();
   });
 
   it('page: the todos name one time zone for their age and their days', async () => {
@@ -180,5 +168,5 @@ interface Boxed {
 
 interface StatusAnswer {
   problems: object[];
-  workspaces: { advice: readonly object[]; lists: { failure: object | null }[] }[];
+  workspaces: { lists: { failure: object | null }[] }[];
 }
