@@ -45,6 +45,8 @@ export interface ErrorFacts {
   /** One sentence or two: what, where, what to do. */
   message: string;
   cause?: unknown;
+  /** What the other side said: a receiver, a database. It may quote a record; see `partsOf`. @defaultValue nothing */
+  said?: string;
   /** Anything else worth a field in a log line: list, page, status … */
   [fact: string]: unknown;
 }
@@ -52,11 +54,13 @@ export interface ErrorFacts {
 export class ChangefeedError extends Error {
   override readonly name = 'ChangefeedError';
   readonly code: ErrorCode;
+  readonly said: string;
   readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, { message, cause, ...facts }: ErrorFacts) {
+  constructor(code: ErrorCode, { message, cause, said = '', ...facts }: ErrorFacts) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.said = said;
     this.facts = facts;
   }
 }

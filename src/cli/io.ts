@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { messageOf } from '../errors.js';
+import { partsOf } from '../handlers/errors.js';
 import { systemClock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import { untilNpmEnds } from '../runtime/npm-parent.js';
@@ -166,7 +167,7 @@ function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
     isReported = true;
     const place = placeIn(error instanceof Error ? (error.stack ?? '') : '');
     const where = place === undefined ? '' : ` at ${place}`;
-    const message = messageOf(error).replace(/[.!?]?$/, (end) => end || '.');
+    const message = partsOf(error).known.replace(/[.!?]?$/, (end) => end || '.');
     const stack = process.env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
     process.stderr.write(
       `changefeed: an error outside of any awaited call (a promise that a handler does not await?)${where}: ${message} Stopping; nothing is lost. [CF_HANDLER_UNCAUGHT]${stack}\n`,

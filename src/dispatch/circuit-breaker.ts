@@ -7,8 +7,7 @@
  * authoritative and comes first. If the process is killed in between, or a person deletes it, `enforceDisabled` and the
  * next start of a worker let the queue follow it.
  */
-import { messageOf } from '../errors.js';
-import { isDisabling } from '../handlers/errors.js';
+import { isDisabling, partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
@@ -37,7 +36,7 @@ export async function noteFailure(
 ): Promise<'failing' | 'disabled'> {
   const { name, disableAfterMs = 0 } = subscription;
   const nowMs = clock.now();
-  const message = messageOf(error).slice(0, LONGEST_REASON);
+  const message = partsOf(error).known.slice(0, LONGEST_REASON);
   const lasting = `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
   const [isAtOnce, succeededAtMs] = [isDisabling(error), await lastSuccessMs(queue)];
   const reason = isAtOnce ? message : lasting;

@@ -5,8 +5,8 @@
  */
 import { UnrecoverableError } from 'bullmq';
 import { z } from 'zod';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { isPermanent, retryAfterMsOf } from '../handlers/errors.js';
+import { ChangefeedError } from '../errors.js';
+import { classOf, isPermanent, partsOf, retryAfterMsOf } from '../handlers/errors.js';
 import type { RetryPolicy } from '../handlers/handler.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
@@ -45,9 +45,9 @@ export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: nu
   return {
     attempt,
     at: isoTime(nowMs),
-    error: isErrorLike(thrown) ? shorten(String(thrown.name)) : typeof thrown,
+    error: classOf(thrown),
     ...(code === undefined ? {} : { code }),
-    message: shorten(isErrorLike(thrown) ? String(thrown.message) : messageOf(thrown)),
+    message: shorten(partsOf(thrown).whole),
     frames: framesOf(thrown),
   };
 }
@@ -67,7 +67,7 @@ export class AttemptFailedError extends Error {
   readonly waitMs: number;
 
   constructor(failure: FailedAttempt, waitMs: number) {
-    super(failure.message);
+    super(failure.code ?? failure.error);
     this.waitMs = waitMs;
     this.stack = JSON.stringify(failure);
   }

@@ -4,6 +4,7 @@
  */
 import { Worker, type WorkerOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../errors.js';
+import { partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
@@ -126,7 +127,7 @@ export function createHandlerPool(options: HandlerPoolOptions) {
 
 async function closeHandler({ name, close }: Subscription, logger: Log): Promise<void> {
   await close?.().catch((error: unknown) => {
-    logger.warn({ subscription: name, error: messageOf(error) }, 'handler failed to close');
+    logger.warn({ subscription: name, error: partsOf(error).known }, 'handler failed to close');
   });
 }
 

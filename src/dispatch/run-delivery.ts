@@ -17,6 +17,7 @@
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
+import { partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
@@ -314,8 +315,10 @@ async function fail(thrown: unknown, run: Run, context: RunContext): Promise<nev
   const { subscription, logger, failing, clock } = context;
   const { attempt, beganMs } = run;
   const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
-  const { message: error, code, frames } = failure;
+  const { message: said, code, frames } = failure;
+  const { known: error } = partsOf(thrown);
   const facts = { ...factsOf(run, context), attempt, error, at: placeIn(frames.join('\n')), code };
+  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
   const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: Math.random() });
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, 'event became a dead letter');

@@ -2,7 +2,7 @@
  * What a handler throws decides how the event is retried. These errors are recognised by `name` and fields, never by `instanceof`:
  * a configuration file may load its own copy of this package.
  */
-import { ChangefeedError, describe } from '../errors.js';
+import { ChangefeedError, describe, messageOf } from '../errors.js';
 import { parseDuration } from '../runtime/duration.js';
 
 export interface RetryAfterOptions {
@@ -55,7 +55,7 @@ export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | 
 /**
  * Throw it when nothing can be delivered to this subscription any more. The subscription is disabled in all processes until it is
  * enabled again (`changefeed enable`, `feed.enable`). The event does not become a dead letter and the attempt does not count: it is
- * the first of its record to be handled afterwards. The error's message is shown as the reason.
+ * the first of its record to be handled afterwards. The error's message is shown as the reason, so it must not quote the record.
  */
 export class DisableSubscriptionError extends Error {
   override readonly name = 'DisableSubscriptionError';
@@ -74,6 +74,52 @@ export function retryAfterMsOf(error: unknown): number | undefined {
   if (nameOf(error) !== 'RetryAfterError') return undefined;
   const { retryAfterMs } = error as { retryAfterMs?: unknown };
   return isWait(retryAfterMs) ? retryAfterMs : undefined;
+}
+
+export interface ErrorParts {
+  /** For the log and the status: only what Changefeed knows. */
+  known: string;
+  /**
+   * With the words of others: of a receiver, a database, or a function of the configuration. They may quote a record, so this is only in
+   * the dead letter, where the record is, and in the log at level `debug`.
+   */
+  whole: string;
+}
+
+export function partsOf(thrown: unknown): ErrorParts {
+  // An error of another realm, or of another copy of this package, is no instance of a class here.
+  const { message: own, cause, code, status, statusCode } = Object(thrown) as Record<string, unknown>;
+  const ours = [thrown, cause].find(isOurs);
+  const message = typeof own === 'string' && own !== '' ? own : messageOf(thrown);
+  const said = ours?.said ?? '';
+  const whole = said === '' ? message : `${message} It said: ${said}`;
+  if (ours !== undefined)
+    return { known: said === '' ? ours.message : `${ours.message} It said ${charactersOf(said)}.`, whole };
+  // Its message is meant to be shown: see above.
+  if (isDisabling(thrown)) return { known: message, whole };
+  const about = [classOf(thrown), ...[code, status, statusCode].filter(isCode)].join(' ');
+  return { known: `${about} with a message of ${charactersOf(message)}`, whole };
+}
+
+function charactersOf({ length }: string): string {
+  return `${length} characters (shown with LOG_LEVEL=debug)`;
+}
+
+/** The name of an error's class; of other values their type. */
+export function classOf(thrown: unknown): string {
+  const name = nameOf(thrown);
+  if (typeof thrown !== 'object') return typeof thrown;
+  return typeof name === 'string' && /^[A-Za-z_]\w{0,60}$/.test(name) ? name : 'Error';
+}
+
+/** `ECONNREFUSED`, a SQLSTATE, or a status of HTTP. */
+function isCode(value: unknown): value is string | number {
+  if (typeof value === 'number') return value >= 100 && value < 600;
+  return typeof value === 'string' && /^[A-Z0-9_]{3,40}$/.test(value);
+}
+
+function isOurs(error: unknown): error is ChangefeedError {
+  return nameOf(error) === 'ChangefeedError';
 }
 
 function nameOf(error: unknown): unknown {

@@ -125,7 +125,7 @@ describe('circuit breaker: disableAfter', () => {
     await running.append(1, 2);
     await eventuallyDisabled(running, 'ops');
     expect((await statisticsOf(running, 'ops'))?.disabled?.reason).toBe(
-      'No attempt has succeeded for 200 ms. Last error: no answer',
+      'No attempt has succeeded for 200 ms. Last error: Error with a message of 9 characters (shown with LOG_LEVEL=debug)',
     );
     endpoint.mended = true;
     await running.dispatcher.enable('ops');

@@ -149,7 +149,10 @@ describe('stalled', () => {
         dead: 10,
         failures: 10,
         manyDead: true,
-        lastError: { workspace: 'acme', message: 'the database is down' },
+        lastError: {
+          workspace: 'acme',
+          message: 'PermanentError with a message of 20 characters (shown with LOG_LEVEL=debug)',
+        },
       };
       expect(await ops(fanOut)).toMatchObject(expected);
     });

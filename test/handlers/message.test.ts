@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { isPermanent } from '../../src/handlers/errors.js';
+import { isPermanent, partsOf } from '../../src/handlers/errors.js';
 import { message, type MessageOptions } from '../../src/handlers/message/message.js';
 import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
 import { failureOf, handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
@@ -77,7 +77,7 @@ describe('a message', () => {
   it('message: the error does not contain the path of the URL, even if the answer repeats it', async () => {
     const receiver = await startReceiver(({ path }) => ({ status: 404, body: `no_service ${path}` }));
     const error = await failureOf(deliver({ url: `${receiver.url}/services/T0AAAA/B0BBBB/sesame` }));
-    expect(error.message).toBe(
+    expect(partsOf(error).whole).toBe(
       `Message "chat": 127.0.0.1:${receiver.port} answered 404: the URL does not accept messages, or no longer does; create a new one and configure it. It said: no_service /[hidden]`,
     );
     expect(isPermanent(error)).toBe(false);

@@ -121,6 +121,7 @@ async function add(event: ChangeEvent, { settings, producer, place }: Destinatio
   } catch (error) {
     throw new ChangefeedError('CF_REDIS_UNREACHABLE', {
       message: `Bullmq "${subscription}": could not add to queue "${queue}" at ${place}: ${reasonOf(error)}. The event is tried again.`,
+      ...(quotesCommand(error) && { said: shorten(printable(messageOf(error)), 200) }),
       subscription,
       cause: error,
     });
@@ -128,8 +129,14 @@ async function add(event: ChangeEvent, { settings, producer, place }: Destinatio
 }
 
 function reasonOf(error: unknown): string {
+  if (quotesCommand(error)) return 'Redis answered ERR';
   const { code } = error as NodeJS.ErrnoException;
   return shorten(printable(code ?? messageOf(error)), 200).replace(/\.$/, '');
+}
+
+/** "ERR unknown command …, with args beginning with: …": the arguments are the event. */
+function quotesCommand(error: unknown): boolean {
+  return messageOf(error).startsWith('ERR ');
 }
 
 const LONGEST_PAUSE_MS = 2_000;

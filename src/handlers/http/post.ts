@@ -156,20 +156,19 @@ function refusalError(
   now: number,
 ): Error {
   const start = `${who}: ${place} answered ${status}`;
-  const said = excerpt === '' ? '' : ` It said: ${excerpt}`;
   const refused = (message: string): ChangefeedError =>
-    new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, status });
+    new ChangefeedError('CF_DELIVERY_REFUSED', { message, said: excerpt, subscription, place, status });
   if (status === 410) {
-    const message = `${start} (Gone): the endpoint no longer exists.${said}`;
+    const message = `${start} (Gone): the endpoint no longer exists.`;
     return new DisableSubscriptionError(message, { cause: refused(message) });
   }
   const asked = retryAfterMs(typeof retryAfter === 'string' ? retryAfter : undefined, now);
   if (asked !== null) {
     const waitMs = Math.min(asked, LONGEST_WAIT_MS);
-    const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.${said}`;
+    const message = `${start} and asks to be tried again in ${formatDuration(waitMs)}.`;
     return new RetryAfterError(message, { retryAfter: waitMs, cause: refused(message) });
   }
-  return refused(`${start}${hintOf(status, hints)}.${said}`);
+  return refused(`${start}${hintOf(status, hints)}.`);
 }
 
 function hintOf(status: number, hints: Readonly<Record<number, string>>): string {

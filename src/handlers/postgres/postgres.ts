@@ -210,13 +210,19 @@ function databaseError(
     new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
   if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
   if (/^2[23]/.test(state)) {
-    // The database's message quotes the value and its details the whole row: neither may be shown or kept as cause.
+    // These will not get better. The database's message quotes the value and its details the whole row: neither may be shown or kept as cause.
     const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
     return new PermanentError(message, { cause: failed(message) });
   }
   const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
-  return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
+  if (OWN_WORDS.test(state)) return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
+  const said = shorten(printable(messageOf(error)), 200);
+  const message = `${start}, table ${table}: PostgreSQL refused it (SQLSTATE ${state}). ${remedy}`;
+  return new ChangefeedError('CF_DATABASE_FAILED', { message, said, subscription, sqlState: state });
 }
+
+/** Connection, sign-in, database, rights, resources, shutdown. Any other message may be a trigger's or a function's, with the row in it. */
+const OWN_WORDS = /^(08|28|3D|53|57|42501$)/;
 
 function unreachable(error: unknown): string {
   return `could not be reached (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`;
