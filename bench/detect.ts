@@ -64,10 +64,9 @@ function emptyMemory(): ClassifyOptions['memory'] {
   };
 }
 
-/** A page of this size is one part. */
 async function judged(options: ClassifyOptions): Promise<RecordWrite[]> {
-  const { value } = await classifyPage(store, options).next();
-  return 'changes' in value ? [...value.changes.writes] : [];
+  const page = await classifyPage(store, options);
+  return page.outcome === 'classified' ? page.changes.writes : [];
 }
 
 async function cpuPerRecord(round: number): Promise<number> {

@@ -96,7 +96,7 @@ const switches = z.strictObject({
   /** Length of a stall; ms. */
   stallMs: count.default(30_000),
   /** Number of spaces after an oversized body. */
-  oversizedBytes: count.default(64 * 1_024 * 1_024),
+  oversizedBytes: count.default(16 * 1_024 * 1_024),
   /** How far a stale replica may lag; ms. */
   staleMs: count.default(5_000),
   /** Mutations after every delivered page: changes in the middle of a sweep. */

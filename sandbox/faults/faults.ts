@@ -96,7 +96,7 @@ export const FAULTS = {
   truncated: sound('Often half a body, sent as if it were complete.', now('truncated', OFTEN)),
   stalled: sound('Sometimes a pause in the middle of a body.', now('stalled', SELDOM)),
   dropped: sound('Often a connection cut in the middle of a body.', now('dropped', OFTEN)),
-  oversized: sound('Sometimes 64 MiB of spaces after the body.', now('oversized', SELDOM)),
+  oversized: sound('Sometimes 16 MiB of spaces after the body.', now('oversized', SELDOM)),
   gzip: sound('Every second body is compressed.', now('gzip', { every: 2 })),
   slow: sound('Every answer takes 200 ms.', { latencyMs: 200 }),
 

@@ -34,7 +34,7 @@ export interface ReadApiOptions {
   attempts?: number;
   /** Waits where the server does not name one. @defaultValue { delayMs: 500, maxDelayMs: 30000 } */
   backoff?: BackoffOptions;
-  /** The largest page accepted, in bytes, unpacked. @defaultValue 67108864 */
+  /** The largest page accepted, in bytes, unpacked. @defaultValue 16777216 */
   maxBytes?: number;
   /** Called after every try. @defaultValue none */
   observe?: (tried: ObservedTry) => void;
@@ -48,7 +48,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Attempts and backoff add up to about a minute. After a longer outage the next sweep resumes where this one stopped. */
 const ATTEMPTS = 8;
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * The read API of one workspace. A failed answer is never an empty page.

@@ -51,8 +51,13 @@ export function refusal(answer: Answer, asked: Asked): ChangefeedError {
 }
 
 /** The error of a 2xx answer that does not have the form the interface describes. */
-export function malformed(answer: Answer, asked: Asked, what: string): ChangefeedError {
-  return failure('CF_PAGE_MALFORMED', asked, { answer, what });
+export function malformed(answer: Answer, asked: Asked, what: string, advice = ''): ChangefeedError {
+  return failure('CF_PAGE_MALFORMED', asked, { answer, what, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
+}
+
+/** What to do about a page that is too large. */
+export function smallerPages(list: ListRef): string {
+  return `The server decides how many records a page holds: ask its operator for smaller pages, or set lists.${nameOf(list)}.enabled to false until then.`;
 }
 
 /** The error of a try without an answer, or with an incomplete one. */

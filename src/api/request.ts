@@ -1,13 +1,13 @@
 /** One try: sends one GET, reads the answer to its end and returns its page. Follows no redirect and does not repeat the request. */
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
-import { nameOf, type ListName, type Lists, type ListRef } from '../crm/lists/lists.js';
+import { nameOf, type ListName, type Lists } from '../crm/lists/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { onAbort, OVER } from '../runtime/on-abort.js';
 import type { ApiAddress } from './address.js';
 import type { RequestKind } from './budget.js';
 import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './body.js';
-import { headerOf, noAnswer, unreadable, type Answer, type Asked } from './failure.js';
+import { headerOf, noAnswer, smallerPages, unreadable, type Answer, type Asked } from './failure.js';
 import { pageDigest } from './page-digest.js';
 import { readPage } from './page.js';
 import type { FetchedPage, FetchOptions, KnownPage, UnchangedPage } from './read-api.js';
@@ -147,10 +147,6 @@ async function usableBody<T>({ asked, status }: { asked: Asked; status: number }
     const what = `the answer of the API at ${asked.host} stopped before its end${named(error)}`;
     throw noAnswer(asked, { status, what, cause: error });
   }
-}
-
-function smallerPages(list: ListRef): string {
-  return `The server decides how many records a page holds: ask its operator for smaller pages, or set lists.${nameOf(list)}.enabled to false until then.`;
 }
 
 function noSuchList(workspace: string, list: ListName, { all }: Lists): ChangefeedError {

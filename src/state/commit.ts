@@ -158,7 +158,7 @@ function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMemb
   return [forget, [WALK_PAGES, 'set', number, JSON.stringify(stored)]];
 }
 
-/** The walk that begins now is the first that must show what shortcuts and parts of large pages created. */
+/** The walk that begins now is the first that must show what shortcuts created. */
 export const BEGIN_WALK: readonly FieldChange[] = [
   [UNCONFIRMED_IDS, 'take', '', CREATED],
   [SWEEP, 'del', 'createdRows', ''],

@@ -77,13 +77,13 @@ export class Keys {
   missing = (workspace: string, list: ListName): string => this.#workspace(workspace, `missing:${list}`);
   /** set: ids that only abandoned sweeps, or shortcuts before the sweep under way, have seen. */
   unconfirmed = (workspace: string, list: ListName): string => this.#workspace(workspace, `unconfirmed:${list}`);
-  /** set: ids of records that shortcuts and parts of large pages created since the last walk began. */
+  /** set: ids of records that shortcuts created since the last walk began. */
   created = (workspace: string, list: ListName): string => this.#workspace(workspace, `created:${list}`);
 
   // Of the sweep under way.
   /** set: visited cursors. */
   walkCursors = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-cursors:${list}`);
-  /** hash page → ids, as in `members`, of pages whose members changed. Below 0: of a part of a page. */
+  /** hash page → ids, as in `members`, of pages whose members changed. */
   walkMembers = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-members:${list}`);
   /** hash page → how the page is recognised, as in `pages`. */
   walkPages = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-pages:${list}`);

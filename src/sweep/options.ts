@@ -30,8 +30,6 @@ export interface SweepOptions {
   images?: boolean | undefined;
   /** @defaultValue DEFAULT_REMOVALS */
   removals?: RemovalRules | undefined;
-  /** Records committed by one script. @defaultValue RECORDS_PER_PART */
-  recordsPerPart?: number | undefined;
   /** The most pages requested ahead of the walk; 0: one page after another. @defaultValue PAGES_AHEAD */
   pagesAhead?: number | undefined;
   /** @defaultValue DEFAULT_CREATIONS */

@@ -13,8 +13,7 @@ import type { SerialisedRecord, SweepStore } from './store.js';
 export interface SeenRecord {
   key: string;
   record: UncheckedRecord;
-  /** Of its text. The text itself is made again where it is needed: those of a whole page may take as much memory as the page. */
-  characters: number;
+  /** Of its text. */
   digest: string;
   /** Null where there is no stored record. */
   storedDigest: string | null;
@@ -38,10 +37,9 @@ export async function readSeen(
   const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
   const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
   return [...byKey].map(([key, record], index) => {
-    const text = JSON.stringify(record);
-    const digest = recordDigest(text);
+    const digest = recordDigest(JSON.stringify(record));
     const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
-    return { key, record, characters: text.length, digest, storedDigest };
+    return { key, record, digest, storedDigest };
   });
 }
 
@@ -70,8 +68,7 @@ export async function readDiffering(
   const states = await store.records(list, keys);
   return differing.map((one, index) => {
     const state = states[index] ?? null;
-    // A copy: what is computed of a record and kept with it (memoized.ts) is released with its part, not with its page.
-    return { ...one, record: { ...one.record }, state, stored: parseStored(state) };
+    return { ...one, state, stored: parseStored(state) };
   });
 }
 

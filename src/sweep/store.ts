@@ -220,7 +220,7 @@ export interface Step {
   page?: { number: number; stored: StoredPage | null };
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
-  /** Keys of new records that the walk under way need not show: a shortcut has created them, or a part of a page that is not complete. */
+  /** Keys of new records that the walk under way need not show, because a shortcut has created them. */
   created?: readonly string[];
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */

@@ -102,6 +102,11 @@ describe('page: malformed answers', () => {
     ['an empty array that is no list', '{"success":true,"data":{"errors":[]}}', 'one empty array of another name'],
     ['a null element', '{"success":true,"data":{"peopleList":[{"id":"a"},null]}}', 'found null at 1'],
     ['a number as cursor', '{"success":true,"data":{"peopleList":[{}],"nextCursor":7}}', 'found a number'],
+    [
+      '1,001 records',
+      JSON.stringify({ success: true, data: { peopleList: Array.from({ length: 1_001 }, () => ({})) } }),
+      'expected at most 1000 records, found 1001. Nothing of it was written; a later try asks for it again. The server decides how many',
+    ],
     ['half a character as cursor', '{"success":true,"data":{"peopleList":[{}],"nextCursor":"\\ud800"}}', 'half'],
   ])('page: %s is an error and not an empty list', (_name, text, said) => {
     expect(() => readPage(answer(text), asked())).toThrow(

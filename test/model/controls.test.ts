@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
-import { findFailure, loadScripts, violationsOf } from './model.js';
-import { CREATED_BY_A_PART } from './regressions.js';
+import { findFailure } from './model.js';
 import type { Sabotage } from './run.js';
 
 /** Commits records and checkpoint first, and their events in a second step. */
@@ -50,17 +49,6 @@ const removalAtFirstSweep: Sabotage = {
   options: (options) => ({ ...options, removals: { confirm: 1, afterMs: 0, maxShare: 0.2, maxCount: 10 } }),
 };
 
-/** Forgets what a part of a page has created. */
-const partsForgotten: Sabotage = {
-  options: (options) => ({ ...options, recordsPerPart: 2 }),
-  store: (store) => ({
-    ...store,
-    async commit(list, commit) {
-      return await store.commit(list, { ...commit, created: [] });
-    },
-  }),
-};
-
 /** Sweeps ignore that a person accepted held creations. */
 const acceptanceIgnored: Sabotage = {
   store: (store) => ({ ...store, acceptedAt: () => Promise.resolve(null) }),
@@ -89,12 +77,5 @@ describe('model: controls', () => {
   ])('%s', { timeout: 240_000 }, async (_what, sabotage, says, seed) => {
     const failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 3_000, seed, sabotage });
     expect(failure?.violations.join('\n')).toMatch(says);
-  });
-
-  it('model: finds that what a part of a page has created is not noted (control)', async () => {
-    await loadScripts(redis.redis);
-    expect(await violationsOf(redis, CREATED_BY_A_PART)).toEqual([]);
-    const found = await violationsOf(redis, CREATED_BY_A_PART, partsForgotten);
-    expect(found.join('\n')).toMatch(/stored records.*too many/);
   });
 });

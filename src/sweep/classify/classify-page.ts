@@ -23,7 +23,6 @@ import { readDiffering, readSeen, talliedValueTypes, type DifferingRecord, type 
 import type { Checkpoint, CreatedRecords, RecordWrite, Step, SweepStore } from '../store.js';
 import { isCertain } from './certain.js';
 import { decide, isDecidedSince, type DecidedRecord, type DecideRules } from './classify-record.js';
-import { inParts } from './page-parts.js';
 
 /** Who asked for a page. A shortcut knows which ids shortcuts have created since the last walk began, and whether kept cursors are live. */
 export type AskedBy = { by: 'walk' } | { by: 'shortcut'; created: CreatedRecords; isLive: boolean };
@@ -41,12 +40,10 @@ export interface ClassifyOptions extends DecideRules {
   memory: SweepMemory;
   /** Null: new records are not guarded, as in a baseline. */
   guard: ListGuard | null;
-  /** Records committed by one script. @defaultValue RECORDS_PER_PART */
-  recordsPerPart?: number | undefined;
 }
 
-/** What a part of a page changes. */
-export interface PartChanges {
+/** What a page changes. */
+export interface PageChanges {
   writes: RecordWrite[];
   schema: SchemaDelta;
   /** Keys of new records. */
@@ -60,8 +57,7 @@ export type ClassifiedPage =
       settled: boolean;
       /** The records on the page, each once. */
       keys: readonly string[];
-      /** Of the last part, or of the whole page. */
-      changes: PartChanges;
+      changes: PageChanges;
       /** Null: the members of the page are those of the last complete sweep. */
       members: NonNullable<Step['members']> | null;
       reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'unreadable'>;
@@ -70,43 +66,30 @@ export type ClassifiedPage =
       /** Records that differ, and that a shortcut leaves to the walk. */
       left: number;
     }
-  /** Only the whole list can answer the question. Nothing more of the page is written. */
+  /** Only the whole list can answer the question. Nothing of the page is written. */
   | { outcome: 'survey'; question: SurveyQuestion };
 
-/**
- * Classifies a page in parts: yields every part but the last, and returns the last. The caller commits each part before it asks
- * for the next.
- * @throws ChangefeedError CF_PAGE_MALFORMED when a record has no id
- */
-export async function* classifyPage(
-  store: SweepStore,
-  options: ClassifyOptions,
-): AsyncGenerator<PartChanges, ClassifiedPage, undefined> {
+/** @throws ChangefeedError CF_PAGE_MALFORMED when a record has no id */
+export async function classifyPage(store: SweepStore, options: ClassifyOptions): Promise<ClassifiedPage> {
   const { page, records, rules, memory, unreadable, checkpoint } = options;
   const seen = await readSeen(store, records, rules);
   const before = rules.recognisedOnly ? null : await store.members(rules.list.name, page);
   const fresh = suspiciousCreations(options, seen);
   if (fresh > 0) return { outcome: 'survey', question: { about: 'creations', fresh } };
-  const parts = inParts(seen, options.recordsPerPart);
   const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
   // A record that an earlier page has shown too must count once, so such a page is compared in every sweep. So is one with a record
   // that cannot be read.
   const isOwn = unreadable.length === 0 && keys.every((key) => !memory.seen.has(key));
-  // One older record makes the whole page doubtful, including earlier parts: it comes from a lagging replica.
-  const lagging = parts.length > 1 && (await isLagging(store, parts, options));
-  const tally = new PageTally(options, { before: new Set(before), lagging });
-  for (const [index, part] of parts.entries()) {
-    const question = await tally.add(store, part);
-    if (question !== null) return { outcome: 'survey', question };
-    if (index < parts.length - 1) yield tally.takeChanges();
-  }
+  const tally = new PageTally(options, new Set(before));
+  const question = await tally.add(store, seen);
+  if (question !== null) return { outcome: 'survey', question };
   const members = rules.recognisedOnly || sameMembers(before, keys) ? null : { page, keys };
   const { changedPages = 0 } = checkpoint;
   return {
     outcome: 'classified',
     settled: isOwn && tally.settled,
     keys,
-    changes: tally.takeChanges(),
+    changes: tally.changes,
     members,
     doubtful: tally.doubtful,
     left: tally.left,
@@ -138,18 +121,6 @@ function suspiciousCreations(
   return isSuspicious(counts, guard) ? counts.fresh : 0;
 }
 
-async function isLagging(
-  store: SweepStore,
-  parts: readonly (readonly SeenRecord[])[],
-  options: ClassifyOptions,
-): Promise<boolean> {
-  for (const part of parts) {
-    const differing = await readDiffering(store, options.rules.list.name, part);
-    if (differing.some((row) => isOlder(row, options))) return true;
-  }
-  return false;
-}
-
 /** Not of a record that was decided about since: the answer is older, and says nothing about the replica that gave it. */
 function isOlder({ record, stored }: DifferingRecord, options: DecideRules): boolean {
   if (stored === null || isDecidedSince(stored, options)) return false;
@@ -162,8 +133,7 @@ class PageTally {
   readonly #options: ClassifyOptions;
   /** Members of the page in the last complete sweep. */
   readonly #before: ReadonlySet<string>;
-  readonly #lagging: boolean;
-  #changes = noChanges();
+  readonly changes: PageChanges = { writes: [], schema: new Map(), created: [] };
   #counts: Checkpoint['counts'];
   #fresh: number;
   #muted: Readonly<Record<string, number>>;
@@ -173,28 +143,27 @@ class PageTally {
   /** Records that a shortcut leaves to the walk. */
   left = 0;
 
-  constructor(options: ClassifyOptions, { before, lagging }: { before: ReadonlySet<string>; lagging: boolean }) {
+  constructor(options: ClassifyOptions, before: ReadonlySet<string>) {
     this.#options = options;
     this.#before = before;
-    this.#lagging = lagging;
     const { counts, fresh = 0, muted = {} } = options.checkpoint;
     this.#counts = counts;
     this.#fresh = fresh;
     this.#muted = muted;
   }
 
-  /** Returns the question that only the whole list can answer, if there is one; then nothing of the part is written. */
-  async add(store: SweepStore, part: readonly SeenRecord[]): Promise<SurveyQuestion | null> {
+  /** Returns the question that only the whole list can answer, if there is one; then nothing of the page is written. */
+  async add(store: SweepStore, seen: readonly SeenRecord[]): Promise<SurveyQuestion | null> {
     const { asked, observation, rules } = this.#options;
-    const differing = await readDiffering(store, rules.list.name, part);
-    const lagging = this.#lagging || differing.some((row) => isOlder(row, this.#options));
-    const { moved, moving } = lagging ? NO_MOVES : this.#moves(part, differing);
+    const differing = await readDiffering(store, rules.list.name, seen);
+    const lagging = differing.some((row) => isOlder(row, this.#options));
+    const { moved, moving } = lagging ? NO_MOVES : this.#moves(seen, differing);
     if (asked.by === 'walk' && moving.length > 0) return { about: 'fields', fields: moving };
     const context = { ...this.#options, observation: { ...observation, lagging } };
     const decided = differing.map((row) => ({ row, decision: decide(row, context) }));
     this.doubtful ||= decided.some(({ decision }) => decision.kind === 'stale');
     if (asked.by === 'shortcut' && this.doubtful) return null;
-    for (const { key, digest, storedDigest } of part) if (digest === storedDigest) this.#count(key, 'unchanged');
+    for (const { key, digest, storedDigest } of seen) if (digest === storedDigest) this.#count(key, 'unchanged');
     decided.forEach(({ row, decision }, index) => {
       const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
       if (asked.by === 'walk') this.#decided(row, this.#heldBack(row, decision));
@@ -208,23 +177,16 @@ class PageTally {
     return null;
   }
 
-  /** What was added since the last call. */
-  takeChanges(): PartChanges {
-    const taken = this.#changes;
-    this.#changes = noChanges();
-    return taken;
-  }
-
   reached(): Pick<Checkpoint, 'counts' | 'fresh' | 'muted'> {
     return { counts: this.#counts, ...(this.#fresh > 0 && { fresh: this.#fresh }), muted: this.#muted };
   }
 
-  /** The fields that move on this part of a page and are not decided. */
-  #moves(part: readonly SeenRecord[], differing: readonly DifferingRecord[]): PageMoves {
+  /** The fields that move on this page and are not decided. */
+  #moves(seen: readonly SeenRecord[], differing: readonly DifferingRecord[]): PageMoves {
     const { baseline, checkpoint, drifted, memory, rules } = this.#options;
     if (baseline !== null) return NO_MOVES;
     const { schema, tracked } = memory;
-    return movesOnPage(part, differing, { rules, schema, tracked, drifted, edited: checkpoint.verdict?.edited ?? [] });
+    return movesOnPage(seen, differing, { rules, schema, tracked, drifted, edited: checkpoint.verdict?.edited ?? [] });
   }
 
   /**
@@ -249,11 +211,11 @@ class PageTally {
     const isStored = rules.recognisedOnly ? write !== null : (write?.state ?? state)?.digest === digest;
     if (!isStored) this.settled = false;
     if (write === null) return;
-    this.#changes.writes.push(write);
+    this.changes.writes.push(write);
     if (kind === 'stale' || kind === 'held') return;
-    if (kind === 'created' || kind === 'baselined') this.#changes.created.push(key);
+    if (kind === 'created' || kind === 'baselined') this.changes.created.push(key);
     if (kind === 'created' && asked.by === 'walk') this.#fresh += 1;
-    addToDelta(this.#changes.schema, talliedValueTypes(stored, rules), valueTypesOf(record, rules), memory.tracked);
+    addToDelta(this.changes.schema, talliedValueTypes(stored, rules), valueTypesOf(record, rules), memory.tracked);
   }
 
   /** What a shortcut has seen, the walk sees and counts itself. */
@@ -268,10 +230,6 @@ class PageTally {
     // Such a list may be too long to keep the keys that a walk has seen; a row that stands on two pages counts twice.
     if (asked.by === 'walk' && !rules.recognisedOnly && !memory.seen.has(key)) memory.seen.set(key, page);
   }
-}
-
-function noChanges(): PartChanges {
-  return { writes: [], schema: new Map(), created: [] };
 }
 
 /** A server whose records are all unreadable would make the checkpoint as large as the list. */

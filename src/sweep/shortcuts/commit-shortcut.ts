@@ -35,10 +35,8 @@ export interface ListPosition {
  * - `malformed`: a record without an id. The walk reports it.
  * - `doubt`: a record is older than its stored record, or shows earlier contents.
  * - `too many new`: the guard on new records decides about a whole list.
- * - `large`: the page would be committed in parts, and the last one may show that the answer is in doubt.
  */
-export type DropReason =
-  'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new' | 'large';
+export type DropReason = 'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new';
 
 /** What the page showed, what was committed of it, and the counts of the walk with it. */
 export interface ShownPage extends PageAnswer {
@@ -107,9 +105,9 @@ async function classify(
   { shortcut, answer, askedAtMs, isLive, state: { lastSweep }, memory, ...walk }: ShortcutAnswer,
 ): Promise<Extract<ClassifiedPage, { outcome: 'classified' }> | DropReason> {
   const { store } = deps;
-  const { list, rules, images = true, recordsPerPart } = options;
+  const { list, rules, images = true } = options;
   const checkpoint = walk.checkpoint ?? betweenWalks(lastSweep);
-  const parts = classifyPage(store, {
+  const page = classifyPage(store, {
     asked: { by: 'shortcut', isLive, created: await store.created(list) },
     page: shortcut.page,
     records: answer.records,
@@ -124,13 +122,11 @@ async function classify(
     guard: guardOf(options, lastSweep),
     // Without a previous sweep, a doubtful answer is never confirmed: only complete sweeps confirm it.
     observation: observationOf(deps, options, { checkpoint, lastSweep: null }),
-    recordsPerPart,
   });
   try {
-    const { done, value } = await parts.next();
-    if (done !== true) return 'large';
-    if (value.outcome === 'survey') return 'too many new';
-    return value.doubtful ? 'doubt' : value;
+    const classified = await page;
+    if (classified.outcome === 'survey') return 'too many new';
+    return classified.doubtful ? 'doubt' : classified;
   } catch (error) {
     if (error instanceof ChangefeedError && error.code === 'CF_PAGE_MALFORMED') return 'malformed';
     throw error;

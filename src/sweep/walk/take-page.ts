@@ -1,6 +1,6 @@
 /**
- * Reads one page of a walk and classifies its records, or recognises it as unchanged. Commits every part of a page but the last, which the
- * walk commits together with its checkpoint. This file must not know HTTP or Redis.
+ * Reads one page of a walk and classifies its records, or recognises it as unchanged. The walk commits what it changes together with its
+ * checkpoint. This file must not know HTTP or Redis.
  *
  * A page with the bytes that the last complete sweep read is skipped: it is not parsed, and no record on it is compared. This is sound
  * because the digest is kept only while every record on it is stored as the page shows it:
@@ -168,16 +168,15 @@ function mustRestart(error: unknown, cursor: string | null): boolean {
   return error.code === 'CF_CURSOR_LOOP' || (error.code === 'CF_REQUEST_REFUSED' && cursor !== null);
 }
 
-/** Commits every part of a page but the last (see page-parts.ts), and returns what the last part changes. */
 async function classify(
   deps: SweepDeps,
   options: SweepOptions,
-  { answer, askedAtMs, checkpoint, token, memory, lastSweep }: Position & { answer: Page; askedAtMs: number | null },
+  { answer, askedAtMs, checkpoint, memory, lastSweep }: Position & { answer: Page; askedAtMs: number | null },
 ): Promise<ClassifiedPage> {
   const { store, workspace, log } = deps;
-  const { list, rules, baseline, images = true, recordsPerPart, signal } = options;
+  const { list, rules, baseline, images = true } = options;
   const { sweepId, mode, quiet, verdict, pages } = checkpoint;
-  const parts = classifyPage(store, {
+  const classified = await classifyPage(store, {
     asked: { by: 'walk' },
     page: pages + 1,
     records: answer.records,
@@ -191,17 +190,9 @@ async function classify(
     drifted: [...(verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
     observation: observationOf(deps, options, { checkpoint, lastSweep }),
-    recordsPerPart,
   });
-  for (;;) {
-    const { done, value } = await parts.next();
-    if (memory.tracked.justFilled()) log.warn({ workspace, list, tracked: MOST_FIELDS, sweepId }, TOO_MANY_FIELDS);
-    if (done === true) return value;
-    // Some of its records are stored as it shows them, others are not.
-    const unsettled = { number: pages + 1, stored: null };
-    expectCommitted(list, await store.commit(list, { token, page: unsettled, ...value }));
-    signal?.throwIfAborted();
-  }
+  if (memory.tracked.justFilled()) log.warn({ workspace, list, tracked: MOST_FIELDS, sweepId }, TOO_MANY_FIELDS);
+  return classified;
 }
 
 const TOO_MANY_FIELDS =
