@@ -78,8 +78,7 @@ const appMayImport = {
   ],
   inspector: ['app/workspaces', 'crm', 'sweep', 'detect', 'events', 'runtime'],
   'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
-  reload: ['app/context', 'app/workspaces', 'workers/all', 'app/config-warnings', 'config', 'dispatch', 'runtime'],
-  'watch-config': ['app/reload', 'config', 'runtime', 'errors'],
+  'watch-config': ['config', 'runtime', 'errors'],
   doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'redis', 'runtime', 'errors'],
   process: [
     ...['app/changefeed', 'app/state-dir', 'app/watch-config'],

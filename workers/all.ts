@@ -19,18 +19,19 @@ export interface Progress {
   roles: readonly Role[];
 }
 
-export type Workers = ReturnType<typeof createWorkers>;
-
 /** @param before what starts before these roles and stops after them */
 export function createWorkers(
   context: AppContext,
   workspaces: Workspaces,
   before: (wanted: readonly Role[]) => readonly Part[],
 ) {
-  const poll = pollRole(context, workspaces);
   const dispatch = dispatchRole(context, workspaces);
-  const handle = handleRole(context, workspaces);
-  const parts = { poll, dispatch, handle, serve: serveRole(context) };
+  const parts = {
+    poll: pollRole(context, workspaces),
+    dispatch,
+    handle: handleRole(context, workspaces),
+    serve: serveRole(context),
+  };
   let progress: Progress = { phase: 'starting', roles: [] };
   let running: Lifecycle | undefined;
   let starting: Promise<void> | undefined;
@@ -42,9 +43,7 @@ export function createWorkers(
     if (progress.phase === 'starting') progress = { phase: 'running', roles };
   };
   return {
-    poll,
     dispatch,
-    handle,
     get progress(): Progress {
       return progress;
     },

@@ -5,7 +5,6 @@
 import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js';
 import { readsWorkspace } from '../src/events/pattern.js';
 import { followLog, type TailedEvent, type TailOptions } from '../src/dispatch/tail.js';
-import type { Subscription } from '../src/handlers/handler.js';
 import type { Part } from '../src/runtime/lifecycle.js';
 import { runLoop } from '../src/runtime/loop.js';
 import { createBackfillStore } from '../src/state/backfills.js';
@@ -23,14 +22,12 @@ const TRIM_INTERVAL_MS = 60_000;
 export interface DispatchRole extends Part {
   readonly dispatcher: Dispatcher;
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  apply(subscriptions: readonly Subscription[]): Promise<void>;
   /** Closes what was opened without the role having been started. */
   close(): Promise<void>;
 }
 
 export function dispatchRole(context: AppContext, workspaces: Workspaces): DispatchRole {
   const { keys, redis, events, log: logger, clock, watch, loops } = context;
-  let { subscriptions } = context;
   const dispatcher = createDispatcher({
     ...context,
     logger,
@@ -55,7 +52,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
       await dispatcher.start();
       trimming = runLoop({
         name: 'log retention',
-        run: (_signal, alive) => trimLogs(context, { dispatcher, subscriptions, alive }),
+        run: (_signal, alive) => trimLogs(context, { dispatcher, alive }),
         ready: (signal) => watch.untilUsable(signal),
         signal: stopping.signal,
         log: logger,
@@ -69,10 +66,6 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
     },
     dispatcher,
     tail: (call) => followLog({ log: events, workspaces: workspaces.names }, call),
-    async apply(next) {
-      subscriptions = next;
-      await dispatcher.apply(next);
-    },
     async close() {
       await Promise.all([dispatcher.close(), events.close()]);
     },
@@ -80,12 +73,8 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
 }
 
 async function trimLogs(
-  { config, redis, keys, clock, log }: AppContext,
-  {
-    dispatcher,
-    subscriptions,
-    alive,
-  }: { dispatcher: Dispatcher; subscriptions: readonly Subscription[]; alive: () => void },
+  { config, subscriptions, redis, keys, clock, log }: AppContext,
+  { dispatcher, alive }: { dispatcher: Dispatcher; alive: () => void },
 ): Promise<number> {
   const disabled = await dispatcher.enforceDisabled();
   for (const { name: workspace } of config.workspaces) {

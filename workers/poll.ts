@@ -1,8 +1,7 @@
 /** The role `poll`: sweeps each list when it is due, and uses its shortcuts while it waits. */
-import type { WorkspaceConfig } from '../src/config/schema.js';
 import type { ListName } from '../src/crm/lists/lists.js';
 import type { Part } from '../src/runtime/lifecycle.js';
-import { createPoller, type PolledList } from '../src/sweep/poller.js';
+import { createPoller } from '../src/sweep/poller.js';
 import type { SweepProgress } from '../src/sweep/options.js';
 import { useShortcutsUntil } from '../src/sweep/shortcuts/between-sweeps.js';
 import { firstLoad, nextSweepMs, walkLoadOf } from '../src/sweep/schedule.js';
@@ -11,17 +10,12 @@ import type { AppContext } from '../src/app/context.js';
 import { refuseToReport, sweepOnce } from '../src/app/sweeps.js';
 import { enabledLists, listIn, type Workspace, type Workspaces } from '../src/app/workspaces.js';
 
-export interface PollRole extends Part {
-  /** Polls the workspace of this name by these options from now on. Its sweeps under way are aborted; their checkpoints are kept. */
-  apply(config: WorkspaceConfig): Promise<void>;
-}
-
-export function pollRole(context: AppContext, workspaces: Workspaces): PollRole {
+export function pollRole(context: AppContext, workspaces: Workspaces): Part {
   const { watch, log, clock, loops } = context;
-  const polledLists = (workspace: Pick<WorkspaceConfig, 'name' | 'lists'>): PolledList[] =>
-    enabledLists(workspace).map((list) => ({ workspace: workspace.name, list }));
   const poller = createPoller({
-    lists: workspaces.all().flatMap(({ config }) => polledLists(config)),
+    lists: workspaces
+      .all()
+      .flatMap(({ name, config }) => enabledLists(config).map((list) => ({ workspace: name, list }))),
     dueMs: ({ workspace, list }) => dueMs(context, workspaces.get(workspace), list),
     sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
     watch: ({ workspace, list }, turn) => watchList(context, workspaces.get(workspace), { list, ...turn }),
@@ -37,7 +31,6 @@ export function pollRole(context: AppContext, workspaces: Workspaces): PollRole 
       return Promise.resolve();
     },
     stop: () => poller.stop(),
-    apply: (config) => poller.apply(config.name, polledLists(config), () => workspaces.replace(config)),
   };
 }
 

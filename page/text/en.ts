@@ -194,6 +194,7 @@ export const en = {
   'subscriptions.none': 'The configuration has no subscriptions.',
   'sub.on': 'receives',
   'sub.lag': 'Behind',
+  'sub.notBegun': 'has not begun to read',
   'sub.lagValue': '{count} events, {time}',
   'sub.upToDate': 'up to date',
   'sub.rate': 'Handled',

@@ -195,6 +195,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'subscriptions.none': '설정에 구독이 없습니다.',
   'sub.on': '받는 이벤트',
   'sub.lag': '지연',
+  'sub.notBegun': '아직 읽기 시작 전',
   'sub.lagValue': '{count}건, {time}',
   'sub.upToDate': '지연 없음',
   'sub.rate': '처리',

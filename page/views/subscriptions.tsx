@@ -87,9 +87,11 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
         <div>
           <dt>{t('sub.lag')}</dt>
           <dd>
-            {lagEvents === 0
-              ? t('sub.upToDate')
-              : t('sub.lagValue', { count: number(lagEvents), time: duration(lagSeconds * 1_000) })}
+            {lagEvents === null || lagSeconds === null
+              ? t('sub.notBegun')
+              : lagEvents === 0
+                ? t('sub.upToDate')
+                : t('sub.lagValue', { count: number(lagEvents), time: duration(lagSeconds * 1_000) })}
           </dd>
         </div>
         <div>

@@ -34,7 +34,6 @@ import { httpPart, type HttpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { monitored } from './monitoring.js';
 import { presence } from './presence.js';
-import { createReloader, type Reloaded } from './reload.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from './workspaces.js';
@@ -50,7 +49,6 @@ export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
 export type { TodosCall } from '../todos/report.js';
 export type { Inspector, ListSchema, RecordStory } from './inspector.js';
-export type { Reloaded } from './reload.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';
 
@@ -83,6 +81,8 @@ export interface ChangefeedOptions {
   http?: boolean;
   /** Tries per page of the API, the first included, before a sweep is incomplete. @defaultValue 8 */
   attempts?: number;
+  /** When the configuration was read, ms since the epoch: a new subscription with `start: 'now'` begins then. @defaultValue now */
+  configReadAtMs?: number;
   /** Ends the wait for a Redis that does not answer while it is opened. Later it has no effect. */
   signal?: AbortSignal | undefined;
 }
@@ -120,13 +120,6 @@ export interface Changefeed extends Forgetting {
    * @throws ChangefeedError CF_USAGE
    */
   replay(call: ReplayCall): Promise<Replayed>;
-  /**
-   * Applies another configuration while the roles run. Workspaces: their options, such as a new token or interval. Subscriptions: new
-   * ones begin at their `start`; for changed ones, events are handled by the new options from now on; removed ones read no more events
-   * and their running handlers finish. A removed subscription's state stays in Redis: if it comes back, it continues from there. All
-   * other sections, and added or removed workspaces, need a restart. Calls at the same time are carried out one after the other.
-   */
-  reload(config: ConfigInput | Config): Promise<Reloaded>;
   /**
    * Enables a disabled subscription. It continues where it stopped, in order. Returns how it was disabled; null when it was not.
    * @throws ChangefeedError CF_USAGE
@@ -183,9 +176,10 @@ export interface OpenedChangefeed {
 /** As `openChangefeed`, for a configuration that has been checked. */
 export async function openWithBudgets(options: ChangefeedOptions & { config: Config }): Promise<OpenedChangefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
-  const { stateDir = join(process.cwd(), '.changefeed') } = options;
+  const { stateDir = join(process.cwd(), '.changefeed'), configReadAtMs = clock.now() } = options;
+  const opened = await openContext({ ...options, configReadAtMs, stateDir, log, clock });
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
-  const context = await openContext({ ...options, stateDir, measure: prometheus ?? unmeasured, log, clock });
+  const context = { ...opened, measure: prometheus ?? unmeasured };
   const workspaces = createWorkspaces(context, { attempts });
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
@@ -194,12 +188,10 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;
-  const reloader = createReloader(context, workspaces, workers);
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
     await workers.stop();
-    await reloader.idle();
     await Promise.all([workspaces.close(), dispatch.close()]);
   };
   const feed: Changefeed = {
@@ -222,7 +214,6 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
       return dispatcher.deadLetters;
     },
     replay: (call) => dispatcher.replay(call),
-    reload: async (next) => await reloader.reload(checkedConfig(next, 'reload')),
     enable: (subscription) => dispatcher.enable(subscription),
     disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),
     hint: async (list, ids, options = {}) =>

@@ -1,6 +1,6 @@
 /**
  * Warnings about a valid configuration: subscriptions that can never match, handlers that cannot work, and lists that are needed but not
- * polled. Logged by `start` and by a reload. A warning is never false: it compares names that stand in the configuration, and predicts no events.
+ * polled. Logged by `start`. A warning is never false: it compares names that stand in the configuration, and predicts no events.
  */
 import type { Config, WorkspaceConfig } from '../config/schema.js';
 import { builtInLists } from '../crm/lists/lists.js';

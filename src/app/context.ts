@@ -19,9 +19,9 @@ import { createStateGuard, type StateGuard } from '../state/state-guard.js';
 import { openTelemetry } from './telemetry.js';
 
 export interface AppContext {
-  /** As the process was started. Options of workspaces that a reload changed are in `workspaces.ts`. */
   config: Config;
-  /** As the process was started. */
+  /** When it was read, ms. */
+  configReadAtMs: number;
   subscriptions: readonly Subscription[];
   keys: Keys;
   redis: Redis;
@@ -53,14 +53,14 @@ export interface OpenedContext extends AppContext, UsedRedis {
  */
 export async function openContext(options: {
   config: Config;
+  configReadAtMs: number;
   stateDir: string;
   temporary?: boolean | undefined;
-  measure: Measure;
   log: Log;
   clock: Clock;
   signal?: AbortSignal | undefined;
-}): Promise<OpenedContext> {
-  const { config, stateDir, temporary, measure, clock, signal } = options;
+}): Promise<Omit<OpenedContext, 'measure'>> {
+  const { config, configReadAtMs, stateDir, temporary, clock, signal } = options;
   const queueTelemetry = await openTelemetry(config);
   const opened = await openRedis({ url: config.redis.url, stateDir, temporary, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
@@ -86,6 +86,7 @@ export async function openContext(options: {
   });
   return {
     config,
+    configReadAtMs,
     subscriptions: config.subscriptions,
     keys,
     redis,
@@ -94,7 +95,6 @@ export async function openContext(options: {
     watch,
     guard,
     unfinished: createUnfinished(),
-    measure,
     log,
     clock,
     loops: new Map(),

@@ -9,18 +9,9 @@ interface Measuring {
   clock: Clock;
 }
 
-/** The same subscription always gives the same object: the workers of an unchanged one are not restarted. */
-export function createMeasured(
-  measuring: Measuring,
-): (subscriptions: readonly Subscription[]) => readonly Subscription[] {
-  if (measuring.measure === unmeasured) return (subscriptions) => subscriptions;
-  const known = new WeakMap<Subscription, Subscription>();
-  const measured = (one: Subscription): Subscription => {
-    const made = known.get(one) ?? measuredSubscription(one, measuring);
-    known.set(one, made);
-    return made;
-  };
-  return (subscriptions) => subscriptions.map(measured);
+export function withMeasure(subscriptions: readonly Subscription[], measuring: Measuring): readonly Subscription[] {
+  if (measuring.measure === unmeasured) return subscriptions;
+  return subscriptions.map((one) => measuredSubscription(one, measuring));
 }
 
 function measuredSubscription(subscription: Subscription, measuring: Measuring): Subscription {

@@ -1,17 +1,27 @@
 /** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
 import { once } from 'node:events';
 import { homedir } from 'node:os';
-import { loadConfig, type LoadedConfig } from '../config/load.js';
+import { envValue } from '../config/env.js';
+import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
+import { ChangefeedError, messageOf } from '../errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../observability/log.js';
+import { sleepUntilAborted, systemClock } from '../runtime/clock.js';
 import { filtered, type Log } from '../runtime/log.js';
-import { isAboutSweeps, openWithBudgets, type OpenedChangefeed, type Role } from './changefeed.js';
-import { digestFiles, watchConfig, type FileDigests } from './watch-config.js';
+import {
+  isAboutSweeps,
+  openWithBudgets,
+  type Changefeed,
+  type ChangefeedOptions,
+  type OpenedChangefeed,
+  type Role,
+} from './changefeed.js';
+import { watchConfig } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
 /** What a log depends on. */
 export interface Terminal {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Record<string, string | undefined>;
   /** Standard error is a terminal: log lines are formatted for reading. */
   interactive: boolean;
   /** Writes text to it; lines that are too wide are continued between words. @defaultValue standard error, as it is */
@@ -25,13 +35,9 @@ export interface ServiceWorld extends Terminal {
 export interface OpenedService extends OpenedChangefeed {
   config: Config;
   log: Log;
-  /** The files the configuration was read from, with their digests. */
-  files: FileDigests;
-  /** Reads the configuration again, from the same file. */
-  reread: () => Promise<LoadedConfig>;
 }
 
-export interface OpenOptions {
+interface ReadOptions {
   path?: string | undefined;
   /**
    * For a command that a person waits for: readable log lines, only warnings and errors, each kind once (LOG_LEVEL overrides this),
@@ -45,51 +51,58 @@ export interface OpenOptions {
   showsEvents?: boolean;
   /** Changes the configuration each time it is read. */
   adapt?: (config: Config) => Config;
+}
+
+export interface OpenOptions extends ReadOptions {
   /** Ends the wait for a Redis that does not answer. */
   signal?: AbortSignal | undefined;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
 }
 
+/** What a service is opened with. */
+interface Loaded {
+  config: Config;
+  /** The files that the configuration was read from. */
+  files: readonly string[];
+  log: Log;
+}
+
 /** Tries per page while a person waits: about 6 s without an answer. The service tries for about a minute. */
 const INTERACTIVE_ATTEMPTS = 5;
 
 /** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw; the signal's reason when aborted */
-export async function openService(
-  world: ServiceWorld,
-  {
-    path,
-    quiet = false,
-    showsEvents = false,
-    adapt = (config) => config,
-    signal,
-    check = () => undefined,
-  }: OpenOptions = {},
+export async function openService(world: ServiceWorld, options: OpenOptions = {}): Promise<OpenedService> {
+  const loaded = await load(world, options);
+  options.check?.(loaded.config);
+  return await open(world, loaded, options);
+}
+
+async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> {
+  const { path, quiet = false, adapt = (config) => config } = options;
+  const { config, files } = await loadConfig({ ...world, path });
+  return { config: adapt(config), files, log: quiet ? quietLog(world) : serviceLog(world, options) };
+}
+
+async function open(
+  { cwd, env }: ServiceWorld,
+  { config, files, log, configReadAtMs }: Loaded & Pick<ChangefeedOptions, 'configReadAtMs'>,
+  { quiet = false, signal }: OpenOptions,
 ): Promise<OpenedService> {
-  const { cwd, env } = world;
-  const read = async (file: string | undefined): Promise<LoadedConfig> => {
-    const loaded = await loadConfig({ cwd, env, path: file });
-    return { ...loaded, config: adapt(loaded.config) };
-  };
-  const { config, files } = await read(path);
-  check(config);
-  const digests = await digestFiles(files);
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
-  const log = quiet ? quietLog(world) : serviceLog(world, { showsEvents });
   const opened = await openWithBudgets({
     config,
     log,
     stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
     http: !quiet,
     signal,
+    ...(configReadAtMs !== undefined && { configReadAtMs }),
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
-  // By its path: a search could now find another file, or none.
-  const reread = (): Promise<LoadedConfig> => read(files[0] ?? path);
-  return { ...opened, config, log, files: digests, reread };
+  return { ...opened, config, log };
 }
 
-function serviceLog(terminal: Terminal, { showsEvents }: { showsEvents: boolean }): Log {
+function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): Log {
   const { env, interactive } = terminal;
   const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
   return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
@@ -117,36 +130,97 @@ function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' 
   };
 }
 
-export interface RunOptions {
+export interface RunOptions extends ReadOptions {
   roles: readonly Role[];
   signal: AbortSignal;
-  /** Receives the function that reads and applies the configuration again (for SIGHUP). */
-  onReload: (reload: () => void) => void;
-  /** Called when the roles run. Its promise is awaited when they have stopped. */
-  onRunning?: (signal: AbortSignal) => Promise<void>;
+  /** Receives what restarts the service (for SIGHUP). */
+  onHangUp: (restart: () => void) => void;
+  /** Called when the roles run, with a signal that aborts when they stop. Its promise is awaited. */
+  onRunning?: (feed: Changefeed, signal: AbortSignal) => Promise<void>;
 }
 
-/** Runs the roles until the signal aborts, and applies changes of the configuration meanwhile. */
-export async function runService(
-  service: OpenedService,
-  { roles, signal, onReload, onRunning }: RunOptions,
-): Promise<void> {
-  const { feed, config, log, files, reread } = service;
-  const reload = (next: Config) => feed.reload(next);
-  const watch = watchConfig({ reload, reread, files, log }, signal);
-  let watching: Promise<unknown> | undefined;
-  try {
-    onReload(watch.reload);
-    await feed.start(roles);
-    watching = Promise.all([watch.run(), onRunning?.(signal)]);
-    const workspaces = config.workspaces.map(({ name }) => name);
-    const subscriptions = config.subscriptions.map(({ name }) => name);
-    log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');
-    await untilAborted(signal);
-    log.info({}, 'changefeed is stopping');
-  } finally {
-    await Promise.all([feed.stop(), watching]);
+/** How long a restart that has failed waits before the next try. */
+const RETRY_MS = 2_000;
+
+/**
+ * Runs the roles until the signal aborts. When another valid configuration is found, the whole service stops and opens again in this process.
+ * @throws ChangefeedError what `openService`, `start` and `stop` of a Changefeed throw; the signal's reason if it aborts before the roles run
+ */
+export async function runService(world: ServiceWorld, options: RunOptions): Promise<void> {
+  const { signal, onHangUp, onRunning } = options;
+  let file: string | undefined;
+  const watch = watchConfig({
+    ...world,
+    async load() {
+      const isNamed = options.path !== undefined || envValue(world.env, 'CHANGEFEED_CONFIG') !== undefined;
+      // Again the same file: a search could now find another one, or none.
+      const loaded = await load(world, isNamed ? options : { ...options, path: file });
+      file = loaded.files[0];
+      return loaded;
+    },
+  });
+  let { feed, log } = await startService(world, await watch.read(), options);
+  onHangUp(watch.request);
+  for (;;) {
+    const over = new AbortController();
+    const running = AbortSignal.any([signal, over.signal]);
+    const showing = onRunning?.(feed, running);
+    // Also without the watch: it may be loading a configuration that never ends.
+    const next = await Promise.race([watch.next(log, running), untilAborted(running)]);
+    log.info({}, next ? 'changefeed restarts with the configuration as it is now' : 'changefeed is stopping');
+    over.abort();
+    try {
+      await Promise.all([feed.stop(), showing]);
+    } catch (error) {
+      if (signal.aborted || !next) throw error;
+      log.error(factsOf(error), 'the stop before the restart was not clean');
+    }
+    if (!next) return;
+    ({ feed, log } = await startAgain(world, next, { ...options, read: watch.read }));
   }
+}
+
+type ReadConfig = Loaded & { configReadAtMs: number };
+
+async function startService(world: ServiceWorld, read: ReadConfig, options: RunOptions): Promise<OpenedService> {
+  const { roles } = options;
+  const service = await open(world, read, options);
+  const { feed, config, log } = service;
+  try {
+    await feed.start(roles);
+  } catch (error) {
+    await feed.stop();
+    throw error;
+  }
+  const workspaces = config.workspaces.map(({ name }) => name);
+  const subscriptions = config.subscriptions.map(({ name }) => name);
+  log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');
+  return service;
+}
+
+/** Repeats a start that fails, such as while Redis is away, with the configuration as it is then. */
+async function startAgain(
+  world: ServiceWorld,
+  first: ReadConfig,
+  { read, ...options }: RunOptions & { read: () => Promise<ReadConfig> },
+): Promise<OpenedService> {
+  // What is new in any of these configurations begins when the first was read.
+  const { log, configReadAtMs } = first;
+  let said = '';
+  for (let next: ReadConfig | undefined = first; ; next = undefined) {
+    try {
+      return await startService(world, { ...(next ?? (await read())), configReadAtMs }, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (messageOf(error) !== said) log.error(factsOf(error), 'changefeed does not run: its start is tried again');
+      said = messageOf(error);
+      await sleepUntilAborted(systemClock, RETRY_MS, options.signal);
+    }
+  }
+}
+
+function factsOf(error: unknown): object {
+  return { error: messageOf(error), code: error instanceof ChangefeedError ? error.code : undefined };
 }
 
 export async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * The workspaces of the configuration as this process uses them: for each, the client of its API, its stores, and the compiled rules of
- * its lists. The roles read a workspace from here each time they use it, so that a reload takes effect by replacing it.
+ * its lists.
  */
 import { createReadApi } from '../api/client.js';
 import type { ApiOutages } from '../api/retry.js';
@@ -68,9 +68,9 @@ export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /** @param options.attempts tries per page of the API; the client's default when undefined */
 export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }) {
-  const open = (config: WorkspaceConfig): Workspace => openWorkspace(context, { config, attempts });
-  const byName = new Map(context.config.workspaces.map((config) => [config.name, open(config)]));
-  // A reload changes options; it adds and removes no workspace.
+  const byName = new Map(
+    context.config.workspaces.map((config) => [config.name, openWorkspace(context, { config, attempts })]),
+  );
   const names = [...byName.keys()];
   const get = (name: string): Workspace => {
     const found = byName.get(name);
@@ -91,12 +91,6 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
       if (name !== undefined) return get(name);
       if (first !== undefined && second === undefined) return get(first);
       throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
-    },
-    /** Uses these options for the workspace of this name from now on. No sweep of it may be under way in this process. */
-    async replace(config: WorkspaceConfig): Promise<void> {
-      const before = byName.get(config.name);
-      byName.set(config.name, open(config));
-      await before?.api.close();
     },
     /** Closes the connections to the APIs. */
     async close(): Promise<void> {

@@ -229,10 +229,13 @@ function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: P
     ]);
   const queue = page.verbose ? ['waiting', 'active'] : [];
   const table = fittedTable(['subscription', 'handler', 'on', 'lag', ...queue, 'delayed', 'dead'], rowsIn, page);
-  const [oldest] = subscriptions.toSorted((one, other) => other.lagSeconds - one.lagSeconds);
-  if (oldest === undefined || oldest.lagEvents === 0) return table;
-  return `${table}\noldest waiting event: ${formatDuration(oldest.lagSeconds * 1_000)}, of ${oldest.name}`;
+  const [oldest] = subscriptions.toSorted((one, other) => waitedSeconds(other) - waitedSeconds(one));
+  if (oldest === undefined || (oldest.lagEvents ?? 0) === 0) return table;
+  return `${table}\noldest waiting event: ${formatDuration(waitedSeconds(oldest) * 1_000)}, of ${oldest.name}`;
 }
+
+/** A subscription that has not begun to read the log is reported as a problem. */
+const waitedSeconds = ({ lagSeconds }: SubscriptionStatus): number => lagSeconds ?? 0;
 
 function patternsText({ on }: SubscriptionStatus, { verbose }: Page): string {
   const [first = '', ...others] = on;
@@ -244,11 +247,16 @@ function numbersOf(
   { verbose, colours: { yellow, red } }: Page,
 ): string[] {
   return [
-    lagEvents === 0 ? 'none' : yellow(`${count(lagEvents, 'event')}, ${formatDuration(lagSeconds * 1_000)}`),
+    lagEvents === 0 ? 'none' : yellow(lagText(lagEvents, lagSeconds)),
     ...(verbose ? [String(waiting), String(active)] : []),
     String(delayed),
     dead === 0 ? '0' : red(String(dead)),
   ];
+}
+
+function lagText(events: number | null, seconds: number | null): string {
+  if (events === null || seconds === null) return 'not begun';
+  return `${count(events, 'event')}, ${formatDuration(seconds * 1_000)}`;
 }
 
 function nameText(

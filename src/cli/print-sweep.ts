@@ -108,7 +108,7 @@ export function deadLetterTexts(before: readonly SubscriptionStatus[], after: re
 }
 
 export function unhandledText(subscriptions: readonly SubscriptionStatus[], timeoutMs: number): string {
-  const late = subscriptions.filter(({ lagEvents }) => lagEvents > 0);
-  const which = late.map(({ name, lagEvents }) => `"${name}" ${count(lagEvents, 'event')}`).join(', ');
+  const late = subscriptions.filter(({ lagEvents }) => (lagEvents ?? 0) > 0);
+  const which = late.map(({ name, lagEvents }) => `"${name}" ${count(lagEvents ?? 0, 'event')}`).join(', ');
   return `changefeed: not handled within ${formatDuration(timeoutMs)}: ${which}. They stay in the queue: the next sweep or "changefeed start" handles them; --timeout waits longer.`;
 }

@@ -14,9 +14,14 @@ const PAUSE_MS = 1_000;
 export function serviceScreen(io: Io) {
   let feed: Changefeed | undefined;
   let isPrinted = false;
-  const sinceMs = systemClock.now();
+  /** Up to where events are shown: over a restart, they continue there. */
+  const shown = { to: `${systemClock.now()}-0` };
   const print = async (event: ChangeEvent): Promise<void> => {
     if (feed !== undefined) await printEvent(event, feed.lists, io);
+  };
+  const printHandled = async (event: ChangeEvent): Promise<void> => {
+    await print(event);
+    shown.to = `${systemClock.now()}-0`;
   };
   const readable = (subscription: Config['subscriptions'][number]): typeof subscription => {
     const { toStandardOutput, transform, batch } = subscription;
@@ -24,20 +29,23 @@ export function serviceScreen(io: Io) {
     if (toStandardOutput !== true || transform !== undefined) return subscription;
     isPrinted = true;
     const printAll = async (events: readonly ChangeEvent[]): Promise<void> => {
-      for (const event of events) await print(event);
+      for (const event of events) await printHandled(event);
     };
-    return { ...subscription, handle: print, ...(batch && { batch: { ...batch, handle: printAll } }) };
+    return { ...subscription, handle: printHandled, ...(batch && { batch: { ...batch, handle: printAll } }) };
   };
   return {
     /** Subscriptions that write JSON to standard output show readable lines instead. */
-    adapt: (config: Config): Config => ({ ...config, subscriptions: config.subscriptions.map(readable) }),
+    adapt: (config: Config): Config => {
+      isPrinted = false;
+      return { ...config, subscriptions: config.subscriptions.map(readable) };
+    },
     /** Shows the baseline and the events until the signal aborts. */
     async show(opened: Changefeed, { polls, signal }: { polls: boolean; signal: AbortSignal }): Promise<void> {
       feed = opened;
       await Promise.all([
         polls ? showBaseline(opened, { io, signal }) : undefined,
         // What such a subscription prints would be there twice.
-        isPrinted ? undefined : followEvents(opened, print, { from: `${sinceMs}-0`, signal }),
+        isPrinted ? undefined : followEvents(opened, print, { shown, signal }),
       ]);
     },
   };
@@ -47,12 +55,12 @@ export function serviceScreen(io: Io) {
 async function followEvents(
   feed: Changefeed,
   print: (event: ChangeEvent) => Promise<void>,
-  { from: offset, signal }: { from: string; signal: AbortSignal },
+  { shown, signal }: { shown: { to: string }; signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      for await (const { logId, event } of feed.tail({ from: offset, signal })) {
-        offset = logId;
+      for await (const { logId, event } of feed.tail({ from: shown.to, signal })) {
+        shown.to = logId;
         // The service's own log shows problems of the feed.
         if (event.data.notice === undefined) await print(event);
       }

@@ -6,15 +6,47 @@ import { ChangefeedError, messageOf } from '../errors.js';
 
 const NAME = '.env';
 
+/** The names that came from the file, by environment. */
+const added = new WeakMap<object, readonly string[]>();
+
+export function envFileIn(cwd: string): string {
+  return join(cwd, NAME);
+}
+
 /**
- * Adds the variables of `.env` to `env`. A variable that is set already keeps its value, so that what starts a service decides.
+ * Adds the variables of `.env` to `env`. A variable that the process was started with keeps its value, so that what starts a service decides.
+ * What an earlier call added is replaced by what the file says now, or removed.
+ * @returns undoes this
  * @throws ChangefeedError CF_CONFIG_UNLOADABLE when there is such a file and it cannot be read
  */
-export function addEnvFile(cwd: string, env: Record<string, string | undefined>): void {
-  const file = join(cwd, NAME);
+export function addEnvFile(cwd: string, env: Record<string, string | undefined>): () => void {
+  const before = added.get(env) ?? [];
+  const values = before.map((name) => [name, env[name]] as const);
+  const found = Object.entries(variablesIn(envFileIn(cwd)));
+  replace(
+    env,
+    found.filter(([name]) => env[name] === undefined || before.includes(name)),
+  );
+  return () => replace(env, values);
+}
+
+function variablesIn(file: string): NodeJS.Dict<string> {
   // A folder of this name is something else, such as a Python environment.
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
-  for (const [name, value] of Object.entries(parseEnv(readText(file, NAME, ', or remove it')))) env[name] ??= value;
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return {};
+  return parseEnv(readText(file, NAME, ', or remove it'));
+}
+
+function replace(
+  env: Record<string, string | undefined>,
+  entries: readonly (readonly [name: string, value: string | undefined])[],
+): void {
+  for (const name of added.get(env) ?? []) Reflect.deleteProperty(env, name);
+  // The environment of the process would store `undefined` as a text.
+  for (const [name, value] of entries) if (value !== undefined) env[name] = value;
+  added.set(
+    env,
+    entries.map(([name]) => name),
+  );
 }
 
 /** @param alternative what else the user can do */

@@ -14,13 +14,15 @@ import { createLostJobs } from './lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { Connect, DispatchStores } from './ports.js';
 import { openQueues, type QueueKeys, type Queues } from './queues.js';
-import { startReaders, type Readers } from './reader.js';
+import { startReaders } from './reader.js';
 import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
 import { isSnapshotRunning } from './snapshot.js';
 import { describeSubscription } from './statistics.js';
 
 export interface DispatcherOptions extends DispatchStores {
   subscriptions: readonly Subscription[];
+  /** When the configuration was read, ms: a new subscription with `start: 'now'` begins at this moment of the log. */
+  configReadAtMs: number;
   workspaces: readonly string[];
   connect: Connect;
   keys: QueueKeys;
@@ -58,20 +60,17 @@ const LOST_JOBS_MS = 60_000;
 
 export function createDispatcher(options: DispatcherOptions) {
   const abort = new AbortController();
-  let current = options.subscriptions;
   let queues: Queues | undefined;
-  let readers: Readers | undefined;
+  let readers: Awaited<ReturnType<typeof startReaders>> | undefined;
   let searching: Promise<void> | undefined;
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const opened = (): Queues => (queues ??= openQueues({ ...options, subscriptions: current }));
-  const now = () => ({ ...options, subscriptions: current });
-  const withQueues = () => ({ ...now(), queues: opened() });
+  const opened = (): Queues => (queues ??= openQueues(options));
+  const withQueues = () => ({ ...options, queues: opened() });
 
   const start = async (): Promise<void> => {
-    readers = startReaders({ highWater: HIGH_WATER, ...withQueues(), signal: abort.signal });
-    await readers.apply(current);
-    searching = searchLostJobs(withQueues(), () => current, abort.signal);
+    readers = await startReaders({ highWater: HIGH_WATER, ...withQueues(), signal: abort.signal });
+    searching = searchLostJobs(withQueues(), abort.signal);
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
@@ -79,34 +78,28 @@ export function createDispatcher(options: DispatcherOptions) {
     await Promise.all([readers?.ended(), searching]);
   };
   return {
-    /** Resolves when every subscription has its offset in every log: it gets every event that is logged from then on. */
+    /** Resolves when every subscription has its offset in every log, or has failed to get it and tries again. */
     start: (): Promise<void> => (starting ??= start()),
     stop: (): Promise<void> => (stopping ??= stop()),
     async close(): Promise<void> {
       await (stopping ??= stop());
       await queues?.close();
     },
-    /** Replaces the set of subscriptions. Resolves when removed ones have stopped reading and new ones have started. */
-    async apply(subscriptions: readonly Subscription[]): Promise<void> {
-      current = subscriptions;
-      queues?.apply(subscriptions);
-      await starting;
-      await readers?.apply(subscriptions);
-    },
     /**
      * Resolves when every event that is in the logs now has been handled or has become a dead letter, for every subscription that is
      * not disabled.
      * @throws the signal's reason when aborted
      */
-    waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, now()),
-    statistics: () => Promise.all(current.map((one) => describeSubscription(one, opened().of(one.name), now()))),
+    waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
+    statistics: () =>
+      Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
     get deadLetters() {
       return new DeadLetters(opened(), options.gate);
     },
     // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
     async replay(call: ReplayCall): Promise<Replayed> {
       const queue = opened().of(call.subscription);
-      const subscription = current.find(({ name }) => name === call.subscription);
+      const subscription = options.subscriptions.find(({ name }) => name === call.subscription);
       // Not reached: `of` throws for an unknown subscription.
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
@@ -121,17 +114,13 @@ export function createDispatcher(options: DispatcherOptions) {
   };
 }
 
-function searchLostJobs(
-  options: DispatcherOptions & { queues: Queues },
-  subscriptions: () => readonly Subscription[],
-  signal: AbortSignal,
-): Promise<void> {
-  const { watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
+function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {
+  const { subscriptions, watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
   const findLostJobs = createLostJobs(options);
   return runLoop({
     name: 'lost jobs',
     async run(_turn, alive) {
-      await findLostJobs(subscriptions(), alive);
+      await findLostJobs(subscriptions, alive);
       return lostJobsMs;
     },
     ready: (within) => watch.untilUsable(within),

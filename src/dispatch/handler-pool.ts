@@ -22,7 +22,6 @@ import type { ComparisonOf } from './merge-changes.js';
 import type { Connect, DeliveryStores, JobData } from './ports.js';
 import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queues.js';
 import { createRuns, HANDLER_FAILED, type RunOptions } from './run-delivery.js';
-import { keepParts } from './subscription-parts.js';
 
 export interface WorkerTiming {
   /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
@@ -85,43 +84,32 @@ export interface HandlerPoolOptions extends DeliveryStores {
 }
 
 export function createHandlerPool(options: HandlerPoolOptions) {
-  const { connect, timing, logger } = options;
+  const { connect, timing } = options;
   const suspects = { isOneRunning: false };
   const common = { ...options, ...DEFAULT_TIMING, ...timing, suspects };
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   let redis: Redis | undefined;
-  let current = options.subscriptions;
-  let isStopping = false;
-  const stopOne = async (worker: SubscriptionWorker): Promise<void> => {
-    await worker.close();
-    if (!isStopping) await closeHandler(worker.subscription, logger);
-  };
+  let workers: readonly SubscriptionWorker[] = [];
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  const workers = keepParts((subscription) => {
-    redis ??= connect();
-    const worker = createSubscriptionWorker({ ...common, redis, subscription });
-    return { ...worker, stop: () => stopOne(worker) };
-  });
+  const start = async (): Promise<void> => {
+    workers = options.subscriptions.map((subscription) => {
+      redis ??= connect();
+      return createSubscriptionWorker({ ...common, redis, subscription });
+    });
+    await Promise.all(workers.map((worker) => worker.start()));
+  };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
-    isStopping = true;
-    await closeAll(workers.end(), { ...options, disconnect: () => redis?.disconnect() });
+    await closeAll(workers, { ...options, disconnect: () => redis?.disconnect() });
   };
   return {
-    start: (): Promise<void> => (starting ??= workers.apply(current)),
+    start: (): Promise<void> => (starting ??= start()),
     /**
      * Takes no more events, lets handlers finish, then interrupts them (an interrupted attempt does not count).
      * @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end
      */
     stop: (): Promise<void> => (stopping ??= stop()),
-    /** As `apply` of `keepParts`. */
-    async apply(subscriptions: readonly Subscription[]): Promise<void> {
-      current = subscriptions;
-      if (starting === undefined) return;
-      await starting;
-      await workers.apply(subscriptions);
-    },
   };
 }
 

@@ -19,6 +19,8 @@ export interface LogReader {
    */
   read(workspace: string, after: string, count: number): Promise<LoggedEvent[]>;
   tail(workspace: string): Promise<string>;
+  /** The time of the server, which gives the entries of the log their ids; ms. */
+  serverMs(): Promise<number>;
   event(workspace: string, logId: string): Promise<LoggedEvent | null>;
   /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
   waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean>;

@@ -38,7 +38,7 @@ export interface QueuesOptions {
 export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptions) {
   const redis = connect();
   const opened = new Map<string, Queue<JobData>>();
-  let names = subscriptions.map(({ name }) => name);
+  const names = subscriptions.map(({ name }) => name);
   const open = (name: string): Queue<JobData> => {
     const existing = opened.get(name);
     if (existing !== undefined) return existing;
@@ -56,9 +56,6 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
       if (names.includes(subscription)) return open(subscription);
       const configured = names.map((name) => `"${name}"`).join(', ');
       throw usage(`There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`);
-    },
-    apply(now: readonly Pick<Subscription, 'name'>[]): void {
-      names = now.map(({ name }) => name);
     },
     async close(): Promise<void> {
       await Promise.all([...opened.values()].map((queue) => queue.close()));

@@ -1,13 +1,13 @@
 /**
- * Reads the logs into the queues: one reader per subscription and workspace, each in its own loop, while the set of subscriptions changes. Read after
- * the offset, select, enter into the ordering groups, add the jobs of the heads, store the new offset. A crash can come after each step; then all
+ * Reads the logs into the queues: one reader per subscription and workspace, each in its own loop. Read after the offset, select, enter into the ordering groups, add the jobs of the heads, store the new offset. A crash can come after each step; then all
  * are repeated from the old offset, and `enqueue` recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription stops reading when it has
  * too many pending events; the log keeps the rest.
  */
-import { BEFORE_ALL, parseBeginning } from '../events/log-id.js';
+import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../events/log-id.js';
 import { isForgetting } from '../events/notices.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { RedisUse } from '../redis/watch.js';
+import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
@@ -18,7 +18,6 @@ import type { Queues } from './queues.js';
 import { FULL_WAIT_MS, stepReplay } from './replay.js';
 import { shareLog, type SharedLog } from './shared-log.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
-import { keepParts } from './subscription-parts.js';
 
 const BATCH = 250;
 /** How often it looks for replays, unless it has found one. */
@@ -27,6 +26,9 @@ const TASKS_INTERVAL_MS = 2_000;
 const ENDING_MS = 500;
 
 export interface ReadersOptions extends DispatchStores {
+  subscriptions: readonly Subscription[];
+  /** When the configuration was read, ms: `start: 'now'` is this moment. */
+  configReadAtMs: number;
   workspaces: readonly string[];
   queues: Queues;
   highWater: number;
@@ -38,58 +40,39 @@ export interface ReadersOptions extends DispatchStores {
   signal: AbortSignal;
 }
 
-export type Readers = ReturnType<typeof startReaders>;
-
-export function startReaders({ workspaces, ...options }: ReadersOptions) {
+/**
+ * Resolves when each reader has tried once to begin. One that failed tries again in its own loop, and misses nothing meanwhile.
+ * @returns resolves when all have ended
+ */
+export async function startReaders({ subscriptions, workspaces, ...options }: ReadersOptions) {
   const { signal, watch, loops, logger: log, clock } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
   const following = logs.map(({ shared }) => shared.run(signal));
-
-  const parts = keepParts((subscription) => {
-    const removed = new AbortController();
-    const either = AbortSignal.any([signal, removed.signal]);
+  const readers = subscriptions.flatMap((subscription) => {
     const selects = compileSelection(subscription);
     const queue = options.queues.of(subscription.name);
-    const readers = logs
+    return logs
       .filter(({ workspace }) => readsWorkspace(subscription, workspace))
       .map((one) => new SubscriptionReader({ ...options, ...one, subscription, selects, queue }));
-    const run = (reader: SubscriptionReader): Promise<void> =>
-      runLoop({
-        name: reader.name,
-        // The signal of the turn, which also ends a turn that has stalled.
-        run: (turn) => reader.turn(turn),
-        ready: (within) => watch.untilUsable(within),
-        signal: either,
-        log,
-        clock,
-        loops,
-      });
-    let starting: Promise<void> | undefined;
-    let running: readonly Promise<void>[] = [];
-    const start = async (): Promise<void> => {
-      await Promise.all(readers.map((reader) => reader.begin()));
-      running = readers.map(run);
-    };
-    return {
-      subscription,
-      start: () => (starting ??= start()),
-      async stop() {
-        removed.abort();
-        await starting?.catch(() => undefined);
-        await Promise.all(running);
-      },
-    };
   });
-  return {
-    /** As `apply` of `keepParts`: new subscriptions have their offsets then. */
-    apply: parts.apply,
-    async ended(): Promise<void> {
-      await Promise.all([...following, ...parts.end().map((part) => part.stop())]);
-    },
-  };
+  const run = (reader: SubscriptionReader): Promise<void> =>
+    runLoop({
+      name: reader.name,
+      // The signal of the turn, which also ends a turn that has stalled.
+      run: (turn) => reader.turn(turn),
+      ready: (within) => watch.untilUsable(within),
+      signal,
+      log,
+      clock,
+      loops,
+    });
+  await Promise.allSettled(readers.map((reader) => reader.begin()));
+  const running = Promise.all([...following, ...readers.map(run)]);
+  return { ended: (): Promise<unknown> => running };
 }
 
 interface ReaderOptions extends SnapshotOptions {
+  configReadAtMs: number;
   selects: (event: ChangeEvent) => boolean;
   shared: SharedLog;
   /** Pending events of this subscription and workspace above which no more are read. */
@@ -187,11 +170,23 @@ class SubscriptionReader {
   }
 
   async #beginAtStart(): Promise<void> {
-    const { workspace, subscription, log, offsets } = this.#options;
+    const { workspace, subscription, offsets } = this.#options;
     const outdated = await this.#snapshot.stored();
     if ((await offsets.get(workspace, subscription.name)) !== null) return;
     if (subscription.start === 'snapshot') await this.#snapshot.begin(outdated);
-    const first = parseBeginning(subscription.start) ?? (await log.tail(workspace));
+    const first = parseBeginning(subscription.start) ?? (await this.#endWhenRead());
     await offsets.begin(workspace, subscription.name, first);
+  }
+
+  /**
+   * The end of the log when the configuration was read: the subscription gets what was logged since, however late its reader begins. By the
+   * clock of Redis, which gives the entries their ids; of our clock only a difference is used.
+   */
+  async #endWhenRead(): Promise<string> {
+    const { workspace, log, clock, configReadAtMs } = this.#options;
+    const end = await log.tail(workspace);
+    const serverMs = await log.serverMs();
+    const then = offsetBefore(`${serverMs - Math.max(0, clock.now() - configReadAtMs)}-0`);
+    return compareLogIds(then, end) < 0 ? then : end;
   }
 }

@@ -78,6 +78,7 @@ async function readStatistics(
   const { failingSinceMs, failures, lastError, disabled } = health;
   const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
   const oldest = lags.flatMap((lag) => lag.oldest ?? []);
+  const hasBegun = lags.every((lag) => lag.hasBegun);
   const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));
   const jobs = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, dead };
   return {
@@ -95,8 +96,8 @@ async function readStatistics(
     lastError: isFailing || manyDead ? lastError : null,
     manyDead,
     stalledSince: disabled === null ? await stalledSince(oldest, { ...jobs, planned: active + delayed }) : null,
-    lagEvents: lags.reduce((sum, { events }) => sum + events, 0),
-    lagSeconds: Math.round((nowMs - oldestMs) / 1_000),
+    lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
+    lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
     unreadable: null,
   };
 }
@@ -109,6 +110,8 @@ interface Oldest {
 }
 
 interface Lag {
+  /** It has an offset in the log. */
+  hasBegun: boolean;
   events: number;
   oldest: Oldest | null;
 }
@@ -126,16 +129,17 @@ async function lagsOf(subscription: Subscription, { workspaces, log, offsets, ga
       gate.pending(name, workspace),
     ]);
     const pending = id === null ? null : { atMs, id };
-    // Without an offset it has not started, and its lag is not known.
-    if (offset === null || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL) return { events, oldest: pending };
+    const hasBegun = offset !== null;
+    if (!hasBegun || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL)
+      return { hasBegun, events, oldest: pending };
     const unread = await countUnread(log, workspace, offset);
-    return { events: events + unread.events, oldest: pending ?? unread.oldest };
+    return { hasBegun, events: events + unread.events, oldest: pending ?? unread.oldest };
   };
   return await Promise.all(read.map(lagOf));
 }
 
 /** A read may return fewer events than asked for, and none only at the end of the log. */
-async function countUnread(log: LogReader, workspace: string, offset: string): Promise<Lag> {
+async function countUnread(log: LogReader, workspace: string, offset: string): Promise<Omit<Lag, 'hasBegun'>> {
   let [events, after] = [0, offset];
   let oldest: Oldest | null = null;
   while (events < COUNTED) {

@@ -32,10 +32,12 @@ export const subscriptionStatus = z.object({
   stalledSince: iso
     .nullable()
     .describe('since when its oldest event waits although nothing keeps it back; null when it does not'),
-  lagEvents: count.describe(
-    'events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead',
-  ),
-  lagSeconds: z.number().describe('age of the oldest of these; 0 without lag'),
+  lagEvents: count
+    .nullable()
+    .describe(
+      'events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead; null: not known, because it has not begun to read the log',
+    ),
+  lagSeconds: z.number().nullable().describe('age of the oldest of these; 0 without lag'),
   unreadable: z
     .string()
     .nullable()

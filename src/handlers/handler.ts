@@ -156,8 +156,6 @@ export interface Subscription extends Selection {
   readonly close?: (() => Promise<void>) | undefined;
   /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */
   readonly namedLists?: readonly ListName[] | undefined;
-  /** The checked options of a built-in handler, to compare two subscriptions. A function, because they hold secrets. */
-  readonly settings?: () => unknown;
 }
 
 /** What a handler lacks on this machine. */

@@ -23,6 +23,8 @@ const FAILING_BADLY_MS = 600_000;
 const LOOP_FAILING_MS = 60_000;
 /** Longer than a start, when all lists are due at once. */
 const OVERLOADED_MS = 30_000;
+/** A subscription that is new begins within seconds. */
+const UNREAD_MS = 60_000;
 /** A loop whose last failure is older runs again, in a turn that takes long. */
 const LOOP_FAILED_MS = 120_000;
 
@@ -229,11 +231,13 @@ export function heldText({ what, why, count, of, known }: Held): string {
 }
 
 /** Reported in each workspace, because each has its own log. */
-function subscriptionProblems({ at, subscriptions, workspaces }: Observed): Problem[] {
+function subscriptionProblems({ at, subscriptions, workspaces, processes }: Observed): Problem[] {
+  const dispatching = processes.filter(({ roles }) => roles.includes('dispatch')).map(({ startedAt }) => startedAt);
+  const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((since) => msBetween(since, at)));
   return subscriptions.flatMap((one) => {
     const subject = `subscription:${one.name}`;
     return workspaces.flatMap(({ name: workspace }) =>
-      troublesOf(one, { at, workspace }).map(({ severity, kind, ...facts }) =>
+      troublesOf(one, { at, workspace, dispatchedMs }).map(({ severity, kind, ...facts }) =>
         problem(severity, kind, { workspace, subject, ...facts }),
       ),
     );
@@ -246,6 +250,8 @@ interface Report {
   at: string;
   /** In whose log the problem is reported. */
   workspace: string;
+  /** How long all processes with the role `dispatch` have run; 0 without one. */
+  dispatchedMs: number;
 }
 
 function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[] {
@@ -260,7 +266,7 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[]
     const message = `Subscription "${name}" has been disabled since ${since}: ${sentence(reason)} ${waiting} Enable it: changefeed enable ${name}.`;
     return [{ severity: 'error', kind: 'subscription.disabled', since, message }];
   }
-  return [...failing(subscription, report), ...stalled(subscription)];
+  return [...failing(subscription, report), ...stalled(subscription), ...unread(subscription, report)];
 }
 
 function failing(
@@ -287,6 +293,12 @@ function stalled({ name, stalledSince: since }: SubscriptionStatus): Trouble[] {
   if (since === null) return [];
   const message = `Subscription "${name}": its oldest event has waited since ${since} although nothing keeps it back; resume the subscription with changefeed enable ${name}, then restart the processes with the roles "dispatch" and "handle".`;
   return [{ severity: 'error', kind: 'subscription.stalled', since, message }];
+}
+
+function unread({ name, lagEvents }: SubscriptionStatus, { dispatchedMs }: Report): Trouble[] {
+  if (lagEvents !== null || dispatchedMs < UNREAD_MS) return [];
+  const message = `Subscription "${name}" has not begun to read the log: no process with the role "dispatch" has it in its configuration, or the log of that process says why it cannot begin.`;
+  return [{ severity: 'error', kind: 'subscription.stalled', message }];
 }
 
 /** With a full stop. */

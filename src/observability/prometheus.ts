@@ -177,8 +177,8 @@ function exposeSubscription(one: SubscriptionStatus, nowMs: number, set: SetGaug
   // Its zeros are no counts: no value is better than a wrong one.
   if (one.unreadable !== null) return;
   const labels = { subscription: one.name };
-  set('changefeed_subscription_lag_events', labels, one.lagEvents);
-  set('changefeed_subscription_lag_seconds', labels, one.lagSeconds);
+  if (one.lagEvents !== null) set('changefeed_subscription_lag_events', labels, one.lagEvents);
+  if (one.lagSeconds !== null) set('changefeed_subscription_lag_seconds', labels, one.lagSeconds);
   set('changefeed_subscription_dead_letters', labels, one.dead);
   set('changefeed_subscription_disabled', labels, one.disabled === null ? 0 : 1);
   set(

@@ -87,6 +87,10 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
       return newest?.[0] ?? BEFORE_ALL;
     },
+    async serverMs() {
+      const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
+      return seconds * 1_000 + Math.floor(micros / 1_000);
+    },
     event(workspace, logId) {
       forgetEarlier(workspace);
       const entry = kept.get(keys.log(workspace), logId);

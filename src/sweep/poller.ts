@@ -45,52 +45,32 @@ const STALL_MS = 180_000;
 
 export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, loops }: PollerDeps) {
   const stopping = new AbortController();
-  const running = new Map<string, { stop: AbortController; loops: Promise<void>[] }>();
-  let wanted = lists;
-  let isStarted = false;
+  const { signal } = stopping;
+  let running: readonly Promise<void>[] = [];
 
-  const turn = async (list: PolledList, signal: AbortSignal, alive: () => void): Promise<number> => {
+  const turn = async (list: PolledList, within: AbortSignal, alive: () => void): Promise<number> => {
     const waitMs = (await dueMs(list)) - clock.now();
     if (waitMs > LEAVE_MS && watch !== undefined) {
       const untilMs = clock.now() + Math.min(waitMs - LEAVE_MS, WATCH_MS);
-      const againMs = (await watch(list, { signal, alive, untilMs })) - clock.now();
+      const againMs = (await watch(list, { signal: within, alive, untilMs })) - clock.now();
       return Math.max(LEAVE_MS, Math.min(againMs, waitMs, IDLE_MS));
     }
     if (waitMs > 0) return Math.min(waitMs, RECHECK_MS);
-    return Math.min(await sweep(list, { signal, alive }), RECHECK_MS);
+    return Math.min(await sweep(list, { signal: within, alive }), RECHECK_MS);
   };
-  const startOne = (workspace: string): void => {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([stopping.signal, stop.signal]);
-    const own = wanted.filter((one) => one.workspace === workspace);
-    const started = own.map((one) => {
-      const run = (within: AbortSignal, alive: () => void): Promise<number> => turn(one, within, alive);
-      const name = `poll ${workspace} ${one.list}`;
-      return runLoop({ name, run, ready, signal, stallMs: STALL_MS, log, clock, loops });
-    });
-    running.set(workspace, { stop, loops: started });
+  const start = (list: PolledList): Promise<void> => {
+    const run = (within: AbortSignal, alive: () => void): Promise<number> => turn(list, within, alive);
+    const name = `poll ${list.workspace} ${list.list}`;
+    return runLoop({ name, run, ready, signal, stallMs: STALL_MS, log, clock, loops });
   };
   return {
     start(): void {
-      isStarted = true;
-      for (const workspace of new Set(wanted.map((one) => one.workspace))) startOne(workspace);
-    },
-    /**
-     * Replaces the polled lists of a workspace. Running sweeps of it are aborted; their checkpoints are kept.
-     * @param change runs while this process sweeps no list of the workspace
-     */
-    async apply(workspace: string, next: readonly PolledList[], change: () => Promise<void>): Promise<void> {
-      const before = running.get(workspace);
-      before?.stop.abort(new Error('The configuration of the workspace has changed.'));
-      await Promise.all(before?.loops ?? []);
-      await change();
-      wanted = [...wanted.filter((one) => one.workspace !== workspace), ...next];
-      if (isStarted && !stopping.signal.aborted) startOne(workspace);
+      running = lists.map(start);
     },
     /** Aborts running sweeps; their checkpoints are kept. */
     async stop(): Promise<void> {
       stopping.abort(new Error('The poller is stopping.'));
-      await Promise.all([...running.values()].flatMap((one) => one.loops));
+      await Promise.all(running);
     },
   };
 }

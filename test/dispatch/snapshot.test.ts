@@ -160,8 +160,8 @@ describe('snapshot', { timeout: 240_000 }, () => {
     const former = await runFanOut(test, [first.subscription]);
     await eventually(() => expect(first.received.size).toBe(30));
     await former.settled();
-    await former.dispatcher.apply([]);
-    await former.pool.apply([]);
+    await former.dispatcher.stop();
+    await former.pool.stop();
     // As the retention of the log does after seven days. The finished task is still there.
     await test.redis.hdel(test.keys.offsets('s'), WORKSPACE);
     const [changed = ''] = records;

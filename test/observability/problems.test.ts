@@ -127,6 +127,19 @@ describe('problems', () => {
       ['error subscription.stalled subscription:ops'],
     ],
     [
+      'a subscription that has not begun, a while after all dispatchers have started',
+      { subscriptions: [subscription({ lagEvents: null, lagSeconds: null })] },
+      ['error subscription.stalled subscription:ops'],
+    ],
+    [
+      'a subscription that has not begun, while a dispatcher starts',
+      {
+        subscriptions: [subscription({ lagEvents: null, lagSeconds: null })],
+        processes: [ALL, process(['dispatch'], { startedAt: AT })],
+      },
+      [],
+    ],
+    [
       'only that it is disabled of a disabled subscription',
       {
         subscriptions: [

@@ -150,6 +150,7 @@ export function fanOutDeps({
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     workspaces: [WORKSPACE],
+    configReadAtMs: systemClock.now(),
     logger: silentLog,
     clock: systemClock,
     watch: { untilUsable: () => Promise.resolve(), onWritable: () => () => undefined },

@@ -26,5 +26,5 @@ export async function missingIn(feed: Changefeed): Promise<string[]> {
 /** Events that are not handled. */
 export async function pendingOf(feed: Changefeed): Promise<number> {
   const { subscriptions } = await feed.status();
-  return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + lagEvents + waiting + active, 0);
+  return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + (lagEvents ?? 1) + waiting + active, 0);
 }

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { BackfillStore, LogReader, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
+import type { BackfillStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -26,7 +26,9 @@ export interface RunningFanOut {
 export interface FanOutExtras {
   gate?: RecordGate;
   log?: LogReader;
+  offsets?: OffsetStore;
   backfills?: BackfillStore;
+  configReadAtMs?: number;
   source?: SnapshotSource;
   logger?: Log;
   clock?: Clock;

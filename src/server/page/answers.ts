@@ -123,7 +123,12 @@ export const history = z.strictObject({
         }),
       ),
       subscriptions: z.array(
-        z.strictObject({ name: z.string(), lagEvents: count, lagSeconds: z.number(), dead: count }),
+        z.strictObject({
+          name: z.string(),
+          lagEvents: count.nullable(),
+          lagSeconds: z.number().nullable(),
+          dead: count,
+        }),
       ),
     }),
   ),

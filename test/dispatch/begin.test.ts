@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { createOffsetStore } from '../../src/state/offsets.js';
+import { eventually } from '../support/eventually.js';
+import { aSubscription } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+describe('a reader that begins', () => {
+  it('begin: a reader that cannot begin tries again, its lag is not 0, and it gets what was logged meanwhile', async () => {
+    const store = createOffsetStore(test.redis, test.keys);
+    let isAway = true;
+    const begin: typeof store.begin = (...call) =>
+      isAway ? Promise.reject(new Error('no answer')) : store.begin(...call);
+    const handled: number[] = [];
+    const late = aSubscription('late', ({ data }) => void handled.push(data.sequence), { start: 'now' });
+    const { append, dispatcher } = await runFanOut(test, [late], { offsets: { ...store, begin } });
+    await append(1, 2);
+    expect(await dispatcher.statistics()).toMatchObject([{ name: 'late', lagEvents: null, lagSeconds: null }]);
+    isAway = false;
+    await eventually(() => expect(handled).toEqual([1, 2]));
+    expect(await dispatcher.statistics()).toMatchObject([{ lagEvents: 0, lagSeconds: 0 }]);
+  });
+
+  it('begin: `now` is when the configuration was read, not later and not earlier', async () => {
+    const configReadAtMs = Date.now();
+    const handled: number[] = [];
+    const late = aSubscription('late', ({ data }) => void handled.push(data.sequence), { start: 'now' });
+    const { append } = await runFanOut(test, [aSubscription('first', () => undefined)]);
+    await append(1);
+    await runFanOut(test, [late], { configReadAtMs });
+    await append(2);
+    await eventually(() => expect(handled).toEqual([1, 2]));
+
+    const never: number[] = [];
+    await runFanOut(test, [aSubscription('later', ({ data }) => void never.push(data.sequence), { start: 'now' })], {
+      configReadAtMs: Date.now() + 60_000,
+    });
+    await append(3);
+    await eventually(() => expect(never).toEqual([3]));
+  });
+});
