@@ -7,20 +7,16 @@
  * Redis. On a busy machine, only the processor time can be compared. `--only way,way` runs some of them. Instead of these,
  *   --subscriptions   nine subscriptions, then ten
  *   --forgets         `ordered` without and with what notices a Redis that went back to an earlier state
- *   --batch           a handler of single events, then of 500 at once: one that does nothing, one with a
- *                     request of 20 ms per call, and with POSTGRES_URL the postgres handler
  *
  * Usage: REDIS_URL=redis://… npm run bench -- fanout [events] [rounds] [records]
  */
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { createDispatcher } from '../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../src/events/types.js';
-import type { HandleBatch, Subscription } from '../src/handlers/handler.js';
-import { postgres } from '../src/handlers/postgres/postgres.js';
+import type { Subscription } from '../src/handlers/handler.js';
 import { systemClock } from '../src/runtime/clock.js';
 import { silentLog } from '../src/runtime/log.js';
 import { createLogReader } from '../src/state/event-log.js';
@@ -145,58 +141,6 @@ const single =
   (name, tick) =>
     aSubscription(name, tick, { order, concurrency: CONCURRENCY });
 
-const batched: Make = (name, tick) => {
-  const handle: HandleBatch = (events) => events.forEach(tick);
-  return aSubscription(name, tick, { concurrency: 2, batch: { size: BULK, lingerMs: 50, handle } });
-};
-
-const FAR_MS = 20;
-
-/** Both with the concurrency they have by themselves. */
-const far =
-  (size: number | null): Make =>
-  (name, tick) => {
-    const handle = async (): Promise<void> => {
-      await systemClock.sleep(FAR_MS);
-      tick();
-    };
-    const handleBatch: HandleBatch = async (events) => {
-      await systemClock.sleep(FAR_MS);
-      events.forEach(tick);
-    };
-    const batch = size === null ? {} : { batch: { size, lingerMs: 50, handle: handleBatch } };
-    return aSubscription(name, handle, { concurrency: 10, ...batch });
-  };
-
-/** The real handler, into a schema that is emptied before. */
-function mirror(url: string, batch: boolean): Make {
-  return (name, tick) => {
-    const made = postgres({
-      name,
-      url,
-      schema: 'changefeed_bench',
-      start: 'beginning',
-      ...(batch ? { batch: { size: BULK, linger: '50ms' }, concurrency: 2 } : { concurrency: CONCURRENCY }),
-    });
-    return {
-      ...made,
-      handle: async (...call) => {
-        await made.handle(...call);
-        tick();
-      },
-      ...(made.batch && {
-        batch: {
-          ...made.batch,
-          handle: async (events, context) => {
-            await made.batch?.handle(events, context);
-            events.forEach(tick);
-          },
-        },
-      }),
-    };
-  };
-}
-
 function guardDeps(parts: { redis: Redis; keys: Keys }): Parameters<typeof createStateGuard>[0] {
   return { ...parts, clock: systemClock, log: silentLog };
 }
@@ -231,33 +175,13 @@ function median(values: readonly number[]): number {
   return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
 }
 
-/** Emptied before each round, so that every round inserts. */
-function mirrored(database: string, batch: boolean): Way {
-  const way = ours(mirror(database, batch));
-  return async (parts) => {
-    const client = new pg.Client({ connectionString: database });
-    await client.connect();
-    await client.query('DROP SCHEMA IF EXISTS changefeed_bench CASCADE');
-    await client.end();
-    return await way(parts);
-  };
-}
-
 function waysAsked(): Record<string, Way> {
   const ordered = ours(single('record'));
   if (process.argv.includes('--subscriptions')) {
     return { nine: ours(single('record'), { subscriptions: 9 }), ten: ours(single('record'), { subscriptions: 10 }) };
   }
   if (process.argv.includes('--forgets')) return { ordered, guarded: ours(single('record'), { guarded: true }) };
-  if (!process.argv.includes('--batch')) return { plain, none: ours(single('none')), ordered };
-  const database = process.env['POSTGRES_URL'];
-  return {
-    handle: ordered,
-    handleBatch: ours(batched),
-    far: ours(far(null)),
-    farBatch: ours(far(BULK)),
-    ...(database && { postgres: mirrored(database, false), postgresBatch: mirrored(database, true) }),
-  };
+  return { plain, none: ours(single('none')), ordered };
 }
 
 const only = process.argv[process.argv.indexOf('--only') + 1]?.split(',');

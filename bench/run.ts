@@ -15,12 +15,13 @@ import { many } from './many.js';
 import { memory } from './memory.js';
 import { parseFlags, resultOf, type Bench } from './support/bench.js';
 import { scaling } from './scaling.js';
+import { snapshot } from './snapshot.js';
 import { unchanged } from './unchanged.js';
 import { workspaces } from './workspaces.js';
 
 const BENCHES: readonly Bench[] = [
   ...[unchanged, changed, baseline, growth, memory],
-  ...[latency, budget, freshness, delayPerRequest, workspaces, many, scaling, filesOfAnEdit],
+  ...[snapshot, latency, budget, freshness, delayPerRequest, workspaces, many, scaling, filesOfAnEdit],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */
 const SCRIPTS: Readonly<Record<string, () => Promise<unknown>>> = {

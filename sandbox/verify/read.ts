@@ -25,20 +25,19 @@ const event = z.object({
 });
 export type JudgedEvent = Readonly<z.output<typeof event>>;
 
-// A line can also be the output of `tail --json`, or a batch as one webhook delivery carries it.
-const eventLine = z.union([event, z.looseObject({ event }).transform((line) => line.event), z.array(event)]);
+// A line can also be the output of `tail --json`.
+const eventLine = z.union([event, z.looseObject({ event }).transform((line) => line.event)]);
 
 /** @throws ChangefeedError CF_USAGE with the number of the first invalid line */
 export function parseJournal(text: string): JournalLine[] {
   return linesOf(text, 'journal').map(({ value, number }) => checked(journalLine, value, number, 'journal'));
 }
 
-/** One event per line; a line may also be a logged event or a batch. @throws ChangefeedError CF_USAGE */
+/** One event per line; a line may also be a logged event. @throws ChangefeedError CF_USAGE */
 export function parseEvents(text: string): JudgedEvent[] {
-  return linesOf(text, 'stream of events').flatMap(({ value, number }) => {
-    const line = checked(eventLine, value, number, 'stream of events');
-    return Array.isArray(line) ? line : [line];
-  });
+  return linesOf(text, 'stream of events').map(({ value, number }) =>
+    checked(eventLine, value, number, 'stream of events'),
+  );
 }
 
 function linesOf(text: string, what: string): { value: unknown; number: number }[] {

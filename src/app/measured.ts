@@ -1,6 +1,6 @@
 /** Handlers that report to the metrics of the process. */
 import type { ChangeEvent } from '../events/types.js';
-import type { BatchContext, HandlerContext, Subscription } from '../handlers/handler.js';
+import type { HandlerContext, Subscription } from '../handlers/handler.js';
 import { unmeasured, type HandlerEnded, type Measure } from '../observability/prometheus.js';
 import type { Clock } from '../runtime/clock.js';
 
@@ -15,24 +15,17 @@ export function withMeasure(subscriptions: readonly Subscription[], measuring: M
 }
 
 function measuredSubscription(subscription: Subscription, measuring: Measuring): Subscription {
-  const { name, batch } = subscription;
   const handle = (event: ChangeEvent, context: HandlerContext) =>
-    measured({ subscription: name, ...measuring, context, events: () => (context.replay ? [] : [event]) }, () =>
+    measured({ subscription: subscription.name, ...measuring, event, context }, () =>
       subscription.handle(event, context),
     );
-  if (batch === undefined) return { ...subscription, handle };
-  const handleBatch = (events: readonly ChangeEvent[], context: BatchContext) => {
-    const fresh = (): ChangeEvent[] => events.filter((event) => !context.about(event).replay);
-    return measured({ subscription: name, ...measuring, context, events: fresh }, () => batch.handle(events, context));
-  };
-  return { ...subscription, handle, batch: { ...batch, handle: handleBatch } };
+  return { ...subscription, handle };
 }
 
 interface Call extends Measuring {
   subscription: string;
-  context: Pick<HandlerContext, 'signal'>;
-  /** The events whose delay counts. */
-  events: () => readonly ChangeEvent[];
+  event: ChangeEvent;
+  context: Pick<HandlerContext, 'signal' | 'replay'>;
 }
 
 /** A synchronous handler stays synchronous: awaiting it would cost more than it does. */
@@ -41,7 +34,7 @@ function measured(call: Call, run: () => void | Promise<void>): void | Promise<v
   const startedAtMs = clock.now();
   const end = measure.handling(subscription);
   const ended = (outcome: HandlerEnded['outcome']): void =>
-    end({ outcome, ms: clock.now() - startedAtMs, delays: outcome === 'success' ? delaysOf(call) : [] });
+    end({ outcome, ms: clock.now() - startedAtMs, delay: outcome === 'success' ? delayOf(call) : null });
   try {
     const result = run();
     if (result instanceof Promise) return untilEnd(result, call, ended);
@@ -79,11 +72,9 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === 'CF_HANDLER_TIMEOUT';
 }
 
-/** Snapshots show what was there before: they have no delay. */
-function delaysOf({ events, clock }: Call): HandlerEnded['delays'] {
-  const nowMs = clock.now();
-  const since = (time: string): number => Math.max(0, nowMs - Date.parse(time));
-  return events()
-    .filter(({ type }) => !type.endsWith('.snapshot'))
-    .map(({ time, data }) => ({ changeMs: since(time), detectionMs: since(data.observedAt) }));
+/** Replays and snapshots show what was there before: they have no delay. */
+function delayOf({ event: { type, time, data }, context, clock }: Call): HandlerEnded['delay'] {
+  if (context.replay || type.endsWith('.snapshot')) return null;
+  const since = (past: string): number => Math.max(0, clock.now() - Date.parse(past));
+  return { changeMs: since(time), detectionMs: since(data.observedAt) };
 }

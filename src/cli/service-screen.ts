@@ -24,14 +24,11 @@ export function serviceScreen(io: Io) {
     shown.to = `${systemClock.now()}-0`;
   };
   const readable = (subscription: Config['subscriptions'][number]): typeof subscription => {
-    const { toStandardOutput, transform, batch } = subscription;
+    const { toStandardOutput, transform } = subscription;
     // A transformed event has any form: it stays JSON.
     if (toStandardOutput !== true || transform !== undefined) return subscription;
     isPrinted = true;
-    const printAll = async (events: readonly ChangeEvent[]): Promise<void> => {
-      for (const event of events) await printHandled(event);
-    };
-    return { ...subscription, handle: printHandled, ...(batch && { batch: { ...batch, handle: printAll } }) };
+    return { ...subscription, handle: printHandled };
   };
   return {
     /** Subscriptions that write JSON to standard output show readable lines instead. */

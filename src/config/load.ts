@@ -150,7 +150,7 @@ function failedRun(error: unknown, { source, cwd }: Named): ChangefeedError {
   const frame = userFrame(error instanceof Error ? (error.stack ?? '') : '');
   const where = frame === undefined ? source : `${nameOf(frame.file, cwd)}:${frame.line}`;
   const [first = ''] = messageOf(error).split('\n');
-  const removed = retiredText(/(\w+)\)? is not a function/.exec(first)?.[1] ?? '');
+  const removed = retiredText(/(\w+)\)? is not a (?:function|constructor)/.exec(first)?.[1] ?? '');
   return unloadable(where, `running it failed: ${removed ?? first.replace(/\.$/, '')}. Correct the file`, error);
 }
 

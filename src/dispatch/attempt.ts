@@ -27,11 +27,6 @@ export class Interrupt {
     return this.#controller.signal;
   }
 
-  /** Whether the attempt does not count as failed. */
-  get isOurs(): boolean {
-    return this.cause === 'stopping' || this.cause === 'lost';
-  }
-
   abort(cause: keyof typeof REASONS, reason = new Error(REASONS[cause])): void {
     this.cause ??= cause;
     this.#controller.abort(reason);
@@ -53,35 +48,24 @@ export interface AttemptOptions {
  * @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
  * when what it threw is not an error
  */
-export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
-  return runBounded(() => {
+export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+  try {
     const shaped = shape(options);
     if (shaped === null) return undefined;
-    return isThenable(shaped)
+    const result = isThenable(shaped)
       ? Promise.resolve(shaped).then((event) => callHandler(options, event))
       : callHandler(options, shaped);
-  }, options);
-}
-
-type Bounds = Pick<AttemptOptions, 'subscription' | 'interrupt' | 'clock'> & { attempt?: number };
-
-/** Runs the user's code within the timeout. A thrown value that is not an error becomes one. */
-export async function runBounded(run: () => unknown, bounds: Bounds): Promise<unknown> {
-  try {
-    const result = run();
     // A synchronous handler is done by now. The timer is most of the cost of an attempt.
-    return isThenable(result) ? await withinTimeout(result, bounds) : result;
+    return isThenable(result) ? await withinTimeout(result, options) : result;
   } catch (error) {
     if (isErrorLike(error)) throw error as Error;
     const problem = `threw ${describe(error)}, which is not an error. Throw an Error, so that the reason is recorded.`;
-    throw handlerError('CF_HANDLER_FAILED', `The handler of "${bounds.subscription.name}" ${problem}`, bounds);
+    throw handlerError('CF_HANDLER_FAILED', `The handler of "${options.subscription.name}" ${problem}`, options);
   }
 }
 
-type ShapeOptions = Pick<AttemptOptions, 'subscription' | 'delivery' | 'attempt'>;
-
 /** Applies `where` and `transform` before the handler. Null: `where` does not select the event. */
-export function shape(options: ShapeOptions): ChangeEvent | null | Promise<ChangeEvent> {
+function shape(options: AttemptOptions): ChangeEvent | null | Promise<ChangeEvent> {
   const { event } = options.delivery;
   const { where, transform } = options.subscription;
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
@@ -94,7 +78,7 @@ export function shape(options: ShapeOptions): ChangeEvent | null | Promise<Chang
 }
 
 /** A transformed event keeps its id, because receivers use it as idempotency key. */
-function withIdentity(transformed: unknown, options: ShapeOptions): ChangeEvent {
+function withIdentity(transformed: unknown, options: AttemptOptions): ChangeEvent {
   if (typeof transformed === 'object' && transformed !== null)
     return { ...(transformed as ChangeEvent), id: options.delivery.event.id };
   const message = `The transform of "${options.subscription.name}" returned ${describe(transformed)}. It must return an event.`;
@@ -103,7 +87,7 @@ function withIdentity(transformed: unknown, options: ShapeOptions): ChangeEvent 
 
 function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   const { subscription, delivery, attempt, interrupt, logger } = options;
-  const { workspace } = delivery;
+  const { id, workspace, event: given } = delivery;
   let log: Log | undefined;
   return subscription.handle(event, {
     // Created on first use: most handlers never log.
@@ -111,34 +95,27 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
       return (log ??= logger.child({
         workspace,
         subscription: subscription.name,
-        ...idsOf(delivery.id, delivery.event.id),
+        ...idsOf(id, given.id),
         attempt,
       }));
     },
     get once() {
-      return onceFor(options, delivery, () => this.log);
+      return onceFor(options, () => this.log);
     },
     get signal() {
       return interrupt.signal;
     },
     subscription: subscription.name,
-    ...factsOf(options),
+    workspace,
+    attempt,
+    list: listOf(given, subscription.catalogue) ?? null,
+    replay: replayOf(id) !== undefined,
   });
 }
 
-/** What a handler can ask of each event, alone or in a batch. */
-export function factsOf({ subscription, delivery, attempt }: ShapeOptions) {
-  const { id, workspace, event } = delivery;
-  const list = listOf(event, subscription.catalogue) ?? null;
-  return { attempt, workspace, list, replay: replayOf(id) !== undefined };
-}
-
 /** `context.once`: runs a side effect at most once per event and subscription. Its limits are described in docs/fan-out.md. */
-export function onceFor(
-  { subscription, once: store }: Pick<AttemptOptions, 'subscription' | 'once'>,
-  { workspace, event }: Delivery,
-  log: () => Log,
-): Once {
+function onceFor({ subscription, delivery, once: store }: AttemptOptions, log: () => Log): Once {
+  const { workspace, event } = delivery;
   return async (key, effect) => {
     const mark = { subscription: subscription.name, workspace, eventId: event.id, key };
     const found = await store.begin(mark);
@@ -162,13 +139,13 @@ export function onceFor(
 // Created once: an abort without a reason creates an exception with a stack every time.
 const ENDED = new Error('The handler has ended.');
 
-async function withinTimeout(result: PromiseLike<unknown>, bounds: Bounds): Promise<unknown> {
-  const { subscription, clock, interrupt } = bounds;
+async function withinTimeout(result: PromiseLike<unknown>, options: AttemptOptions): Promise<unknown> {
+  const { subscription, clock, interrupt } = options;
   const { name, timeoutMs } = subscription;
   const ended = new AbortController();
   const timeout = clock.sleep(timeoutMs, ended.signal).then(() => {
     const problem = `did not finish within ${formatDuration(timeoutMs)}. Make it faster, have it listen to its signal, or raise the subscription's timeout.`;
-    const error = handlerError('CF_HANDLER_TIMEOUT', `The handler of "${name}" ${problem}`, bounds);
+    const error = handlerError('CF_HANDLER_TIMEOUT', `The handler of "${name}" ${problem}`, options);
     interrupt.abort('late', error);
     throw error;
   });
@@ -186,7 +163,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 function handlerError(
   code: 'CF_HANDLER_FAILED' | 'CF_HANDLER_TIMEOUT',
   message: string,
-  { subscription, attempt }: { subscription: Subscription; attempt?: number },
+  { subscription, attempt }: AttemptOptions,
 ): ChangefeedError {
   return new ChangefeedError(code, { subscription: subscription.name, attempt, message });
 }

@@ -14,7 +14,6 @@ import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { Unfinished } from '../runtime/unfinished.js';
-import { createBatcher } from './batcher.js';
 import { keepDisabled } from './circuit-breaker.js';
 import { idsOf } from './deliveries.js';
 import { AttemptFailedError } from './failure.js';
@@ -151,7 +150,7 @@ async function closeAll(
   });
 }
 
-type SubscriptionWorkerOptions = Omit<RunOptions, 'queue' | 'failing' | 'batcher'> &
+type SubscriptionWorkerOptions = Omit<RunOptions, 'queue' | 'failing'> &
   WorkerTiming &
   Pick<HandlerPoolOptions, 'keys' | 'watch' | 'loops' | 'deadLetters' | 'queueTelemetry'> & { redis: Redis };
 
@@ -159,7 +158,6 @@ type SubscriptionWorker = ReturnType<typeof createSubscriptionWorker>;
 
 function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const { subscription } = options;
-  const { batch } = subscription;
   const closing = new AbortController();
   const { logger, clock } = options;
   const facts = { subscription: subscription.name };
@@ -167,8 +165,7 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const episode = { begins: HANDLER_FAILED, ends: 'handler succeeds again', level: 'warn', facts } as const;
   const failing = new Episode({ ...episode, log: logger, clock });
   let working: Promise<void> | undefined;
-  const batcher = batch && createBatcher({ ...options, batch });
-  const runs = createRuns({ ...options, failing, batcher, queue: () => worker });
+  const runs = createRuns({ ...options, failing, queue: () => worker });
   const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
   worker.on('lockRenewalFailed', (ids) => runs.lost(ids));
   worker.on('stalled', (id) => {
@@ -187,7 +184,6 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
     },
     /** Takes no more jobs. Resolves when the running ones have ended. */
     async close(): Promise<void> {
-      batcher?.flush();
       closing.abort();
       await worker.close();
       await working;
@@ -221,7 +217,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
     ...keptJobs(subscription.whenDead === 'hold' ? undefined : deadLetters),
     autorun: false,
     ...(queueTelemetry && { telemetry: queueTelemetry }),
-    concurrency: jobsAtOnce(subscription),
+    concurrency: subscription.concurrency,
     ...limiterOf(subscription),
     lockDuration: lockMs,
     lockRenewTime: lockMs / RENEWALS_PER_LOCK,
@@ -234,11 +230,6 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
         error instanceof AttemptFailedError ? error.waitMs : DEFAULT_RETRY_MS,
     },
   };
-}
-
-/** With a batch handler, each event waits in a job of its own: those of the running batches, and of the one being collected. */
-function jobsAtOnce({ concurrency, batch }: Subscription): number {
-  return batch === undefined ? concurrency : batch.size * (concurrency + 1);
 }
 
 /** With a shorter window, the waiting costs more time than the sending. */

@@ -5,7 +5,7 @@
  *    │
  *   head ──debounce──> back into the delayed set until the record is quiet; then followers are merged into it (debounce.ts)
  *    │
- *    handler, alone or in a batch with others (batcher.ts)
+ *    handler
  *    │ └──────fails──> subscription disabled? back to the front of the paused queue (circuit-breaker.ts)
  *    │                  decide ──retry──> BullMQ delays it; it stays the head of its group
  *    │                    └──────dead──> write the death on the job, leave the group (or hold it), become a dead letter
@@ -26,7 +26,6 @@ import { gather } from '../runtime/gather.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, Interrupt } from './attempt.js';
-import type { Batcher, BatchResult } from './batcher.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
 import { addJobs, idsOf } from './deliveries.js';
@@ -63,8 +62,6 @@ export interface RunOptions extends DeliveryStores {
   queue: () => QueueHandle;
   /** Its failures in this process since the last success. */
   failing: Episode;
-  /** Collects events for a batch handler; without it they are handled one by one. */
-  batcher: Batcher | undefined;
 }
 
 interface RunContext extends RunOptions {
@@ -73,7 +70,7 @@ interface RunContext extends RunOptions {
 
 /** The runs of a subscription in this process. */
 export function createRuns(options: RunOptions) {
-  const { subscription, unfinished, batcher, queue } = options;
+  const { subscription, unfinished, queue } = options;
   const running = new Map<string, Interrupt>();
   let isStopping = false;
   // Jobs that are added in the same turn of the event loop are one pipeline.
@@ -104,7 +101,6 @@ export function createRuns(options: RunOptions) {
     interrupt(): void {
       isStopping = true;
       for (const one of running.values()) one.abort('stopping');
-      batcher?.interrupt();
     },
   };
 }
@@ -133,17 +129,18 @@ async function runDelivery(given: GivenRun, context: RunContext): Promise<void> 
   const claim: Claim = { workspace, group, id, token };
   const [standing, loaded] = await Promise.all([
     context.gate.standing(context.subscription.name, claim),
-    death === undefined ? load({ id, ...job.data }, claim, context) : { ...death, ...job.data, id },
+    death === undefined ? load({ id, ...job.data }, claim, context) : null,
   ]);
   if (standing.outcome === 'left') {
     await follow(standing, claim, context);
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
+  // A process was lost after it had written the death.
+  if (death !== undefined) return endDead(death.failure, claim, context);
   const kind = standing.entries[0]?.kind ?? job.data.kind;
   // A merge was stored since the job was added.
-  const delivery =
-    kind === job.data.kind || death !== undefined ? loaded : await load({ id, ...job.data, kind }, claim, context);
+  const delivery = kind === job.data.kind ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) {
     const facts = { workspace, subscription: context.subscription.name, ...idsOf(id) };
     context.logger.error(facts, 'event is no longer in the log, it is not handled');
@@ -151,7 +148,8 @@ async function runDelivery(given: GivenRun, context: RunContext): Promise<void> 
   }
   const attempt = job.attemptsMade + 1;
   const run: Run = { job, token, interrupt, claim, delivery, attempt, beganMs: context.clock.now() };
-  return kind === 'decided' ? handle(run, context) : debounceAndHandle(run, context);
+  const settled = kind === 'decided' ? run : await settle(run, context);
+  if (settled !== null) await handle(settled, context);
 }
 
 /** Null where the event is gone: it was dropped from the log while the subscription was disabled, or the log was lost. */
@@ -171,17 +169,18 @@ async function loadAll(entries: readonly GroupEntry[], claim: Claim, context: Ru
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
 }
 
-async function debounceAndHandle(run: Run, context: RunContext): Promise<void> {
-  const { job, token, claim, delivery, attempt } = run;
-  const { settle } = context.subscription;
+/** Null: the delivery has left its group. Its changes cancel each other out, or the subscription does not select the merged event. */
+async function settle(run: Run, context: RunContext): Promise<Run | null> {
+  const { claim, delivery, attempt } = run;
+  const { settle: settling } = context.subscription;
   // An event that was attempted before `settle` was switched on stays the event it was.
-  if (settle === undefined || attempt > 1 || job.data.death !== undefined) return handle(run, context);
+  if (settling === undefined || attempt > 1) return run;
   const load = (entries: readonly GroupEntry[]): Promise<Delivery[]> => loadAll(entries, claim, context);
-  const result = await debounce(settle, { ...context, claim, delivery, load });
-  if (result.outcome === 'go') return handle({ ...run, delivery: result.delivery }, context);
-  if (result.outcome !== 'wait') return follow(result, claim, context);
-  await job.moveToDelayed(result.untilMs, token);
-  throw new DelayedError();
+  const result = await debounce(settling, { ...context, claim, delivery, load });
+  if (result.outcome === 'go') return { ...run, delivery: result.delivery };
+  if (result.outcome === 'wait') return putOff(run, result.untilMs);
+  await follow(result, claim, context);
+  return null;
 }
 
 /** Extends the job's lock. Returns until when it lasts, in real time: the lock does not follow `clock`. */
@@ -192,10 +191,7 @@ async function extendLock({ job, token, claim }: Run, { subscription, lockMs }: 
 }
 
 async function handle(run: Run, context: RunContext): Promise<void> {
-  const { job, token } = run;
   const { clock, logger, suspects } = context;
-  const { death } = job.data;
-  if (death !== undefined) return bury(run, context, death.failure);
   const crashes = crashesOf(run);
   if (crashes >= context.mostCrashes) {
     const message = `The process was lost, or did not respond, ${crashes} times while it handled this event, the last ${crashes - 1} times with no other suspect. Find out whether the event makes it crash, then retry it.`;
@@ -206,11 +202,8 @@ async function handle(run: Run, context: RunContext): Promise<void> {
     logger.error({ ...factsOf(run, context), error: message }, 'event became a dead letter');
     return bury(run, context, failure);
   }
-  if (!isSuspect(run)) return attemptNow(run, context);
-  if (suspects.isOneRunning) {
-    await job.moveToDelayed(clock.now() + SUSPECT_WAIT_MS, token);
-    throw new DelayedError();
-  }
+  if (run.job.stalledCounter === 0) return attemptNow(run, context);
+  if (suspects.isOneRunning) return putOff(run, clock.now() + SUSPECT_WAIT_MS);
   suspects.isOneRunning = true;
   try {
     await noteAlone(run, context);
@@ -218,10 +211,6 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   } finally {
     suspects.isOneRunning = false;
   }
-}
-
-function isSuspect({ job }: Run): boolean {
-  return job.stalledCounter > 0;
 }
 
 /**
@@ -247,7 +236,6 @@ async function noteAlone(run: Run, context: RunContext): Promise<void> {
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
   const { job, claim, interrupt, attempt, delivery } = run;
-  if (context.batcher !== undefined) return handleInBatch(run, context, context.batcher);
   // A process that was suspended since its run began may have lost the event, and other events of the record may have run.
   // There must be no `await` between the last check of the lock and the handler.
   let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
@@ -259,45 +247,6 @@ async function attemptNow(run: Run, context: RunContext): Promise<void> {
   }
   context.failing.over();
   await leave(claim, context);
-}
-
-/**
- * Handles the head of a group and the followers that join its batch. The handled ones, head included, leave in one step: if
- * the process is killed before it, all of them are handled again in order; after it, none is. A follower that failed becomes the head and is
- * handled again: BullMQ counts the attempts, and only a head has a job.
- */
-async function handleInBatch(run: Run, context: RunContext, batcher: Batcher): Promise<void> {
-  const { claim } = run;
-  const { followers, outcome } = await joinBatch(run, context, batcher);
-  if (outcome.outcome === 'failed')
-    return outcome.done === 0 ? afterFailure(outcome.error, run, context) : leave(claim, context, outcome.done);
-  context.failing.over();
-  await leave(claim, context, followers.length + 1);
-}
-
-async function joinBatch(run: Run, context: RunContext, batcher: Batcher): Promise<BatchResult> {
-  const { job, claim, delivery, attempt, interrupt } = run;
-  const { gate, subscription, lockMs } = context;
-  try {
-    return await batcher.join({
-      delivery,
-      attempt,
-      alone: isSuspect(run),
-      lockedUntil: (job.processedOn ?? 0) + lockMs,
-      extendLock: () => extendLock(run, context),
-      // With debounce, followers must first be merged and cannot join the batch as they are.
-      followers: async (most) => {
-        if (subscription.settle !== undefined || claim.group === null || isSuspect(run)) return [];
-        const standing = await gate.standing(subscription.name, claim, most + 1);
-        return standing.outcome === 'head' ? standing.entries.slice(1) : [];
-      },
-      load: (entries) => loadAll(entries, claim, context),
-    });
-  } catch (error) {
-    // The batch was not flushed.
-    if (interrupt.cause === 'stopping') return requeue(run);
-    throw error;
-  }
 }
 
 async function afterFailure(error: unknown, run: Run, context: RunContext): Promise<void> {
@@ -331,6 +280,12 @@ async function fail(thrown: unknown, run: Run, context: RunContext): Promise<nev
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 
+/** BullMQ runs it again at that time. */
+async function putOff({ job, token }: Run, untilMs: number): Promise<never> {
+  await job.moveToDelayed(untilMs, token);
+  throw new DelayedError();
+}
+
 async function requeue({ job, token }: Run): Promise<never> {
   await job.moveToWait(token);
   throw new WaitingError();
@@ -339,21 +294,23 @@ async function requeue({ job, token }: Run): Promise<never> {
 /** The death is written on the job first: if the process is killed after it, the job becomes a dead letter without another attempt. */
 async function bury(run: Run, context: RunContext, failure: FailedAttempt): Promise<never> {
   const { job, claim, delivery } = run;
+  // Only the process that still holds the lock may write on the job.
+  await extendLock(run, context);
+  const { event, earlierAttempts = [] } = delivery;
+  await job.updateData({ ...job.data, death: { event, earlierAttempts, failure } });
+  return endDead(failure, claim, context);
+}
+
+async function endDead(failure: FailedAttempt, claim: Claim, context: RunContext): Promise<never> {
   const { subscription, gate } = context;
-  if (job.data.death === undefined) {
-    // Only the process that still holds the lock may write on the job.
-    await extendLock(run, context);
-    const { event, earlierAttempts = [] } = delivery;
-    await job.updateData({ ...job.data, death: { event, earlierAttempts, failure } });
-  }
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
   const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));
   await follow(answer, claim, context);
   throw deadLetterError(failure);
 }
 
-async function leave(claim: Claim, context: RunContext, count = 1): Promise<void> {
-  await follow(await context.gate.advance(context.subscription.name, claim, count), claim, context);
+async function leave(claim: Claim, context: RunContext): Promise<void> {
+  await follow(await context.gate.advance(context.subscription.name, claim), claim, context);
 }
 
 async function follow(answer: AdvanceOutcome | HoldOutcome, claim: Claim, context: RunContext): Promise<void> {

@@ -34,11 +34,6 @@ export function mergedEventId(ids: readonly string[]): string {
   return eventId(['merged', ...ids]);
 }
 
-/** The id of several events sent in one message. */
-export function batchId(ids: readonly string[]): string {
-  return eventId(['batch', ...ids]);
-}
-
 /** 128 bits of SHA-256. Each part has its length as prefix, so that different lists of parts cannot give the same input. */
 export function eventId(parts: readonly string[]): string {
   const hash = createHash('sha256');

@@ -16,9 +16,9 @@ import type {
 } from '../events/types.js';
 import { strictOptions } from '../schema-kit/fields.js';
 import { orRefuse, parseOptions } from './kind.js';
-import type { BatchContext, Handle, HandleBatch, HandlerContext, Subscription } from './handler.js';
+import type { Handle, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
-import { DEFAULT_BATCH, subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
+import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 
 /**
  * An event of one type: `EventData` says what each type carries. `after` is null for `deleted` and `schema_changed` only. `before` is null
@@ -176,12 +176,7 @@ export interface HandlerOptions<
    * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
    * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
    */
-  handle?: (event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => void | Promise<void>;
-  /**
-   * Instead of `handle`: handles many events at once, collected by `batch`. Events of one record are in order.
-   * A `BatchError` names the events that failed, each with its own error; all others count as done.
-   */
-  handleBatch?: (events: readonly Handled<On, From, Lists, Rewind>[], context: BatchContext) => void | Promise<void>;
+  handle: (event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => void | Promise<void>;
   /** Releases the handler's resources; called once when the process stops. */
   close?: () => Promise<void>;
 }
@@ -200,30 +195,15 @@ export function defineHandler<
 }
 
 function toHandler(options: unknown): Subscription {
-  const { handle, handleBatch, close, ...settings } = parseOptions(handlerSchema, options, 'defineHandler');
-  const parts = { handler: 'custom', close: close?.bind(options) };
-  // The schema requires one of them. The queue delivers only what `on` selects, so the narrower event type holds.
-  if (handleBatch === undefined)
-    return toSubscription(settings, { ...parts, handle: (handle as Handle).bind(options) });
-  const inBatches = handleBatch.bind(options);
-  return toSubscription(
-    { ...settings, batch: settings.batch ?? DEFAULT_BATCH },
-    { ...parts, handle: oneByOne(inBatches), handleBatch: inBatches },
-  );
+  const { handle, close, ...settings } = parseOptions(handlerSchema, options, 'defineHandler');
+  // The queue delivers only what `on` selects, so the narrower event type holds.
+  return toSubscription(settings, { handler: 'custom', handle: handle.bind(options), close: close?.bind(options) });
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const handlerSchema = strictOptions({
   ...subscriptionShape,
-  handle: z.custom<Handle>(isFunction, { error: 'a function' }).optional(),
-  handleBatch: z.custom<HandleBatch>(isFunction, { error: 'a function' }).optional(),
+  handle: z.custom<Handle>(isFunction, { error: 'a function, handle(event, context) { … }' }),
   close: z.custom<() => Promise<void>>(isFunction, { error: 'a function' }).optional(),
-}).refine(({ handle, handleBatch }) => (handle === undefined) !== (handleBatch === undefined), {
-  path: ['handle'],
-  error: 'a function, handle(event, context) { … }, or handleBatch in its place',
 });
-
-function oneByOne(handleBatch: HandleBatch): Handle {
-  return (event, context) => handleBatch([event], { ...context, about: () => context });
-}

@@ -32,27 +32,6 @@ export class PermanentError extends Error {
 }
 
 /**
- * Throw it from `handleBatch` when only some of the events failed: each by its id, with its own error (`RetryAfterError`,
- * `PermanentError` or any other). The events that are not named count as done.
- */
-export class BatchError extends Error {
-  override readonly name = 'BatchError';
-  readonly failures: ReadonlyMap<string, unknown>;
-
-  constructor(message: string, failures: Iterable<readonly [eventId: string, error: unknown]>) {
-    super(message);
-    this.failures = new Map(failures);
-  }
-}
-
-/** The failures of a `BatchError` by event id; undefined for any other value. */
-export function batchFailuresOf(error: unknown): ReadonlyMap<string, unknown> | undefined {
-  if (nameOf(error) !== 'BatchError') return undefined;
-  const { failures } = error as { failures?: unknown };
-  return failures instanceof Map ? (failures as ReadonlyMap<string, unknown>) : undefined;
-}
-
-/**
  * Throw it when nothing can be delivered to this subscription any more. The subscription is disabled in all processes until it is
  * enabled again (`changefeed enable`, `feed.enable`). The event does not become a dead letter and the attempt does not count: it is
  * the first of its record to be handled afterwards. The error's message is shown as the reason, so it must not quote the record.

@@ -36,29 +36,6 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
  */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
 
-/** Everything a batch handler gets besides the events. */
-export interface BatchContext extends Pick<HandlerContext, 'signal' | 'subscription'> {
-  /** Carries subscription and number of events as fields. */
-  readonly log: Log;
-  /** The context of one of the events, as a handler of single events gets it. */
-  readonly about: (event: ChangeEvent) => Pick<HandlerContext, 'attempt' | 'workspace' | 'list' | 'replay' | 'once'>;
-}
-
-/**
- * Handles many events at once. Events of one record are in order. Resolving is success for all. A `BatchError` names the events that
- * failed, and all others count as done. Any other error means that all of them failed.
- */
-export type HandleBatch = (events: readonly ChangeEvent[], context: BatchContext) => void | Promise<void>;
-
-/** How events are collected for a batch handler. */
-export interface Batching {
-  /** Maximum number of events in a batch. */
-  readonly size: number;
-  /** How long the first one waits for others, in ms. */
-  readonly lingerMs: number;
-  readonly handle: HandleBatch;
-}
-
 /** How long a record must stay unchanged before its changes are handled as one. */
 export interface Settling {
   /** Without a further change; ms. */
@@ -122,7 +99,7 @@ export interface Subscription extends Selection {
   readonly name: string;
   /** The kind of handler: `custom`, `ndjson`, `webhook` … */
   readonly handler: string;
-  /** Events or batches that one process handles at the same time. */
+  /** Events that one process handles at the same time. */
   readonly concurrency: number;
   readonly order: 'record' | 'none';
   readonly transform?: Transform | undefined;
@@ -136,8 +113,6 @@ export interface Subscription extends Selection {
   /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */
   readonly afterRewind?: 'snapshot' | 'nothing' | undefined;
   readonly handle: Handle;
-  /** If set, events are collected and handled by this instead of `handle`. */
-  readonly batch?: Batching | undefined;
   /** If set, consecutive changes of a record are merged until it stays unchanged. */
   readonly settle?: Settling | undefined;
   /** Limit of deliveries for all processes together, evenly spread. */

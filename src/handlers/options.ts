@@ -8,11 +8,10 @@ import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNu
 import { anEventType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
 import { optionsError } from '../schema-kit/problem.js';
-import type { HandleBatch, RetryPolicy, Settling, Subscription, Transform } from './handler.js';
+import type { RetryPolicy, Settling, Subscription, Transform } from './handler.js';
 import { compileWhere, whereSchema } from './where.js';
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 };
-export const DEFAULT_BATCH = { size: 100, linger: 1_000 };
 
 // A timer of the platform holds at most 24.8 days; a longer one would fire at once.
 export const LONGEST_WAIT = '24d';
@@ -49,13 +48,6 @@ const settle = z.preprocess(
     // Ten times: the events of a record that changes all the time still arrive, at a tenth of the rate.
     .transform(({ still, atMost = 10 * still }): Settling => ({ stillMs: still, atMostMs: atMost })),
 );
-
-const batchOptions = strictOptions({
-  /** Maximum number of events in a batch. @defaultValue 100 */
-  size: wholeNumber(1, 1_000).default(DEFAULT_BATCH.size),
-  /** How long the first event waits for others. @defaultValue '1s' */
-  linger: duration({ from: '0ms', to: LONGEST_WAIT }).default(DEFAULT_BATCH.linger),
-});
 
 // Whether events can match is checked with the lists of the configuration (`selection.ts`). The type of the input is narrower: the compiler
 // then sees a misspelt type, and the editor completes it.
@@ -100,7 +92,7 @@ export const subscriptionShape = {
     .optional(),
   /** `record`: one event of a record at a time, in sequence. `none`: in any order. @defaultValue 'record' */
   order: oneOf('record', 'none').default('record'),
-  /** Number of events (with `batch`: batches) one process handles at the same time. @defaultValue 10 */
+  /** Number of events one process handles at the same time. @defaultValue 10 */
   concurrency: wholeNumber(1, 1_000).default(10),
   /** How often a failed event is tried again, and when. */
   retry: retryOptions
@@ -132,8 +124,6 @@ export const subscriptionShape = {
    * latest after ten times as long. `{ still, atMost }` sets both times. @defaultValue each change is its own event
    */
   settle: settle.optional(),
-  /** Many events at once, for handlers that support it: `defineHandler` with `handleBatch`, `webhook`, `postgres`, `ndjson`. */
-  batch: batchOptions.optional(),
 };
 
 export const subscriptionSchema = strictOptions(subscriptionShape);
@@ -142,15 +132,12 @@ export const subscriptionSchema = strictOptions(subscriptionShape);
 export type SubscriptionOptions = z.input<typeof subscriptionSchema>;
 export type RetryOptions = z.input<typeof retryOptions>;
 export type SettleOptions = z.input<typeof settleOptions>;
-export type BatchOptions = z.input<typeof batchOptions>;
 
 /** The shared options after checking: defaults filled in, durations in ms, lists by name. */
 export type SubscriptionSettings = z.output<typeof subscriptionSchema>;
 
 /** What a handler adds to the shared options. */
 export interface SubscriptionParts extends Omit<Subscription, keyof SubscriptionSettings | 'catalogue' | 'timeoutMs'> {
-  /** Handles a batch, if the handler supports it. */
-  readonly handleBatch?: HandleBatch;
   /** Defaults of the options of `retry`. */
   readonly retry?: RetryPolicy;
   /** @defaultValue 'nothing' */
@@ -163,11 +150,11 @@ export interface SubscriptionParts extends Omit<Subscription, keyof Subscription
  */
 export function toSubscription(
   settings: SubscriptionSettings,
-  { handleBatch, retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
+  { retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
-  refuseContradictions(settings, parts.handler, handleBatch);
+  refuseContradictions(settings, parts.handler);
   const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
-  const { where, transform, settle, batch } = settings;
+  const { where, transform, settle } = settings;
   return {
     ...parts,
     name,
@@ -188,16 +175,11 @@ export function toSubscription(
     start: settings.start,
     afterRewind: settings.afterRewind ?? parts.afterRewind ?? 'nothing',
     settle,
-    batch: batch && handleBatch && { size: batch.size, lingerMs: batch.linger, handle: handleBatch },
   };
 }
 
 /** Options that exclude each other: accepting them would promise what does not happen. */
-function refuseContradictions(
-  { name, order, whenDead, settle, batch }: SubscriptionSettings,
-  handler: string,
-  handleBatch: HandleBatch | undefined,
-): void {
+function refuseContradictions({ name, order, whenDead, settle }: SubscriptionSettings, handler: string): void {
   const refuse = (option: string, problem: string, suggestion?: string): never => {
     const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
     throw optionsError([{ path: [option], owner, problem, suggestion }]);
@@ -210,8 +192,6 @@ function refuseContradictions(
     );
   if (order === 'none' && settle !== undefined)
     refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'`);
-  if (batch !== undefined && handleBatch === undefined)
-    refuse('batch', 'this handler takes events one by one; leave it out');
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

@@ -154,7 +154,7 @@ export const METRICS = {
     type: 'counter',
     by: 'handle',
     labels: ['subscription', 'outcome'],
-    help: 'Calls of the handler, by `outcome`: success, failure, timeout. A batch is one call.',
+    help: 'Calls of the handler, by `outcome`: success, failure, timeout.',
   },
   changefeed_handler_duration_seconds: {
     ...HANDLE_HISTOGRAM,

@@ -24,8 +24,8 @@ export interface Measure {
 export interface HandlerEnded {
   outcome: 'success' | 'failure' | 'timeout';
   ms: number;
-  /** Of the events that were handled: ms since the change, and since its detection. */
-  delays: readonly { changeMs: number; detectionMs: number }[];
+  /** Ms since the change, and since its detection. Null: the event was not handled, or is sent again. */
+  delay: { changeMs: number; detectionMs: number } | null;
 }
 
 /** For a process without metrics. */
@@ -94,16 +94,15 @@ export async function createPrometheus(): Promise<Prometheus> {
     handling(subscription) {
       let isOver = false;
       gauges.get(RUNNING)?.inc({ subscription });
-      return ({ outcome, ms, delays }) => {
+      return ({ outcome, ms, delay }) => {
         if (isOver) return;
         isOver = true;
         gauges.get(RUNNING)?.dec({ subscription });
         count('changefeed_handler_attempts_total', { subscription, outcome });
         observe('changefeed_handler_duration_seconds', { subscription }, ms);
-        for (const { changeMs, detectionMs } of delays) {
-          observe('changefeed_delivery_delay_seconds', { subscription, since: 'change' }, changeMs);
-          observe('changefeed_delivery_delay_seconds', { subscription, since: 'detection' }, detectionMs);
-        }
+        if (delay === null) return;
+        observe('changefeed_delivery_delay_seconds', { subscription, since: 'change' }, delay.changeMs);
+        observe('changefeed_delivery_delay_seconds', { subscription, since: 'detection' }, delay.detectionMs);
       };
     },
     async text(exposed) {

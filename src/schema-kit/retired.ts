@@ -5,6 +5,9 @@
 const INSTEAD_OF_DERIVE = 'where on the change, or your own queue by the handler bullmq';
 
 const RETIRED: Readonly<Record<string, string>> = {
+  batch: 'concurrency',
+  BatchError: 'handle (its error is that of one event)',
+  handleBatch: 'handle, with concurrency',
   'telemetry: { … }': 'telemetry: true (what BullMQ records, by the package bullmq-otel)',
   defineDerive: INSTEAD_OF_DERIVE,
   derive: INSTEAD_OF_DERIVE,

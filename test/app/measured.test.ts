@@ -25,7 +25,7 @@ describe('measured handlers', () => {
     const [one] = measured([defineHandler({ name: 'ops', handle: () => undefined })]);
     await one?.handle(sampleEvent(), context());
     const changeMs = AT - Date.parse(sampleEvent().time);
-    expect(ended).toEqual([{ outcome: 'success', ms: 0, delays: [{ changeMs, detectionMs: 3_000 }] }]);
+    expect(ended).toEqual([{ outcome: 'success', ms: 0, delay: { changeMs, detectionMs: 3_000 } }]);
   });
 
   it('measured handlers: what is sent again has no delay, and neither has a snapshot', async () => {
@@ -33,7 +33,7 @@ describe('measured handlers', () => {
     const [one] = measured([defineHandler({ name: 'ops', handle: () => Promise.resolve() })]);
     await one?.handle(sampleEvent(), context({ replay: true }));
     await one?.handle({ ...sampleEvent(), type: 'crm.person.snapshot' }, context());
-    expect(ended.map(({ delays }) => delays)).toEqual([[], []]);
+    expect(ended.map(({ delay }) => delay)).toEqual([null, null]);
   });
 
   it('measured handlers: failures are counted and thrown on, sooner or later', async () => {

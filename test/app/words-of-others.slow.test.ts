@@ -77,17 +77,6 @@ describe('words of others', () => {
       () => throwing((said) => ({ name: said, code: said, message: said })),
     ],
     [
-      'a batch function',
-      () =>
-        defineHandler({
-          name: 'ops',
-          retry,
-          handleBatch: (events) => {
-            throw new Error(JSON.stringify(events));
-          },
-        }),
-    ],
-    [
       'a transform',
       () =>
         defineHandler({

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { createNdjson, ndjson, ndjsonSchema } from '../../src/handlers/ndjson/ndjson.js';
-import { batchContext, handlerContext, sampleEvent } from '../support/handler-fixtures.js';
+import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 import { useProcesses } from '../support/process.js';
 
 const child = new URL('../support/ndjson-child.ts', import.meta.url);
@@ -74,15 +74,6 @@ describe('ndjson: a file', () => {
       message: `Ndjson "out": could not write to ${path}: it is a symbolic link; set path to the file itself.`,
     });
     expect(await readdir(folder)).toEqual(['events.ndjson']);
-  });
-
-  it('ndjson: writes a batch in order', async () => {
-    const path = join(folder, 'events.ndjson');
-    const subscription = ndjson({ name: 'out', path, batch: {} });
-    const events = ['a', 'b', 'c'].map((subject) => sampleEvent(subject));
-    await subscription.batch?.handle(events, batchContext());
-    await subscription.close?.();
-    expect(await subjectsIn(path)).toEqual(['a', 'b', 'c']);
   });
 
   it('ndjson: creates no file before the first event', async () => {
@@ -216,7 +207,7 @@ describe('ndjson: standard output', () => {
 
 describe('ndjson options', () => {
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch, path, rotate';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, path, rotate';
   it.each<[string, object, string]>([
     [
       'an empty path',

@@ -47,16 +47,6 @@ describe('subscription options', () => {
     expect(subscriptionOf({ name: 'ops', settle }).settle).toEqual(expected);
   });
 
-  it('subscription options: batch is refused for a handler without batches', () => {
-    const handleBatch = noop;
-    const settings = parseOptions(subscriptionSchema, { name: 'ops', batch: { linger: '2s' } }, 'webhook');
-    const built = toSubscription(settings, { handler: 'custom', handle: noop, handleBatch });
-    expect(built.batch).toEqual({ size: 100, lingerMs: 2_000, handle: handleBatch });
-    expect(() => toSubscription(settings, { handler: 'bullmq', handle: noop })).toThrow(
-      'batch of bullmq "ops": this handler takes events one by one; leave it out.',
-    );
-  });
-
   it("subscription options: settle is refused with order: 'none'", () => {
     expect(() => subscriptionOf({ name: 'ops', settle: '1s', order: 'none' })).toThrow(
       `settle of defineHandler "ops": only changes that keep their order can be merged; allowed: with order 'record'.`,
@@ -107,7 +97,7 @@ const types =
 const duration = "a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d'";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
-  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch';
+  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle';
 
 describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;

@@ -169,7 +169,7 @@ describe('webhook options', () => {
   const url = 'https://ops.example/hooks';
   const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, batch, url, allowHosts, rate, disableAfter, secret';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, url, allowHosts, rate, disableAfter, secret';
   it.each<[string, object, string]>([
     ['no url', { secret }, 'url of webhook "ops": found nothing; allowed: a URL that begins with https://.'],
     [

@@ -241,7 +241,7 @@ describe('followers in the record gate', () => {
     expect(await test.redis.exists(test.keys.payloads(SUB))).toBe(0);
   });
 
-  it('gate: those of a batch leave together with the head', async () => {
+  it('gate: those whose changes cancel out leave together with the head', async () => {
     const gate = gateOf();
     await enter(gate, four);
     expect(await gate.advance(SUB, await run(a1), 3)).toEqual(left(4));

@@ -81,12 +81,6 @@ export const SECTIONS: readonly Section[] = [
     around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
   },
   {
-    title: '`subscriptions[].batch`',
-    text: 'For `webhook`, `postgres`, `ndjson`, and `defineHandler` with `handleBatch`.',
-    name: 'batchOptions',
-    around: (batch) => subscription(NDJSON, { batch }),
-  },
-  {
     title: 'Options of `webhook`',
     text: 'Signed as [Standard Webhooks](https://www.standardwebhooks.com) specifies.',
     name: 'webhookOptions',

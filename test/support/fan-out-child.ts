@@ -8,7 +8,6 @@ import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, DEFAULT_TIMING } from '../../src/dispatch/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
-import type { HandleBatch } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { Keys } from '../../src/state/keys.js';
 import { aSubscription, fanOutDeps } from './fan-out.js';
@@ -69,10 +68,8 @@ const gate: typeof deps.gate = {
     return entered;
   },
   async advance(...args) {
-    const [, , count = 1] = args;
-    if (freezeAt === 'leaving-together' && count > 1) await freeze();
     const left = await deps.gate.advance(...args);
-    return freezeAt === 'left' || (freezeAt === 'left-together' && count > 1) ? await freeze() : left;
+    return freezeAt === 'left' ? await freeze() : left;
   },
   async merge(...args) {
     if (freezeAt === 'merging') await freeze();
@@ -83,13 +80,6 @@ const gate: typeof deps.gate = {
 
 /** One line per event: record, sequence, id. */
 const lineOf = ({ subject, id, data }: ChangeEvent): string => `${subject} ${data.sequence} ${id}`;
-
-const handleBatch: HandleBatch = async (events) => {
-  await redis.rpush(`${prefix}:seen`, ...events.map(lineOf));
-  if (freezeAt === 'handling') await freeze();
-  if (events.some(({ subject }) => subject === process.env['FAN_OUT_CRASHES'])) process.kill(process.pid, 'SIGKILL');
-  await redis.rpush(`${prefix}:done`, ...events.map(lineOf));
-};
 
 const subscription = aSubscription(
   's',
@@ -114,7 +104,6 @@ const subscription = aSubscription(
     timeoutMs: 600_000,
     start: process.env['FAN_OUT_START'] ?? 'beginning',
     ...(process.env['FAN_OUT_SETTLES'] && { settle: { stillMs: 1, atMostMs: 1 } }),
-    ...(process.env['FAN_OUT_BATCH'] && { batch: { size: 100, lingerMs: 1, handle: handleBatch } }),
   },
 );
 

@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 import type { ChangefeedError } from '../../src/errors.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { BatchContext, HandlerContext } from '../../src/handlers/handler.js';
+import type { HandlerContext } from '../../src/handlers/handler.js';
 import { silentLog } from '../../src/runtime/log.js';
 
 export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): ChangeEvent {
@@ -44,12 +44,6 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     },
   };
   return { ...base, ...overrides };
-}
-
-/** The context of a batch handler. */
-export function batchContext(overrides: Partial<HandlerContext> = {}): BatchContext {
-  const context = handlerContext(overrides);
-  return { log: context.log, signal: context.signal, subscription: context.subscription, about: () => context };
 }
 
 /** What a delivery fails with. */

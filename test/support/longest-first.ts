@@ -14,7 +14,7 @@ const LONG = [
   'test/redis/trouble',
   'test/model/contacts',
   'test/storm/storm',
-  'test/dispatch/debounce-batch-crash',
+  'test/dispatch/debounce-crash',
   'test/cli/failures',
   'test/server/page/',
   'test/model/',

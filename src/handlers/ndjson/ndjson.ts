@@ -61,17 +61,16 @@ export function createNdjson(settings: NdjsonSettings, stdout: Writable = proces
   const sink = path === undefined ? streamSink(stdout, 'standard output') : fileSink(path, settings.rotate);
   return toSubscription(settings, {
     handler: 'ndjson',
-    handle: (event) => writeEvents([event], sink, settings.name),
-    handleBatch: (events) => writeEvents(events, sink, settings.name),
+    handle: (event) => writeEvent(event, sink, settings.name),
     close: () => sink.close(),
     toStandardOutput: path === undefined,
     obstacle: path === undefined ? undefined : () => fileObstacle(path),
   });
 }
 
-async function writeEvents(events: readonly ChangeEvent[], sink: Sink, subscription: string): Promise<void> {
+async function writeEvent(event: ChangeEvent, sink: Sink, subscription: string): Promise<void> {
   try {
-    await sink.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    await sink.write(`${JSON.stringify(event)}\n`);
   } catch (error) {
     const { reason, remedy } = obstacleOf(error);
     throw new ChangefeedError('CF_WRITE_FAILED', {

@@ -3,11 +3,6 @@ import type { Pool } from 'pg';
 
 export type Database = ReturnType<typeof openDatabase>;
 
-interface Statement {
-  sql: string;
-  values: readonly unknown[];
-}
-
 // With more connections the database itself is the limit.
 const MOST_CONNECTIONS = 10;
 const CONNECT_MS = 10_000;
@@ -22,23 +17,6 @@ export function openDatabase(settings: { url: string; concurrency: number; timeo
       // Without values, a text of several statements can be run.
       const { rows } = await (await opened()).query<Row>(sql, values.length === 0 ? undefined : [...values]);
       return rows;
-    },
-    /** All of them or none. */
-    async transaction(statements: readonly Statement[]): Promise<void> {
-      const client = await (await opened()).connect();
-      // A broken connection fails its statements, which is enough. Without a listener it would also end the process.
-      client.on('error', ignore);
-      try {
-        await client.query('BEGIN');
-        for (const { sql, values } of statements) await client.query(sql, [...values]);
-        await client.query('COMMIT');
-        client.off('error', ignore);
-        client.release();
-      } catch (error) {
-        // Closed instead of returned to the pool: its state is not known.
-        client.release(true);
-        throw error;
-      }
     },
     async close(): Promise<void> {
       const closing = opening;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
-import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, yesOrNo } from '../../schema-kit/fields.js';
+import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
 import { subscriptionShape } from '../options.js';
 import { readUrl } from './database.js';
@@ -43,6 +43,8 @@ const columns = z
 
 const postgresOptions = strictOptions({
   ...subscriptionShape,
+  /** Number of records one process writes at the same time. @defaultValue 20 */
+  concurrency: wholeNumber(1, 1_000).default(20),
   /** `postgres://user:password@host:5432/database`. Parts that it leaves out come from `PGHOST`, `PGPASSWORD` and the other `PG…` variables. */
   url: databaseUrl,
   /** The schema of the tables. It is created if it does not exist. @defaultValue 'crm' */

@@ -6,8 +6,8 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { requireOptionalPackage } from '../../runtime/optional-package.js';
 import { printable, shorten } from '../../runtime/printable.js';
-import type { BatchContext, HandlerContext, Reached, Subscription } from '../handler.js';
-import { BatchError, PermanentError, isPermanent } from '../errors.js';
+import type { HandlerContext, Reached, Subscription } from '../handler.js';
+import { PermanentError } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { openDatabase, type Database } from './database.js';
@@ -44,7 +44,6 @@ function createPostgres(settings: PostgresSettings): Subscription {
     handler: 'postgres',
     afterRewind: 'snapshot',
     handle: (event, context) => write(event, context, mirror),
-    handleBatch: (events, context) => writeAll(events, context, mirror),
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
     reach: () => reach(settings.name, database),
     close: () => database.close(),
@@ -69,41 +68,21 @@ interface Mirror {
 
 type WriteContext = Pick<HandlerContext, 'signal' | 'log' | 'list'>;
 
-function writeContextOf({ signal, log, about }: BatchContext, event: ChangeEvent): WriteContext {
-  return { signal, log, list: about(event).list };
-}
-
+/** Makes sure that the table exists, writes, and turns an error of the database into one for the event. */
 async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror): Promise<void> {
   const writing = writingOf(event, context, mirror);
   if (writing === null) return;
   context.signal.throwIfAborted();
-  await attempt([writing], mirror, (database) => database.query(writing.sql, writing.values));
-}
-
-/** One transaction. If PostgreSQL rejects a row permanently, each row is written by itself to find which. */
-async function writeAll(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
-  const writings = events.flatMap((event) => writingOf(event, writeContextOf(context, event), mirror) ?? []);
-  if (writings.length === 0) return;
-  // All processes lock rows in the same order; otherwise two transactions could deadlock.
-  const sorted = writings.toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1));
-  const statements = sorted.map(({ sql, values }) => ({ sql, values }));
+  const { list, table, sql, values } = writing;
+  const { settings, database, ready } = mirror;
   try {
-    await attempt(sorted, mirror, (database) => database.transaction(statements));
+    await readyTable(list, table, mirror);
+    await database.query(sql, values);
   } catch (error) {
-    if (!isPermanent(error)) throw error;
-    await writeOneByOne(events, context, mirror);
+    if (isTableGone(error)) ready.delete(list);
+    if (error instanceof ChangefeedError) throw error;
+    throw databaseError(error, { subscription: settings.name, place: database.place, table: qualified(table) });
   }
-}
-
-async function writeOneByOne(events: readonly ChangeEvent[], context: BatchContext, mirror: Mirror): Promise<void> {
-  const failures: [string, unknown][] = [];
-  for (const event of events) {
-    const note = (error: unknown): unknown => failures.push([event.id, error]);
-    await write(event, writeContextOf(context, event), mirror).catch(note);
-  }
-  if (failures.length === 0) return;
-  const rejected = `${failures.length} of ${events.length} records were rejected`;
-  throw new BatchError(`Postgres "${mirror.settings.name}": ${rejected}.`, failures);
 }
 
 interface Writing {
@@ -111,8 +90,6 @@ interface Writing {
   table: Table;
   sql: string;
   values: Row['values'];
-  /** Identifies the row: writes to one row keep their order. */
-  key: string;
 }
 
 /** Null if the event does not describe the state of a record. */
@@ -125,7 +102,7 @@ function writingOf(
   const list = (isComplete ? event.data.notice?.list : listOf(event)) ?? further;
   if (list === null) return null;
   const table = tableOf(list, settings);
-  if (isComplete) return { list, table, ...goneStatement(table, event, settings), key: `${list} ${event.source}` };
+  if (isComplete) return { list, table, ...goneStatement(table, event, settings) };
   const row = rowOf(event, { ...settings, columns: table.columns });
   if (row === null) return null;
   for (const { name: column, type } of row.misfits) {
@@ -134,8 +111,7 @@ function writingOf(
     warned.add(key);
     log.warn({ list, column, type }, 'value does not fit column type, NULL stored (logged once per column)');
   }
-  const { values } = row;
-  return { list, table, values, sql: upsertSql(table, row.image), key: `${list} ${event.source} ${event.subject}` };
+  return { list, table, values: row.values, sql: upsertSql(table, row.image) };
 }
 
 /** After a snapshot, marks the rows that it did not show: their records are gone, and Redis has forgotten them. */
@@ -146,25 +122,6 @@ function goneStatement(
 ): Pick<Writing, 'sql' | 'values'> {
   const { sequence, observedAt } = event.data;
   return { sql: goneSql(table, { keepDeleted }), values: [workspaceOf(event), String(sequence), observedAt] };
-}
-
-/** Ensures that the tables exist, and turns database errors into errors for the events. */
-async function attempt(
-  writings: readonly Writing[],
-  mirror: Mirror,
-  act: (database: Database) => Promise<unknown>,
-): Promise<void> {
-  const { settings, database, ready } = mirror;
-  const tables = new Map(writings.map(({ list, table }) => [list, table]));
-  try {
-    for (const [list, table] of tables) await readyTable(list, table, mirror);
-    await act(database);
-  } catch (error) {
-    if (isTableGone(error)) for (const list of tables.keys()) ready.delete(list);
-    if (error instanceof ChangefeedError) throw error;
-    const table = [...tables.values()].map(qualified).join(', ');
-    throw databaseError(error, { subscription: settings.name, place: database.place, table });
-  }
 }
 
 function tableOf(list: ListName, { schema, tables, columns }: PostgresSettings): Table {

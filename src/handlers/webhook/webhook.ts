@@ -1,13 +1,12 @@
-/** `webhook`: every event as a signed HTTP request. CloudEvents in structured mode, alone or as a batch, signed as Standard Webhooks specifies. */
+/** `webhook`: every event as a signed HTTP request. CloudEvents in structured mode, signed as Standard Webhooks specifies. */
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { batchId } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
 import { strictOptions } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
-import type { HandlerContext, Pinged, Subscription } from '../handler.js';
+import type { Pinged, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, placeOf, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
@@ -72,8 +71,6 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     },
     world,
   );
-  const send = (message: Unsigned, context: Pick<HandlerContext, 'log' | 'signal'>): Promise<void> =>
-    post.send((now) => sign(message, now), context);
   /** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
   const ping = async ({ signal }: { signal: AbortSignal }): Promise<Pinged> => {
     // A new id each time: a receiver would skip an id it has already received.
@@ -98,8 +95,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     retry: ENDPOINT_RETRY,
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
-    handle: (event, context) => send(encodeEvent(event), context),
-    handleBatch: (events, context) => send(encodeBatch(events), context),
+    handle: (event, context) => post.send((now) => sign(encodeEvent(event), now), context),
     ping,
     reach: () => post.reach(),
     close: () => post.close(),
@@ -113,15 +109,6 @@ interface Unsigned extends Message {
 /** @param event a CloudEvent with any type and data */
 export function encodeEvent(event: Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object }): Unsigned {
   return { id: event.id, headers: { 'content-type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
-}
-
-/** The same events in the same order get the same message id, so a receiver can skip a message it has already received. */
-function encodeBatch(events: readonly ChangeEvent[]): Unsigned {
-  return {
-    id: batchId(events.map(({ id }) => id)),
-    headers: { 'content-type': 'application/cloudevents-batch+json' },
-    body: JSON.stringify(events),
-  };
 }
 
 /** @param now time of this attempt, ms since the epoch: receivers reject messages that are more than minutes old */

@@ -8,7 +8,7 @@ import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
-const { launch, launchFrozen, linesOf, sequencesOf } = useFanOutProcesses(test);
+const { launch, launchFrozen, linesOf } = useFanOutProcesses(test);
 const of = (record: string, ...sequences: number[]): ChangeEvent[] =>
   sequences.map((sequence) => changeEvent({ record, sequence }));
 const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
@@ -59,39 +59,4 @@ describe('debounce: a process killed', () => {
       expect(await linesOf('seen')).toEqual(seen);
     },
   );
-});
-
-describe('batch: a process killed', () => {
-  const env = { batch: '1' };
-  const all = [...of('a', 1, 2, 3), ...of('b', 1, 2)];
-
-  it.each(
-    rowsOfGate(1, [
-      ['before its events leave', 'leaving-together'],
-      ['in the handler', 'handling'],
-    ] as const),
-  )('%s causes the whole batch to be handled again, each record from its first event', async (_when, freeze) => {
-    launch('dispatch', env);
-    await queue(all);
-    await launchFrozen('handle', { ...env, freeze });
-
-    launch('handle', env);
-
-    await eventuallyIdle();
-    expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 1, 2, 3]);
-    expect(await sequencesOf('seen', 'b')).toEqual([1, 2, 1, 2]);
-  });
-
-  it('after the events have left causes none of them to be handled again', async () => {
-    launch('dispatch', env);
-    await queue(of('a', 1, 2, 3));
-    await launchFrozen('handle', { ...env, freeze: 'left-together' });
-    await queue(of('a', 4));
-
-    launch('handle', env);
-
-    await eventually(async () => expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 4]));
-    await eventuallyIdle();
-    expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 4]);
-  });
 });
