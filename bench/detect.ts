@@ -49,7 +49,7 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
     askedAtMs: null,
     unreadable: [],
     guard: null,
-    observation: { workspace, sweep, previousSweep: `s${round - 1}`, observedAt },
+    observation: { workspace, sweep, observedAt },
   };
 }
 

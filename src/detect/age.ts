@@ -1,6 +1,6 @@
 /**
  * Is an answer older than the stored record? The record's own `modifiedAt` decides where it can. Some servers cut it to the
- * minute, so a value that ends in `:00.000Z` may stand for any moment of that minute.
+ * minute, so a value that ends in `:00.000Z` may stand for any moment of that minute. And: is a moment recent?
  */
 
 /** `unclear`: the times are equal, missing, or too coarse to decide. */
@@ -8,12 +8,10 @@ export type Age = 'newer' | 'older' | 'unclear';
 
 const MINUTE_MS = 60_000;
 
-/** The longest replication lag that is assumed. A replica may not yet know what was learnt within that time. */
-const LAG_MS = 10_000;
-
-/** Could a lagging replica that is asked at `now` still miss what was learnt at `learntAt`? */
-export function withinLag(learntAt: string | null, now: string): boolean {
-  return learntAt !== null && Date.parse(now) - Date.parse(learntAt) < LAG_MS;
+/** A time in the future comes from a clock that has been put back since. It is not recent: otherwise it would count until the clock gets there. */
+export function isRecent(at: string | null, { now, withinMs }: { now: string; withinMs: number }): boolean {
+  const ageMs = Date.parse(now) - Date.parse(at ?? '');
+  return ageMs >= 0 && ageMs < withinMs;
 }
 
 export function ageOf(modifiedAt: string | null, storedModifiedAt: string | null): Age {

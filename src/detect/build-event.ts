@@ -15,12 +15,8 @@ export interface Observation {
   /** The epoch of the state: it is raised when Redis has lost the state, or went back to an earlier one. @defaultValue 0 */
   epoch?: number;
   sweep: string;
-  /** The last complete sweep before this one. An answer is confirmed only by two consecutive complete sweeps. */
-  previousSweep?: string | null;
   /** ISO 8601, UTC. */
   observedAt: string;
-  /** True when another record of the same answer is certainly older than its stored record: the whole answer is doubtful. */
-  lagging?: boolean;
 }
 
 /** A record as a page shows it. */

@@ -7,14 +7,12 @@
  */
 import { nextSequence } from '../events/epoch.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
-import { ageOf, withinLag } from './age.js';
 import {
   buildRecordEvent,
   firstAppearance,
   snapshotEvent,
   toIsoTime,
   type ObservedChange,
-  type Observation,
   type SeenRecordInput,
 } from './build-event.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
@@ -23,14 +21,10 @@ import {
   changesSince,
   contentOf,
   fingerprintsOf,
-  lastEventAt,
   storedContent,
   storedModifiedAt,
   withDecision,
-  withEarlier,
   type Decision,
-  type Doubt,
-  type Gone,
   type StoredRecord,
 } from './stored-record.js';
 
@@ -49,20 +43,17 @@ export type Detection =
   | { kind: 'baselined'; sequence: number; event: null }
   /** No event. `mutedBy` names the rule; without it the contents are equal. */
   | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
-  /** Possibly an older answer. Without `doubt` there is nothing to confirm: only `modifiedAt` is older. */
-  | { kind: 'stale'; sequence: number; event: null; doubt?: Doubt }
   | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
-
-/** Doubtful answers that differ from sweep to sweep are accepted at the third, so that no change is kept back for long. */
-const SIGHTINGS_THAT_CONFIRM = 3;
 
 export function detect(input: DetectInput): Detection {
   const { stored, baseline } = input;
   if (stored === null || stored.gone?.dropped === true)
     return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
-  if (stored.gone !== undefined) return reappeared(input, stored, stored.gone);
+  if (stored.gone !== undefined)
+    return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
   if (baseline !== null) return { kind: 'baselined', sequence: stored.sequence, event: null };
-  return compared(input, stored);
+  const changes = changesSince(stored, input.record, input.rules);
+  return changes.length === 0 ? unchanged(input, stored) : updated(input, stored, changes);
 }
 
 function baselined(input: DetectInput, baseline: Baseline): Detection {
@@ -92,55 +83,9 @@ function firstSequence({ stored, rules, observation }: DetectInput): number {
   return rules.recognisedOnly ? 1 : nextSequence(stored?.sequence ?? 0, observation);
 }
 
-/** A deleted record is shown again. With its old contents it may come from a lagging replica and needs a confirmation. */
-function reappeared(input: DetectInput, stored: StoredRecord, gone: Gone): Detection {
-  const content = contentOf(input.record, input.rules);
-  const age = ageOf(modifiedAtOf(input.record, input.rules.list), storedModifiedAt(stored, input.rules.list));
-  const isCertain = stored.doubt?.certain === true && stored.doubt.content === content;
-  const isOld = age === 'older' || (age === 'unclear' && [gone.content, ...(stored.earlier ?? [])].includes(content));
-  const recent = withinLag(gone.at, input.observation.observedAt);
-  const doubt = isOld && !isCertain ? doubtAfter(input.observation, stored, { content, recent }) : null;
-  if (doubt !== null) return { kind: 'stale', sequence: stored.sequence, event: null, doubt };
-  return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
-}
-
-function compared(input: DetectInput, stored: StoredRecord): Detection {
-  const { record, rules, observation } = input;
-  const changes = changesSince(stored, record, rules);
-  const age = ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list));
-  if (changes.length === 0) return unchanged(input, stored, age === 'older');
-  const content = contentOf(record, rules);
-  const lagging = age !== 'newer' && observation.lagging === true;
-  const doubtful = age === 'older' || lagging || (age === 'unclear' && (stored.earlier ?? []).includes(content));
-  const recent = (age === 'older' || lagging) && withinLag(lastEventAt(stored), observation.observedAt);
-  const doubt = doubtful ? doubtAfter(observation, stored, { content, recent }) : null;
-  if (doubt !== null) return { kind: 'stale', sequence: stored.sequence, event: null, doubt };
-  return updated(input, stored, changes);
-}
-
-/**
- * The doubt that remains about an answer; null once enough sweeps have confirmed it. When the stored record is so `recent`
- * that replication lag explains the answer, no number of sightings confirms it.
- */
-function doubtAfter(
-  observation: Observation,
-  { doubt }: StoredRecord,
-  { content, recent }: { content: string; recent: boolean },
-): Doubt | null {
-  const first = { content, sweep: observation.sweep, sightings: 1 };
-  if (doubt === undefined) return first;
-  // A record on two pages of one sweep was sighted once: both answers may come from one replica.
-  if (doubt.sweep === observation.sweep) return { ...doubt, content };
-  if (doubt.sweep !== observation.previousSweep) return first;
-  const sightings = doubt.sightings + 1;
-  if (!recent && (doubt.content === content || sightings >= SIGHTINGS_THAT_CONFIRM)) return null;
-  return { content, sweep: observation.sweep, sightings };
-}
-
-function unchanged(input: DetectInput, stored: StoredRecord, older: boolean): Detection {
+function unchanged(input: DetectInput, stored: StoredRecord): Detection {
   const { record, rules } = input;
   const { sequence } = stored;
-  if (older) return { kind: 'stale', sequence, event: null };
   const [muted] = changesSince(stored, record, withEveryField(rules));
   if (muted !== undefined) {
     return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
@@ -174,19 +119,13 @@ function updated(input: DetectInput, stored: StoredRecord, changes: FieldChange[
   return { kind, sequence, event };
 }
 
-/** The stored record after a decision; null when nothing new is stored. */
-export function recordAfter(input: DetectInput, detection: Detection): StoredRecord | null {
-  const { stored } = input;
-  const decisions = decisionsAfter(input, detection);
-  if (detection.kind === 'stale') {
-    if (stored === null || detection.doubt === undefined) return null;
-    return { ...stored, doubt: detection.doubt, ...decisions };
-  }
+/** The stored record after a decision. */
+export function recordAfter(input: DetectInput, detection: Detection): StoredRecord {
   return {
     sequence: detection.sequence,
     ...imageOf(input),
-    ...contentsAfter(input, detection),
-    ...decisions,
+    ...beforeDrift(input, detection),
+    ...decisionsAfter(input, detection),
   };
 }
 
@@ -194,27 +133,18 @@ function imageOf({
   record,
   rules,
   images = true,
-}: DetectInput): Pick<StoredRecord, 'record' | 'fields' | 'modifiedAt'> {
+}: DetectInput): Pick<StoredRecord, 'record' | 'fields' | 'modifiedAt' | 'content'> {
   if (images) return { record };
-  return { record: null, fields: fingerprintsOf(record, rules), modifiedAt: modifiedAtOf(record, rules.list) };
+  const [fields, modifiedAt] = [fingerprintsOf(record, rules), modifiedAtOf(record, rules.list)];
+  return { record: null, fields, modifiedAt, content: contentOf(record, rules) };
 }
 
-function contentsAfter(
-  { record, rules, stored, images = true }: DetectInput,
-  { event }: Detection,
-): Pick<StoredRecord, 'content' | 'earlier'> {
-  const { content, earlier } = stored ?? {};
-  const before = { ...(content !== undefined && { content }), ...(earlier !== undefined && { earlier }) };
-  if (stored === null || stored.gone !== undefined) {
-    // An event has made the canonical text already. A quiet baseline does without, unless the content is not kept.
-    return { ...before, ...((event !== null || !images) && { content: contentOf(record, rules) }) };
-  }
-  if (changesSince(stored, record, rules).length === 0) return before;
-  const replaced = storedContent(stored, rules);
-  return {
-    content: contentOf(record, rules),
-    ...(replaced === null ? before.earlier && { earlier: before.earlier } : { earlier: withEarlier(stored, replaced) }),
-  };
+/** While the last decision is that the record followed a change of the schema. */
+function beforeDrift({ stored, rules }: DetectInput, detection: Detection): Pick<StoredRecord, 'beforeDrift'> {
+  if (stored === null || detection.event !== null) return {};
+  const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
+  const content = mutedBy === SCHEMA_RULE ? storedContent(stored, rules) : mutedBy === undefined && stored.beforeDrift;
+  return typeof content === 'string' ? { beforeDrift: content } : {};
 }
 
 function decisionsAfter({ stored, observation }: DetectInput, detection: Detection): Pick<StoredRecord, 'decisions'> {
@@ -232,7 +162,7 @@ function namedFields(fields: readonly string[]): Pick<Decision, 'fields' | 'furt
   return { fields: fields.slice(0, FIELDS_NAMED), furtherFields: fields.length - FIELDS_NAMED };
 }
 
-/** Only decisions that yielded an event, or kept one back, enter the decision log. */
+/** Only decisions that yielded an event, or muted one, enter the decision log. */
 function logEntry(detection: Detection): Omit<Decision, 'at' | 'sweep'> | null {
   const { kind, event } = detection;
   if (event !== null) {
@@ -240,7 +170,6 @@ function logEntry(detection: Detection): Omit<Decision, 'at' | 'sweep'> | null {
     const fields = event.data.changes.map(({ field }) => field);
     return { what, event: event.id, ...(fields.length === 0 ? {} : namedFields(fields)) };
   }
-  if (kind === 'stale') return { what: 'stale' };
   if (kind === 'baselined' || detection.mutedBy === undefined) return null;
   return { what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
 }

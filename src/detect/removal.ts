@@ -10,25 +10,17 @@
  * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none of them is deleted: a broken
  *    answer is likelier than a mass deletion. The removals are held until a person accepts them (`decideRemovals`). While new
  *    records of the list are held, any number of missing records is held.
- * 5. A record that appeared within the replication lag is not deleted yet: the replica may not know it (`isNewcomer`).
- * 6. A deleted record keeps its sequence and digests (`deletedRecord`), so that it is recognised when it reappears.
+ * 5. A record that we first saw less than ten seconds ago is not deleted yet: a replica may not know it (`isNewcomer`).
+ * 6. A deleted record keeps its sequence and its time of change (`deletedRecord`), so that it is recognised when it reappears.
  */
 import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { buildEvent } from '../events/envelope.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { withinLag } from './age.js';
+import { isRecent } from './age.js';
 import { withId, type SeenRecordInput } from './build-event.js';
-import { creationTimeOf } from './fields.js';
 import type { Rules } from './rules.js';
-import {
-  appearedAt,
-  storedContent,
-  storedModifiedAt,
-  withDecision,
-  type Decision,
-  type StoredRecord,
-} from './stored-record.js';
+import { appearedAt, storedModifiedAt, withDecision, type Decision, type StoredRecord } from './stored-record.js';
 
 export interface RemovalRules {
   /** Complete sweeps in a row that must not show a record. @defaultValue 2 */
@@ -138,10 +130,12 @@ export function decideRemovals(
   return { deleted: confirmed.filter(([, entry]) => isAccepted(entry)).map(([key]) => key), held: { count, of } };
 }
 
-/** A lagging replica may not know a record that appeared within its lag, so the record's absence proves nothing yet. */
-export function isNewcomer(stored: StoredRecord | null, at: string, { list }: Pick<Rules, 'list'>): boolean {
-  if (stored === null) return false;
-  return withinLag(appearedAt(stored), at) || withinLag(creationTimeOf(stored.record ?? {}, list), at);
+/** Longer than replicas usually lag. */
+const NEWCOMER_MS = 10_000;
+
+/** A lagging replica may not know a record that we have just seen, so the record's absence proves nothing yet. */
+export function isNewcomer(stored: StoredRecord | null, now: string): boolean {
+  return stored !== null && isRecent(appearedAt(stored), { now, withinMs: NEWCOMER_MS });
 }
 
 /** The stored record after its deletion: the content is dropped, what is needed to recognise it again stays. */
@@ -153,15 +147,14 @@ export function deletedRecord(
   return {
     sequence,
     record: null,
-    gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list), content: storedContent(stored, rules) ?? '' },
-    ...(stored.earlier === undefined ? {} : { earlier: stored.earlier }),
+    gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list) },
     decisions: withDecision(stored.decisions, { ...at, what: 'deleted' }),
   };
 }
 
 /** A record of another source of the list, dropped without an event. Only its sequence stays. */
 export function droppedRecord({ sequence }: StoredRecord, at: string): StoredRecord {
-  return { sequence, record: null, gone: { at, modifiedAt: null, content: '', dropped: true } };
+  return { sequence, record: null, gone: { at, modifiedAt: null, dropped: true } };
 }
 
 export interface Removal {

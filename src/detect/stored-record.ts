@@ -1,5 +1,5 @@
 /**
- * What is kept about a record: its image, earlier contents, doubt, decision log. The image is kept whole or, with
+ * What is kept about a record: its image and its decision log. The image is kept whole or, with
  * `images: false`, as a fingerprint per field. Both kinds are compared with an answer in the same terms (`bothSides`).
  */
 import { z } from 'zod';
@@ -17,23 +17,11 @@ import { modifiedAtOf, type Timestamps } from './fields.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
 import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';
 
-const doubt = z.object({
-  /** Digest of the content in the answer. */
-  content: z.string(),
-  /** The last sweep that saw it. */
-  sweep: z.string(),
-  /** Consecutive sweeps with a doubtful answer. */
-  sightings: z.number(),
-  /** A deleted record that reappeared: the content is confirmed, but withheld together with many other new records. */
-  certain: z.literal(true).exactOptional(),
-});
-/** An answer that may come from a lagging replica. It becomes a change when a later sweep confirms it. */
-export type Doubt = z.infer<typeof doubt>;
-
 const decision = z.object({
   /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
   at: z.string(),
   sweep: z.string(),
+  /** `stale` was written by the release before. */
   what: z.enum(['created', 'edited', 'refreshed', 'touched', 'muted', 'stale', 'deleted', 'reappeared']),
   fields: z.array(z.string()).readonly().exactOptional(),
   /** How many changed fields `fields` leaves out. */
@@ -51,7 +39,6 @@ export type Decision = z.infer<typeof decision>;
 const gone = z.object({
   at: z.string(),
   modifiedAt: z.string().nullable(),
-  content: z.string(),
   /** Not reported, because it belonged to another source of the list. When its id is seen again, it is a new record. */
   dropped: z.literal(true).exactOptional(),
 });
@@ -62,11 +49,10 @@ export type Gone = z.infer<typeof gone>;
 export const storedFacts = z.object({
   /** With `images: false`: the record's own change time. */
   modifiedAt: z.string().nullable().exactOptional(),
-  /** Digest of the content. Absent where it has not been needed yet, as after a quiet baseline. */
+  /** With `images: false`: the digest of the content. */
   content: z.string().exactOptional(),
-  /** Digests of the last contents before the present one, newest first. They identify answers from a lagging replica. */
-  earlier: z.array(z.string()).readonly().exactOptional(),
-  doubt: doubt.exactOptional(),
+  /** Digest of the content before the record silently followed a change of the schema. */
+  beforeDrift: z.string().exactOptional(),
   gone: gone.exactOptional(),
   decisions: z.array(decision).readonly().exactOptional(),
   /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
@@ -81,7 +67,6 @@ export interface StoredRecord extends z.infer<typeof storedFacts> {
   fields?: Readonly<Record<string, string>>;
 }
 
-const EARLIER_KEPT = 3;
 const DECISIONS_KEPT = 5;
 
 /** Raised when the canonical form changes. Fingerprints of another version cannot be compared and are replaced silently. */
@@ -183,12 +168,7 @@ export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): strin
 /** True when the record is again what it was before a change of the schema, which yielded no event for it. */
 export function isSchemaChangeUndone(stored: StoredRecord, record: UncheckedRecord, rules: Rules): boolean {
   if (stored.decisions?.at(-1)?.rule !== SCHEMA_RULE) return false;
-  return stored.earlier?.[0] === contentOf(record, rules);
-}
-
-/** The digests of earlier contents once `content`, the present one, is replaced. */
-export function withEarlier(stored: StoredRecord, content: string): readonly string[] {
-  return [content, ...(stored.earlier ?? []).filter((one) => one !== content)].slice(0, EARLIER_KEPT);
+  return stored.beforeDrift === contentOf(record, rules);
 }
 
 /** The decision log with one more decision. The same decision without an event, repeated, only raises `times`. */
@@ -199,9 +179,9 @@ export function withDecision(log: readonly Decision[] = [], entry: Decision): re
   return [...log.slice(0, -1), { ...entry, times: (last.times ?? 1) + 1 }];
 }
 
-/** ISO 8601: when the last event of a record was observed; null when the log names none. */
-export function lastEventAt({ decisions = [] }: StoredRecord): string | null {
-  return decisions.findLast(({ event }) => event !== undefined)?.at ?? null;
+/** ISO 8601: the last decision; null when the log names none. */
+export function decidedAt({ decisions = [] }: StoredRecord): string | null {
+  return decisions.at(-1)?.at ?? null;
 }
 
 /** ISO 8601: when a record was first seen, or reappeared; null when the log no longer says. */

@@ -38,7 +38,6 @@ export const NO_TIMERS: TimersOfTodo = [
 export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const { stored, record, rules, observation } = input;
   const { watch } = rules;
-  if (detection.kind === 'stale') return { derived: [], timers: [], since: stored?.dueSince };
   if (watch === null) return { derived: [], timers: unwatchedTimers(input), since: undefined };
   const isKnown = stored !== null && stored.gone === undefined;
   const [before, after] = isKnown ? todoSides(stored, record, rules) : [null, todoSide(record)];

@@ -47,7 +47,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
       const { rules } = options;
       const scanned = await scan(deps, { workspace, list, from });
       const { sweep, next, tail } = scanned;
-      const observation = { workspace, sweep, previousSweep: null, observedAt: isoTime(clock.now()) };
+      const observation = { workspace, sweep, observedAt: isoTime(clock.now()) };
       const records: Scan['records'][number][] = [];
       let withoutImage = 0;
       const stored = await unpackAll({ redis, keys, workspace }, list, scanned.records);

@@ -12,7 +12,6 @@ export function noCounts(): SweepCounts {
     refreshed: 0,
     touched: 0,
     ignored: 0,
-    stale: 0,
     held: 0,
     deleted: 0,
     missing: 0,

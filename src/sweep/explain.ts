@@ -1,5 +1,5 @@
 /** What `changefeed explain` shows of one record: what is stored, where it stands, and the last decisions. Reads only. */
-import type { Gone, Doubt, Decision } from '../detect/stored-record.js';
+import type { Gone, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -19,8 +19,6 @@ export interface RecordStory {
   /** Missing in the last complete sweep: how often so far, and since when. */
   missing: Missing | null;
   gone: Gone | null;
-  /** The last answer may come from a lagging replica. The next sweep decides. */
-  doubt: Doubt | null;
   /** Its fields that are compared, and below those that are not, with the rule. */
   compared: string[];
   leftOut: { field: string; rule: string }[];
@@ -51,7 +49,6 @@ export async function explainRecord(
     page,
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
-    doubt: state?.doubt ?? null,
     compared: fields.filter((field) => rules.compares(field)),
     leftOut: fields.flatMap((field) => {
       const rule = rules.mutedBy(field);

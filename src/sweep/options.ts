@@ -81,12 +81,11 @@ export function isOtherForm(
 export function observationOf(
   { workspace, clock }: Pick<SweepDeps, 'workspace' | 'clock'>,
   { epoch }: Pick<SweepOptions, 'epoch'>,
-  { checkpoint, lastSweep }: { checkpoint: Pick<Checkpoint, 'sweepId'>; lastSweep: SweepSummary | null },
+  { sweepId }: Pick<Checkpoint, 'sweepId'>,
 ): Observation {
   return {
     workspace,
-    sweep: checkpoint.sweepId,
-    previousSweep: lastSweep?.sweepId ?? null,
+    sweep: sweepId,
     observedAt: isoTime(clock.now()),
     ...(epoch !== undefined && { epoch }),
   };

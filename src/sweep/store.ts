@@ -33,6 +33,7 @@ const count = z.number();
  */
 const sweepCounts = z.object({
   seen: count,
+  /** As they are stored, or left alone because the answer is older. */
   unchanged: count,
   /** Stored without an event: the list had no complete baseline yet. */
   baselined: count,
@@ -43,8 +44,6 @@ const sweepCounts = z.object({
   touched: count,
   /** The text changed, but not the meaning of any compared field: no event. */
   ignored: count,
-  /** Possibly an older answer: no event until the next sweep confirms it. */
-  stale: count,
   /** New, and neither stored nor reported because too many records are new. */
   held: count,
   /** Reported as deleted by this sweep; not seen. */

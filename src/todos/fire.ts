@@ -55,8 +55,6 @@ async function fireOne(
   todo: StoredTodo | null,
   moment: Moment,
 ): Promise<'emitted' | 'removed' | 'stays'> {
-  // The sweep that should confirm the todo showed other content, perhaps from a lagging replica: the next sweep decides.
-  if (todo?.known.doubt?.sweep === moment.last.sweepId) return 'stays';
   const { dueMs } = moment;
   const event = todo !== null && dueMs !== null && isOpen(todo) ? timerEvent(timer, todo, { ...moment, dueMs }) : null;
   const outcome = await moment.store.fire(timer, todo, event);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ageOf, withinLag } from '../../src/detect/age.js';
+import { ageOf, isRecent } from '../../src/detect/age.js';
 
 const known = '2026-03-01T10:05:30.500Z';
 
@@ -33,10 +33,8 @@ describe('age: an answer compared by modifiedAt', () => {
   });
 });
 
-describe('age: a lagging replica', () => {
-  it('may lack a change that was stored less than ten seconds ago', () => {
-    expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:09.999Z')).toBe(true);
-    expect(withinLag('2026-03-01T10:00:00.000Z', '2026-03-01T10:00:10.000Z')).toBe(false);
-    expect(withinLag(null, '2026-03-01T10:00:00.000Z')).toBe(false);
-  });
+it('age: a moment is recent for so long, and not if it is in the future, unknown or no time', () => {
+  const recent = (at: string | null) => isRecent(at, { now: '2026-03-01T10:00:10.000Z', withinMs: 10_000 });
+  expect(['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:10.000Z'].map(recent)).toEqual([true, true]);
+  expect(['2026-03-01T10:00:00.000Z', '2026-03-01T10:00:10.001Z', 'x', null].map(recent)).not.toContain(true);
 });

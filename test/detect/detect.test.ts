@@ -152,6 +152,28 @@ describe('detect: a record with the same meaning', () => {
   });
 });
 
+describe('detect: a deleted record that is shown again', () => {
+  const gone = { at: '2026-02-25T00:00:00.000Z', modifiedAt: '2026-02-20T08:00:00.000Z' };
+
+  it.each([null, 'quiet'] as const)(
+    'is created, with the next sequence, when it is observed; baseline %s',
+    (baseline) => {
+      const stored = { sequence: 3, record: null, gone };
+      expect(
+        detect({ key: 'p1', record: minsu, stored, baseline, rules: compileRules('people'), observation }),
+      ).toMatchObject({
+        kind: 'created',
+        sequence: 4,
+        event: {
+          type: 'crm.person.created',
+          time: observation.observedAt,
+          data: { before: null, changes: [], sequence: 4, class: 'edited', detectedBy: 'content', reappeared: true },
+        },
+      });
+    },
+  );
+});
+
 describe('detect: values', () => {
   it.each([
     [1, '1'],

@@ -16,7 +16,7 @@ describe('stored record: after a decision', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [`field ${String(n).padStart(4, '0')}`, n]),
     );
-    const [decision] = runCase({ stored: known(), record: personAt(6, many) }).next?.decisions ?? [];
+    const [decision] = runCase({ stored: known(), record: personAt(6, many) }).next.decisions ?? [];
     expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
     expect(decision?.fields).toHaveLength(100);
   });
@@ -27,7 +27,7 @@ describe('stored record: after a decision', () => {
       record: personAt(5, { 이름: '새이름' }),
       rules: { ...rules(), compares: () => false, mutedBy: () => null },
     });
-    expect(next?.decisions).toMatchObject([{ what: 'muted', rule: 'schema' }]);
+    expect(next).toMatchObject({ beforeDrift: digest, decisions: [{ what: 'muted', rule: 'schema' }] });
   });
 });
 
@@ -42,7 +42,7 @@ describe('stored record: without images', () => {
     ...more,
   });
 
-  it('holds fingerprints, modifiedAt and digests of earlier contents', () => {
+  it('holds fingerprints, modifiedAt and the digest of the content', () => {
     const record = personAt(6, { 이름: '새이름' });
     expect(runCase({ stored: printed(), record, images: false }).next).toStrictEqual({
       sequence: 5,
@@ -50,36 +50,28 @@ describe('stored record: without images', () => {
       fields: fields(record),
       modifiedAt: '2026-03-01T10:06:05.000Z',
       content: digest,
-      earlier: [digest],
       decisions: [{ at, sweep, what: 'edited', fields: ['이름'], event }],
     });
   });
 
-  it('keeps the digests of earlier contents when images are switched on or off', () => {
+  it('holds the image alone, or no image, when images are switched on or off', () => {
     const record = personAt(6, { 이름: '새이름' });
-    const off = runCase({ stored: known({ earlier: ['x'] }), record, images: false });
-    expect([off.detection.kind, off.next?.earlier, off.next?.record]).toStrictEqual(['edited', [digest, 'x'], null]);
-    const on = runCase({ stored: printed({ earlier: ['x'] }), record });
-    expect([on.detection.kind, on.next?.earlier, on.next?.record]).toStrictEqual(['edited', [digest, 'x'], record]);
+    const off = runCase({ stored: known(), record, images: false });
+    expect([off.detection.kind, off.next.record, off.next.content]).toStrictEqual(['edited', null, digest]);
+    const on = runCase({ stored: printed(), record });
+    expect([on.detection.kind, on.next.record, on.next.fields]).toStrictEqual(['edited', record, undefined]);
   });
 });
 
 describe('stored record: after a removal', () => {
   const step = { at, sweep, event: 'evt_9' };
 
-  it('holds sequence, modifiedAt and digests, and no content', () => {
+  it('holds sequence and modifiedAt, and no content', () => {
     const trail = [{ at: '2026-01-01T00:00:00.000Z', sweep: 's', what: 'created', event: 'evt_1' }] as const;
-    expect(
-      deletedRecord(
-        known({ earlier: ['x'], decisions: trail, doubt: { content: 'y', sweep: 's', sightings: 1 } }),
-        { ...step, sequence: 5 },
-        rules(),
-      ),
-    ).toStrictEqual({
+    expect(deletedRecord(known({ decisions: trail }), { ...step, sequence: 5 }, rules())).toStrictEqual({
       sequence: 5,
       record: null,
-      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: digest },
-      earlier: ['x'],
+      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z' },
       decisions: [...trail, { ...step, what: 'deleted' }],
     });
   });
@@ -94,7 +86,7 @@ describe('stored record: after a removal', () => {
     expect(gone).toStrictEqual({
       sequence: 2,
       record: null,
-      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z', content: 'c' },
+      gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z' },
       decisions: [{ ...step, what: 'deleted' }],
     });
     expect(
@@ -103,13 +95,11 @@ describe('stored record: after a removal', () => {
   });
 
   it('is an ordinary record again once it has reappeared', () => {
-    const gone = deletedRecord(known({ earlier: ['x'] }), { ...step, sequence: 5 }, rules());
+    const gone = deletedRecord(known(), { ...step, sequence: 5 }, rules());
     const { next } = runCase({ stored: gone, record: personAt(6) });
     expect(next).toStrictEqual({
       sequence: 6,
       record: personAt(6),
-      content: digest,
-      earlier: ['x'],
       decisions: [
         { ...step, what: 'deleted' },
         { at, sweep, what: 'reappeared', event },

@@ -3,11 +3,10 @@ import {
   appearedAt,
   changesSince,
   contentOf,
-  withEarlier,
+  decidedAt,
   storedValueTypes,
   valueTypesOf,
   isSchemaChangeUndone,
-  lastEventAt,
   parseFingerprint,
   fingerprintsOf,
   storedModifiedAt,
@@ -158,18 +157,9 @@ describe('stored record: modifiedAt', () => {
         sequence: 1,
         record: null,
         modifiedAt: 'other',
-        gone: { at: 'x', modifiedAt: stamp, content: 'c' },
+        gone: { at: 'x', modifiedAt: stamp },
       }),
     ).toBe(stamp);
-  });
-});
-
-describe('stored record: digests of earlier contents', () => {
-  it('are the last three different ones, newest first', () => {
-    const known = (earlier?: string[]): StoredRecord => ({ sequence: 1, record: {}, ...(earlier && { earlier }) });
-    expect(withEarlier(known(), 'a')).toEqual(['a']);
-    expect(withEarlier(known(['b', 'c', 'd']), 'a')).toEqual(['a', 'b', 'c']);
-    expect(withEarlier(known(['b', 'a', 'd']), 'a')).toEqual(['a', 'b', 'd']);
   });
 });
 
@@ -180,7 +170,7 @@ describe('stored record: a change of the schema is undone', () => {
   const left = (more: Partial<StoredRecord> = {}): StoredRecord => ({
     sequence: 1,
     record: now,
-    earlier: [contentOf(before, rules())],
+    beforeDrift: contentOf(before, rules()),
     decisions: [moved],
     ...more,
   });
@@ -199,10 +189,8 @@ describe('stored record: a change of the schema is undone', () => {
     expect(isSchemaChangeUndone(without, before, rules())).toBe(false);
   });
 
-  it('but not when it equals a content further back, or none is known', () => {
-    const [content = ''] = left().earlier ?? [];
-    expect(isSchemaChangeUndone(left({ earlier: ['other', content] }), before, rules())).toBe(false);
-    const { earlier: _earlier, ...without } = left();
+  it('but not when its content before that is not known', () => {
+    const { beforeDrift: _content, ...without } = left();
     expect(isSchemaChangeUndone(without, before, rules())).toBe(false);
   });
 });
@@ -233,7 +221,7 @@ describe('stored record: the decision log', () => {
 
   it.each([
     ['another rule', entry('muted', { rule: 'only' }), entry('muted', { rule: 'ignore: x' })],
-    ['another word', entry('stale'), entry('muted')],
+    ['another word', entry('touched'), entry('muted')],
     ['an event after a silence', entry('edited'), entry('edited', { event: 'evt_1' })],
     ['a silence after an event', entry('touched', { event: 'evt_1' }), entry('touched')],
     ['two events', entry('edited', { event: 'evt_1' }), entry('edited', { event: 'evt_2' })],
@@ -241,19 +229,18 @@ describe('stored record: the decision log', () => {
     expect(withDecision([first], second)).toEqual([first, second]);
   });
 
-  it('gives the time of the last event, and when the record appeared or reappeared', () => {
+  it('gives the time of the last decision, and when the record appeared or reappeared', () => {
     const at = (day: number): { at: string } => ({ at: `2026-03-0${day}T00:00:00.000Z` });
     const trail = [
       entry('created', { ...at(1), event: 'evt_1' }),
       entry('reappeared', { ...at(2), event: 'evt_2' }),
-      entry('edited', { ...at(3), event: 'evt_3' }),
       entry('muted', { ...at(4), rule: 'only' }),
     ];
     const known = (of: Decision[]): StoredRecord => ({ sequence: 1, record: {}, decisions: of });
-    expect([lastEventAt(known(trail)), appearedAt(known(trail))]).toEqual([at(3).at, at(2).at]);
+    expect([decidedAt(known(trail)), appearedAt(known(trail))]).toEqual([at(4).at, at(2).at]);
     expect(appearedAt(known(trail.slice(0, 1)))).toBe(at(1).at);
-    expect([lastEventAt(known(trail.slice(3))), appearedAt(known(trail.slice(2)))]).toEqual([null, null]);
+    expect(appearedAt(known(trail.slice(2)))).toBeNull();
     const unseen = { sequence: 1, record: {} };
-    expect([lastEventAt(unseen), appearedAt(unseen)]).toEqual([null, null]);
+    expect([decidedAt(unseen), appearedAt(unseen)]).toEqual([null, null]);
   });
 });

@@ -144,7 +144,7 @@ describe('todo events: derived from a change', () => {
     const gone: StoredRecord = {
       sequence: 4,
       record: null,
-      gone: { at: '2026-02-01T00:00:00.000Z', modifiedAt: '2026-01-01T00:00:00.000Z', content: 'other' },
+      gone: { at: '2026-02-01T00:00:00.000Z', modifiedAt: '2026-01-01T00:00:00.000Z' },
     };
     const back = seen({ ...OPEN, 완료: true }, { stored: gone });
     expect(back.event?.data.reappeared).toBe(true);
@@ -238,13 +238,7 @@ describe('todo timers:', () => {
     expect(first(observation.observedAt).timers).toEqual(NO_TIMERS);
   });
 
-  it('stay after a doubtful answer, and without a todo watch', () => {
-    const older = { ...OPEN, 완료: true, '수정 날짜': '2026-03-01T09:00:05.000Z' };
-    expect(seen(older, { stored: known(OPEN) }).watched).toEqual({
-      derived: [],
-      timers: [],
-      since: '2026-02-01T00:00:00.000Z',
-    });
+  it('stay without a todo watch', () => {
     const unwatched = seen({ ...OPEN, 완료: true }, { rules: compileRules('todo') });
     expect(unwatched.watched).toEqual({ derived: [], timers: [], since: undefined });
     expect(compileRules('people', {}, WATCH).watch).toBeNull();

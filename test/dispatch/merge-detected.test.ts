@@ -38,7 +38,7 @@ const image = fc.record(
   { requiredKeys: [] },
 );
 
-/** Each has a newer modifiedAt and another sweep, so that no answer is doubted. */
+/** Each has a newer modifiedAt and another sweep, so that no answer is left alone. */
 function step(from: UncheckedRecord, to: UncheckedRecord, { list, rules, sequence }: Step): ChangeEvent | null {
   const at = (minute: number): UncheckedRecord => ({ '수정 날짜': `2026-03-01T10:0${minute}:05.123Z` });
   const { event } = detect({

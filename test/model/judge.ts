@@ -16,8 +16,8 @@ import { parseStored } from '../../src/sweep/records.js';
 import { RULE_SETS } from './rule-sets.js';
 import type { CompleteSweep, RunRecord } from './run-record.js';
 
-/** For this long after a change was stored, a lagging replica may explain a different answer. Includes a margin. */
-const LAG_MS = 15_000;
+/** For this long a deleted record that is shown again as it was is left alone. Includes a margin. */
+const LEFT_ALONE_MS = 660_000;
 
 /** Everything that is wrong with a run; empty if nothing is. */
 export function violations(run: RunRecord): string[] {
@@ -168,14 +168,12 @@ function missedStates(run: RunRecord, lines: readonly MutationLine[], { events, 
     const { sweeps: all, baselined } = sweepsOf(run, line, next === undefined ? Infinity : Date.parse(next.at));
     // A sweep that holds creations reports no record that may be new to it. After a person accepts them, the next sweep does.
     const sweeps = possible.has(null) ? all.filter(({ summary }) => summary.counts.held === 0) : all;
-    // An earlier state may be an older answer: it needs a second sighting, and a third if the first one was in doubt.
-    const isDoubtful = earlier.has(now) || run.driftedAt.length > 0;
-    const due = isDoubtful
-      ? sweeps.slice(2).find(({ startedAt }) => startedAt > Date.parse(line.at) + LAG_MS)
-      : sweeps[0];
     // Whether a removal was accepted before its record reappears depends on several rules, so both are possible. A record that
     // reappears unchanged counts as an older answer even in a baseline.
     const isBack = possible.has(null) && earlier.has(now);
+    const due = isBack
+      ? sweeps.find(({ startedAt }) => startedAt > Date.parse(line.at) + LEFT_ALONE_MS)
+      : sweeps[run.driftedAt.length > 0 ? 2 : 0];
     const isSure = now !== null && (due !== undefined || (baselined && !isBack));
     possibleStates.set(id, isSure ? new Set([now]) : new Set([...possible, now]));
     pastStates.set(id, new Set([...earlier, now]));

@@ -42,11 +42,13 @@ export interface Sabotage {
   options?: (options: SweepOptions) => SweepOptions;
 }
 
-/** Longer than any replica lag, so that the next sweep may accept the last change. */
+/** Longer than a record counts as new, so that the next sweep may report its removal. */
 const SWEEP_INTERVAL_MS = 60_000;
+/** A deleted record that is shown again as it was is left alone for so long. */
+const LEFT_ALONE_MS = 600_000;
 const LEASE_MS = 15_000;
-/** One sweep to resolve doubt, one for schema drift, and two more. Everything must be reported by then. */
-const MAX_QUIET_SWEEPS = 4;
+/** One sweep for schema drift, and two more. Everything must be reported by then. */
+const MAX_QUIET_SWEEPS = 3;
 
 export async function runScenario(scenario: Scenario, context: RunContext): Promise<RunRecord> {
   const run = new Run(scenario, context);
@@ -121,6 +123,7 @@ class Run {
   /** Ends faults and changes. From now on every sweep must be complete, and everything must be reported. */
   async stopChanges(): Promise<void> {
     this.#crm.stopChanges();
+    this.#time.advance(LEFT_ALONE_MS);
     const { confirm } = this.#scenario.config.removals;
     const quietSince = this.#time.now();
     // A cursor that expired with the last process costs one sweep.

@@ -7,7 +7,6 @@ import { compileRules } from '../../src/detect/rules.js';
 export const observation = {
   workspace: 'acme',
   sweep: 'people-2',
-  previousSweep: 'people-1',
   observedAt: '2026-03-01T12:00:00.000Z',
 };
 
@@ -38,7 +37,7 @@ export function inputOf({ observation: seen, ...given }: DetectCase): DetectInpu
 }
 
 /** The decision, and the record stored after it. */
-export function runCase(given: DetectCase): { detection: Detection; next: StoredRecord | null } {
+export function runCase(given: DetectCase): { detection: Detection; next: StoredRecord } {
   const input = inputOf(given);
   const detection = detect(input);
   return { detection, next: recordAfter(input, detection) };

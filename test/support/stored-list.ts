@@ -50,7 +50,7 @@ export class StoredList {
   async remove(record: string): Promise<void> {
     const sequence = (this.sequences.get(record) ?? 0) + 1;
     this.sequences.set(record, sequence);
-    const state = { digest: 'gone', sequence, image: null, gone: { at: AT, modifiedAt: null, content: 'x' } };
+    const state = { digest: 'gone', sequence, image: null, gone: { at: AT, modifiedAt: null } };
     const event = changeEvent({ record, sequence, verb: 'deleted', list: this.#list });
     await this.#commit([{ key: record, state, event }]);
   }

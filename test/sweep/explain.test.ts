@@ -27,7 +27,6 @@ describe('explain: a record', () => {
     await sweepOnce(person('a', '2'));
     await sweepOnce(person('a', '2', 1));
     await sweepOnce(person('a', '2', 2));
-    await sweepOnce(person('a', '1', 2, '2026-02-01T00:00:00.123Z'));
     const story = await explainRecord(store, { list: 'people', id: 'a', rules });
     expect(story).toMatchObject({
       known: true,
@@ -36,7 +35,6 @@ describe('explain: a record', () => {
       page: 2,
       missing: null,
       gone: null,
-      doubt: { sightings: 1 },
       compared: ['id', '이름'],
       leftOut: [
         { field: '딜 개수', rule: 'ignore: 딜*' },
@@ -46,7 +44,6 @@ describe('explain: a record', () => {
     expect(story.decisions.map(({ what, rule, fields, times }) => ({ what, rule, fields, times }))).toEqual([
       { what: 'edited', fields: ['이름'] },
       { what: 'muted', rule: 'ignore: 딜*', times: 2 },
-      { what: 'stale' },
     ]);
 
     api.records = [person('x', 'x'), person('y', 'y')];

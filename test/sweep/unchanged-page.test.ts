@@ -70,8 +70,6 @@ describe('unchanged page:', () => {
     paged(api, [first, [person('b'), person('r', 'after')]]);
     await sweep(options);
     paged(api, [first, [person('b')]]);
-    // An earlier content may come from a lagging replica: the second sweep confirms it.
-    await sweep(options);
     await sweep(options);
     const updates = (await eventLines()).filter((line) => line.includes(' r '));
     expect(updates).toEqual(forgets ? ['updated r 1', 'updated r 2'] : ['updated r 1']);
@@ -90,8 +88,6 @@ describe('unchanged page:', () => {
     ]);
     await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     paged(api, before);
-    // An earlier content may come from a lagging replica: the second sweep confirms it.
-    await sweep();
     await sweep();
     expect(await eventLines()).toEqual(['updated a 1', 'updated a 2']);
   });

@@ -90,7 +90,7 @@ const saidAgain = async (words: string, act: () => Promise<void>): Promise<void>
   }, WAIT);
 };
 const restarted = (act: () => Promise<void>): Promise<void> => saidAgain('changefeed is running', act);
-/** Every list was swept completely, three times, since now: a removal and a doubted answer need a second sweep. */
+/** Every list was swept completely, three times, since now: a removal needs a second sweep. */
 const swept = async (): Promise<void> => {
   for (let round = 0; round < 3; round += 1) {
     const from = Date.now();

@@ -39,7 +39,7 @@ export interface ProfileScore {
   missedLasting: number;
 }
 
-/** Removals and stale answers after the last change need a second and a third complete sweep. */
+/** Removals after the last change need a second and a third complete sweep. */
 const QUIET_SWEEPS = 3;
 /** Where answers fail so often that few sweeps complete. */
 const MOST_QUIET_SWEEPS = 12;

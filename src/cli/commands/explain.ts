@@ -37,12 +37,11 @@ interface Known {
 function storyText(story: RecordStory, { record, events, verbose }: Known): string {
   const name = printable(`${story.list} ${story.id}`);
   if (!story.known) return `${name}: no sweep has shown this record.`;
-  const { missing, gone, doubt, page, lastSweep } = story;
+  const { missing, gone, page, lastSweep } = story;
   const states = [
     page === null ? 'on no page of the last complete sweep' : `on page ${page} of the last complete sweep`,
     missing === null ? '' : `missing for ${missing.sweeps} complete sweeps`,
     gone === null ? '' : gone.dropped === true ? 'from another source, dropped' : 'removed',
-    doubt === null ? '' : 'shown with earlier contents: the next sweep decides',
   ].filter((text) => text !== '');
   const title = titleOf(record, events);
   const byId = new Map(events.map((event) => [event.id, event]));

@@ -3,7 +3,7 @@
  *
  * - records that were never stored;
  * - records whose own time of change is newer than the stored one;
- * - any other difference while the list is live: kept cursors are answered with the list as it is now.
+ * - any other difference while the list is live: kept cursors are answered with the list as it is now. Only a walk commits what is older.
  *
  * A record is left as well when the walk under way may have seen it on another page: the next sweep may recognise that page by its bytes, and
  * would miss that a change committed here was undone. So are known records while the walk surveys the list.
@@ -35,7 +35,8 @@ export function isCertain({ key, record, stored }: DifferingRecord, options: Cer
   const isHere = before.has(key) || created.has(key);
   const isElsewhere = (memory.seen.get(key) ?? page) !== page;
   if (stored.gone !== undefined || !isHere || isElsewhere || checkpoint.survey !== undefined) return false;
-  return isLive || ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list)) === 'newer';
+  const age = ageOf(modifiedAtOf(record, rules.list), storedModifiedAt(stored, rules.list));
+  return age === 'newer' || (isLive && age === 'unclear');
 }
 
 /** The second of two equal rows without ids. Their number depends on where pages begin. */

@@ -4,17 +4,16 @@
  *
  * - A walk writes every decision. When the page raises a question that only the whole list can answer, nothing of it is written, and the walk
  *   becomes a survey.
- * - A shortcut writes what is certain (certain.ts) and leaves the rest to the walk. Of a page with one record in doubt it writes nothing: the
- *   answer comes from a lagging replica, or its cursor belongs to an old snapshot.
+ * - A shortcut writes what is certain (certain.ts) and leaves the rest to the walk.
+ * - A record that is younger than the answer is left alone by both (detect/left-alone.ts).
  */
 import type { UnreadableRecord } from '../../api/unreadable.js';
 import type { UncheckedRecord } from '../../crm/record.js';
-import { ageOf } from '../../detect/age.js';
 import { isSuspicious } from '../../detect/creation.js';
-import { modifiedAtOf } from '../../detect/fields.js';
+import { isLeftAlone, isOutdated } from '../../detect/left-alone.js';
 import { isPresent } from '../../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
-import { storedModifiedAt, valueTypesOf } from '../../detect/stored-record.js';
+import { valueTypesOf } from '../../detect/stored-record.js';
 import { movesOnPage, NO_MOVES, NO_VERDICT, type PageMoves, type SurveyQuestion } from '../../detect/survey.js';
 import { counted, countedAgain, mutedOnce, type CountedKind } from '../counts.js';
 import type { ListGuard } from '../guards/guard-creations.js';
@@ -22,7 +21,7 @@ import type { SweepMemory } from '../memory.js';
 import { readDiffering, readSeen, talliedValueTypes, type DifferingRecord, type SeenRecord } from '../records.js';
 import type { Checkpoint, CreatedRecords, RecordWrite, Step, SweepStore } from '../store.js';
 import { isCertain } from './certain.js';
-import { decide, isDecidedSince, type DecidedRecord, type DecideRules } from './classify-record.js';
+import { decide, type DecidedRecord, type DecideRules } from './classify-record.js';
 
 /** Who asked for a page. A shortcut knows which ids shortcuts have created since the last walk began, and whether kept cursors are live. */
 export type AskedBy = { by: 'walk' } | { by: 'shortcut'; created: CreatedRecords; isLive: boolean };
@@ -61,10 +60,10 @@ export type ClassifiedPage =
       /** Null: the members of the page are those of the last complete sweep. */
       members: NonNullable<Step['members']> | null;
       reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'unreadable'>;
-      /** A record may come from a lagging replica. */
-      doubtful: boolean;
       /** Records that differ, and that a shortcut leaves to the walk. */
       left: number;
+      /** A record is older than its stored record. */
+      isOutdated: boolean;
     }
   /** Only the whole list can answer the question. Nothing of the page is written. */
   | { outcome: 'survey'; question: SurveyQuestion };
@@ -91,8 +90,8 @@ export async function classifyPage(store: SweepStore, options: ClassifyOptions):
     keys,
     changes: tally.changes,
     members,
-    doubtful: tally.doubtful,
     left: tally.left,
+    isOutdated: tally.isOutdated,
     reached: {
       ...tally.reached(),
       changedPages: changedPages + (members === null ? 0 : 1),
@@ -121,13 +120,6 @@ function suspiciousCreations(
   return isSuspicious(counts, guard) ? counts.fresh : 0;
 }
 
-/** Not of a record that was decided about since: the answer is older, and says nothing about the replica that gave it. */
-function isOlder({ record, stored }: DifferingRecord, options: DecideRules): boolean {
-  if (stored === null || isDecidedSince(stored, options)) return false;
-  const { list } = options.rules;
-  return ageOf(modifiedAtOf(record, list), storedModifiedAt(stored, list)) === 'older';
-}
-
 /** Adds up what the records of a page change. */
 class PageTally {
   readonly #options: ClassifyOptions;
@@ -139,9 +131,9 @@ class PageTally {
   #muted: Readonly<Record<string, number>>;
   /** Every record so far is stored as the page shows it. */
   settled = true;
-  doubtful = false;
   /** Records that a shortcut leaves to the walk. */
   left = 0;
+  isOutdated = false;
 
   constructor(options: ClassifyOptions, before: ReadonlySet<string>) {
     this.#options = options;
@@ -154,22 +146,24 @@ class PageTally {
 
   /** Returns the question that only the whole list can answer, if there is one; then nothing of the page is written. */
   async add(store: SweepStore, seen: readonly SeenRecord[]): Promise<SurveyQuestion | null> {
-    const { asked, observation, rules } = this.#options;
-    const differing = await readDiffering(store, rules.list.name, seen);
-    const lagging = differing.some((row) => isOlder(row, this.#options));
-    const { moved, moving } = lagging ? NO_MOVES : this.#moves(seen, differing);
+    const { asked, rules } = this.#options;
+    const all = await readDiffering(store, rules.list.name, seen);
+    const differing = all.filter(
+      ({ record, stored }) => stored === null || !isLeftAlone(stored, record, this.#options),
+    );
+    this.isOutdated = all.some(({ record, stored }) => stored !== null && isOutdated(stored, record, this.#options));
+    const { moved, moving } = this.#moves(seen, differing);
     if (asked.by === 'walk' && moving.length > 0) return { about: 'fields', fields: moving };
-    const context = { ...this.#options, observation: { ...observation, lagging } };
-    const decided = differing.map((row) => ({ row, decision: decide(row, context) }));
-    this.doubtful ||= decided.some(({ decision }) => decision.kind === 'stale');
-    if (asked.by === 'shortcut' && this.doubtful) return null;
+    const decided = differing.map((row) => ({ row, decision: decide(row, this.#options) }));
+    const open = new Set(differing);
+    for (const row of all) if (!open.has(row)) this.#leaveAlone(row);
     for (const { key, digest, storedDigest } of seen) if (digest === storedDigest) this.#count(key, 'unchanged');
     decided.forEach(({ row, decision }, index) => {
       const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
-      if (asked.by === 'walk') this.#decided(row, this.#heldBack(row, decision));
+      if (asked.by === 'walk') this.#decided(row, this.#heldBack(decision));
       else if (decision.write?.event != null) {
-        const isWritten =
-          !isMoving && isCertain(row, { ...this.#options, ...asked, created: asked.created.ids, before: this.#before });
+        const shortcut = { ...asked, created: asked.created.ids, isLive: asked.isLive && !this.isOutdated };
+        const isWritten = !isMoving && isCertain(row, { ...this.#options, ...shortcut, before: this.#before });
         if (isWritten) this.#decided(row, decision);
         else this.left += 1;
       }
@@ -189,19 +183,15 @@ class PageTally {
     return movesOnPage(seen, differing, { rules, schema, tracked, drifted, edited: checkpoint.verdict?.edited ?? [] });
   }
 
-  /**
-   * A new record that waits for a person. When it is a deleted one that reappeared and is confirmed, that is noted: otherwise every sweep
-   * that holds would doubt it again.
-   */
-  #heldBack({ key, state }: DifferingRecord, decision: DecidedRecord): DecidedRecord {
+  #leaveAlone({ key }: DifferingRecord): void {
+    this.settled = false;
+    this.#count(key, 'unchanged');
+  }
+
+  /** A new record waits for a person. */
+  #heldBack(decision: DecidedRecord): DecidedRecord {
     const { heldSince } = this.#options.checkpoint.verdict ?? NO_VERDICT;
-    if (heldSince === null || decision.kind !== 'created') return decision;
-    const { doubt } = state ?? {};
-    const isNoted = state === null || doubt === undefined || doubt.certain === true;
-    return {
-      kind: 'held',
-      write: isNoted ? null : { key, state: { ...state, doubt: { ...doubt, certain: true } }, event: null },
-    };
+    return heldSince === null || decision.kind !== 'created' ? decision : { kind: 'held', write: null };
   }
 
   #decided({ key, digest, record, state, stored }: DifferingRecord, { kind, write, mutedBy }: DecidedRecord): void {
@@ -212,7 +202,6 @@ class PageTally {
     if (!isStored) this.settled = false;
     if (write === null) return;
     this.changes.writes.push(write);
-    if (kind === 'stale' || kind === 'held') return;
     if (kind === 'created' || kind === 'baselined') this.changes.created.push(key);
     if (kind === 'created' && asked.by === 'walk') this.#fresh += 1;
     addToDelta(this.changes.schema, talliedValueTypes(stored, rules), valueTypesOf(record, rules), memory.tracked);

@@ -128,14 +128,14 @@ async function stillMissing(
 
 async function withoutNewcomers(
   { store }: SweepDeps,
-  { list, rules }: SweepOptions,
+  { list }: SweepOptions,
   { keys, at }: { keys: readonly string[]; at: string },
 ): Promise<string[]> {
   const old: string[] = [];
   for (let from = 0; from < keys.length; from += RECORDS_PER_STEP) {
     const chunk = keys.slice(from, from + RECORDS_PER_STEP);
     const stored = (await store.records(list, chunk)).map((state) => parseStored(state));
-    old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at, rules)));
+    old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at)));
   }
   return old;
 }
@@ -192,7 +192,7 @@ async function removalWrites(
   { keys, survivors, schema, tracked, checkpoint }: Steps & { keys: readonly string[]; schema: SchemaDelta },
 ): Promise<RecordWrite[]> {
   const { list, rules, images = true } = options;
-  const observation = observationOf(deps, options, { checkpoint, lastSweep: null });
+  const observation = observationOf(deps, options, checkpoint);
   const { observedAt, sweep } = observation;
   const states = await deps.store.records(list, keys);
   return keys.flatMap((key, index): RecordWrite[] => {

@@ -90,11 +90,11 @@ async function count(
 export async function commitOfVerdict(
   deps: SweepDeps,
   options: SweepOptions,
-  { changes, checkpoint, lastSweep }: Pick<Surveyed, 'changes' | 'checkpoint'> & { lastSweep: SweepSummary | null },
+  { changes, checkpoint }: Pick<Surveyed, 'changes' | 'checkpoint'>,
 ): Promise<Omit<Step, 'token'>> {
   const { list, rules } = options;
   const fields = changes.map(({ field }) => field);
-  const observation = observationOf(deps, options, { checkpoint, lastSweep });
+  const observation = observationOf(deps, options, checkpoint);
   const stored = await deps.store.schemaSequences(list, fields);
   const sequences = stored.map((sequence) => nextSequence(sequence, observation));
   return {

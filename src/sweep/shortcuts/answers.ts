@@ -8,6 +8,8 @@ export interface PageAnswer {
   rewritten: readonly string[];
   /** Records that differ and are left to the walk. */
   left: number;
+  /** It shows a record that is older than its stored record. */
+  isOutdated: boolean;
   nextCursor: string | null;
   open: OpenRecords;
 }

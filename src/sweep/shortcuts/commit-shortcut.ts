@@ -33,10 +33,9 @@ export interface ListPosition {
 /**
  * - `no baseline`, `source`, `held`, `finishing`: the state of the list does not allow shortcuts now.
  * - `malformed`: a record without an id. The walk reports it.
- * - `doubt`: a record is older than its stored record, or shows earlier contents.
  * - `too many new`: the guard on new records decides about a whole list.
  */
-export type DropReason = 'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'doubt' | 'too many new';
+export type DropReason = 'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'too many new';
 
 /** What the page showed, what was committed of it, and the counts of the walk with it. */
 export interface ShownPage extends PageAnswer {
@@ -69,7 +68,7 @@ export async function commitShortcut(
   if (off !== null) return { outcome: 'dropped', why: off };
   const classified = await classify(deps, options, asked);
   if (typeof classified === 'string') return { outcome: 'dropped', why: classified };
-  const { keys, left, reached } = classified;
+  const { keys, left, isOutdated, reached } = classified;
   const { writes, schema, created } = classified.changes;
   const isNew = new Set(created);
   const rewritten = writes.map(({ key }) => key).filter((key) => !isNew.has(key));
@@ -80,7 +79,8 @@ export async function commitShortcut(
   }
   const [events, { counts }] = [eventsOf({ writes }), reached];
   const open = openRecords(answer.records, options.rules.list);
-  return { outcome: 'shown', keys, nextCursor: answer.nextCursor, created, rewritten, left, open, counts, events };
+  const { nextCursor } = answer;
+  return { outcome: 'shown', ...{ keys, nextCursor, created, rewritten, left, isOutdated, open }, counts, events };
 }
 
 /** Why a list's shortcuts may commit nothing now; null when they may. */
@@ -120,13 +120,11 @@ async function classify(
     baseline: null,
     drifted: [...(checkpoint.verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     guard: guardOf(options, lastSweep),
-    // Without a previous sweep, a doubtful answer is never confirmed: only complete sweeps confirm it.
-    observation: observationOf(deps, options, { checkpoint, lastSweep: null }),
+    observation: observationOf(deps, options, checkpoint),
   });
   try {
     const classified = await page;
-    if (classified.outcome === 'survey') return 'too many new';
-    return classified.doubtful ? 'doubt' : classified;
+    return classified.outcome === 'survey' ? 'too many new' : classified;
   } catch (error) {
     if (error instanceof ChangefeedError && error.code === 'CF_PAGE_MALFORMED') return 'malformed';
     throw error;

@@ -81,7 +81,7 @@ export class Plan {
   #rates = new Rates();
   /**
    * Whether the list answers kept cursors with its pages as they are now. Learned when a page that was asked for by a cursor of the last walk
-   * shows a change that is newer than that walk; lost when a page of a shortcut is in doubt.
+   * shows a change that is newer than that walk; lost when a page of a shortcut shows a record that is older than its stored record.
    */
   live = false;
   #uses: Record<Kind, Uses> = { last: NO_USES, first: NO_USES, aimed: NO_USES, open: NO_USES };
@@ -179,18 +179,17 @@ export class Plan {
     this.#names.again(ids);
   }
 
-  /** @param answer `wrong`: the answer is not what the page was expected to be; null: it could not be read, or is not ours to judge */
-  answered({ kind, page, ids }: PlannedPage, answer: PageAnswer | 'wrong' | null, askedAtMs: number): void {
+  /** @param shown null: it could not be read, or is not ours to judge */
+  answered({ kind, page, ids }: PlannedPage, shown: PageAnswer | null, askedAtMs: number): void {
     this.#underWay.delete(page);
-    if (answer === 'wrong') this.live = false;
-    const shown = answer === 'wrong' ? null : answer;
+    if (shown?.isOutdated === true) this.live = false;
     const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;
     const changed = (shown?.rewritten ?? []).filter((id) => !ids.includes(id)).length;
     if (shown !== null) this.#sawOpen(page, { open: shown.open, changed }, askedAtMs);
     else this.#open.asked(page, askedAtMs);
     const isMissing = kind === 'aimed' && shown !== null && !ids.some((id) => shown.keys.includes(id));
     const isLost = (kind === 'last' || kind === 'first') && this.#polled(kind, { page, shown, askedAtMs });
-    const isWrong = answer === 'wrong' || isMissing || isLost;
+    const isWrong = isMissing || isLost || shown?.isOutdated === true;
     const isEnd = kind === 'last' || kind === 'first';
     this.#note(kind, { isWrong, isRight: isFound || (!isEnd && shown !== null), isFound }, askedAtMs);
     for (const { by, hadChanged } of shown === null ? [] : this.#names.lookedUp({ page, ids, shown, askedAtMs }))

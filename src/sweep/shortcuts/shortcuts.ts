@@ -135,7 +135,7 @@ class ListShortcuts implements Shortcuts {
     const shown = result.outcome === 'shown' ? result : null;
     if (shown !== null) this.#remember(shortcut, shown);
     if (shown !== null && this.#isKept(shortcut)) this.#learnLive(shown.events);
-    this.#plan.answered(shortcut, isWrong(result) ? 'wrong' : shown, nowMs);
+    this.#plan.answered(shortcut, shown, nowMs);
     this.#isSaved = false;
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
@@ -249,9 +249,4 @@ class ListShortcuts implements Shortcuts {
       log.debug({ workspace, list, error: messageOf(error) }, 'what shortcuts have learned was not saved');
     }
   }
-}
-
-/** The answer is older than what is stored. Other reasons say something about the state of the list. */
-function isWrong(result: ShortcutOutcome): boolean {
-  return result.outcome === 'dropped' && result.why === 'doubt';
 }

@@ -73,7 +73,7 @@ async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): 
     expectCommitted(list, await store.abandon(list, token));
     start = { verdict, counts: countsOfNextWalk(checkpoint.counts), fresh: checkpoint.fresh ?? 0 };
     const { checkpoint: next } = await startWalk(deps, options, { token, stored: await store.load(list), start });
-    const commit = await commitOfVerdict(deps, options, { changes, checkpoint: next, lastSweep });
+    const commit = await commitOfVerdict(deps, options, { changes, checkpoint: next });
     expectCommitted(list, await store.commit(list, { token, ...commit }));
     stored = await store.load(list);
   }

@@ -5,7 +5,7 @@
  * A page with the bytes that the last complete sweep read is skipped: it is not parsed, and no record on it is compared. This is sound
  * because the digest is kept only while every record on it is stored as the page shows it:
  * - whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished;
- * - that of a page with a record in doubt, held or left alone is not kept.
+ * - that of a page with a record that was held or left alone is not kept.
  */
 import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
@@ -189,7 +189,7 @@ async function classify(
     baseline: mode !== 'baseline' ? null : quiet === true ? 'quiet' : baseline,
     drifted: [...(verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
-    observation: observationOf(deps, options, { checkpoint, lastSweep }),
+    observation: observationOf(deps, options, checkpoint),
   });
   if (memory.tracked.justFilled()) log.warn({ workspace, list, tracked: MOST_FIELDS, sweepId }, TOO_MANY_FIELDS);
   return classified;

@@ -58,7 +58,7 @@ describe('nothing invented: records with another representation', () => {
     const workspaces = [{ name: 'acme', baseUrl: url, token, budget, lists }];
     const feed = await openFeed(redis, { workspaces }, { clock });
     let from = '0';
-    /** Runs enough complete sweeps to resolve every doubt, and returns their events. */
+    /** Runs three complete sweeps, and returns their events. */
     const sweepAndTail = async (): Promise<ChangeEvent[]> => {
       for (let sweep = 0; sweep < 3; sweep++) {
         const outcomes = (await feed.sweep()).map(({ outcome }) => outcome);

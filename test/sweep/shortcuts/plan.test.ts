@@ -6,7 +6,7 @@ const START = Date.UTC(2026, 2, 2);
 /** Record `p7` stands on page 7. */
 const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
 const shown = (more: Partial<PageAnswer> = {}): PageAnswer => ({
-  ...{ keys: ['x'], created: [], rewritten: [], left: 0, nextCursor: null, open: [] },
+  ...{ keys: ['x'], created: [], rewritten: [], left: 0, isOutdated: false, nextCursor: null, open: [] },
   ...more,
 });
 
@@ -20,7 +20,7 @@ function planned(options: Partial<PlanOptions> = {}) {
   const plan = new Plan({ requestsPerSecond: 8, intervalMs: null, ...options });
   plan.anchor(swept(20, START), START);
   const clock = { nowMs: START };
-  const read = (answer: (page: PlannedPage) => PageAnswer | 'wrong' | null = () => shown()): number | null => {
+  const read = (answer: (page: PlannedPage) => PageAnswer | null = () => shown()): number | null => {
     const page = plan.next(clock.nowMs, pageOf);
     if (page === null) return null;
     plan.taken(page, clock.nowMs);
@@ -190,16 +190,16 @@ describe('plan: open records', () => {
     expect(times(pass(600), 5)).toBe(0);
   });
 
-  it('plan: an answer that is not what was expected halves the value of such pages', () => {
+  it('plan: an answer that is older than what is stored halves the value of such pages', () => {
     const { pass, changing, plan, clock } = withOpen();
     pass(600, changing(0.2));
     const before = times(pass(60, changing(0.2)), 5);
-    pass(30, ({ page }) => (page === 5 ? 'wrong' : shown()));
+    pass(30, ({ page }) => (page === 5 ? shown({ isOutdated: true }) : shown()));
     expect(plan.learned().uses.open.wrong).toBeGreaterThan(2);
     clock.nowMs += 1_000;
     expect(
       times(
-        pass(60, ({ page }) => (page === 5 ? 'wrong' : shown())),
+        pass(60, ({ page }) => (page === 5 ? shown({ isOutdated: true }) : shown())),
         5,
       ),
     ).toBeLessThan(before / 2);
@@ -300,7 +300,7 @@ describe('plan: named records', () => {
     expect(first).toBe(31 / 2);
     read(() => shown({ keys: ['another'] }));
     expect(valueOf('p6')).toBe(first / 4);
-    read(() => 'wrong');
+    read(() => shown({ isOutdated: true }));
     expect(valueOf('p7')).toBe(first / 16);
     read(looked(true));
     expect(valueOf('p8')).toBeGreaterThan(first / 4);

@@ -17,7 +17,16 @@ function waiting(ids: readonly string[], atMs = NAMED): WaitingNames {
 /** Page 5 was requested then, and has answered. */
 function looked(names: WaitingNames, { askedAtMs = NAMED, ...more }: Partial<PageAnswer> & { askedAtMs?: number }) {
   names.taken(['p5']);
-  const shown = { keys: ['p5'], created: [], rewritten: [], left: 0, nextCursor: null, open: [], ...more };
+  const shown = {
+    keys: ['p5'],
+    created: [],
+    rewritten: [],
+    left: 0,
+    isOutdated: false,
+    nextCursor: null,
+    open: [],
+    ...more,
+  };
   return names.lookedUp({ page: 5, ids: ['p5'], shown, askedAtMs });
 }
 const pages = (names: WaitingNames): number[] => [...names.byPage(pageOf).byPage.keys()];
