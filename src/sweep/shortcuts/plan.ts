@@ -179,17 +179,19 @@ export class Plan {
     this.#names.again(ids);
   }
 
-  /** @param shown null: it could not be read, or is not ours to judge */
-  answered({ kind, page, ids }: PlannedPage, shown: PageAnswer | null, askedAtMs: number): void {
+  /** @param answer null: it could not be read, or is not ours to judge */
+  answered({ kind, page, ids }: PlannedPage, answer: PageAnswer | null, askedAtMs: number): void {
     this.#underWay.delete(page);
-    if (shown?.isOutdated === true) this.live = false;
+    const isOutdated = answer?.isOutdated === true;
+    if (isOutdated) this.live = false;
+    const shown = isOutdated ? null : answer;
     const isFound = shown !== null && shown.created.length + shown.rewritten.length > 0;
     const changed = (shown?.rewritten ?? []).filter((id) => !ids.includes(id)).length;
     if (shown !== null) this.#sawOpen(page, { open: shown.open, changed }, askedAtMs);
     else this.#open.asked(page, askedAtMs);
     const isMissing = kind === 'aimed' && shown !== null && !ids.some((id) => shown.keys.includes(id));
     const isLost = (kind === 'last' || kind === 'first') && this.#polled(kind, { page, shown, askedAtMs });
-    const isWrong = isMissing || isLost || shown?.isOutdated === true;
+    const isWrong = isOutdated || isMissing || isLost;
     const isEnd = kind === 'last' || kind === 'first';
     this.#note(kind, { isWrong, isRight: isFound || (!isEnd && shown !== null), isFound }, askedAtMs);
     for (const { by, hadChanged } of shown === null ? [] : this.#names.lookedUp({ page, ids, shown, askedAtMs }))
