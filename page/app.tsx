@@ -17,6 +17,17 @@ import { Todos } from './views/todos.js';
 const SECTIONS = ['changes', 'lists', 'subscriptions', 'dead', 'todos', 'schema', 'problems'] as const;
 const STATUS_MS = 3_000;
 
+/** The link that `changefeed start` prints. */
+const TOKEN = /^#t=([\w-]+)$/;
+
+/** The token must not stay in the address, which people copy and browsers remember. */
+async function signInByLink(): Promise<void> {
+  const [, token] = TOKEN.exec(location.hash) ?? [];
+  if (token === undefined) return;
+  history.replaceState(null, '', '#/changes');
+  await act('POST', '/api/session', { token }).catch(() => undefined);
+}
+
 export function App() {
   const { t } = usePreferences();
   const [caller, setCaller] = useState<Caller | null | 'asking'>('asking');
@@ -27,7 +38,7 @@ export function App() {
   };
   useEffect(() => {
     whenSignedOut(() => setCaller(null));
-    read();
+    void signInByLink().then(read);
   }, []);
   if (caller === 'asking') return <p class="quiet centred">{t('loading')}</p>;
   if (caller === null) return <SignIn onSignedIn={read} />;
@@ -160,16 +171,14 @@ function Choices({ caller }: { caller: Caller }) {
           </option>
         ))}
       </select>
-      {caller.how !== 'machine' && (
-        <span class="who">
-          {caller.name ?? t(`role.${caller.role}`)}
-          {caller.how === 'session' && (
-            <button type="button" class="plain" onClick={signOut}>
-              {t('sign.out')}
-            </button>
-          )}
-        </span>
-      )}
+      <span class="who">
+        {caller.name ?? t(`role.${caller.role}`)}
+        {caller.how === 'session' && (
+          <button type="button" class="plain" onClick={signOut}>
+            {t('sign.out')}
+          </button>
+        )}
+      </span>
     </div>
   );
 }

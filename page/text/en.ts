@@ -16,7 +16,8 @@ export const en = {
   'theme.dark': 'Dark',
   'sign.title': 'Sign in',
   'sign.token': 'Token',
-  'sign.hint': 'Use the read or the operate token: both are in the configuration, under http.tokens.',
+  'sign.hint':
+    'Use a token of the configuration (http.tokens). Without one, open the link that "changefeed start" prints.',
   'sign.in': 'Sign in',
   'sign.out': 'Sign out',
   'role.read': 'read only',

@@ -18,7 +18,8 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'theme.dark': '어둡게',
   'sign.title': '로그인',
   'sign.token': '토큰',
-  'sign.hint': '조회용(read) 또는 운영용(operate) 토큰을 입력하세요. 설정 파일의 http.tokens에 있습니다.',
+  'sign.hint':
+    '설정 파일의 http.tokens에 있는 조회용(read) 또는 운영용(operate) 토큰을 입력하세요. 설정하지 않았다면 changefeed start가 출력하는 링크를 여세요.',
   'sign.in': '로그인',
   'sign.out': '로그아웃',
   'role.read': '읽기 전용',

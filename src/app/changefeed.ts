@@ -92,6 +92,8 @@ export interface Changefeed extends Forgetting {
   readonly redisOrigin: OpenedRedis['origin'];
   /** The address of the status page; null while none is served. */
   readonly pageUrl: string | null;
+  /** The address with the token that was made for it: for the person who starts the process, not for logs. Null with `http.tokens` or `http.trustedProxy`. */
+  readonly pageLink: string | null;
   /**
    * Starts the roles, all by default. A second call gives the promise of the first.
    * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
@@ -199,6 +201,9 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     get pageUrl() {
       return server?.url() ?? null;
     },
+    get pageLink() {
+      return server?.link() ?? null;
+    },
     start(wanted = ROLES) {
       if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
       return workers.start(wanted);
@@ -224,13 +229,25 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     lists: createInspector(workspaces),
     ...forgetting(context),
   };
-  const served = (metrics: Prometheus): HttpPart => {
-    const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
-    const monitors = monitoringRoutes(monitored(context, { ...facts, prometheus: metrics }));
-    return httpPart(context, { workspaces, feed, monitoring: monitors });
-  };
-  const server = prometheus === null ? null : served(prometheus);
+  const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
+  const server = servedBy(context, { workspaces, feed, stateDir, prometheus, ...facts });
   return { feed, budgetOf: (name) => workspaces.get(name).budget };
+}
+
+function servedBy(
+  context: AppContext,
+  { workspaces, feed, stateDir, prometheus, ...facts }: ServedParts,
+): HttpPart | null {
+  if (prometheus === null) return null;
+  const monitoring = monitoringRoutes(monitored(context, { ...facts, prometheus }));
+  return httpPart(context, { workspaces, feed, monitoring, stateDir });
+}
+
+interface ServedParts extends Omit<Parameters<typeof monitored>[1], 'prometheus'> {
+  workspaces: Workspaces;
+  feed: Changefeed;
+  stateDir: string;
+  prometheus: Prometheus | null;
 }
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {

@@ -7,10 +7,12 @@ import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { Part } from '../runtime/lifecycle.js';
 import { packageVersion } from '../runtime/package-version.js';
+import type { AccessOptions } from '../server/http/access.js';
 import type { HttpServer, Routes } from '../server/http/server.js';
 import type { FeedOfPage, PageSource } from '../server/page/source.js';
 import { handledSince } from '../state/handled.js';
 import type { AppContext } from './context.js';
+import { pageToken, type PageToken } from './page-token.js';
 import type { Workspaces } from './workspaces.js';
 
 /** Next to the port of the mirror. */
@@ -18,6 +20,8 @@ const USUAL_PORT = 4021;
 
 export interface HttpPart extends Part {
   url(): string | null;
+  /** Signs in; null where the configuration has the credentials. */
+  link(): string | null;
 }
 
 interface HttpDeps {
@@ -26,10 +30,13 @@ interface HttpDeps {
   feed: FeedOfPage;
   /** What monitors read. */
   monitoring: Routes;
+  stateDir: string;
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
   const { http } = context.config;
+  const { read, operate } = http.tokens;
+  let made: PageToken | null = null;
   let queues: Queues | undefined;
   const opened = (): Queues => (queues ??= openQueues({ ...context, logger: context.log }));
   let server: HttpServer | undefined;
@@ -37,31 +44,36 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
   return {
     name: 'http',
     async start() {
-      server ??= await serverOf(context, { ...deps, opened });
+      if (read === undefined && operate === undefined && http.trustedProxy === undefined)
+        made ??= pageToken(deps.stateDir, context.log);
+      const { trustedProxy, tokens } = http;
+      const access = made === null ? { tokens, trustedProxy } : { tokens: { operate: made.token }, localOnly: true };
+      server ??= await serverOf(context, { ...deps, opened, access });
       url = await server.start().catch((error: unknown) => {
         throw cannotListen(http, error);
       });
-      context.log.info({ url }, 'the status page is served');
+      context.log.info({ url, ...(made && { tokenFile: made.file }) }, 'the status page is served');
     },
     async stop() {
       await server?.stop();
       await queues?.close();
     },
     url: () => url,
+    link: () => (url === null || made === null ? null : `${url}/#t=${made.token}`),
   };
 }
 
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */
 async function serverOf(
   context: AppContext,
-  { workspaces, feed, monitoring, opened }: HttpDeps & { opened: () => Queues },
+  { workspaces, feed, monitoring, opened, access }: HttpDeps & { opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../server/http/server.js'),
     import('../server/page/routes.js'),
   ]);
   const { config, redis, keys, events, watch, clock, log } = context;
-  const { host, port, tokens, trustedProxy } = config.http;
+  const { host, port } = config.http;
   const source: PageSource = {
     feed,
     log: events,
@@ -88,7 +100,7 @@ async function serverOf(
   });
   return createHttpServer({
     routes: [monitoring, page],
-    access: { tokens, trustedProxy },
+    access,
     host,
     port,
     usualPort: USUAL_PORT,

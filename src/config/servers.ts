@@ -69,7 +69,7 @@ export const httpOptions = strictOptions({
   host: listenHost.default('127.0.0.1'),
   /** The port; 0 takes any free port. @defaultValue the usual one, 4021; where that is taken, any free port */
   port: wholeNumber(0, 65_535).optional(),
-  /** Who may see the page, and who may act. @defaultValue none: on a loopback address, everyone on this machine may act */
+  /** Who may see the page, and who may act. @defaultValue a token is made, for this machine only: `start` prints it in a link */
   tokens: httpTokenOptions.prefault({}),
   /** A proxy that signs people in and names them in a header. @defaultValue none */
   trustedProxy: proxyOptions.optional(),

@@ -6,6 +6,7 @@ import { PermanentError } from '../../src/handlers/errors.js';
 import { defineHandler } from '../../src/handlers/define.js';
 import { METRICS, QUEUE_METRIC } from '../../src/observability/metric-table.js';
 import { eventually } from '../support/eventually.js';
+import { OPERATE, OPERATOR } from '../support/page-feed.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 
@@ -31,7 +32,7 @@ describe('monitoring', { timeout: 240_000 }, () => {
     const raw = {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } }],
       redis: { prefix: redis.keys.prefix },
-      http: { port: 0, ...options.http },
+      http: { port: 0, ...(options.http ?? { tokens: { operate: OPERATE } }) },
       subscriptions: [defineHandler({ name: 'ops', on: ['crm.*'], handle })],
     };
     const { redisUrl = redis.url, roles } = options;
@@ -41,7 +42,7 @@ describe('monitoring', { timeout: 240_000 }, () => {
     return feed;
   }
   const ask = async (feed: Changefeed, path: string) => {
-    const response = await fetch(`${feed.pageUrl ?? ''}${path}`);
+    const response = await fetch(`${feed.pageUrl ?? ''}${path}`, { headers: OPERATOR });
     const text = await response.text();
     return { status: response.status, type: response.headers.get('content-type'), text };
   };

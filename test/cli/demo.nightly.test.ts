@@ -16,9 +16,11 @@ describe('demo', { timeout: 240_000 }, () => {
 
   it('demo: shows subscriptions that deliver, a retry, a dead letter that a person recovers, and todos of these weeks', async () => {
     const running = (await cli()).start(['demo', '--rate', '30', '--people', '60'], { REDIS_URL: redis.url });
-    const [, url = ''] = (await running.waitForLine(/(http:\/\/\S+)\/#\/dead/)).match(/(http:\/\/\S+)\/#\/dead/) ?? [];
+    const LINK = /(http:\/\/\S+)\/#t=(\S+)/;
+    const [, url = '', token = ''] = (await running.waitForLine(LINK)).match(LINK) ?? [];
+    const authorization = `Bearer ${token}`;
     const read = async <Answer>(path: string): Promise<Answer> =>
-      (await (await fetch(`${url}${path}`)).json()) as Answer;
+      (await (await fetch(`${url}${path}`, { headers: { authorization } })).json()) as Answer;
     const subscriptions = async () => (await read<{ subscriptions: Subscribed[] }>('/api/status')).subscriptions;
     await running.waitForLine(/handler failed, the event will be retried/);
     await eventually(async () => {
@@ -40,7 +42,7 @@ describe('demo', { timeout: 240_000 }, () => {
     const ids = deadLetters.map(({ id }) => id);
     await fetch(`${url}/api/dead-letters/retry`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-changefeed-action': '1' },
+      headers: { 'content-type': 'application/json', 'x-changefeed-action': '1', authorization },
       body: JSON.stringify({ subscription: 'ops', ids }),
     });
     await eventually(async () => {

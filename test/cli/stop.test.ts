@@ -1,6 +1,6 @@
 /** How a service ends: within its limit, whatever hangs, and at once when it is asked twice. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -82,9 +82,10 @@ describe('stop: a service', () => {
 
   it('stop: an open stream of events does not delay it', async () => {
     const service = (await folderOf(await startOtherCrm())).start();
-    const url = /"url":"([^"]+)"/.exec(await service.waitForLine(/status page is served/))?.[1] ?? '';
+    const line = JSON.parse(await service.waitForLine(/status page is served/)) as { url: string; tokenFile: string };
+    const authorization = `Bearer ${readFileSync(line.tokenFile, 'utf8')}`;
     await hasBaseline(service);
-    const stream = await fetch(`${url}/events`, { headers: { accept: 'text/event-stream' } });
+    const stream = await fetch(`${line.url}/events`, { headers: { authorization, accept: 'text/event-stream' } });
     expect(stream.status).toBe(200);
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });

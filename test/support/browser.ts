@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, onTestFinished } from 'vitest';
+import { OPERATE } from './page-feed.js';
 
 /** Nothing that reaches for the network or for a screen. */
 const ARGUMENTS = [
@@ -49,6 +50,11 @@ export function useBrowser(): (url: string, options?: PageOptions) => Promise<Op
     page.on('pageerror', (error) => void complaints.push(String(error)));
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
+    });
+    // Where the page has another token, nobody is signed in.
+    await context.request.post(new URL('/api/session', url).href, {
+      headers: { 'x-changefeed-action': '1' },
+      data: { token: OPERATE },
     });
     await page.goto(url);
     return { page, complaints };

@@ -1,4 +1,8 @@
 /** A feed with a status page, whose log and dead letters a test fills itself. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import type { Changefeed } from '../../src/app/changefeed.js';
 import type { ConfigInput } from '../../src/config/schema.js';
 import { defineHandler } from '../../src/handlers/define.js';
@@ -9,6 +13,10 @@ import { changeEvent } from './fan-out.js';
 import { baselined, openFeed } from './feed.js';
 import { startOtherCrm, type OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';
+
+/** Without `http`, the page has this token, which `get` and `act` send. */
+export const OPERATE = 'operate-token-of-the-page-feed';
+export const OPERATOR = { authorization: `Bearer ${OPERATE}` };
 
 export interface PageFeed {
   feed: Changefeed;
@@ -29,28 +37,35 @@ export interface PageFeedOptions {
 /** Call it inside a test. The workspace is `acme`. */
 export async function startPageFeed(
   redis: TestRedis,
-  { subscriptions = [], http = {}, roles = ['dispatch', 'handle'], crm: given }: PageFeedOptions = {},
+  { subscriptions = [], http, roles = ['dispatch', 'handle'], crm: given }: PageFeedOptions = {},
 ): Promise<PageFeed> {
   const crm = given ?? (await startOtherCrm());
   const budget = { requests: 10_000, perSeconds: 1 };
   const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget }];
-  const feed = await openFeed(redis, { workspaces, subscriptions, http: { port: 0, ...http } }, { http: true });
+  const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-page-'));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const feed = await openFeed(
+    redis,
+    { workspaces, subscriptions, http: { port: 0, ...(http ?? { tokens: { operate: OPERATE } }) } },
+    { http: true, stateDir },
+  );
   await feed.start(roles);
   if (roles.includes('poll')) await baselined(feed);
   const url = feed.pageUrl ?? '';
+  const credentials = http === undefined ? OPERATOR : {};
   return {
     feed,
     crm,
     url,
     async get(path, headers = {}) {
-      const answer = await fetch(`${url}${path}`, { headers });
+      const answer = await fetch(`${url}${path}`, { headers: { ...credentials, ...headers } });
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as never;
     },
     act: (path, body = {}, headers = {}) =>
       fetch(`${url}${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-changefeed-action': '1', ...headers },
+        headers: { 'content-type': 'application/json', 'x-changefeed-action': '1', ...credentials, ...headers },
         body: JSON.stringify(body),
       }),
   };

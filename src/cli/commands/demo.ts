@@ -108,7 +108,8 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   const lists = (await feed.status()).workspaces.flatMap((workspace) => workspace.lists);
   io.err(baselineText(lists, { isNew: true }));
   io.err(nextSweepText(lists, systemClock.now()));
-  if (feed.pageUrl !== null) for (const line of pageLines(feed.pageUrl, io)) io.err(line);
+  if (feed.pageUrl !== null)
+    for (const line of pageLines(feed.pageUrl, feed.pageLink ?? feed.pageUrl, io)) io.err(line);
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
@@ -118,7 +119,7 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
 }
 
 /** What there is to see, in the order in which it happens. */
-function pageLines(url: string, io: Io): string[] {
+function pageLines(url: string, link: string, io: Io): string[] {
   const views = [
     ['changes', 'each change as it is found'],
     ['subscriptions', 'three receivers; the one of "ops" fails now and then'],
@@ -126,7 +127,7 @@ function pageLines(url: string, io: Io): string[] {
     ['todos', 'who has what open, due and overdue'],
   ];
   return [
-    `The status page: ${io.colours.err.bold(url)}`,
+    `The status page: ${io.colours.err.bold(link)}`,
     ...views.map(([view, shows]) => `  ${`${url}/#/${view}`.padEnd(url.length + 18)}${shows}`),
   ];
 }

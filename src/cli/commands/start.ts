@@ -15,11 +15,12 @@ export const start = defineCommand({
         roles: only,
         signal: io.signal,
         onHangUp: (restart) => io.onHangUp(restart),
-        ...(screen && {
-          adapt: screen.adapt,
-          showsEvents: true,
-          onRunning: (feed, signal) => screen.show(feed, { polls: only.includes('poll'), signal }),
-        }),
+        ...(screen && { adapt: screen.adapt, showsEvents: true }),
+        async onRunning(feed, signal) {
+          // Only for the person at the terminal. Elsewhere it would be in a log; the line of the log names the file.
+          if (feed.pageLink !== null && io.errorColumns !== undefined) io.err(`The status page: ${feed.pageLink}`);
+          await screen?.show(feed, { polls: only.includes('poll'), signal });
+        },
       });
     } catch (error) {
       if (!io.signal.aborted || error !== io.signal.reason) throw error;

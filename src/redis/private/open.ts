@@ -127,7 +127,7 @@ const OTHERS_WRITE = 0o022;
  * Where others may write, they could put a link or another address in place of ours.
  * @throws ChangefeedError CF_REDIS_MISSING
  */
-function prepareStateDir(stateDir: string): void {
+export function prepareStateDir(stateDir: string): void {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const { mode, uid } = statSync(stateDir);
   const user = process.getuid?.();

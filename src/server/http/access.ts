@@ -1,7 +1,6 @@
 /**
  * Who sends a request, and what they may do. Three ways in: a bearer token, a session that began with a token (the login form of the
- * page), or a proxy that signs people in. Where none of them is configured, the server listens on a loopback address only, and
- * everyone on this machine may act.
+ * page), or a proxy that signs people in.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,12 +15,13 @@ export interface Caller {
   role: Role;
   /** As the proxy names them; null without one. */
   name: string | null;
-  /** `machine`: no credentials are configured. */
-  how: 'machine' | 'token' | 'session' | 'proxy';
+  how: 'token' | 'session' | 'proxy';
 }
 
 export interface AccessOptions {
   tokens: Tokens;
+  /** The token was made for this machine: no credentials are configured, and nothing may stand in between. @defaultValue false */
+  localOnly?: boolean;
   trustedProxy?:
     | {
         from: readonly string[];
@@ -40,13 +40,7 @@ export interface AccessRequest {
   nowMs: number;
 }
 
-/** No credentials are configured: everyone who reaches the server may act. */
-export function isOpen({ tokens, trustedProxy }: AccessOptions): boolean {
-  return tokens.read === undefined && tokens.operate === undefined && trustedProxy === undefined;
-}
-
 export function callerOf(request: AccessRequest, options: AccessOptions): Caller | null {
-  if (isOpen(options)) return { role: 'operate', name: null, how: 'machine' };
   const { headers, nowMs } = request;
   const bearer = bearerOf(headers.authorization);
   if (bearer !== null) {

@@ -6,7 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
-import { callerOf, isOfProxy, isOpen, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
+import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, type ListeningServer } from './app.js';
 import { createAttempts, type Attempts } from './attempts.js';
@@ -84,7 +84,7 @@ const ONLY_LOCALHOST: Refusal = {
 const NO_PROXY: Refusal = {
   status: 421,
   message:
-    'This request came through a proxy (x-forwarded-…, forwarded or via). Without http.tokens everyone who reaches the page may act, so it takes no requests of a proxy. Configure http.tokens or http.trustedProxy.',
+    'This request came through a proxy (x-forwarded-…, forwarded, via, or HTTP/1.0). Without http.tokens the page is for this machine only. Configure http.tokens or http.trustedProxy.',
 };
 const WRONG_HOST: Refusal = {
   status: 421,
@@ -101,11 +101,12 @@ interface Judging {
 }
 
 function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging): Refusal | null {
-  const { headers, method, routeOptions, socket } = request;
+  const { headers, method, raw, routeOptions, socket } = request;
   const { access: needed = 'read' } = routeOptions.config;
-  if (isOpen(access)) {
+  if (access.localOnly === true) {
     if (!isOwnHost(headers.host)) return ONLY_LOCALHOST;
-    if (isForwarded(headers)) return NO_PROXY;
+    // No browser or client of today sends HTTP/1.0; nginx does, without a header that says so.
+    if (isForwarded(headers) || raw.httpVersion === '1.0') return NO_PROXY;
   }
   if (isCrossSite(headers) && WORKING.test(routeOptions.url ?? request.url))
     return {

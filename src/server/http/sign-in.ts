@@ -18,7 +18,11 @@ export function signInRoutes(app: FastifyInstance, { access, attempts, clock }: 
     const role = typeof token === 'string' ? roleOfToken(token.trim(), access) : null;
     if (role === null) {
       if (attempts.wrong(request.socket.remoteAddress ?? '') === 'too many') return refuse(reply, TOO_MANY);
-      return refuse(reply, { status: 401, message: 'This token is not in the configuration (http.tokens).' });
+      return refuse(reply, {
+        status: 401,
+        message:
+          'This is not a token of this page: those are in http.tokens, or in the link that "changefeed start" prints.',
+      });
     }
     const session = makeSession(role, access.tokens[role] ?? '', clock.now());
     return withCookie(request, reply, { value: session, ageMs: SESSION_MS }).send({

@@ -167,7 +167,7 @@ export const session = z.strictObject({
     .strictObject({
       role: z.enum(['read', 'operate']),
       name: z.string().nullable(),
-      how: z.enum(['machine', 'token', 'session', 'proxy']),
+      how: z.enum(['token', 'session', 'proxy']),
     })
     .nullable()
     .describe('null: sign in'),

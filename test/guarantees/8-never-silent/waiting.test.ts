@@ -12,6 +12,7 @@ import { eventually } from '../../support/eventually.js';
 import { skippingClock } from '../../support/fast-clock.js';
 import { baselined, openFeed } from '../../support/feed.js';
 import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
+import { OPERATE, OPERATOR } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
 interface Running {
@@ -36,7 +37,7 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { enabled: list === 'people', interval: '1s' }]));
     const raw = {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists, todos: { watch: false } }],
-      http: { port: 0 },
+      http: { port: 0, tokens: { operate: OPERATE } },
       subscriptions: [
         defineHandler({ name: 'ops', on: ['crm.*'], handle: () => undefined }),
         defineHandler({ name: 'on-call', on: ['changefeed.*'], handle: (event) => void reported.push(event) }),
@@ -60,7 +61,8 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     { feed, logged, reported }: Running,
     lasting: () => void | Promise<void> = () => undefined,
   ): Promise<string> {
-    const text = async (path: string): Promise<string> => (await fetch(`${feed.pageUrl ?? ''}${path}`)).text();
+    const text = async (path: string): Promise<string> =>
+      (await fetch(`${feed.pageUrl ?? ''}${path}`, { headers: OPERATOR })).text();
     return await eventually(
       async () => {
         await lasting();

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.js';
 import { silentLog } from '../../../src/runtime/log.js';
@@ -30,9 +31,17 @@ interface Given extends Partial<AccessOptions> {
   more?: readonly Routes[];
 }
 
-function open({ tokens = {}, trustedProxy, port, usualPort = 0, nowMs, more = [] }: Given = {}): HttpServer {
+function open({
+  tokens = {},
+  trustedProxy,
+  localOnly = false,
+  port,
+  usualPort = 0,
+  nowMs,
+  more = [],
+}: Given = {}): HttpServer {
   const clock = nowMs === undefined ? systemClock : { ...systemClock, now: () => nowMs };
-  const access = { tokens, trustedProxy };
+  const access = { tokens, trustedProxy, localOnly };
   const where = { host: '127.0.0.1', port, usualPort };
   const server = createHttpServer({ routes: [routes, ...more], access, ...where, clock, log: silentLog });
   onTestFinished(() => server.stop());
@@ -40,6 +49,8 @@ function open({ tokens = {}, trustedProxy, port, usualPort = 0, nowMs, more = []
 }
 
 const withTokens = { tokens: { read: READ, operate: OPERATE } };
+/** As without credentials in the configuration. */
+const made = { tokens: { operate: OPERATE }, localOnly: true };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 async function statusOf(server: HttpServer, path: string, headers: Record<string, string> = {}): Promise<number> {
@@ -66,16 +77,25 @@ async function rawStatus(url: string, { method = 'GET', path, headers }: RawRequ
   });
 }
 
+/** As nginx asks without further lines: HTTP/1.0, and its own address as host. */
+async function http10Status(url: string): Promise<number> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.end(`GET /seen HTTP/1.0\r\nhost: ${host}\r\nauthorization: Bearer ${OPERATE}\r\n\r\n`);
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(await text(socket))?.[1]);
+}
+
 describe('access', () => {
-  it('access: without tokens, everyone on this machine may act', async () => {
-    const server = open();
-    expect(await statusOf(server, '/act', ACTION)).toBe(200);
+  it('access: without credentials nobody sees anything, whether or not a token was made', async () => {
+    for (const server of [open(), open(made)])
+      expect([await statusOf(server, '/seen'), await statusOf(server, '/act', ACTION)]).toEqual([401, 401]);
+    expect(await statusOf(open(made), '/act', { ...ACTION, ...bearer(OPERATE) })).toBe(200);
   });
 
-  it('access: without tokens, a name that somebody else lets resolve to this machine is refused', async () => {
-    const server = open();
-    expect(await statusOf(server, '/seen', { host: 'rebound.example' })).toBe(421);
-    expect(await statusOf(server, '/seen', { host: '127.0.0.1:4021' })).toBe(200);
+  it('access: with a token made for this machine, a name that somebody else lets resolve to it is refused', async () => {
+    const server = open(made);
+    expect(await statusOf(server, '/seen', { ...bearer(OPERATE), host: 'rebound.example' })).toBe(421);
+    expect(await statusOf(server, '/seen', { ...bearer(OPERATE), host: '127.0.0.1:4021' })).toBe(200);
   });
 
   it('access: each token has its role', async () => {
@@ -140,9 +160,10 @@ describe('access', () => {
 });
 
 describe('proxies', () => {
-  it('proxies: without tokens, what a proxy passes on is refused, whatever host it names', async () => {
-    const url = await open().start();
-    expect(await rawStatus(url, { path: '/seen', headers: {} })).toBe(200);
+  it('proxies: with a token made for this machine, what a proxy passes on is refused, whatever host it names', async () => {
+    const url = await open(made).start();
+    expect(await rawStatus(url, { path: '/seen', headers: bearer(OPERATE) })).toBe(200);
+    expect(await http10Status(url)).toBe(421);
     for (const headers of [
       { 'x-forwarded-for': '203.0.113.9' },
       { 'x-forwarded-host': 'public.example' },
@@ -157,10 +178,11 @@ describe('proxies', () => {
           status: await rawStatus(url, {
             method,
             path: method === 'GET' ? '/seen' : '/act',
-            headers: { ...ACTION, ...headers },
+            headers: { ...ACTION, ...bearer(OPERATE), ...headers },
           }),
         }).toEqual({ headers, status: 421 });
     const tokens = await open(withTokens).start();
+    expect(await http10Status(tokens)).toBe(200);
     expect(
       await rawStatus(tokens, { path: '/seen', headers: { ...bearer(READ), 'x-forwarded-for': '203.0.113.9' } }),
     ).toBe(200);
@@ -192,9 +214,9 @@ describe('proxies', () => {
   });
 
   it('proxies: a website cannot have a browser ask for what costs work', async () => {
-    const url = await open().start();
+    const url = await open(withTokens).start();
     const ask = (path: string, site: string): Promise<number> =>
-      rawStatus(url, { path, headers: { 'sec-fetch-site': site } });
+      rawStatus(url, { path, headers: { ...bearer(READ), 'sec-fetch-site': site } });
     expect(await ask('/api/work', 'cross-site')).toBe(403);
     expect(await ask('/events?from=beginning', 'cross-site')).toBe(403);
     expect(await ask('/metrics', 'cross-site')).toBe(403);
@@ -208,7 +230,7 @@ describe('proxies', () => {
 
 describe('actions', () => {
   it('actions: another site can send none, whatever form or script it uses', async () => {
-    const server = open();
+    const server = open(made);
     const foreign: Record<string, string>[] = [
       {},
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -217,8 +239,9 @@ describe('actions', () => {
       { ...ACTION, 'sec-fetch-site': 'cross-site' },
       { ...ACTION, 'sec-fetch-site': 'same-site' },
     ];
-    for (const headers of foreign) expect(await statusOf(server, '/act', headers)).toBe(403);
-    expect(await statusOf(server, '/act', { ...ACTION, origin: 'http://localhost' })).toBe(200);
+    const act = (headers: Record<string, string>) => statusOf(server, '/act', { ...bearer(OPERATE), ...headers });
+    for (const headers of foreign) expect(await act(headers)).toBe(403);
+    expect(await act({ ...ACTION, origin: 'http://localhost' })).toBe(200);
   });
 });
 
@@ -308,5 +331,9 @@ describe('http server', () => {
 
 /** As `GET /events` does. */
 const endless: Routes = (app) => {
-  app.get('/endless', (_request, reply) => void openStream(reply, 'text/plain').write('begun'));
+  app.get(
+    '/endless',
+    { config: { access: 'public' } },
+    (_request, reply) => void openStream(reply, 'text/plain').write('begun'),
+  );
 };

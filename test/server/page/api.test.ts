@@ -5,7 +5,14 @@ import * as answers from '../../../src/server/page/answers.js';
 import { todosReport } from '../../../src/todos/counts.js';
 import { eventually } from '../../support/eventually.js';
 import { startOtherCrm } from '../../support/other-crm.js';
-import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
+import {
+  appendRaw,
+  handlerOf,
+  OPERATOR,
+  personEvent,
+  startPageFeed,
+  type PageFeedOptions,
+} from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
@@ -118,7 +125,7 @@ describe('status page API', () => {
     expect(await found('person=u2')).toEqual(['p2']);
     expect(await found('record=p1')).toEqual(['p1']);
     expect(await found(`text=${encodeURIComponent('하나')}`)).toEqual(['p1']);
-    expect((await fetch(`${page.url}/api/events?list=nothing`)).status).toBe(404);
+    expect((await fetch(`${page.url}/api/events?list=nothing`, { headers: OPERATOR })).status).toBe(404);
   });
 
   it('status page API: shows who made a change, of the event or of a field, and finds events by it', async () => {
@@ -168,6 +175,7 @@ describe('status page API', () => {
       ['p1', 'p2', 'p3'].map((record) => eventOf(record)),
     );
     const read = await follow(`${page.url}/events?view=summary`, {
+      ...OPERATOR,
       accept: 'text/event-stream',
       'last-event-id': `acme@${first ?? ''}`,
     });
@@ -197,7 +205,7 @@ describe('status page API', () => {
   it('events: as lines of JSON, to the end of the log', async () => {
     const page = await open();
     await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
-    const answer = await fetch(`${page.url}/events?from=beginning&follow=false`);
+    const answer = await fetch(`${page.url}/events?from=beginning&follow=false`, { headers: OPERATOR });
     expect(answer.headers.get('content-type')).toContain('application/x-ndjson');
     const lines = (await answer.text())
       .trim()

@@ -135,6 +135,15 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     expect(await page.getByRole('button', { name: /Pause/ }).count()).toBe(0);
   });
 
+  it('page: the link of a start signs in, and leaves the token in no address', async () => {
+    const { feed } = await open({ http: {}, subscriptions: [handlerOf('orders')] });
+    const { page } = await browse(feed.pageLink ?? '');
+    await page.getByText('Sign out').waitFor();
+    expect(page.url()).not.toContain('#t=');
+    await page.goBack();
+    expect(page.url()).not.toContain('#t=');
+  });
+
   it('page: nothing from the CRM runs, hides or breaks the page', async () => {
     const { url } = await open();
     const hostile = '<img src=x onerror="document.title=\'hacked\'"><script>document.title="hacked"</script>';

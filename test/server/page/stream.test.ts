@@ -64,7 +64,6 @@ async function openStreams(answers: () => Promise<LoggedEvent[]> = () => Promise
   };
 }
 
-// eslint-disable-next-line require-yield -- a log without events
 async function* noEvents({ signal, follow = true }: { signal: AbortSignal; follow?: boolean }) {
   if (follow) await new Promise((resolve) => signal.addEventListener('abort', resolve));
 }

@@ -1,0 +1,36 @@
+/**
+ * The token of the status page where the configuration has no credentials: without it, every user and program of this machine could read all
+ * records. It stays the same, so that sessions and scrapers outlive a restart.
+ */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../errors.js';
+import { prepareStateDir } from '../redis/private/open.js';
+import type { Log } from '../runtime/log.js';
+import { makeOwnFile, readOwnFile } from '../runtime/own-file.js';
+
+export interface PageToken {
+  token: string;
+  /** Null where the state folder cannot be written: then it is another one after each start. */
+  file: string | null;
+}
+
+export function pageToken(stateDir: string, log: Log): PageToken {
+  const fresh = randomBytes(24).toString('base64url');
+  const file = join(stateDir, 'http-token');
+  try {
+    prepareStateDir(stateDir);
+    const known = readOwnFile(file);
+    if (isToken(known)) return { token: known, file };
+    rmSync(file, { force: true });
+    return { token: makeOwnFile(file, fresh), file };
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'the token of the status page is not kept; each start makes another one');
+    return { token: fresh, file: null };
+  }
+}
+
+function isToken(text: string | undefined): text is string {
+  return text !== undefined && /^[\w-]{32}$/.test(text);
+}

@@ -1,0 +1,36 @@
+/** Files in the state folder that hold a secret: of this user, and not for others to read. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Undefined: there is no such file, or another user could have read or written it. */
+export function readOwnFile(path: string): string | undefined {
+  let file: number;
+  try {
+    // No link: it could lead to a file that somebody else writes.
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (['ENOENT', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+  try {
+    const { uid, mode } = fstatSync(file);
+    const user = process.getuid?.();
+    return user !== undefined && (uid !== user || (mode & 0o077) !== 0) ? undefined : readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Writes a file that did not exist; of several processes the first one does. @returns what it then holds */
+export function makeOwnFile(path: string, text: string): string {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+  return readOwnFile(path) ?? text;
+}
