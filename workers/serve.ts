@@ -33,6 +33,7 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
     lists: listsOf(workspaces).all.map(servedList),
     sources: (token: string) => heldBy(token, mirrors),
     layers: [withEtag],
+    mirror: true,
     ...(hints.length > 0 && { hints: (token: string) => heldBy(token, hints) }),
     host: serve.host,
     port: serve.port,

@@ -102,6 +102,8 @@ describe('hint: POST /hints/<workspace>', () => {
     });
     await post(`${url}/hints/acme`, hint(['a']));
     expect(await queued()).toEqual(['a', 'b']);
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+    expect(paths).toHaveProperty(['/hints/{workspace}', 'post', 'operationId'], 'addHint');
   });
 
   it('takes the token as a parameter, because the vendor sends no headers of ours', async () => {

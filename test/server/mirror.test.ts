@@ -136,8 +136,17 @@ describe('the mirror', () => {
     expect(records).toHaveLength(120);
     const one = await get(`/v2/deal/${records[0]?.id}`);
     expect(await one.json()).toEqual({ success: true, data: records[0] });
-    const document = (await (await get('/openapi.json')).json()) as { paths: object };
-    expect(document.paths).toHaveProperty('/v2/deal');
+    const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, object> };
+    expect(paths['/v2/deal/{id}']).toHaveProperty('get');
+    expect(paths['/v2/deal']).toMatchObject({
+      get: {
+        parameters: expect.arrayContaining([
+          expect.objectContaining({ name: 'content-type', in: 'header', required: true }),
+          expect.objectContaining({ name: 'updated_since', in: 'query' }),
+        ]) as object,
+        responses: { 200: { headers: { etag: {} } }, 304: {}, 400: {} },
+      },
+    });
   });
 
   it('mirror: answers each workspace with the lists and keys of that workspace', async () => {

@@ -30,9 +30,11 @@ export interface HintDeps {
   /** Limits wrong tokens. */
   attempts?: Attempts | undefined;
   log: Log;
+  /** Describes the route. */
+  schema: object;
 }
 
-export function receiveHints(app: FastifyInstance, { targets, attempts, log }: HintDeps): void {
+export function receiveHints(app: FastifyInstance, { targets, attempts, log, schema }: HintDeps): void {
   // A scope of its own, because the rest of the server discards bodies.
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -49,7 +51,7 @@ export function receiveHints(app: FastifyInstance, { targets, attempts, log }: H
       if (targetOf(request, targets) !== null) next();
       else refuseToken(request, reply, attempts);
     });
-    scope.post('/hints/:workspace', (request, reply) => take(request, reply, targets));
+    scope.post('/hints/:workspace', { schema }, (request, reply) => take(request, reply, targets));
     done();
   });
 }

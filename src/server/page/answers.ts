@@ -97,7 +97,9 @@ export const streamed = z.union([
   eventView,
 ]);
 
-export const refusal = z.looseObject({ error: z.looseObject({ status: count, message: z.string() }) });
+export const refusal = z
+  .looseObject({ error: z.looseObject({ status: count, message: z.string() }) })
+  .meta({ id: 'Refusal' });
 
 export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
 

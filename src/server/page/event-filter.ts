@@ -4,13 +4,13 @@ import { compileActor } from '../../events/actor.js';
 import { objectOf } from '../../events/envelope.js';
 import { compilePattern } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { RefusedError } from './endpoint.js';
+import { RefusedError } from './api.js';
 import { personInCharge } from './event-view.js';
 import type { PageSource } from './source.js';
 
 const short = z.string().min(1).max(200).optional();
 
-export const eventsQuery = z.object({
+export const eventsQuery = z.strictObject({
   workspace: short.describe('default: all'),
   list: short.describe('the name of a list'),
   type: short.describe('an event type; `*` matches any characters'),

@@ -6,15 +6,14 @@ import { runLoop } from '../../runtime/loop.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
 import { assetRoutes } from './assets.js';
-import { registerEndpoint } from './endpoint.js';
-import { endpoints } from './endpoints.js';
+import { apiOf, beginApi } from './api.js';
+import { addEndpoints } from './endpoints.js';
 import { createEventViews } from './event-view.js';
 import { createHistory, SAMPLE_MS } from './history.js';
 import { createLiveEvents } from './live-events.js';
-import { openApiDocument } from './openapi.js';
 import { queueRoutes, type BoardQueues } from './queues.js';
 import type { PageSource } from './source.js';
-import { streamRoute } from './stream.js';
+import { addStream } from './stream.js';
 
 export interface PageDeps {
   source: PageSource;
@@ -55,11 +54,9 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
     });
     assetRoutes(app);
     const board = await queueRoutes(app, queues);
-    const all = endpoints({ source, views, history, clock, version, status, queues: board });
-    for (const one of all) registerEndpoint(app, one, () => source.redisIsAway());
-    streamRoute(app, { source, views, live, clock });
-    const document = openApiDocument(all, version);
-    app.get('/api/openapi.json', { config: { access: 'public' } }, () => document);
+    await beginApi(app, version, () => source.redisIsAway());
+    addEndpoints(apiOf(app), { source, views, history, clock, version, status, queues: board });
+    addStream(apiOf(app), { source, views, live, clock });
   };
 }
 

@@ -2,7 +2,7 @@
  * `GET /events`: the events as they come, as server-sent events (`accept: text/event-stream`) or as lines of JSON. A reader that was cut off
  * continues with `Last-Event-ID`, as browsers do by themselves, or with `from`.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { once } from 'node:events';
 import { z } from 'zod';
 import type { TailedEvent } from '../../dispatch/tail.js';
@@ -11,7 +11,8 @@ import { isAborted, type Clock } from '../../runtime/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { createPlaces } from '../http/places.js';
 import { refuse } from '../http/refusal.js';
-import { read, REDIS_AWAY, RefusedError, unlessAway } from './endpoint.js';
+import { streamed } from './answers.js';
+import { REDIS_AWAY, RefusedError, unlessAway, type Api } from './api.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
 import { endsOf } from './events-before.js';
 import type { EventViews } from './event-view.js';
@@ -19,7 +20,7 @@ import { storedEvents, type LiveEvents } from './live-events.js';
 import { formatPosition, parsePosition, type Position } from './position.js';
 import type { PageSource } from './source.js';
 
-export const streamQuery = eventsQuery.extend({
+const streamQuery = eventsQuery.extend({
   from: z.string().max(2_000).optional().describe('`beginning`, `now`, a time, a log id, or a position; default: now'),
   follow: z.enum(['true', 'false']).default('true').describe('false: ends at the end of the log (only lines of JSON)'),
   view: z.enum(['event', 'summary']).default('event').describe('`summary`: short texts instead of whole records'),
@@ -42,11 +43,28 @@ const LIMITS = {
   'no place for this one': `You have ${SHARE.mostOfOne} open streams`,
 };
 
-export function streamRoute(app: FastifyInstance, deps: StreamDeps): void {
+const schema = {
+  tags: ['events'],
+  operationId: 'followEvents',
+  summary: 'Events as they come: server-sent events or lines of JSON.',
+  querystring: streamQuery,
+  headers: z.looseObject({
+    'last-event-id': z.string().optional().describe('the position of the last event that was received'),
+  }),
+  response: {
+    200: {
+      description: 'Without end, unless `follow=false`. `id` of a server-sent event is its position.',
+      content: { 'text/event-stream': { schema: z.string() }, 'application/x-ndjson': { schema: streamed } },
+    },
+  },
+};
+
+export function addStream(app: Api, deps: StreamDeps): void {
   const streams = createPlaces(SHARE);
+  const config = { access: 'read', offline: true } as const;
   // Without a route for HEAD: it would be answered by a stream without end.
-  app.get('/events', { config: { access: 'read' }, exposeHeadRoute: false }, async (request, reply) => {
-    const query = read(streamQuery, request.query, 'the query');
+  app.get('/events', { config, schema, exposeHeadRoute: false }, async (request, reply) => {
+    const { query } = request;
     const wanted = filterFrom(query, deps.source);
     const start = { ...deps, from: query.from, workspaces: workspacesFrom(query, deps.source) };
     const redisIsAway = () => deps.source.redisIsAway();

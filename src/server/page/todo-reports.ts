@@ -6,7 +6,7 @@ import type { TodosReport } from '../../todos/counts.js';
 import { isoTime, type Clock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
 import { Turns } from '../../runtime/turns.js';
-import { RefusedError } from './endpoint.js';
+import { RefusedError } from './api.js';
 import { readableTexts } from './event-view.js';
 import type { FeedOfPage } from './source.js';
 

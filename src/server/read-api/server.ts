@@ -1,14 +1,16 @@
 /** The read API as an HTTP server. It does not know where records come from: a `Source` answers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { messageOf } from '../../errors.js';
 import { createApp, listening, type ListeningServer } from '../http/app.js';
+import { documentRoutes } from '../http/openapi.js';
 import type { Attempts } from '../http/attempts.js';
 import { receiveHints, type HintTargets } from '../hints/receive-hints.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { silentLog, type Log } from '../../runtime/log.js';
 import type { Answer, Layer, ReadRequest } from './answer.js';
+import { describedBy, DOCUMENT } from './described.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
-import { openApiDocument } from './openapi.js';
 import { refusal, responder } from './respond.js';
 import type { Sources } from './source.js';
 import { writeAnswer } from './write-answer.js';
@@ -19,6 +21,8 @@ export interface ReadApiServerOptions {
   /** Served as well, but not in the OpenAPI document. @defaultValue none */
   undocumented?: readonly ServedList[];
   sources: Sources;
+  /** True: the document has the extensions that the mirror serves. @defaultValue false */
+  mirror?: boolean;
   /** Around every request with a good token, the first outermost. @defaultValue none */
   layers?: readonly Layer[];
   /** @defaultValue '127.0.0.1' */
@@ -40,14 +44,7 @@ export interface ReadApiServer extends ListeningServer {
 
 export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
   const { sources, layers = [], clock = systemClock, log = silentLog } = options;
-  const {
-    lists = Object.values(SIX_LISTS),
-    undocumented = [],
-    host = '127.0.0.1',
-    port = 0,
-    hints,
-    attempts,
-  } = options;
+  const { host = '127.0.0.1', port = 0, attempts } = options;
   const closing = new AbortController();
   const respond = responder({ sources, layers, attempts });
   const answer = async (request: ReadRequest, reply: FastifyReply): Promise<void> => {
@@ -59,8 +56,7 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
       await writeAnswer(refusal(500, { message: 'Internal Server Error' }), reply, clock, closing.signal);
     }
   };
-  const app = buildApp({ lists, undocumented }, closing.signal, answer);
-  if (hints !== undefined) receiveHints(app, { targets: hints, attempts, log });
+  const app = buildApp({ ...options, log }, closing.signal, answer);
   // A stalled answer must not delay the stop.
   const beforeStop = (): void => closing.abort(new Error('the server is closing'));
   return { respond, ...listening(app, { host, port, beforeStop }) };
@@ -68,28 +64,46 @@ export function createReadApiServer(options: ReadApiServerOptions): ReadApiServe
 
 type Answering = (request: ReadRequest, reply: FastifyReply) => Promise<void>;
 
-type Served = Required<Pick<ReadApiServerOptions, 'lists' | 'undocumented'>>;
-
-function buildApp({ lists, undocumented }: Served, signal: AbortSignal, answer: Answering): FastifyInstance {
+function buildApp(
+  options: ReadApiServerOptions & { log: Log },
+  signal: AbortSignal,
+  answer: Answering,
+): FastifyInstance {
+  const { lists = Object.values(SIX_LISTS), undocumented = [], mirror = false, hints, attempts, log } = options;
   const app = createApp({ exposeHeadRoutes: false, routerOptions: { maxParamLength: 2_000 } });
+  // The schemas of the routes only describe them: see `described.ts`.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
   const handle =
     (list: string | null) =>
     (request: FastifyRequest, reply: FastifyReply): void => {
       void answer(readRequestOf(request, list, signal), reply);
     };
-  const document = JSON.stringify(openApiDocument(lists));
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
   // The interface has no request bodies: a body sent with another method is discarded.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
     done(null);
   });
-  for (const { name, path } of [...lists, ...undocumented]) {
-    app.all(`/${path}`, handle(name));
-    app.all(`/${path}/:id`, handle(name));
-  }
   app.setNotFoundHandler(handle(null));
+  const others = app.supportedMethods.filter((method) => method !== 'GET');
+  void app.register(async (scope) => {
+    const names = z.registry<z.core.GlobalMeta>();
+    await documentRoutes(scope, DOCUMENT, names);
+    const described = describedBy(names, { mirror });
+    const add = (url: string, list: string, schema: object = {}): void => {
+      scope.get(url, { schema }, handle(list));
+      scope.route({ method: others, url, handler: handle(list) });
+    };
+    for (const list of lists) {
+      const { page, record } = described.list(list);
+      add(`/${list.path}`, list.name, page);
+      add(`/${list.path}/:id`, list.name, mirror ? record : {});
+    }
+    for (const { name, path } of undocumented) for (const url of [`/${path}`, `/${path}/:id`]) add(url, name);
+    scope.get('/openapi.json', () => scope.swagger());
+    if (hints !== undefined) receiveHints(scope, { targets: hints, attempts, log, schema: described.hints });
+  });
   return app;
 }
 

@@ -19,6 +19,11 @@ const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-01234567
 const BROKEN = 'the receiver is broken';
 const readBearer = { authorization: `Bearer ${TOKENS.read}` };
 
+interface ApiDocument {
+  paths: Record<string, Record<string, { operationId: string; tags: string[]; responses: object }>>;
+  components: { schemas: object };
+}
+
 interface Page {
   events: { position: string; subject: string; type: string; changes: unknown[] }[];
   next: string | null;
@@ -52,10 +57,18 @@ describe('status page API', () => {
     ];
     for (const [path, schema] of forms)
       expect({ path, ...schema.safeParse(await page.get(path)) }).toMatchObject({ path, success: true });
-    const document = await page.get<{ paths: object; components: { schemas: object } }>('/api/openapi.json');
+    const document = await page.get<ApiDocument>('/api/openapi.json');
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining(['/events', '/api/status', '/api/dead-letters/retry']),
     );
+    expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(14);
+    for (const { tags, responses } of operations)
+      expect({ tags, responses }).toMatchObject({
+        tags: [expect.any(String)],
+        responses: { 200: {}, '4XX': {}, 503: {} },
+      });
     const references = new Set(JSON.stringify(document).match(/(?<="\$ref":"#\/)[^"]+/g));
     const schemas = Object.keys(document.components.schemas).map((name) => `components/schemas/${name}`);
     expect([...references].sort()).toEqual(schemas.sort());
@@ -245,9 +258,25 @@ describe('status page API', () => {
     await eventually(() => expect(handled).toEqual(['p1']));
     const dropped = async (chosen: object) => await page.act('/api/dead-letters/drop', chosen);
     expect((await dropped({})).status).toBe(400);
+    const misspelt = await dropped({ subscriptions: 'broken', all: true });
+    expect([misspelt.status, await misspelt.json()]).toEqual([
+      400,
+      { error: { status: 400, message: 'the body: Unrecognized key: "subscriptions"' } },
+    ]);
     expect(await (await dropped({ subscription: 'broken', reason: 'of p2' })).json()).toEqual({ count: 1 });
     expect(await (await dropped({ all: true })).json()).toEqual({ count: 1 });
     await eventually(async () => expect(await letters()).toEqual([]));
+  });
+
+  it.each([
+    ['/api/events?limit=5&befor=x', 'the query: Unrecognized key: "befor"'],
+    ['/api/status?workspace=acme', 'the query: Unrecognized key: "workspace"'],
+    ['/events?form=now', 'the query: Unrecognized key: "form"'],
+    ['/api/events?before=x', 'the query: before: not a position such as acme@1700000000000-0.'],
+  ])('status page API: refuses %s', async (path, message) => {
+    const page = await open();
+    const answer = await fetch(`${page.url}${path}`);
+    expect([answer.status, await answer.json()]).toEqual([400, { error: { status: 400, message } }]);
   });
 
   it('sign in: a token becomes a session', async () => {

@@ -7,7 +7,8 @@ import { createHttpServer } from '../../../src/server/http/server.js';
 import type { EventViews } from '../../../src/server/page/event-view.js';
 import { createLiveEvents } from '../../../src/server/page/live-events.js';
 import type { PageSource } from '../../../src/server/page/source.js';
-import { streamRoute } from '../../../src/server/page/stream.js';
+import { apiOf, beginApi } from '../../../src/server/page/api.js';
+import { addStream } from '../../../src/server/page/stream.js';
 import { eventually } from '../../support/eventually.js';
 
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
@@ -24,7 +25,12 @@ async function openStreams(answers: () => Promise<LoggedEvent[]> = () => Promise
   const live = createLiveEvents(source, silentLog);
   const views: EventViews = () => Promise.reject(new Error('there are no events'));
   const server = createHttpServer({
-    routes: [(app) => streamRoute(app, { source, views, live, clock: systemClock })],
+    routes: [
+      async (app) => {
+        await beginApi(app, '1', () => source.redisIsAway());
+        addStream(apiOf(app), { source, views, live, clock: systemClock });
+      },
+    ],
     access: { tokens: TOKENS },
     host: '127.0.0.1',
     port: 0,
