@@ -41,7 +41,7 @@ const mayImport = {
     'workers',
     ...leaves,
   ],
-  cli: ['schema-kit', 'app', 'sandbox', 'server', 'config', 'observability', ...leaves],
+  cli: ['schema-kit', 'handlers', 'app', 'sandbox', 'server', 'config', 'observability', ...leaves],
 };
 // Inside the wiring, imports go one way: entry (process, changefeed) → reload → workers → workspaces → context.
 const appMayImport = {
@@ -67,6 +67,7 @@ const appMayImport = {
   ],
   http: [
     'app/context',
+    'app/page-token',
     'app/workspaces',
     'config',
     'dispatch',
