@@ -9,7 +9,14 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['eslint.config.js', '.ci/*.mjs', '.dependency-cruiser.cjs'] },
+        projectService: {
+          allowDefaultProject: [
+            'eslint.config.js',
+            '.ci/*.mjs',
+            '.dependency-cruiser.cjs',
+            'src/redis/private/keeper.mjs',
+          ],
+        },
       },
     },
     rules: {

@@ -88,7 +88,7 @@ export interface ChangefeedOptions {
 }
 
 export interface Changefeed extends Forgetting {
-  /** `named` in the configuration, or private: a `private` process or a `docker` container. */
+  /** `named` in the configuration, or a `private` process. */
   readonly redisOrigin: OpenedRedis['origin'];
   /** The address of the status page; null while none is served. */
   readonly pageUrl: string | null;

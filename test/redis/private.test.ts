@@ -1,26 +1,18 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
-import { getContainerRuntimeClient } from 'testcontainers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findRedis } from '../../src/redis/private/launch.js';
+import { lockHolder, takeLock } from '../../src/redis/private/lock.js';
 import { openRedis, type OpenedRedis } from '../../src/redis/private/open.js';
-import { silentLog } from '../../src/runtime/log.js';
 import { freePort } from '../../src/redis/private/port.js';
-import { startRedisServer, type RedisLauncher } from '../../src/redis/private/launch.js';
 import { probeRedis } from '../../src/redis/probe.js';
+import { silentLog } from '../../src/runtime/log.js';
+import { identityOf, isAlive } from '../../src/runtime/process-identity.js';
 import { eventually } from '../support/eventually.js';
 import { redisBinary, serversIn, stopLeftRedis } from '../support/private-redis.js';
 import { useProcesses } from '../support/process.js';
@@ -29,7 +21,6 @@ import { startPrivateRedis } from '../support/redis.js';
 const churnScript = new URL('../support/redis-churn.ts', import.meta.url);
 const ownerScript = new URL('../support/redis-owner.ts', import.meta.url);
 const spawnScript = useProcesses();
-const noDocker: RedisLauncher = { origin: 'docker', launch: () => Promise.reject(new Error('no container engine')) };
 
 let stateDir: string;
 let opened: OpenedRedis[];
@@ -38,6 +29,8 @@ beforeEach(async () => {
   opened = [];
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   for (const redis of opened) await redis.close();
   await stopLeftRedis(stateDir);
   await rm(stateDir, { recursive: true, force: true });
@@ -47,6 +40,15 @@ async function open(options: Partial<Parameters<typeof openRedis>[0]> = {}): Pro
   const redis = await openRedis({ stateDir, log: silentLog, ...options });
   opened.push(redis);
   return redis;
+}
+
+/** Processes that have the directory open, and the address they share. */
+async function owners(count: number) {
+  const started = Array.from({ length: count }, () => spawnScript(ownerScript, { args: [stateDir] }));
+  const lines = await Promise.all(started.map((owner) => owner.waitForLine(/^open/)));
+  const [url = '', ...others] = new Set(lines.map((line) => line.slice('open '.length)));
+  expect(others).toEqual([]);
+  return { url, started };
 }
 
 async function withRedis<T>(url: string, query: (redis: Redis) => Promise<T>): Promise<T> {
@@ -61,132 +63,127 @@ async function withRedis<T>(url: string, query: (redis: Redis) => Promise<T>): P
 
 const pidOf = (url: string): Promise<number> =>
   withRedis(url, async (redis) => Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]));
-const isAnswering = async (url: string): Promise<boolean> => (await probeRedis(url)) === null;
+const keeper = () => lockHolder(join(stateDir, 'redis.lock'));
+const keep = (url: string): Promise<unknown> => withRedis(url, (redis) => redis.set('kept', 'yes'));
+const kept = (url: string): Promise<unknown> => withRedis(url, (redis) => redis.get('kept'));
 const isGone = async (url: string): Promise<boolean> => /ECONNREFUSED/.test(String(await probeRedis(url)));
 
 describe.skipIf(redisBinary === undefined)('private Redis', () => {
-  it('private Redis: listens on the loopback address only, requires a password, and only its owner can read its files', async () => {
-    const redis = await open();
-    const { hostname, port } = new URL(redis.url);
-    expect(redis.origin).toBe('private');
+  it('private Redis: asks for a password on the loopback address, keeps everything, and shows its files to nobody else', async () => {
+    writeFileSync(join(stateDir, 'victim'), 'mine');
+    symlinkSync(join(stateDir, 'victim'), join(stateDir, 'redis.json.next'));
+    chmodSync(stateDir, 0o777);
+    const umask = process.umask(0);
+    const { url, origin } = await open().finally(() => process.umask(umask));
+    await keep(url);
+
+    expect(origin).toBe('private');
+    const { hostname, port, password } = new URL(url);
     expect(hostname).toBe('127.0.0.1');
     await expect(withRedis(`redis://127.0.0.1:${port}`, (other) => other.get('x'))).rejects.toThrow(/NOAUTH/);
-    expect(await withRedis(redis.url, (ours) => ours.config('GET', 'bind'))).toEqual(['bind', '127.0.0.1']);
-    expect(statSync(join(stateDir, 'redis.json')).mode & 0o777).toBe(0o600);
-    expect(statSync(join(stateDir, 'redis')).mode & 0o777).toBe(0o700);
-  });
-
-  it('private Redis: its files are private whatever the umask, and nothing is written through a link', async () => {
-    const umask = process.umask(0);
-    try {
-      writeFileSync(join(stateDir, 'victim'), 'mine');
-      symlinkSync(join(stateDir, 'victim'), join(stateDir, 'redis.json.next'));
-      chmodSync(stateDir, 0o777);
-      const redis = await open();
-      await withRedis(redis.url, (ours) => ours.set('a', 'b'));
-      const aof = join(stateDir, 'redis', 'appendonlydir');
-      const modes = readdirSync(aof).map((name) => statSync(join(aof, name)).mode & 0o077);
-      expect(modes.length).toBeGreaterThan(0);
-      expect(modes.filter((mode) => mode !== 0)).toEqual([]);
-      expect(statSync(stateDir).mode & 0o777).toBe(0o755);
-      expect(readFileSync(join(stateDir, 'victim'), 'utf8')).toBe('mine');
-      expect(process.umask(0)).toBe(0);
-    } finally {
-      process.umask(umask);
+    const settings = {
+      bind: '127.0.0.1',
+      appendonly: 'yes',
+      'maxmemory-policy': 'noeviction',
+      dir: join(stateDir, 'redis'),
+    };
+    for (const [name, value] of Object.entries(settings))
+      expect(await withRedis(url, (ours) => ours.config('GET', name))).toEqual([name, value]);
+    const modeOf = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
+    expect([modeOf('redis.json'), modeOf('redis.lock'), modeOf('redis'), modeOf()]).toEqual([
+      0o600, 0o600, 0o700, 0o755,
+    ]);
+    const files = readdirSync(join(stateDir, 'redis', 'appendonlydir'));
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect(modeOf('redis', 'appendonlydir', file) & 0o077).toBe(0);
+    expect(readFileSync(join(stateDir, 'victim'), 'utf8')).toBe('mine');
+    for (const pid of [await pidOf(url), keeper()?.pid]) {
+      const file = `/proc/${pid}/cmdline`;
+      expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toContain(password);
     }
   });
 
-  it('private Redis: a folder in which everyone may write is refused', async () => {
+  it('private Redis: a folder of another user, or one in which everyone may write, is refused', async () => {
+    const refused = (why: string) => ({ code: 'CF_REDIS_MISSING', message: expect.stringContaining(why) as string });
+    vi.spyOn(process, 'getuid').mockReturnValue(statSync(stateDir).uid + 1);
+    await expect(open()).rejects.toMatchObject(refused('another user. Set CHANGEFEED_STATE_DIR'));
+    vi.restoreAllMocks();
     chmodSync(stateDir, 0o1777);
-    await expect(open()).rejects.toMatchObject({
-      code: 'CF_REDIS_MISSING',
-      message: expect.stringContaining('everyone may write. Set CHANGEFEED_STATE_DIR') as string,
-    });
+    await expect(open()).rejects.toMatchObject(refused('everyone may write. Set CHANGEFEED_STATE_DIR'));
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
-  it('private Redis: its password is not on its command line', async () => {
-    const redis = await open();
-    const file = `/proc/${await pidOf(redis.url)}/cmdline`;
-    expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toContain(new URL(redis.url).password);
-  });
-
-  it('private Redis: keeps its data in the state directory and evicts nothing', async () => {
-    const redis = await open();
-    const setting = (name: string): Promise<unknown> => withRedis(redis.url, (ours) => ours.config('GET', name));
-    expect(await setting('appendonly')).toEqual(['appendonly', 'yes']);
-    expect(await setting('maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
-    expect(await setting('dir')).toEqual(['dir', join(stateDir, 'redis')]);
-  });
-
   it('private Redis: has its address and its data again after it was closed', async () => {
-    const first = await open();
-    await withRedis(first.url, (redis) => redis.set('kept', 'yes'));
-    await first.close();
-    expect(await isGone(first.url)).toBe(true);
+    const [first, second] = [await open(), await open()];
+    await keep(first.url);
+    await Promise.all([first.close(), first.close()]);
+    expect(await kept(second.url)).toBe('yes');
+    await second.close();
+    await eventually(async () => expect(await isGone(first.url)).toBe(true));
 
-    const second = await open();
-    expect(second.url).toBe(first.url);
-    expect(await withRedis(second.url, (redis) => redis.get('kept'))).toBe('yes');
+    const third = await open();
+    expect(third.url).toBe(first.url);
+    expect(await kept(third.url)).toBe('yes');
+    await third.close();
+    // The last user has waited for the end.
+    expect(await isGone(first.url)).toBe(true);
+    expect(keeper()).toBeUndefined();
   });
 
   it('private Redis: is started again at the same address when it ends while it is in use', async () => {
     const { url } = await open();
-    await withRedis(url, (redis) => redis.set('kept', 'yes'));
+    await keep(url);
     const pid = await pidOf(url);
-    // The append-only file is flushed once a second; this test does not cover the loss of the last second.
-    await withRedis(url, (redis) => redis.call('WAITAOF', '1', '0', '0').catch(() => redis.bgrewriteaof()));
     process.kill(pid, 'SIGTERM');
-    await eventually(async () => {
-      expect(await pidOf(url)).not.toBe(pid);
-    });
-    expect(await withRedis(url, (redis) => redis.get('kept'))).toBe('yes');
+    await eventually(async () => expect(await pidOf(url)).not.toBe(pid));
+    expect(await kept(url)).toBe('yes');
   });
 
-  it('private Redis: a second process joins it and leaves it running', async () => {
-    const owner = spawnScript(ownerScript, { args: [stateDir] });
-    const url = (await owner.waitForLine(/^open/)).slice('open '.length);
-    const joined = await open();
-    expect(joined.url).toBe(url);
-    await joined.close();
-    expect(await isAnswering(url)).toBe(true);
-
-    expect(await owner.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(await isGone(url)).toBe(true);
-  });
-
-  it('private Redis: outlives a killed process while another one uses it, ends with the last one, and keeps its data', async () => {
-    const owners = [1, 2].map(() => spawnScript(ownerScript, { args: [stateDir] }));
-    const [url = ''] = await Promise.all(
-      owners.map(async (owner) => (await owner.waitForLine(/^open/)).slice('open '.length)),
-    );
+  it('private Redis: goes on while the process that started it is killed and another one uses it, and ends with the last', async () => {
+    const { url } = await open();
+    const first = opened.pop();
+    const { started } = await owners(1);
     const pid = await pidOf(url);
-    await withRedis(url, (redis) => redis.set('kept', 'yes'));
-    await owners[0]?.kill();
+    await keep(url);
+    await first?.close();
     expect(await pidOf(url)).toBe(pid);
 
-    await owners[1]?.kill();
+    const { started: more } = await owners(1);
+    await started[0]?.kill();
+    expect(await pidOf(url)).toBe(pid);
+    await more[0]?.kill();
     await eventually(async () => expect(await isGone(url)).toBe(true));
-    const next = await open();
-    expect(next.url).toBe(url);
-    expect(await withRedis(next.url, (redis) => redis.get('kept'))).toBe('yes');
+    expect(await kept((await open()).url)).toBe('yes');
   });
 
-  it('private Redis: a folder in which no named pipe can be made is refused', async () => {
-    // mkfifo fails.
-    symlinkSync(join(stateDir, 'nowhere', 'at', 'all'), join(stateDir, 'redis.users'));
-    await expect(open()).rejects.toMatchObject({
-      code: 'CF_REDIS_MISSING',
-      message: expect.stringContaining('no named pipes. Set CHANGEFEED_STATE_DIR') as string,
-    });
+  it('private Redis: one whose keeper was killed is stopped and started again, and its users go on', async () => {
+    const { url, started } = await owners(1);
+    await keep(url);
+    const killKeeper = async (): Promise<number> => {
+      const [pid, dead] = [await pidOf(url), keeper()];
+      process.kill(dead?.pid ?? 0, 'SIGKILL');
+      await eventually(() => expect(dead && isAlive(dead)).toBe(false));
+      return pid;
+    };
+    const first = await killKeeper();
+    await eventually(async () => expect([first, NaN]).not.toContain(await pidOf(url)));
+    // Only the process that started it notices that. Without that process, the next one does.
+    const joined = await open();
+    await started[0]?.kill();
+    const second = await killKeeper();
+    expect(await pidOf(url)).toBe(second);
+    const { started: next } = await owners(1);
+    expect(await pidOf(url)).not.toBe(second);
+    expect(await kept(url)).toBe('yes');
+    await joined.close();
+    await next[0]?.kill();
+    await eventually(async () => expect(await isGone(url)).toBe(true));
   });
 
-  it('private Redis: a process that opens it twice and closes it once keeps it running', async () => {
-    const [first, second] = [await open(), await open()];
-    await Promise.all([first.close(), first.close()]);
-    expect(await isAnswering(second.url)).toBe(true);
-    await second.close();
-    expect(await isGone(second.url)).toBe(true);
+  it('private Redis: processes that start at the same moment share one, also after a crash of all', async () => {
+    writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify({ pid: process.pid, token: 'of an earlier life' }));
+    const { started } = await owners(3);
+    for (const owner of started) await owner.kill();
   });
 
   it(
@@ -209,66 +206,46 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     },
   );
 
-  it('private Redis: processes that start at the same moment share one', async () => {
-    const owners = [1, 2, 3].map(() => spawnScript(ownerScript, { args: [stateDir] }));
-    const lines = await Promise.all(owners.map((owner) => owner.waitForLine(/^open/)));
-    expect(new Set(lines).size).toBe(1);
-    for (const owner of owners) await owner.kill();
-  });
-
   it('private Redis: another Redis on its port is neither used nor stopped', async () => {
     const foreign = await startPrivateRedis();
     await withRedis(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
-    const home = { origin: 'private', url: `redis://:ours@127.0.0.1:${foreign.port}/0` };
-    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify(home));
+    const url = `redis://:ours@127.0.0.1:${foreign.port}/0`;
+    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify({ url }));
     const redis = await open();
     expect(new URL(redis.url).port).not.toBe(String(foreign.port));
     // The control: without the check of the password, the other server accepts the client.
-    expect(await probeRedis(home.url)).toBeNull();
-    expect(String(await probeRedis(home.url, { mustKnowPassword: true }))).toContain('without any password');
+    expect(await probeRedis(url)).toBeNull();
+    expect(String(await probeRedis(url, { mustKnowPassword: true }))).toContain('without any password');
     await redis.close();
-    expect(await isAnswering(`redis://127.0.0.1:${foreign.port}`)).toBe(true);
+    expect(await probeRedis(`redis://127.0.0.1:${foreign.port}`)).toBeNull();
   });
 
-  it('private Redis: the lock of a killed process is taken over', async () => {
-    mkdirSync(stateDir, { recursive: true });
-    writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify({ pid: process.pid, token: 'of an earlier life' }));
-    expect((await open()).origin).toBe('private');
-    expect(existsSync(join(stateDir, 'redis.lock'))).toBe(false);
+  it('private Redis: a lock that another process has taken over in the meantime stays', () => {
+    const [lock, living] = [join(stateDir, 'redis.lock'), identityOf(process.pid)];
+    const dead = { pid: process.pid, token: 'of an earlier life' };
+    expect(takeLock(lock, living, undefined)).toBe(true);
+    expect(takeLock(lock, living, dead)).toBe(false);
+    expect(lockHolder(lock)).toEqual(living);
+    expect(readdirSync(stateDir)).toEqual(['redis.lock']);
   });
-});
 
-describe('private Redis in a container', () => {
-  it.skipIf(redisBinary === undefined)('private Redis: runs in a container if there is no redis-server', async () => {
-    const launch: RedisLauncher['launch'] = async (options) => {
-      await startRedisServer({ binary: redisBinary ?? '', ...options });
-    };
-    const redis = await open({ searchPath: '', container: { origin: 'docker', launch } });
-    expect(redis.origin).toBe('docker');
-    expect(await isAnswering(redis.url)).toBe(true);
+  it('private Redis: the error says why it did not start, or how to install one', async () => {
+    const [redis] = [await open()];
     await redis.close();
-    expect(await isGone(redis.url)).toBe(true);
-  });
-
-  it(
-    'private Redis: a real container keeps its data in the state directory',
-    { timeout: 240_000 },
-    async ({ skip }) => {
-      const engine = await getContainerRuntimeClient().catch(() => undefined);
-      skip(engine === undefined, 'there is no container engine on this machine');
-      const first = await open({ searchPath: '' });
-      await withRedis(first.url, (redis) => redis.set('kept', 'yes'));
-      await first.close();
-      const second = await open({ searchPath: '' });
-      expect(await withRedis(second.url, (redis) => redis.get('kept'))).toBe('yes');
-    },
-  );
-
-  it('private Redis: without redis-server and Docker, the error says how to install one', async () => {
-    await expect(open({ searchPath: '', container: noDocker })).rejects.toMatchObject({
+    const [file = ''] = readdirSync(join(stateDir, 'redis', 'appendonlydir')).filter((name) =>
+      name.endsWith('manifest'),
+    );
+    writeFileSync(join(stateDir, 'redis', 'appendonlydir', file), 'damaged\n');
+    const damaged = { code: 'CF_REDIS_MISSING', message: expect.stringMatching(/ended at once.*manifest/is) as string };
+    await expect(open()).rejects.toMatchObject(damaged);
+    vi.stubEnv('PATH', stateDir);
+    const absent = {
       code: 'CF_REDIS_MISSING',
-      message: expect.stringMatching(/REDIS_URL.*redis-server.*no container engine.*Install Redis: ./) as string,
-    });
+      message: expect.stringMatching(/REDIS_URL.*Install Redis: ./) as string,
+    };
+    await expect(open()).rejects.toMatchObject(absent);
+    writeFileSync(join(stateDir, 'valkey-server'), '#!/bin/sh\n', { mode: 0o755 });
+    expect(findRedis()).toBe('valkey-server');
   });
 });
 
@@ -278,7 +255,7 @@ describe('named Redis', () => {
     const redis = await open({ url: server.url });
     expect(redis).toMatchObject({ origin: 'named', url: server.url });
     await redis.close();
-    expect(await isAnswering(server.url)).toBe(true);
+    expect(await probeRedis(server.url)).toBeNull();
     expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
   });
 

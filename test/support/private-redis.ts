@@ -3,12 +3,13 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { withinTime } from '../../src/runtime/clock.js';
 import { freePort } from '../../src/redis/private/port.js';
 import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { probeRedis } from '../../src/redis/probe.js';
-import { findRedisBinary, startRedisServer } from '../../src/redis/private/launch.js';
+import { findRedis, LOG_FILE, spawnKeeper, type ServerOptions } from '../../src/redis/private/launch.js';
 
 export interface PrivateRedis {
   readonly url: string;
@@ -43,7 +44,7 @@ export function tlsSettings({ port, cert, key }: Certificate & { port: number })
 }
 
 /** Undefined on a machine without redis-server and valkey-server. */
-export const redisBinary = findRedisBinary(process.env['PATH']);
+export const redisBinary = findRedis();
 
 const END_WITHIN_MS = 60_000;
 
@@ -55,8 +56,8 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
   const restoring = backup === undefined ? [] : ['appendonly no'];
   if (backup !== undefined) await copyFile(backup, join(dir, 'dump.rdb'));
   const all = [...settings, ...restoring];
-  const options = { binary: redisBinary, dir, password, port: await freePort(), settings: all };
-  let server = await startRedisServer(options);
+  const options = { program: redisBinary, password, port: await freePort(), settings: all };
+  let server = await start(dir, options);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     try {
       process.kill(server.pid, signal);
@@ -76,13 +77,35 @@ export async function launchRedis({ settings = [], backup }: PrivateRedisOptions
     kill: () => end('SIGKILL'),
     async restart() {
       await end('SIGTERM');
-      server = await startRedisServer(options);
+      server = await start(dir, options);
     },
     async close() {
       await end('SIGKILL');
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+interface Started {
+  pid: number;
+  ended: Promise<unknown>;
+}
+
+/** Waits until it answers, also while it loads its data. */
+async function start(dir: string, options: ServerOptions): Promise<Started> {
+  const keeper = spawnKeeper(dir);
+  keeper.start(options);
+  const { port, password } = options;
+  const redis = new Redis({ port, password, retryStrategy: () => 20, maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  try {
+    const info = await Promise.race([redis.info('server'), keeper.ended]);
+    const pid = Number(/process_id:(\d+)/.exec(String(info))?.[1]);
+    if (pid > 0) return { pid, ended: keeper.ended };
+    throw new Error(readFileSync(join(dir, LOG_FILE), 'utf8'));
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /** The content of `redis.json` in a state directory. */

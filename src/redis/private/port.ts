@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
@@ -7,19 +8,12 @@ import { createServer } from 'node:net';
  */
 const RANGE = [20_000, 32_000] as const;
 
-/** A TCP port on the loopback address that is free now. Another program may take it at any time. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(...RANGE);
-    if (await isFree(port)) return port;
-  }
-}
-
-/** Whether no program listens on this port of the loopback address. */
-export function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
+/** This port of the loopback address if it is free now, else another one. Another program may take it at any time. */
+export async function freePort(wanted = randomInt(...RANGE)): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
+  const isFree = await once(server, 'listening').then(
+    () => once(server.close(), 'close'),
+    () => null,
+  );
+  return isFree === null ? await freePort() : wanted;
 }
