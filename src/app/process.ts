@@ -1,13 +1,13 @@
 /** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
 import { once } from 'node:events';
-import { homedir } from 'node:os';
+import { homedir, hostname, userInfo } from 'node:os';
 import { envValue } from '../config/env.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../observability/log.js';
 import { sleepUntilAborted, systemClock } from '../runtime/clock.js';
-import { filtered, type Log } from '../runtime/log.js';
+import { DECIDED, filtered, type Log } from '../runtime/log.js';
 import {
   isAboutSweeps,
   openWithBudgets,
@@ -106,6 +106,31 @@ function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): L
   const { env, interactive } = terminal;
   const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
   return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
+}
+
+/** Logs what the user of a command decided. */
+export function decisionLog(terminal: Terminal): (what: string, facts: object) => void {
+  const { env, err } = terminal;
+  const by = userName();
+  // Who came over SSH came from another machine.
+  const address = env['SSH_CONNECTION']?.split(' ')[0] ?? hostname();
+  const destination = err && { write: (line: string) => err(line.trimEnd()) };
+  const log = createLog({
+    level: parseLogLevel(env['LOG_LEVEL']),
+    pretty: terminal.interactive,
+    ...(destination && { destination }),
+    ...lookOf(terminal),
+  });
+  return (what, facts) => log.info({ by, how: 'command', address, what, ...facts }, DECIDED);
+}
+
+/** In a container a user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? ''}`;
+  }
 }
 
 /** Complete sweeps would push the events off the screen. */

@@ -132,7 +132,10 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
   };
 }
 
-export type CommandService = Pick<OpenedService, 'feed'> & Known;
+export interface CommandService extends Known, Pick<OpenedService, 'feed'> {
+  /** For whoever asks later who did what: one line at level info, as the service logs the decisions that are made on its page. */
+  decided: (what: string, facts: object) => void;
+}
 
 export function defineFeedCommand<Parameters extends Record<string, Parameter<unknown>>>(spec: {
   readonly input: Parameters;
@@ -162,11 +165,11 @@ export async function withFeed<T>(
 ): Promise<T> {
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
   // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
-  const { openService } = await import('../app/process.js');
+  const { decisionLog, openService } = await import('../app/process.js');
   const options = { path, quiet: true, signal: io.signal, check: (loaded: Config) => check(knownOf(loaded)) };
   const { feed, config } = await openService(io, options);
   try {
-    return await use({ feed, ...knownOf(config) });
+    return await use({ feed, decided: decisionLog(io), ...knownOf(config) });
   } finally {
     await feed.stop();
   }

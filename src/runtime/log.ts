@@ -32,3 +32,6 @@ export function filtered(log: Log, levelOf: (level: Level, facts: object, messag
     child: (facts) => filtered(log.child(facts), levelOf),
   };
 }
+
+/** The line for each decision of a person: on the page, by its API, or by a command. */
+export const DECIDED = 'a person decided';

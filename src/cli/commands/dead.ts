@@ -1,7 +1,16 @@
 import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app/changefeed.js';
 import { usage } from '../../errors.js';
 import { separated, wholeNumber, word } from '../arguments.js';
-import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import {
+  argument,
+  asText,
+  defineCommand,
+  flag,
+  option,
+  restArguments,
+  withFeed,
+  type CommandService,
+} from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
 import { eventWords, localTime } from '../print-event.js';
@@ -20,6 +29,7 @@ interface Call {
   dryRun: boolean;
   /** Does not ask before dead letters are dropped that were not named one by one. */
   yes: boolean;
+  decided: CommandService['decided'];
 }
 
 export const dead = defineCommand({
@@ -56,9 +66,13 @@ export const dead = defineCommand({
       ...(reason !== undefined && { reason }),
     };
     const { dryRun = false, yes = false, json = false, verbose = false } = given;
-    return await withFeed(io, config, async ({ feed: { deadLetters } }) => {
+    return await withFeed(io, config, async ({ feed: { deadLetters }, decided }) => {
       if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
-      return await act(deadLetters, { action, filter, limit, json, verbose, dryRun, yes: yes || ids.length > 0 }, io);
+      return await act(
+        deadLetters,
+        { action, filter, limit, json, verbose, dryRun, yes: yes || ids.length > 0, decided },
+        io,
+      );
     });
   },
 });
@@ -88,7 +102,7 @@ async function sayMore(
 
 async function change(
   letters: DeadLetters,
-  { action, filter, json, dryRun, yes }: Call & { action: 'retry' | 'drop' },
+  { action, filter, json, dryRun, yes, decided }: Call & { action: 'retry' | 'drop' },
   io: Io,
 ): Promise<number> {
   const isDropped = action === 'drop';
@@ -110,6 +124,7 @@ async function change(
     if (found.length > 0 && !(await isConfirmed({ command: 'dead drop', what, yes }, io))) return 1;
   }
   const changed = isDropped ? await letters.drop(filter) : await letters.retry(filter);
+  decided(`dead ${action}`, { subscription: filter.subscription, count: changed });
   if (json) io.out(JSON.stringify({ [isDropped ? 'dropped' : 'retried']: changed }));
   else io.out(`${count(changed, 'dead letter')} ${isDropped ? 'dropped' : 'to be handled again'}`);
   return 0;

@@ -7,8 +7,9 @@ export const disable = defineFeedCommand({
     reason: option('text', 'reason shown in "status" (default: disabled manually)', asText),
     json: flag('print the outcome as JSON'),
   },
-  async run({ subscription: name, reason, json = false }, { feed }, io) {
+  async run({ subscription: name, reason, json = false }, { feed, decided }, io) {
     const disabled = await feed.disable(name, reason);
+    decided('disable', { subscription: name, count: Number(disabled) });
     const text = disabled
       ? `"${name}" is disabled: its events wait until it is enabled`
       : `"${name}" was already disabled`;

@@ -6,8 +6,9 @@ export const enable = defineFeedCommand({
     subscription: argument('its name', asText),
     json: flag('print the outcome as JSON'),
   },
-  async run({ subscription: name, json = false }, { feed }, io) {
+  async run({ subscription: name, json = false }, { feed, decided }, io) {
     const was = await feed.enable(name);
+    decided('enable', { subscription: name, count: Number(was !== null) });
     if (json) io.out(JSON.stringify({ subscription: name, was }));
     else if (was === null) io.out(`"${name}" was not disabled`);
     else {

@@ -13,9 +13,12 @@ export const forget = defineCommand({
     json: flag('print it as JSON'),
   },
   async run({ workspace, yes = false, json = false, config }, io) {
-    const forgotten = await withFeed(io, config, async ({ feed }) => {
+    const forgotten = await withFeed(io, config, async ({ feed, decided }) => {
       if (!yes && !(await feed.isStored(workspace))) return nothing(workspace);
-      return yes || (await isConfirmed(workspace, io)) ? await feed.forget(workspace) : null;
+      if (!yes && !(await isConfirmed(workspace, io))) return null;
+      const done = await feed.forget(workspace);
+      decided('forget', { workspace, count: done.records });
+      return done;
     });
     if (forgotten === null) {
       io.err('Nothing was deleted.');

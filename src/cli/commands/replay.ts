@@ -27,11 +27,12 @@ export const replay = defineFeedCommand({
     dryRun: flag('only count the events that would be sent'),
     json: flag('print the count as JSON'),
   },
-  async run({ from, since: sinceTime, dryRun = false, json = false, ...call }, { feed }, io) {
+  async run({ from, since: sinceTime, dryRun = false, json = false, ...call }, { feed, decided }, io) {
     const first = from ?? sinceTime;
     if (first === undefined || (from !== undefined && sinceTime !== undefined))
       throw usage('replay: give either --from or --since; --from beginning sends the whole log.');
     const result = await feed.replay({ ...call, from: first, dryRun, signal: io.signal });
+    if (!dryRun) decided('replay', { subscription: call.subscription, count: result.events });
     if (json) io.out(JSON.stringify(dryRun ? { ...result, dryRun } : result));
     else {
       const [what, end] = dryRun ? ['would be sent', '. Nothing was sent.'] : ['sent', endText(result)];

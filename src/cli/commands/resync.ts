@@ -16,7 +16,7 @@ export const resync = defineFeedCommand({
     dryRun: flag('only say what would be done'),
     yes: flag('do not ask'),
   },
-  async run({ lists, workspace, dryRun = false, yes = false }, { feed }, io) {
+  async run({ lists, workspace, dryRun = false, yes = false }, { feed, decided }, io) {
     const names = lists.includes('all') ? feed.lists.names(workspace) : lists;
     const what = `drops the baseline of ${names.join(', ')}: changes since the last sweep will make no events`;
     if (dryRun) {
@@ -26,6 +26,7 @@ export const resync = defineFeedCommand({
     if (!(await isConfirmed({ command: 'resync', what: `This ${what}`, yes }, io))) return 1;
     for (const list of names) {
       await feed.lists.resync(list, workspace);
+      decided('resync', { list, workspace, count: 1 });
       const done = `List "${list}": the baseline is dropped; the next sweep makes no events. Records and sequences stay.`;
       io.out(fitted(done, io.columns));
     }

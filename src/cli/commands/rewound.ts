@@ -8,8 +8,9 @@ export const rewound = defineFeedCommand({
     workspace: workspaceOption('only this workspace'),
     json: flag('print the outcome as JSON'),
   },
-  async run({ workspace, json = false }, { feed }, io) {
+  async run({ workspace, json = false }, { feed, decided }, io) {
     const rewound = await feed.rewound(workspace);
+    decided('rewound', { workspace, count: Object.values(rewound).filter((range) => range !== null).length });
     if (json) {
       io.out(JSON.stringify(rewound));
       return;

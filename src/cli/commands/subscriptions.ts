@@ -1,7 +1,7 @@
-import type { Changefeed, StoredSubscription } from '../../app/changefeed.js';
+import type { StoredSubscription } from '../../app/changefeed.js';
 import { usage } from '../../errors.js';
 import { word } from '../arguments.js';
-import { argument, asText, defineFeedCommand, flag, restArguments } from '../command.js';
+import { argument, asText, defineFeedCommand, flag, restArguments, type CommandService } from '../command.js';
 import { isConfirmed } from '../confirm.js';
 import type { Io } from '../io.js';
 import { count, fitted, table } from '../text.js';
@@ -14,7 +14,7 @@ export const subscriptions = defineFeedCommand({
     yes: flag('forget: do not ask'),
     json: flag('print it as JSON; list: one line per subscription'),
   },
-  async run({ action, name: names, dryRun = false, yes = false, json = false }, { feed, config }, io) {
+  async run({ action, name: names, dryRun = false, yes = false, json = false }, { feed, config, decided }, io) {
     if (action === 'list') {
       const configured = config.subscriptions.map(({ name }) => name);
       list(await feed.storedSubscriptions(), { configured, json }, io);
@@ -23,7 +23,7 @@ export const subscriptions = defineFeedCommand({
     const [name, ...others] = names;
     if (name === undefined || others.length > 0)
       throw usage('subscriptions forget: give the name of one subscription; "subscriptions list" shows them.');
-    return await forget(feed, { name, dryRun, yes, json }, io);
+    return await forget({ feed, decided }, { name, dryRun, yes, json }, io);
   },
 });
 
@@ -45,7 +45,7 @@ function list(
 }
 
 async function forget(
-  feed: Changefeed,
+  { feed, decided }: Pick<CommandService, 'feed' | 'decided'>,
   { name, dryRun, yes, json }: { name: string; dryRun: boolean; yes: boolean; json: boolean },
   io: Io,
 ): Promise<number> {
@@ -59,6 +59,7 @@ async function forget(
   const question = { command: 'subscriptions forget', what: `This ${what}, which cannot be undone`, yes };
   if (!(await isConfirmed(question, io))) return 1;
   const forgotten = await feed.forgetSubscription(name);
+  decided('subscriptions forget', { subscription: name, count: forgotten.keys });
   io.out(
     json
       ? JSON.stringify(forgotten)

@@ -5,7 +5,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { Log } from '../../runtime/log.js';
+import { DECIDED, type Log } from '../../runtime/log.js';
 import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, type ListeningServer } from './app.js';
@@ -61,6 +61,10 @@ function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyIns
     if (refused === null) done();
     else void refuse(reply, refused);
   });
+  app.addHook('preSerialization', (request, reply, answer, done) => {
+    if (isAction(request) && reply.statusCode < 400) log.info(decisionOf(request, answer), DECIDED);
+    done(null, answer);
+  });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ route: request.routeOptions.url, error: messageOf(error) }, 'request failed');
@@ -75,6 +79,26 @@ function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyIns
     });
   }
   return app;
+}
+
+function isAction({ method, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.access === 'operate' && !['GET', 'HEAD'].includes(method);
+}
+
+/** Without the words of a request: they may quote a record. */
+function decisionOf({ caller, socket, method, routeOptions, params, body }: FastifyRequest, answer: unknown): object {
+  const { subscription, ids, all } = (body ?? {}) as { subscription?: unknown; ids?: unknown[]; all?: unknown };
+  return {
+    by: caller?.name ?? caller?.role,
+    how: caller?.how,
+    address: socket.remoteAddress,
+    what: `${method} ${routeOptions.url ?? ''}`,
+    ...(params as object),
+    ...(subscription !== undefined && { subscription }),
+    ...(ids !== undefined && { ids: ids.length }),
+    ...(all !== undefined && { all }),
+    count: (answer as { count?: unknown }).count,
+  };
 }
 
 const ONLY_LOCALHOST: Refusal = {

@@ -1,0 +1,99 @@
+/** Whoever asks later who did what finds one line for each decision. */
+import { writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/observability/log.js';
+import { useCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { openFeed } from '../support/feed.js';
+import { startOtherCrm } from '../support/other-crm.js';
+import { appendRaw, handlerOf, OPERATE, OPERATOR, personEvent } from '../support/page-feed.js';
+import { useRedis } from '../support/redis.js';
+
+const DECIDED = 'a person decided';
+type Line = Record<string, unknown>;
+const decisionsIn = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter((line) => line.includes(DECIDED))
+    .map((line) => JSON.parse(line) as Line);
+
+describe('decisions', () => {
+  const cli = useCli();
+  const redis = useRedis();
+
+  it('decisions: each command that decides something logs one line, and one that only asks logs none', async () => {
+    const { url: baseUrl, token } = await startOtherCrm();
+    const config = {
+      workspaces: [{ name: 'acme', baseUrl, token }],
+      redis: { prefix: redis.keys.prefix },
+      subscriptions: [{ handler: 'ndjson', name: 'out', path: 'out.ndjson' }],
+    };
+    const folder = await cli({ 'changefeed.config.json': config });
+    const decided = async (...args: string[]): Promise<Line[]> =>
+      decisionsIn(
+        (await folder.call(args, { REDIS_URL: redis.url, SSH_CONNECTION: '203.0.113.7 50000 10.0.0.1 22' })).stderr,
+      );
+    const { username: by } = userInfo();
+    const line = (what: string, facts: Line) => [
+      expect.objectContaining({ level: 'info', by, how: 'command', address: '203.0.113.7', what, ...facts }) as unknown,
+    ];
+    expect(await decided('disable', 'out', '--reason', 'the words of a person')).toEqual(
+      line('disable', { subscription: 'out', count: 1 }),
+    );
+    expect(await decided('enable', 'out')).toEqual(line('enable', { subscription: 'out', count: 1 }));
+    expect(await decided('dead', 'retry', '--all')).toEqual(line('dead retry', { count: 0 }));
+    expect(await decided('dead', 'drop', '--all', '--yes')).toEqual(line('dead drop', { count: 0 }));
+    expect(await decided('replay', '--subscription', 'out', '--from', 'beginning')).toEqual(
+      line('replay', { subscription: 'out', count: 0 }),
+    );
+    expect(await decided('accept', 'people')).toEqual(line('accept', { list: 'people', count: 0 }));
+    expect(await decided('resync', 'people', '--yes')).toEqual(line('resync', { list: 'people' }));
+    await writeFile(join(folder.cwd, 'changefeed.config.json'), JSON.stringify({ ...config, subscriptions: [] }));
+    expect(await decided('subscriptions', 'forget', 'out', '--yes')).toEqual(
+      line('subscriptions forget', { subscription: 'out' }),
+    );
+    expect(await decided('forget', 'acme', '--yes')).toEqual(line('forget', { workspace: 'acme' }));
+    expect(await decided('dead', 'list')).toEqual([]);
+    expect(await decided('dead', 'drop', '--all', '--dry-run')).toEqual([]);
+    expect(await decided('resync', 'people', '--dry-run')).toEqual([]);
+  });
+
+  it('decisions: each action of the page and its API logs one line, without the words of the request', async () => {
+    const { url: baseUrl, token } = await startOtherCrm();
+    const lines: string[] = [];
+    const log = createLog({ destination: { write: (line) => void lines.push(line) } });
+    const raw = {
+      workspaces: [{ name: 'acme', baseUrl, token }],
+      subscriptions: [handlerOf('broken', (subject) => `not ${subject}`)],
+      http: { port: 0, tokens: { operate: OPERATE } },
+    };
+    const feed = await openFeed(redis, raw, { http: true, log });
+    await feed.start(['dispatch', 'handle']);
+    await appendRaw(redis, [personEvent('p1', 1), personEvent('p2', 1)]);
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(2));
+    const act = async (path: string, body: object, headers: object = OPERATOR) =>
+      await fetch(`${feed.pageUrl ?? ''}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-changefeed-action': '1', ...headers },
+        body: JSON.stringify(body),
+      });
+    await act('/api/dead-letters/drop', { subscription: 'broken', reason: 'not p1' });
+    await act('/api/dead-letters/drop', { all: true }, {});
+    await act('/api/dead-letters/drop', {});
+    await act('/api/subscriptions/broken/pause', { reason: 'the words of a person' });
+    const person = {
+      level: 'info',
+      by: 'operate',
+      how: 'token',
+      address: '127.0.0.1',
+      msg: DECIDED,
+      time: expect.any(String) as unknown,
+    };
+    expect(decisionsIn(lines.join(''))).toEqual([
+      { ...person, what: 'POST /api/dead-letters/drop', subscription: 'broken', count: 1 },
+      { ...person, what: 'POST /api/subscriptions/:name/pause', name: 'broken', count: 1 },
+    ]);
+  });
+});
