@@ -275,7 +275,7 @@ describe('status page API', () => {
     ['/api/events?before=x', 'the query: before: not a position such as acme@1700000000000-0.'],
   ])('status page API: refuses %s', async (path, message) => {
     const page = await open();
-    const answer = await fetch(`${page.url}${path}`);
+    const answer = await fetch(`${page.url}${path}`, { headers: OPERATOR });
     expect([answer.status, await answer.json()]).toEqual([400, { error: { status: 400, message } }]);
   });
 
