@@ -224,7 +224,7 @@ describe('forget: a workspace', () => {
     expect(await redis.redis.exists(redis.keys.records('gone-co', 'todo'))).toBe(1);
 
     const done = await folder.call(['forget', 'gone-co', '--yes'], env);
-    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('"what":"forget"') as string });
     expect(done.stdout).toMatch(/^Workspace "gone-co" is deleted: 1 record, 0 events in the log, .* 1 key\./);
     expect(keysWith(await dumpOf(redis.redis, redis.keys.prefix), ['gone-co'])).toEqual([]);
     expect((await folder.call(['forget', 'gone-co', '--yes'], env)).stdout).toBe(

@@ -44,6 +44,7 @@ export interface Soaked {
 const LISTS = ['people', 'organization', 'memo', 'todo'] as const;
 /** Records of a list; what is more is deleted. */
 const SIZE = 500;
+const TOKEN = 'token-of-the-page-in-the-soak';
 const SECRET = `whsec_${Buffer.from('a secret of the soak, 32 bytes!!').toString('base64')}`;
 const EVERY_MS = 5_000;
 /** One delivery in so many is refused for good. */
@@ -66,12 +67,13 @@ export async function soak({ seconds, rate, seed, kept }: SoakOptions): Promise<
     env: { REDIS_URL: server.url },
   });
   const redis = new Redis(server.url);
-  const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const ask = (path: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const metrics = async (): Promise<string> => (await ask('/metrics')).text();
   const events = (): Promise<ChangeEvent[]> => linesOf<ChangeEvent>(join(folder, 'records.ndjson'));
   try {
     await service.waitForLine(/changefeed is running/, 60_000);
-    const status = async (): Promise<StatusPart> =>
-      (await (await fetch(`http://127.0.0.1:${port}/api/status`)).json()) as StatusPart;
+    const status = async (): Promise<StatusPart> => (await (await ask('/api/status')).json()) as StatusPart;
     await eventually(async () => {
       const lists = (await status()).workspaces.flatMap((one) => one.lists);
       if (lists.some(({ enabled, baselineAt }) => enabled && baselineAt === null)) throw new Error('no baseline yet');
@@ -165,7 +167,7 @@ function configFor({
     ],
     log: { retention: { events: kept } },
     deadLetters: { retention: { count: Math.ceil(kept / 10) } },
-    http: { port },
+    http: { port, tokens: { read: TOKEN } },
   };
 }
 

@@ -28,6 +28,8 @@ async function buildOf(version: string): Promise<string> {
   return join(folder, entry);
 }
 
+const TOKEN = 'token-of-the-page-0123456789';
+
 describe('nothing lost: rolling restart', () => {
   const redis = useRedis();
   const chain = useChain();
@@ -39,14 +41,16 @@ describe('nothing lost: rolling restart', () => {
     { timeout: 240_000 },
     async () => {
       const world = await chain({ sandbox: { people: 150, seed: 5 } });
-      const config = { ...world.config('1s', redis.keys.prefix), http: { port: 0 } };
+      const config = { ...world.config('1s', redis.keys.prefix), http: { port: 0, tokens: { read: TOKEN } } };
       const { cwd } = await cli({ 'changefeed.config.json': config });
       const [older, newer] = await Promise.all([buildOf('0.1.0'), buildOf('0.2.0')]);
       const start = async (entry: string, version: string): Promise<TestProcess> => {
         const service = spawn(entry, { args: ['start'], cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
         await service.waitForLine(/changefeed is running/);
         const url = /"url":"([^"]+)"/.exec(service.stderr)?.[1] ?? '';
-        expect(await (await fetch(`${url}/metrics`)).text()).toContain(`changefeed_info{version="${version}"`);
+        expect(
+          await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })).text(),
+        ).toContain(`changefeed_info{version="${version}"`);
         return service;
       };
       const together = async (): Promise<void> => {
