@@ -47,13 +47,21 @@ function wrongRecords(received: Received, sequences: ReadonlyMap<string, number>
   });
 }
 
-/** Changes records at random until it is stopped: new ones too, and each several times. */
-function live(list: StoredList, records: readonly string[], seed: number): () => Promise<void> {
+/**
+ * Changes records at random until it is stopped: new ones too, and each several times.
+ * @param mayChange waited for before each commit. @defaultValue commits follow each other at once
+ */
+function live(
+  list: StoredList,
+  records: readonly string[],
+  { seed, mayChange = () => Promise.resolve() }: { seed: number; mayChange?: () => Promise<void> },
+): () => Promise<void> {
   const random = seeded(seed);
   let alive = true;
   let born = 0;
   const running = (async () => {
     while (alive) {
+      await mayChange();
       const some = new Set(Array.from({ length: 8 }, () => records[Math.floor(random() * records.length)] ?? ''));
       await list.change(...some, `new${(born += 1)}`);
     }
@@ -71,7 +79,7 @@ async function snapshotDuringChanges(extras: FanOutExtras & { seed: number; disp
   const list = new StoredList(test);
   await list.baseline(records);
   await list.change(...records.slice(0, 300));
-  const end = live(list, records, seed);
+  const end = live(list, records, { seed });
   const { received, subscription } = listener();
   const { settled } = await runFanOut(test, [subscription], { highWater: 200, ...rest });
   for (let more = 1; more < dispatchers; more += 1) await anotherDispatcher(subscription);
@@ -248,15 +256,19 @@ describe('snapshot: after Redis went back', { timeout: 240_000 }, () => {
       ...{ list: null, since: at, at, sequence: firstSequenceOf(epoch) },
     });
 
-  // It waits for a mark that does not come since the packing of records without tables of names; why is not known yet.
-  it.skip('no change is skipped, each image comes between the changes that it contains and those that follow, and its end comes last', async () => {
+  it('no change is skipped, each image comes between the changes that it contains and those that follow, and its end comes last', async () => {
     const records = recordNames(600);
     const list = new StoredList(test);
     await list.baseline(records);
-    const end = live(list, records, 5);
+    // Commits are faster than handlers. Without a limit, each step of the scan waits for a log that is several times as long as that of the step before.
+    let handled = 0;
+    const logged = (): number => [...list.sequences.values()].reduce((sum, one) => sum + one, 0);
+    const mayChange = (): Promise<void> => eventually(() => expect(logged() - handled).toBeLessThan(500));
+    const end = live(list, records, { seed: 5, mayChange });
     const names = new Map<string, string[]>();
     const marks: [handled: number, sequence: number][] = [];
     const handle = ({ type, subject, data }: ChangeEvent): void => {
+      if (type === 'crm.person.updated' || type === 'crm.person.created') handled += 1;
       if (type === 'changefeed.snapshot.complete') marks.push([snapshots(), data.sequence]);
       else
         names.set(subject, [

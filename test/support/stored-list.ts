@@ -1,8 +1,9 @@
 /** Writes a list to Redis as sweeps would: a baseline, then changes with image and event in one commit. */
+import { expect } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
-import type { RecordWrite, SweepStore } from '../../src/sweep/store.js';
+import type { RecordWrite, Step, SweepStore } from '../../src/sweep/store.js';
 import type { Keys } from '../../src/state/keys.js';
 import type { Redis } from 'ioredis';
 import { WORKSPACE, changeEvent } from './fan-out.js';
@@ -15,6 +16,7 @@ export class StoredList {
   readonly #store: SweepStore;
   readonly #list: BuiltInList;
   #token: string | undefined;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor({ redis, keys }: { redis: Redis; keys: Keys }, list: BuiltInList = 'people') {
     this.#store = createSweepStore(redis, keys, WORKSPACE);
@@ -24,14 +26,14 @@ export class StoredList {
   /** Stores the records without events, as a first sweep does. `complete: false` leaves the sweep unfinished. */
   async baseline(records: readonly string[], { complete = true } = {}): Promise<void> {
     for (const record of records) this.sequences.set(record, 0);
-    await this.#commit(records.map((record) => this.#write(record, 0)));
+    await this.#write(records.map((record) => stored(record, 0)));
     if (complete) await this.complete();
   }
 
   async complete(at = AT): Promise<void> {
     const times = { startedAt: at, completedAt: at };
     const summary = { sweepId: 'people-1', ...times, mode: 'baseline', pages: 1, counts: noCounts() } as const;
-    await this.#store.commit(this.#list, { token: await this.#lease(), checkpoint: null, summary, writes: [] });
+    await this.#commit({ checkpoint: null, summary, writes: [] });
   }
 
   /** Each record changes once; one that is not stored is created. */
@@ -42,9 +44,9 @@ export class StoredList {
       this.sequences.set(record, sequence);
       const verb = before === undefined ? 'created' : 'updated';
       const event = changeEvent({ record, sequence, verb, list: this.#list });
-      return { ...this.#write(record, sequence), event };
+      return { ...stored(record, sequence), event };
     });
-    await this.#commit(writes);
+    await this.#write(writes);
   }
 
   async remove(record: string): Promise<void> {
@@ -52,18 +54,24 @@ export class StoredList {
     this.sequences.set(record, sequence);
     const state = { digest: 'gone', sequence, image: null, gone: { at: AT, modifiedAt: null } };
     const event = changeEvent({ record, sequence, verb: 'deleted', list: this.#list });
-    await this.#commit([{ key: record, state, event }]);
+    await this.#write([{ key: record, state, event }]);
   }
 
-  #write(record: string, sequence: number): RecordWrite {
-    const image = JSON.stringify({ id: record, 이름: `가상인 ${sequence}` });
-    return { key: record, state: { digest: `d${sequence}`, sequence, image }, event: null };
-  }
-
-  async #commit(writes: readonly RecordWrite[]): Promise<void> {
+  async #write(writes: readonly RecordWrite[]): Promise<void> {
     const where = { sweepId: 'people-1', startedAt: AT, cursor: 'c', pages: 1, firstPage: null };
     const checkpoint = { ...where, mode: 'changes', counts: noCounts() } as const;
-    await this.#store.commit(this.#list, { token: await this.#lease(), checkpoint, summary: null, writes });
+    await this.#commit({ checkpoint, summary: null, writes });
+  }
+
+  /** One at a time, as by the process that sweeps a list: a commit that follows no other one is refused. */
+  async #commit(step: Omit<Step, 'token'>): Promise<void> {
+    const before = this.#last;
+    const committed = (async () => {
+      await before;
+      return await this.#store.commit(this.#list, { token: await this.#lease(), ...step });
+    })();
+    this.#last = committed;
+    expect(await committed).toMatchObject({ outcome: 'committed' });
   }
 
   async #lease(): Promise<string> {
@@ -74,6 +82,11 @@ export class StoredList {
     }
     return this.#token;
   }
+}
+
+function stored(record: string, sequence: number): RecordWrite {
+  const image = JSON.stringify({ id: record, 이름: `가상인 ${sequence}` });
+  return { key: record, state: { digest: `d${sequence}`, sequence, image }, event: null };
 }
 
 /** `count` record ids. */
