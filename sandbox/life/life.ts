@@ -194,11 +194,7 @@ export class Life {
     const { world, roll, now } = this.#context;
     const run = (index: number): void =>
       world.change(kind, now(), (draft) =>
-        draft.edit(list, index, (facts) => {
-          // The change timestamp of the edit before trails its moment, and no later edit has an earlier one.
-          const at = Math.max(draft.at, facts.updatedAt);
-          return { updatedAt: trailing(at, roll), ...edit(facts, index, at) };
-        }),
+        draft.edit(list, index, (facts) => ({ updatedAt: trailing(draft.at, roll), ...edit(facts, index, draft.at) })),
       );
     return this.#on(list, id, run, fits);
   }
