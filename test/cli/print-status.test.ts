@@ -2,13 +2,25 @@
 import { describe, expect, it } from 'vitest';
 import { statusText } from '../../src/cli/print-status.js';
 import { noColours, widthOf } from '../../src/cli/text.js';
-import type { Status } from '../../src/observability/status.js';
-import { AT, EARLIER, HEALTHY_REDIS, list, process, subscription } from '../support/statuses.js';
+import type { ListStatus, Status } from '../../src/observability/status.js';
+import { AT, EARLIER, HEALTHY_REDIS, list, onePage, process, subscription } from '../support/statuses.js';
 
 const READ = { used: 348, useful: 158, wrong: 34 };
+const BUDGET = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0.98 };
+
+/** One workspace with these lists, without problems. */
+function statusOf({
+  lists,
+  budget = BUDGET,
+  ...more
+}: Pick<Status, 'subscriptions' | 'processes'> & { lists: ListStatus[]; budget?: typeof BUDGET }): Status {
+  const state = { stateSince: EARLIER, stateLostAt: null, stateRewound: null, logLength: 48_213 };
+  const workspaces = [{ name: 'acme', ...state, budget, lists }];
+  return { at: AT, redis: HEALTHY_REDIS, workspaces, problems: [], ...more };
+}
 
 describe('status text', () => {
-  it('status text: subscriptions that deliver nothing are marked; the problems above say why', () => {
+  it('status text: subscriptions that deliver nothing are marked; the problems above say why', async () => {
     const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
     const subscriptions: Status['subscriptions'] = [
       subscription({ name: 'ops', paused: true, disabled }),
@@ -25,21 +37,42 @@ describe('status text', () => {
       processes: [],
       problems: [],
     };
-    expect(statusText(status, { colours: noColours })).toBe(
-      [
-        'all is well',
-        '',
-        'subscription     handler  on        lag                   delayed  dead',
-        'ops (DISABLED)   webhook  crm.*     none                  0        0',
-        'stuck (STALLED)  webhook  crm.*     none                  0        0',
-        'sad (failing)    webhook  crm.*     none                  0        0',
-        'fine             webhook  crm.* +1  none                  0        0',
-        'slow             webhook  crm.*     3 events, 1 min 30 s  0        0',
-        'oldest waiting event: 1 min 30 s, of slow',
-        '',
-        'no process runs: changefeed start',
-      ].join('\n'),
+    const text = statusText(status, { colours: noColours });
+    await expect(`${text}\n`).toMatchFileSnapshot('./screens/status-subscriptions.txt');
+  });
+
+  it('status text: a list without a baseline is distinguished from one without changes, in any room', async () => {
+    const none = { used: 0, useful: 0, wrong: 0 };
+    const first = { used: 12, useful: 0, wrong: 8 };
+    const budget = { requests: 80, perSeconds: 10, pausedMs: 8_000, allowed: 45, used: 0.5 };
+    const counts = { seen: 3, unchanged: 3, created: 0 };
+    const lists = [
+      list({
+        records: 0,
+        intervalMs: null,
+        baselineAt: null,
+        shortcuts: { last: READ, first, aimed: none, open: none },
+      }),
+      list({
+        list: 'todo',
+        records: 3,
+        intervalMs: 120_000,
+        freshness: { ageMs: 31_000, sweepMs: 900 },
+        lastError: { code: 'CF_UNAVAILABLE', message: 'The API answered 503.', at: '2026-03-01T09:09:20.000Z' },
+        lastSweep: { ...onePage(10), completedAt: '2026-03-01T09:09:30.000Z', tookMs: 900, counts },
+      }),
+    ];
+    const status = statusOf({ lists, subscriptions: [], processes: [process(['poll'])], budget });
+    const screens = [{}, { verbose: true }, { columns: 60, verbose: true }].map((more) =>
+      statusText(status, { colours: noColours, ...more }),
     );
+    expect(
+      screens
+        .at(-1)
+        ?.split('\n')
+        .filter((line) => widthOf(line) > 60),
+    ).toEqual([]);
+    await expect(`${screens.join(`\n${'='.repeat(60)}\n`)}\n`).toMatchFileSnapshot('./screens/status-lists.txt');
   });
 
   it('status text: six lists and three subscriptions fit on 80 × 24 when all is well', () => {
@@ -56,27 +89,10 @@ describe('status text', () => {
         shortcuts: { last: READ, first: READ, aimed: READ, open: READ },
       }),
     );
-    const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0.98 };
-    const status: Status = {
-      at: AT,
-      redis: HEALTHY_REDIS,
-      workspaces: [
-        {
-          name: 'acme',
-          stateSince: EARLIER,
-          stateLostAt: null,
-          stateRewound: null,
-          logLength: 48_213,
-          budget,
-          lists,
-        },
-      ],
-      subscriptions: ['on-call', 'warehouse', 'owner-changed'].map((name) =>
-        subscription({ name, handler: 'bullmq', on: ['crm.todo.completed', 'crm.todo.overdue', 'crm.person.*'] }),
-      ),
-      processes: [process(['serve', 'handle', 'dispatch', 'poll'])],
-      problems: [],
-    };
+    const subscriptions = ['on-call', 'warehouse', 'owner-changed'].map((name) =>
+      subscription({ name, handler: 'bullmq', on: ['crm.todo.completed', 'crm.todo.overdue', 'crm.person.*'] }),
+    );
+    const status = statusOf({ lists, subscriptions, processes: [process(['serve', 'handle', 'dispatch', 'poll'])] });
     const lines = statusText(status, { colours: noColours, columns: 80 }).split('\n');
     expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
     // One line is the prompt.
