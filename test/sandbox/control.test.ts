@@ -57,22 +57,6 @@ test('sandbox control: the API has its own port and token', async () => {
   expect((await get({ ...target, token: 'control-token' }, 'v2/people')).status).toBe(401);
 });
 
-test('sandbox control: a body that cannot be read is an error of the caller', async () => {
-  const { target } = await controlled();
-  const send = async (type: string, body: string): Promise<number> =>
-    (
-      await fetch(`${target.control?.url ?? ''}/rate`, {
-        method: 'PUT',
-        headers: { authorization: 'Bearer control-token', 'content-type': type },
-        body,
-      })
-    ).status;
-  expect(await send('application/json', '{"rate":')).toBe(400);
-  expect(await send('application/json', '')).toBe(400);
-  expect(await send('application/xml', '<rate/>')).toBe(415);
-  expect(await send('application/json', '{"rate":1}')).toBe(200);
-});
-
 test('sandbox control: every switch works over HTTP as it does in code', async () => {
   const { sandbox, target, pull } = await controlled();
   expect((await pull('POST', '/step', { count: 3 })).body).toMatchObject({ mutations: 3 });
@@ -110,22 +94,6 @@ test('sandbox control: an invalid request is refused with its reason and changes
   expect(JSON.stringify(wrong[0]?.body)).toContain('no-such');
   expect(JSON.stringify(wrong[2]?.body)).toContain('pageSize');
   expect(sandbox.behaviour).toBe(before);
-});
-
-test('sandbox control: records, the journal, faults and profiles can be read', async () => {
-  const { sandbox, pull } = await controlled();
-  const id = sandbox.life.editPerson(undefined, { position: '고문' });
-  expect((await pull('GET', `/records/people/${id}`)).body).toMatchObject({ id, 포지션: '고문' });
-  expect((await pull('GET', '/records/people/none')).status).toBe(404);
-  expect(parseJournal((await pull('GET', '/journal')).body as string)).toEqual(sandbox.journal.lines());
-  expect((await pull('GET', '/faults')).body).toContainEqual({
-    name: 'gzip',
-    does: 'Every second body is compressed.',
-    sound: true,
-  });
-  expect((await pull('GET', '/profiles')).body).toContainEqual(
-    expect.objectContaining({ name: 'sliding', sound: false }),
-  );
 });
 
 test('sandbox journal: the file has the same mutations as the memory', async () => {

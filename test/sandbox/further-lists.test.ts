@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../sandbox/options.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import type { ServedList } from '../../src/server/read-api/lists.js';
-import { readPage, walk, walkAll, type Fields } from '../support/read-api.js';
+import { walk, type Fields } from '../support/read-api.js';
 import { served as servedWith } from '../support/sandbox.js';
 
 const DEAL: ServedList = { name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' };
@@ -32,11 +32,6 @@ test('sandbox lists: a further list is served at the path and under the key that
   expect(sandbox.world.counts).toMatchObject({ people: 30, deal: 120, product: 7 });
 });
 
-test('sandbox lists: the six lists have the same records with and without a further list', async () => {
-  const [plain, more] = [await served({ lists: {} }), await served()];
-  expect(await walkAll(more.target)).toEqual(await walkAll(plain.target));
-});
-
 test('sandbox lists: records of a further list are created, edited and removed, and the journal has each change', async () => {
   const { sandbox, target } = await served();
   const before = await walk(target, DEAL);
@@ -54,25 +49,6 @@ test('sandbox lists: records of a further list are created, edited and removed, 
     { ...seen, kind: 'create-record', id: created, before: null },
     { ...seen, kind: 'delete-record', id: removed, after: null },
   ]);
-});
-
-test('sandbox lists: the stream of mutations reaches every further list', async () => {
-  const { sandbox } = await served();
-  sandbox.step(300);
-  const lists = new Set(sandbox.journal.lines().flatMap((line) => (line.line === 'mutation' ? [line.list] : [])));
-  expect([...lists]).toEqual(expect.arrayContaining(['people', 'todo', 'deal', 'product']));
-});
-
-test('sandbox lists: paging and faults apply to a further list as to the six', async () => {
-  const { sandbox, target } = await served({ behaviour: { pageSize: 10, end: 'missing', empties: 'absent' } });
-  const all = await walk(target, DEAL);
-  expect(all.flatMap((record) => Object.values(record))).not.toContain(null);
-  const first = await readPage(target, DEAL);
-  expect(first.nextCursor).toBe(all[9]?.id);
-  sandbox.behave({ drift: 'added', cursor: 'offset' });
-  expect((await readPage(target, DEAL)).records[0]).toEqual({ ...all[0], recordVersion: 1 });
-  sandbox.behave({ schedules: { 'json-500': { every: 1 } } });
-  await expect(readPage(target, DEAL)).rejects.toThrow('500');
 });
 
 test.each([

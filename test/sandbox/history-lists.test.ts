@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.js';
 import type { MutationLine } from '../../sandbox/journal/lines.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { scoreEvents } from '../../sandbox/verify/score.js';
@@ -55,38 +54,6 @@ test('sandbox history: an edit writes a row with the field, its value and who ma
   ]);
 });
 
-test('sandbox history: a new record has a burst of rows, and counters have rows of the system', async () => {
-  const { sandbox, target } = await served();
-  const before = await walk(target, PEOPLE);
-  const person = sandbox.life.createPerson({ position: '고문' });
-  const burst = await newRows(target, before);
-  expect(burst.map(({ fieldName }) => fieldName)).toEqual(expect.arrayContaining(['이름', '포지션']));
-  expect(burst.every(({ peopleId }) => peopleId === person)).toBe(true);
-  const seen = [...before, ...burst];
-  const todo = linesOf(sandbox, 'people').length;
-  sandbox.life.createTodo({ person: 0, organization: null });
-  const follows = linesOf(sandbox, 'people')[todo];
-  const rows = await newRows(target, seen);
-  expect(follows?.actor).toEqual({ type: 'field', id: null, name: null });
-  expect(new Set(rows.map(({ source }) => (source as { type: string }).type))).toEqual(new Set(['field']));
-});
-
-test('sandbox history: a list that nobody asked for is not in the journal, and changes are made by whom a test says', async () => {
-  const { sandbox } = await served();
-  sandbox.world.actor = { type: 'api', id: 'sync', name: '연동' };
-  sandbox.life.editPerson(undefined, { position: '고문' });
-  expect(sandbox.journal.lines()).toMatchObject([{ list: 'people', actor: { type: 'api', id: 'sync' } }]);
-});
-
-test('sandbox history: an edit of a deal that was read writes deal history', async () => {
-  const { sandbox, target } = await served();
-  const [before, deals] = [await walk(target, 'history'), await walk(target, DEAL)];
-  sandbox.life.editIn('deal', deals[0]?.id, { status: '계약' });
-  expect(await newRows(target, before, listOf('deal/history', 'dealHistoryList'))).toMatchObject([
-    { dealId: deals[0]?.id, fieldName: '상태', fieldValue: '계약' },
-  ]);
-});
-
 test.each([
   ['history-403', 403],
   ['history-404', 404],
@@ -98,30 +65,6 @@ test.each([
   expect((await get(target, 'v2/deal/history')).status).toBe(200);
   sandbox.fault(fault, 'off');
   expect((await get(target, 'v2/people/history')).status).toBe(200);
-});
-
-test('sandbox history: rows can come late, and can lie', async () => {
-  let now = Date.UTC(2026, 2, 1);
-  const clock = { ...systemClock, now: () => now };
-  const { sandbox, target } = await served({ clock, faults: ['history-late'] });
-  const before = await walk(target, PEOPLE);
-  sandbox.life.assignPerson();
-  expect(await newRows(target, before)).toEqual([]);
-  now += 5_000;
-  const late = await newRows(target, before);
-  expect(late).toMatchObject([{ fieldName: '담당자', createdAt: new Date(now - 5_000).toISOString() }]);
-  sandbox.useProfile('history-lying');
-  const edited = Array.from({ length: 60 }, () => {
-    now += 1_000;
-    return sandbox.life.editPerson(undefined, { position: `직책 ${now}` });
-  });
-  const rows = await newRows(target, [...before, ...late]);
-  const wrong = rows.filter(({ fieldValue }) => fieldValue === '?');
-  const ofOthers = rows.filter(({ peopleId, fieldValue }) => {
-    const nth = Number(String(fieldValue).replace(/\D/gu, ''));
-    return nth > 0 && peopleId !== edited[(nth - (now - 59_000)) / 1_000];
-  });
-  expect([rows.length < 60, wrong.length > 0, ofOthers.length > 0]).toEqual([true, true, true]);
 });
 
 const A = { 이름: 'A', 포지션: 'x', '전체 TODO': 1 };

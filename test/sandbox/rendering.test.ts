@@ -64,19 +64,6 @@ test.each([
   },
 );
 
-test('rendering: a renamed user shows on all their records, and no change timestamp moves', async () => {
-  const { sandbox, target } = await served();
-  const before = await walk(target, 'people');
-  sandbox.life.rename('user', 2, '새이름');
-  const after = await walk(target, 'people');
-  const touched = after.filter((record) => (record['담당자'] as { name: string } | null)?.name === '새이름');
-  expect(touched.length).toBeGreaterThan(0);
-  expect(after.map((record) => record['수정 날짜'])).toEqual(before.map((record) => record['수정 날짜']));
-  expect(sandbox.journal.lines().filter(({ line }) => line !== 'walk')).toMatchObject([
-    { line: 'rename', after: '새이름' },
-  ]);
-});
-
 test('rendering: empty fields can be absent, older history rows without source, and extra fields present', async () => {
   const { target } = await served({ empties: 'absent', historySource: 'older-absent', extras: true });
   const people = await walk(target, 'people');
