@@ -68,21 +68,7 @@ describe('budget: sharing between lists', () => {
     );
   });
 
-  it('budget: a list whose changes only walks find gets what the others leave', () => {
-    const weights = walkWeights(
-      new Map<string, WalkLoad>([
-        ['people', { pages: 100, changesPerSecond: 1 }],
-        ['todo', { pages: 100, changesPerSecond: 4 }],
-        ['activity', { pages: 200, changesPerSecond: 0 }],
-      ]),
-    );
-    const least = 0.25 / 2 + 0.01;
-    expect(weights.get('activity')).toBeCloseTo(3 * least);
-    expect(weights.get('people')).toBeCloseTo((3 * (1 - least)) / 3);
-    expect(weights.get('todo')).toBeCloseTo((3 * (1 - least) * 2) / 3);
-  });
-
-  it('budget: background lists together get a tenth, and the bound of the others holds without them', () => {
+  it('budget: background lists together get a tenth', () => {
     const lists: [string, WalkLoad][] = [
       ['people', { pages: 100, changesPerSecond: 1 }],
       ['memo', { pages: 100, changesPerSecond: 0 }],
@@ -90,43 +76,14 @@ describe('budget: sharing between lists', () => {
       ['lead_history', { pages: 1_000, changesPerSecond: 0, isBackground: true }],
     ];
     const weights = walkWeights(new Map(lists), 0.8);
-    expect(weights.get('history')).toBeCloseTo(4 * 0.075);
-    expect(weights.get('lead_history')).toBeCloseTo(4 * 0.025);
-    expect((100 * 4) / (weights.get('memo') ?? 0) / 0.8).toBeLessThanOrEqual(4 * 200);
-  });
-
-  it('budget: a list whose changes are not known yet counts as average', () => {
-    const weights = walkWeights(
-      new Map<string, WalkLoad>([
-        ['people', { pages: 100, changesPerSecond: 1 }],
-        ['deal', { pages: 100, changesPerSecond: null }],
-      ]),
-    );
-    expect(weights.get('deal')).toBeCloseTo(weights.get('people') ?? 0);
+    const sum = (names: string[]): number => names.reduce((all, list) => all + (weights.get(list) ?? 0), 0);
+    expect(sum(['history', 'lead_history']) / sum(lists.map(([list]) => list))).toBeCloseTo(0.1);
   });
 
   it('budget: a list that has asked for nothing yet gets no credit for that time', () => {
     const queue = createFairQueue<Asked>();
     const got = [...granted(queue, [walk('a')], 1_000), ...granted(queue, [walk('b')], 100)];
     expect(Math.abs(countOf(got.slice(1_000), { list: 'b' }) - 50)).toBeLessThanOrEqual(1);
-  });
-
-  it('budget: a list catches up what it did not ask for in time, and no more than sixty requests', () => {
-    /** Of 200 requests, those of `b` beyond its half, after it asked for every fourth of so many. */
-    const caughtUp = (grants: number): number => {
-      const queue = createFairQueue<Asked>();
-      for (const list of ['a', 'b']) queue.add(walk(list), walk(list));
-      for (let nth = 0; nth < grants; nth += 1) {
-        const next = queue.next(0);
-        if (next?.list === 'a') queue.add(next, next);
-        // While a page of `b` is under way, nothing of it waits.
-        if (nth % 4 === 3) queue.add(walk('b'), walk('b'));
-      }
-      return countOf(granted(queue, [walk('b')], 200), { list: 'b' }) - 100;
-    };
-    expect(caughtUp(40)).toBeGreaterThanOrEqual(8);
-    expect(caughtUp(2_000)).toBeGreaterThanOrEqual(29);
-    expect(caughtUp(2_000)).toBeLessThanOrEqual(32);
   });
 
   it('budget: a list asks for one page after the other and still gets its part', () => {
@@ -176,11 +133,6 @@ describe('budget: urgent requests', () => {
     expect(got[0]!.kind).toBe('tail');
     expect(countOf(got, { kind: 'walk' })).toBeGreaterThanOrEqual(299);
     expect(countOf(got, { kind: 'walk' })).toBeLessThanOrEqual(300);
-  });
-
-  it.each([0.2, 0.25, 0.3, 1 / 3, 0.45])('budget: get their whole share of %d', (share) => {
-    const got = granted(createFairQueue<Asked>(share), [walk('people'), ...tails, aimed], 300);
-    expect(Math.abs(countOf(got, { kind: 'walk' }) - 300 * (1 - share))).toBeLessThanOrEqual(1.5);
   });
 
   it('budget: the most valuable urgent request comes first, by its value when it is sent', () => {
