@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Baseline } from '../../src/detect/detect.js';
-import { runCase, personAt } from '../support/detect-case.js';
+import { runCase } from '../support/detect-case.js';
 
 const since = '2026-03-01T10:00:00.000Z';
 const taken = (record: Record<string, unknown>, baseline: Baseline = { since }) => {
@@ -33,27 +33,5 @@ describe('baseline: since a time', () => {
       sequence: 0,
       event: null,
     });
-  });
-});
-
-describe('baseline: emit', () => {
-  it('emits a snapshot per record, at its creation time or else at the time of observation', () => {
-    const record = { id: 'p1', '생성 날짜': '2026-01-01T09:00:00+09:00' };
-    const reported = taken(record, 'emit');
-    expect(reported).toEqual(['baselined', 1, 'crm.person.snapshot', '2026-01-01T00:00:00.000Z', 'content']);
-    for (const creation of [undefined, 'yesterday']) {
-      expect(taken({ id: 'p1', '생성 날짜': creation }, 'emit')[3]).toBe('2026-03-01T12:00:00.000Z');
-    }
-  });
-});
-
-describe('baseline: a second one', () => {
-  const known = { sequence: 4, record: personAt(5) };
-
-  it('stores differences without events and continues the sequence', () => {
-    const record = personAt(6, { 이름: '새이름' });
-    const { detection, next } = runCase({ stored: known, record, baseline: 'emit' });
-    expect(detection).toEqual({ kind: 'baselined', sequence: 4, event: null });
-    expect(next).toMatchObject({ sequence: 4, record });
   });
 });

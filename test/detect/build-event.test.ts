@@ -41,17 +41,6 @@ describe('removal: its event', () => {
     expect(eventOf({ mergedInto: 'p9' }).data.mergedInto).toBe('p9');
     expect('mergedInto' in eventOf({ mergedInto: undefined }).data).toBe(false);
   });
-
-  it('carries no image when none is kept or images are off', () => {
-    expect(eventOf({ record: null }).data.before).toBeNull();
-    expect(eventOf({}, false).data.before).toBeNull();
-  });
-
-  it('has an id that no other change of the record has', () => {
-    expect(eventOf().id).toBe(eventOf({ record: null }).id);
-    const updated = runCase({ stored: { sequence: 5, record: personAt(5) }, record: personAt(6, { 이름: 'x' }) });
-    expect(new Set([eventOf().id, eventOf({ sequence: 7 }).id, updated.detection.event?.id]).size).toBe(3);
-  });
 });
 
 describe('build event: a row without an id', () => {
@@ -66,22 +55,6 @@ describe('build event: a row without an id', () => {
     ]);
     const gone = removalEvent({ key, record: row, sequence: 2 }, { rules: rules(), observation });
     expect(gone.data.before).toEqual({ id: key, type: 'stage' });
-  });
-});
-
-describe('build event: without images', () => {
-  it('names record and fields, and carries no contents', () => {
-    const { event } = runCase({
-      stored: { sequence: 1, record: personAt(5) },
-      record: personAt(6, { 이름: '비밀' }),
-      images: false,
-    }).detection;
-    expect(event?.data).toMatchObject({
-      before: null,
-      after: { id: 'p1' },
-      changes: [{ field: '이름', before: null, after: null }],
-    });
-    expect(JSON.stringify(event)).not.toMatch(/비밀|민수/u);
   });
 });
 

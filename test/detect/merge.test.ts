@@ -15,22 +15,6 @@ describe('removal: activities of type merge', () => {
     expect(mentions([createdEvent(activity)], 'gone')).toEqual({ gone: ['merge', 'kept'] });
   });
 
-  it('add up for a record that several of them name', () => {
-    const events = [
-      createdEvent(merge('a1', { a: 'gone', b: 'p1' })),
-      createdEvent(merge('a2', { a: 'gone', b: 'p2' })),
-    ];
-    expect(mentions(events, 'gone')).toEqual({ gone: ['merge', 'p1', 'p2'] });
-  });
-
-  it('count for each vanished record that they name', () => {
-    const events = [createdEvent(merge('a1', { a: 'gone', b: 'lost', c: 'kept' }))];
-    expect(mentions(events, 'gone', 'lost', 'elsewhere')).toEqual({
-      gone: ['merge', 'lost', 'kept'],
-      lost: ['merge', 'gone', 'kept'],
-    });
-  });
-
   it.each([
     ['an activity of another type', createdEvent({ id: 'a1', type: 'memoCreate', a: 'gone', b: 'kept' })],
     ['a record of another list', createdEvent(merge('a1', { a: 'gone', b: 'kept' }), 'crm.memo.created')],

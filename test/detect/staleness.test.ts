@@ -98,63 +98,12 @@ describe('staleness: a list that is empty now', () => {
   };
   const at = iso(MONDAY + DAY);
 
-  it('is reported at once, with its start, until it has a record', () => {
+  it('is reported at once, with its start, until it has a record, and not if it never had any', () => {
     const first = stalenessOf(usual, { at, seen: 0, seenBefore: 3, previous: undefined });
     expect(first).toEqual({ kind: 'empty', since: at, longestPauseMs: 0 });
     const next = iso(MONDAY + 2 * DAY);
     expect(stalenessOf(usual, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
     expect(stalenessOf(usual, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
-  });
-
-  it('is not reported when it never had any', () => {
     expect(stalenessOf(usual, { at, seen: 0, seenBefore: null, previous: undefined })).toBeUndefined();
-    expect(stalenessOf(usual, { at, seen: 0, seenBefore: 0, previous: undefined })).toBeUndefined();
-  });
-});
-
-describe('staleness: what one sweep adds', () => {
-  const at = (days: number): string => iso(MONDAY + days * DAY);
-  const known = (more: Partial<UsualPause> = {}): UsualPause => ({
-    since: at(0),
-    changes: 30,
-    changedAt: at(10),
-    pausesMs: [2 * DAY, 0],
-    month: at(0),
-    ...more,
-  });
-  const reported: Staleness = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
-  const changed = (
-    before: UsualPause,
-    day: number,
-    more: Partial<Parameters<typeof usualPauseAfter>[1]> = {},
-  ): UsualPause =>
-    usualPauseAfter(before, { changed: true, at: at(day), previousAt: at(day), previous: undefined, ...more });
-
-  it('starts the measurement when there is none before', () => {
-    const begun: UsualPause = { since: at(15), changes: 0, changedAt: at(15), pausesMs: [0, 0], month: at(15) };
-    const sweep = { changed: true, at: at(15), previous: undefined };
-    expect(usualPauseAfter(undefined, { ...sweep, previousAt: at(14) })).toEqual(begun);
-    expect(usualPauseAfter(known(), { ...sweep, previousAt: null })).toEqual(begun);
-  });
-
-  it('is the whole pause, or at most twice the known one when it was reported', () => {
-    expect(changed(known({ pausesMs: [0, 0] }), 13).pausesMs).toEqual([3 * DAY, 0]);
-    expect(changed(known({ pausesMs: [0, 0] }), 13, { previous: reported }).pausesMs).toEqual([DAY, 0]);
-    expect(changed(known(), 19, { previous: reported }).pausesMs).toEqual([4 * DAY, 0]);
-    expect(changed(known({ pausesMs: [0, 2 * DAY] }), 19, { previous: reported }).pausesMs).toEqual([4 * DAY, 2 * DAY]);
-    expect(changed(known(), 13, { previous: reported }).pausesMs).toEqual([3 * DAY, 0]);
-  });
-
-  it('starts a new month after thirty days', () => {
-    expect(changed(known({ changedAt: at(29) }), 30 - 1 / 24)).toMatchObject({ pausesMs: [2 * DAY, 0], month: at(0) });
-    expect(changed(known({ changedAt: at(29) }), 30)).toMatchObject({ pausesMs: [DAY, 2 * DAY], month: at(30) });
-  });
-
-  it('is enough to warn from twenty changes and two weeks on', () => {
-    const said = (usual: UsualPause) => stalenessOf(usual, { at: at(40), seen: 5, seenBefore: 5, previous: undefined });
-    const enough = known({ changes: 20, changedAt: at(14), pausesMs: [0, 0] });
-    expect(said(enough)).toEqual({ kind: 'unchanged', since: at(14), longestPauseMs: 0 });
-    expect(said({ ...enough, changes: 19 })).toBeUndefined();
-    expect(said({ ...enough, changedAt: iso(MONDAY + 14 * DAY - 1) })).toBeUndefined();
   });
 });

@@ -73,14 +73,6 @@ describe('todo: whether it is done', () => {
 });
 
 describe('todo: people', () => {
-  it('names its owner by id when there is no name, and no owner without an id', () => {
-    expect(ownerOf({ 담당자: { id: 'u1' } })).toEqual({ id: 'u1', name: 'u1' });
-    expect(ownerOf({ 담당자: { id: 'u1', name: 7 } })).toEqual({ id: 'u1', name: 'u1' });
-    expect(ownerOf({ 담당자: { id: 7, name: '담당A' } })).toBeNull();
-    expect(ownerOf({ 담당자: 'u1' })).toBeNull();
-    expect(ownerOf({})).toBeNull();
-  });
-
   it('names its teams and leaves out other values', () => {
     const team = { id: 't1', name: '영업' };
     expect(teamsOf({ 팀: [team, null, 't2', { name: 'x' }, { id: 't3' }] })).toEqual([team, { id: 't3', name: 't3' }]);
@@ -119,31 +111,10 @@ describe('todo: one side of a change', () => {
 
 describe('todo: both sides of a change', () => {
   const rules = compileRules('todo');
-  const whole = (record: UncheckedRecord): StoredRecord => ({ sequence: 1, record });
   const printed = (record: UncheckedRecord): StoredRecord => ({
     sequence: 1,
     record: null,
     fields: fingerprintsOf(record, rules),
-  });
-  const done = (before: StoredRecord, after: UncheckedRecord): (boolean | null)[] =>
-    todoSides(before, after, rules).map((side) => side.done);
-
-  it('come from the image and the answer', () => {
-    const [before, after] = todoSides(whole({ 완료: false, 담당자: { id: 'u1' } }), { 완료: true }, rules);
-    expect(before).toEqual({ done: false, due: null, owner: 'u1' });
-    expect(after).toEqual({ done: true, due: null, owner: null });
-  });
-
-  it.each([
-    [{ 완료: false }, { 완료: true }, [false, true]],
-    [{ 완료: true }, { 완료: false, '완료 날짜': '2026-03-03T01:15:00.000Z' }, [true, false]],
-    [{ 완료일: null }, { 완료일: '2026-03-03T01:15:00.000Z' }, [false, true]],
-    [{ '완료 날짜': null, 완료일: '2026-03-03T01:15:00.000Z' }, { '완료 날짜': null }, [true, false]],
-    [{ 완료: 'true' }, {}, [null, null]],
-    [{ 완료: null, 완료일: null }, { 완료: 1, 완료일: '2026-03-03T01:15:00.000Z' }, [false, true]],
-  ])('of %j, then %j, say the same whole and as prints', (before, after, expected) => {
-    expect(done(whole(before), after)).toEqual(expected);
-    expect(done(printed(before), after)).toEqual(expected);
   });
 
   it('as fingerprints say whether the due date changed, and nothing about the owner', () => {

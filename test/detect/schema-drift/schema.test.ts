@@ -4,7 +4,6 @@ import {
   MOST_FIELDS,
   TrackedFields,
   addToDelta,
-  valueTypesOfField,
   listSchema,
   schemaFrom,
   type SchemaDelta,
@@ -12,46 +11,6 @@ import {
 import { compileRules } from '../../../src/detect/rules.js';
 import type { SchemaChange } from '../../../src/events/types.js';
 import { observation } from '../../support/detect-case.js';
-
-const forms = (fields: Record<string, string>) => new Map(Object.entries(fields));
-const delta = (...steps: [Parameters<typeof addToDelta>[1], Parameters<typeof addToDelta>[2]][]): object => {
-  const counted: SchemaDelta = new Map();
-  const tracked = new TrackedFields(schemaFrom([]));
-  for (const [before, after] of steps) {
-    // The fields of a record are tracked since it was created.
-    for (const field of before?.keys() ?? []) tracked.admits(field);
-    addToDelta(counted, before, after, tracked);
-  }
-  return Object.fromEntries(counted);
-};
-
-describe('schema: the change made by a write', () => {
-  const was = forms({ id: 'string', 등급: 'string', 메모: 'null' });
-  const is = forms({ id: 'string', 등급: 'number', 출처: 'string' });
-
-  it('adds a row and its fields for a new record, and removes them for a deleted one', () => {
-    expect(delta([null, was])).toEqual({ 'string\tid': 1, 'string\t등급': 1, 'null\t메모': 1, rows: 1 });
-    expect(delta([was, null])).toEqual({ 'string\tid': -1, 'string\t등급': -1, 'null\t메모': -1, rows: -1 });
-  });
-
-  it('names only changed value types of a record that stays', () => {
-    expect(delta([was, is])).toEqual({ 'string\t등급': -1, 'null\t메모': -1, 'number\t등급': 1, 'string\t출처': 1 });
-    expect(delta([was, was])).toEqual({});
-    expect(delta([null, null])).toEqual({});
-  });
-
-  it('adds up over a page and leaves out what cancels out', () => {
-    expect(delta([null, was], [null, was], [was, is])).toEqual({
-      'string\tid': 2,
-      'string\t등급': 1,
-      'null\t메모': 1,
-      'number\t등급': 1,
-      'string\t출처': 1,
-      rows: 2,
-    });
-    expect(delta([null, was], [was, null])).toEqual({});
-  });
-});
 
 describe('schema: a list', () => {
   const counters = [
@@ -65,21 +24,6 @@ describe('schema: a list', () => {
     ['other', 5],
   ] as const;
   const schema = () => schemaFrom(counters);
-
-  it('is read from its counters, without those that are zero', () => {
-    expect(schema().rows).toBe(20);
-    expect(Object.fromEntries([...schema().fields].map(([field, of]) => [field, Object.fromEntries(of)]))).toEqual({
-      등급: { string: 6, number: 9 },
-      '담\t당': { '{id, name}': 20 },
-      id: { string: 20 },
-    });
-  });
-
-  it('counts the rows with each value type of a field, and those that lack it', () => {
-    expect(valueTypesOfField(schema(), '등급')).toEqual({ string: 6, number: 9, absent: 5 });
-    expect(valueTypesOfField(schema(), '담\t당')).toEqual({ '{id, name}': 20 });
-    expect(valueTypesOfField(schema(), '메모')).toEqual({ absent: 20 });
-  });
 
   it('is shown by name, with shares, most frequent value type first', () => {
     expect(listSchema(schema())).toEqual({
@@ -98,11 +42,6 @@ describe('schema: a list', () => {
       ],
     });
   });
-
-  it('is empty for a list that was never swept', () => {
-    expect(listSchema(schemaFrom([]))).toEqual({ rows: 0, fields: [] });
-    expect(listSchema(schemaFrom([['string\tid', 3]])).fields).toMatchObject([{ share: 0 }]);
-  });
 });
 
 describe('schema drift: its event', () => {
@@ -116,29 +55,6 @@ describe('schema drift: its event', () => {
   };
   const eventOf = (schema: SchemaChange, sequence = 2) =>
     schemaEvent(schema, { rules: compileRules('people'), observation, sequence });
-
-  it('is about the field, at the time of observation, and shows no record', () => {
-    expect(eventOf(change)).toEqual({
-      specversion: '1.0',
-      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/u) as string,
-      source: '/workspaces/acme',
-      type: 'crm.person.schema_changed',
-      subject: 'schema:출처',
-      time: '2026-03-01T12:00:00.000Z',
-      datacontenttype: 'application/json',
-      data: {
-        before: null,
-        after: null,
-        changes: [],
-        sequence: 2,
-        class: 'refreshed',
-        detectedBy: 'content',
-        observedAt: '2026-03-01T12:00:00.000Z',
-        sweep: 'people-2',
-        schema: change,
-      },
-    });
-  });
 
   it('has an id that does not depend on the number of rows', () => {
     const { id } = eventOf(change);
@@ -168,15 +84,5 @@ describe('schema: tracked fields', () => {
     expect(counted.has('string\tlate 1')).toBe(false);
     addToDelta(counted, names(2, 'late '), null, tracked);
     expect([...counted].filter(([name]) => name.includes('late'))).toEqual([]);
-  });
-
-  it('report once that the limit is reached', () => {
-    const full = schemaFrom([...names(MOST_FIELDS).keys()].map((field) => [`string\t${field}`, 1] as const));
-    const filling = new TrackedFields(schemaFrom([]));
-    for (const field of full.fields.keys()) filling.admits(field);
-    expect(filling.justFilled()).toBe(false);
-    expect([filling.admits('one more'), filling.justFilled(), filling.justFilled()]).toEqual([false, true, false]);
-    const filled = new TrackedFields(full);
-    expect([filled.admits('one more'), filled.justFilled()]).toEqual([false, false]);
   });
 });

@@ -28,27 +28,19 @@ describe('value type: a value', () => {
     expect(valueTypeOf(value)).toBe(form);
   });
 
-  it.each([
-    '2026-03-01T10:00:00.1Z',
-    '2026-03-01T10:00:00.123456Z',
-    '2026-03-01T10:00:01Z',
-    '2026-03-01T10:00:10+09:00',
-    '2026-03-01T10:00:59.000-0900',
-    '2026-03-01T10:00:00.001+00:00',
-  ])('%s is a timestamp', (text) => {
-    expect(valueTypeOf(text)).toBe('timestamp');
-  });
+  it.each(['2026-03-01T10:00:00.1Z', '2026-03-01T10:00:01Z', '2026-03-01T10:00:59.000-0900'])(
+    '%s is a timestamp',
+    (text) => {
+      expect(valueTypeOf(text)).toBe('timestamp');
+    },
+  );
 
-  it.each([
-    '2026-03-01T10:00Z',
-    '2026-03-01T10:01+09:00',
-    '2026-03-01T10:00:00Z',
-    '2026-03-01T10:59:00.000Z',
-    '2026-03-01T10:00:00+09:00',
-    '2026-03-01T10:00:00.0-0900',
-  ])('%s is a timestamp to the minute', (text) => {
-    expect(valueTypeOf(text)).toBe('timestamp to the minute');
-  });
+  it.each(['2026-03-01T10:00Z', '2026-03-01T10:00:00Z', '2026-03-01T10:00:00+09:00'])(
+    '%s is a timestamp to the minute',
+    (text) => {
+      expect(valueTypeOf(text)).toBe('timestamp to the minute');
+    },
+  );
 
   it.each([
     'x2026-03-01T10:00:00Z',
@@ -56,25 +48,11 @@ describe('value type: a value', () => {
     '2026-03-01',
     '2026-03-01T10:00:00',
     '2026-03-01 10:00:00Z',
-    '26-03-01T10:00:00Z',
-    '2026-3-01T10:00:00Z',
-    '2026-03-1T10:00:00Z',
     '2026-03-01T1:00:00Z',
-    '2026-03-01T10:0:00Z',
-    '2026-03-01T10:00:0Z',
-    '2026-03-01T10:00:00.Z',
     '2026-03-01T10:00:00+9:00',
-    '2026-03-01T10:00:00+09:0',
     '2026-03-01T10:00:00*09:00',
     'abcd-ef-ghTij:kl:mnZ',
-    '2026-ab-01T10:00:00Z',
-    '2026-03-abT10:00:00Z',
-    '2026-03-01Tab:00:00Z',
-    '2026-03-01T10:ab:00Z',
-    '2026-03-01T10:00:abZ',
-    '2026-03-01T10:00:00.aZ',
     '2026-03-01T10:00:00+ab:00',
-    '2026-03-01T10:00:00+09:ab',
   ])('%s is a text like any other', (text) => {
     expect(valueTypeOf(text)).toBe('string');
   });
