@@ -102,12 +102,14 @@ class Unanswered {
   readonly #commands = new Set<Command>();
 
   /** @returns false if the client sends it again */
-  add(command: Command, redis: Redis): boolean {
+  add(command: Command): boolean {
     if (this.#commands.has(command)) return false;
     this.#commands.add(command);
     const forget = (): unknown => this.#commands.delete(command);
     command.promise.then(forget, forget);
-    explainWrongType(command, redis);
+    const reject = command.reject;
+    command.reject = (error) =>
+      reject(/\bWRONGTYPE\b/.test(error.message) ? wrongType(command.getKeys().map(String)) : error);
     return true;
   }
 
@@ -116,28 +118,13 @@ class Unanswered {
   }
 }
 
-function explainWrongType(command: Command, redis: Redis): void {
-  const reject = command.reject;
-  command.reject = (error) => {
-    if (!/\bWRONGTYPE\b/.test(error.message)) {
-      reject(error);
-      return;
-    }
-    const types = command.getKeys().map(async (name) => ({ key: String(name), type: await redis.type(name) }));
-    Promise.all(types).then(
-      (found) => reject(wrongType(found)),
-      () => reject(error),
-    );
-  };
-}
-
 /** An ioredis client that can be ended at any time without leaving a command unanswered. */
 class EndableServer extends Server {
   readonly unanswered = new Unanswered();
   duplicated: (redis: EndableServer) => Server = (redis) => redis;
 
   override sendCommand(command: Command, stream?: Parameters<Server['sendCommand']>[1]): unknown {
-    this.unanswered.add(command, this);
+    this.unanswered.add(command);
     this.#gather();
     return super.sendCommand(command, stream);
   }
@@ -174,7 +161,7 @@ class EndableCluster extends Cluster {
   override sendCommand(command: Command, stream?: Parameters<Cluster['sendCommand']>[1], node?: unknown): unknown {
     const limitMs = this.options.redisOptions?.commandTimeout;
     // While no server is known for a command, it waits here and not in the client of a server.
-    if (this.unanswered.add(command, this) && limitMs !== undefined) command.setTimeout(limitMs);
+    if (this.unanswered.add(command) && limitMs !== undefined) command.setTimeout(limitMs);
     return super.sendCommand(command, stream, node);
   }
 

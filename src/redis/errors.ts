@@ -62,22 +62,13 @@ function isSamePlace(address: string, place: string): boolean {
 
 /**
  * Redis answered WRONGTYPE: a key holds a value of another type, because a person or another program wrote it. Redis itself names no key.
- * @param found the keys of the command, with the types that they have; `none` where there is no such key
+ * @param keys the keys of the command; the scripts of BullMQ give what their keys begin with, up to a colon
  * @returns CF_STATE_UNREADABLE
  */
-export function wrongType(found: readonly { key: string; type: string }[]): ChangefeedError {
-  const there = found.filter(({ type }) => type !== 'none');
-  const [only] = there;
-  const keys = there.map(({ key, type }) => `"${key}" (${type})`).join(', ');
-  const what =
-    only === undefined
-      ? `A Redis key that begins with "${found[0]?.key ?? ''}" has another type than expected`
-      : there.length === 1
-        ? `Redis key "${only.key}" has another type than expected, it is a ${only.type}`
-        : `One of these Redis keys has another type than expected: ${keys}`;
-  const moved = there.length === 1 ? ` "${only?.key ?? ''}" "${only?.key ?? ''}:moved"` : '';
+export function wrongType(keys: readonly string[]): ChangefeedError {
+  const shown = keys.map((key) => `"${key.replace(/:$/, ':*')}"`).join(', ');
   return new ChangefeedError('CF_STATE_UNREADABLE', {
-    keys: found.map(({ key }) => key),
-    message: `${what}: another program or a person has written it. RENAME${moved} moves it away; then the feed goes on as if the value had been lost (docs/redis.md says what that means).`,
+    keys,
+    message: `${keys.length === 1 ? 'Redis key' : 'One of the Redis keys'} ${shown} has another type than expected: another program or a person has written it. TYPE shows the type of a key, RENAME moves it away; then the feed goes on as if the value had been lost (docs/redis.md says what that means).`,
   });
 }

@@ -15,8 +15,7 @@ export function createBackfillStore(redis: Redis, keys: Keys): BackfillStore {
     async tasks(subscription) {
       const key = keys.backfills(subscription);
       return Object.entries(await redis.hgetall(key)).map(([name, text]) => {
-        const remedy = `HDEL ${key} "${name}" ends this snapshot or replay; what it has not sent is not sent.`;
-        const at = { key, field: name, what: 'the task of a snapshot or replay', remedy };
+        const at = { what: 'the task of a snapshot or replay', key, field: name } as const;
         return { name, text, task: readJson(backfillTask, text, at) };
       });
     },
@@ -40,9 +39,8 @@ export function createBackfillStore(redis: Redis, keys: Keys): BackfillStore {
     },
     async staged(subscription, workspace) {
       const key = keys.staged(subscription, workspace);
-      const remedy = `DEL ${key} drops the events of the snapshot that are being sent.`;
       const events = await redis.lrange(key, 0, -1);
-      return events.map((json) => readEvent(json, { key, what: 'an event', remedy }));
+      return events.map((json) => readEvent(json, { what: 'an event of a snapshot', key }));
     },
     async imagesReadAt(subscription, workspace, records) {
       return records.length === 0 ? [] : await redis.hmget(keys.seen(subscription, workspace), ...records);

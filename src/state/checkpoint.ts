@@ -20,13 +20,8 @@ export function readCheckpoint(
   { keys, workspace }: WorkspaceRedis,
   list: ListName,
 ): Checkpoint | null {
-  const key = keys.sweep(workspace, list);
-  return readVersioned(checkpointSchema, json, {
-    key,
-    field: 'checkpoint',
-    what: 'the checkpoint of a sweep',
-    remedy: `HDEL ${key} checkpoint removes it; the next sweep then starts at the first page.`,
-  });
+  const at = { key: keys.sweep(workspace, list), field: 'checkpoint' };
+  return readVersioned(checkpointSchema, json, { what: 'the checkpoint of a sweep', ...at });
 }
 
 export function readSummary(
@@ -34,13 +29,8 @@ export function readSummary(
   { keys, workspace }: Omit<WorkspaceRedis, 'redis'>,
   list: ListName,
 ): SweepSummary | null {
-  const key = keys.sweep(workspace, list);
-  return readVersioned(summarySchema, json, {
-    key,
-    field: 'lastSweep',
-    what: 'the summary of the last complete sweep',
-    remedy: `HDEL ${key} lastSweep removes it; the next sweep then runs without the previous one's findings (schema changes, held records, usual pause).`,
-  });
+  const at = { key: keys.sweep(workspace, list), field: 'lastSweep' };
+  return readVersioned(summarySchema, json, { what: 'the summary of the last complete sweep', ...at });
 }
 
 function readVersioned<T extends object>(schema: z.ZodType<T>, json: string | null, at: StoredAt): T | null {

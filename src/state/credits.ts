@@ -23,7 +23,7 @@ export function createCreditStore({ redis, keys, workspace }: WorkspaceRedis) {
       await script.run(redis, [key, index], [nowMs, LIFE_MS, MOST_RECORDS, MOST_ROWS, ...rows]);
     },
     async of(list: ListName, ids: readonly string[]): Promise<Credit[][]> {
-      const at = { key, what: 'rows of a history', remedy: `Delete it with: redis-cli DEL "${key}"` };
+      const at = { what: 'rows of a history', key } as const;
       const found = await redis.hmget(key, ...ids.map((id) => `${list} ${id}`));
       return found.map((text) => (text?.split('\n') ?? []).map((line) => readJson(creditSchema, line, at)));
     },

@@ -196,9 +196,7 @@ function lengthOf([, fields]: StreamEntry): number {
 
 function parseEntry(log: string, entry: StreamEntry): LoggedEvent {
   const [logId] = entry;
-  const remedy = `XDEL ${log} ${logId} removes the entry; subscriptions then go on with the next one.`;
-  const at = { key: log, field: logId, what: 'an event', remedy };
-  return loggedFrom(entry, (json) => readEvent(json, at));
+  return loggedFrom(entry, (json) => readEvent(json, { what: 'an event of the log', key: log, field: logId }));
 }
 
 function loggedFrom([logId, fields]: StreamEntry, read: (json: string) => unknown): LoggedEvent {

@@ -35,11 +35,7 @@ export async function readFormerNames(
   { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,
 ): Promise<FormerNames> {
-  const at = {
-    key: keys.names(workspace, list),
-    what: `the field names of records of list "${list}"`,
-    remedy: `Restore Redis from a backup, or remove all records of the list (DEL ${keys.records(workspace, list)}): the next sweep then takes a new baseline.`,
-  };
+  const at = { what: 'the field names of stored records', key: keys.names(workspace, list) } as const;
   const stored = Object.entries(await redis.hgetall(at.key));
   const tables = new Map(
     stored.map(([field, json]) => [field, readJson(z.array(z.string()), json, { ...at, field })] as const),

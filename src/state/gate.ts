@@ -137,11 +137,10 @@ async function askAll({ redis, keys }: Scope, subscription: string, questions: r
 async function readAllStored({ redis, keys }: Scope, subscription: string, ids: readonly string[]) {
   const key = keys.payloads(subscription);
   const texts = await redis.hmget(key, ...ids);
-  return texts.map((text, index) => {
-    const field = ids[index] ?? '';
-    const remedy = `HDEL ${key} "${field}" drops the event; its delivery then counts as handled.`;
-    return text === null ? null : readJson(storedSchema, text, { key, field, what: 'an event', remedy });
-  });
+  const at = { what: 'an event of an ordering group', key } as const;
+  return texts.map((text, index) =>
+    text === null ? null : readJson(storedSchema, text, { ...at, field: ids[index] ?? '' }),
+  );
 }
 
 async function readHeads(
@@ -197,8 +196,7 @@ function entryIn(text: string, key: string): GroupEntry {
   const [id = '', logId = '', at = '', kind = '', type = ''] = text.split(SEPARATOR);
   const isKind = kind === 'logged' || kind === 'stored' || kind === 'decided';
   if (isKind && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
-  const remedy = `LPOP removes the first entry; LRANGE ${key} 0 -1 shows all.`;
-  throw unreadable({ key, what: 'entries of an ordering group', remedy }, `${describe(text)} as an entry`);
+  throw unreadable({ what: 'an entry of an ordering group', key }, describe(text));
 }
 
 /** The name of a workspace contains no slash. */

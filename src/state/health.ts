@@ -62,14 +62,12 @@ function toHealth(
   key: string,
   { failingSince, failures = '0', lastError, lastErrorIn, disabledAt, reason = '', missing }: Fields,
 ): Health {
-  const timeIn = (field: string, text: string): number => {
-    const remedy = `DEL ${key} enables the subscription.`;
-    return readNumber(text, { key, field, what: 'a time in ms', remedy });
-  };
-  const disabledAtMs = disabledAt === undefined ? null : timeIn('disabledAt', disabledAt);
+  const numberIn = (field: string, text: string): number =>
+    readNumber(text, { what: 'a number of the circuit breaker', key, field });
+  const disabledAtMs = disabledAt === undefined ? null : numberIn('disabledAt', disabledAt);
   return {
-    failingSinceMs: failingSince === undefined ? null : timeIn('failingSince', failingSince),
-    failures: timeIn('failures', failures),
+    failingSinceMs: failingSince === undefined ? null : numberIn('failingSince', failingSince),
+    failures: numberIn('failures', failures),
     lastError: lastError === undefined ? null : { workspace: lastErrorIn ?? '', message: lastError },
     disabled: disabledAtMs === null ? null : { at: isoTime(disabledAtMs), reason, missing: missing !== undefined },
   };

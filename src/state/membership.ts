@@ -7,7 +7,7 @@ import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { WorkspaceRedis } from './keys.js';
-import { readJson, unreadable, type StoredAt } from './stored.js';
+import { readJson, unreadable } from './stored.js';
 
 const CHUNK = 500;
 
@@ -27,7 +27,7 @@ export async function readMembersOf(
   if (pages.length === 0) return [];
   const hash = keys.members(workspace, list);
   const packed = await redis.hmgetBuffer(hash, ...pages.map(String));
-  return packed.map((bytes, index) => (bytes === null ? null : unpackKeys(bytes, membersAt(hash, pages[index] ?? 0))));
+  return packed.map((bytes, index) => (bytes === null ? null : unpackKeys(bytes, hash, pages[index] ?? 0)));
 }
 
 export async function readMembership(scope: WorkspaceRedis, list: ListName): Promise<Membership> {
@@ -108,7 +108,7 @@ async function* pagesIn(
     const values = await redis.hmgetBuffer(hash, ...chunk.map(String));
     for (const [index, page] of chunk.entries()) {
       const packed = values[index];
-      if (packed !== null && packed !== undefined) yield [page, unpackKeys(packed, membersAt(hash, page))];
+      if (packed !== null && packed !== undefined) yield [page, unpackKeys(packed, hash, page)];
     }
   }
 }
@@ -120,19 +120,13 @@ async function readMissing({ redis, keys, workspace }: WorkspaceRedis, list: Lis
     const flat = found as string[];
     for (let at = 0; at < flat.length; at += 2) {
       const [key = '', json = ''] = [flat[at], flat[at + 1]];
-      const remedy = `HDEL ${hash} "${key}" removes it; the record then counts as not missing.`;
-      const stored = { key: hash, field: key, what: 'since when a record is missing', remedy };
-      missing.set(key, readJson(missingSchema, json, stored));
+      missing.set(
+        key,
+        readJson(missingSchema, json, { what: 'since when a record is missing', key: hash, field: key }),
+      );
     }
   }
   return missing;
-}
-
-function membersAt(key: string, page: number): StoredAt {
-  const remedy =
-    `Restore Redis from a backup, or remove the page (HDEL ${key} ${page}); removals of records that stood only on this ` +
-    'page are then not noticed. If another release wrote it, run that release or set another redis.prefix.';
-  return { key, field: String(page), what: 'the members of a page', remedy };
 }
 
 /** Ids that only abandoned sweeps have seen. */
@@ -162,7 +156,8 @@ export function packKeys(keys: readonly string[]): Buffer {
 const keysSchema = z.array(z.string());
 
 /** @throws ChangefeedError CF_STATE_UNREADABLE for anything that `packKeys` does not write */
-export function unpackKeys(packed: Buffer, at: StoredAt): string[] {
+export function unpackKeys(packed: Buffer, key: string, page: number): string[] {
+  const at = { what: 'the members of a page', key, field: String(page) } as const;
   let json: string;
   try {
     json = inflateRawSync(packed).toString('utf8');

@@ -45,8 +45,7 @@ export function createNoticeStore(
       const fields = await redis.hgetall(key);
       for (const [field, seen] of Object.entries(fields)) {
         if (!field.startsWith('open ')) continue;
-        const remedy = `HDEL ${key} "${field}" removes it; if the problem lasts, a notice is published once more.`;
-        const seenMs = readNumber(seen, { key, field, what: 'when a problem was last seen', remedy });
+        const seenMs = readNumber(seen, { what: 'when a problem was last seen', key, field });
         if (seenMs >= sinceMs) continue;
         const problem = field.slice('open '.length);
         const over = endOf(problem, readFacts(key, problem, fields), { workspace, nowMs });
@@ -75,9 +74,7 @@ export function noticeArguments(
 function readFacts(key: string, problem: string, fields: Readonly<Record<string, string>>): Facts | null {
   const field = `facts ${problem}`;
   const json = fields[field];
-  if (json === undefined) return null;
-  const remedy = `HDEL ${key} "${field}" removes it; the end of this problem is then not reported.`;
-  return readJson(factsSchema, json, { key, field, what: 'facts of a problem', remedy });
+  return json === undefined ? null : readJson(factsSchema, json, { what: 'facts of a problem', key, field });
 }
 
 /** @param name `<kind> <subject>` */

@@ -60,6 +60,5 @@ export function createOffsetStore(redis: Redis, keys: Keys): OffsetStore {
 /** `0` stands before every event. */
 export function readOffset(text: string, hash: string, workspace: string): string {
   if (/^\d+(-\d+)?$/u.test(text)) return text;
-  const remedy = `HSET ${hash} ${workspace} <log id> sets it; HDEL makes the subscription begin as a new one.`;
-  throw unreadable({ key: hash, field: workspace, what: 'an offset in the log', remedy }, describe(text));
+  throw unreadable({ what: 'an offset in the log', key: hash, field: workspace }, describe(text));
 }

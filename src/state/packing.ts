@@ -13,7 +13,6 @@ import { storedFacts } from '../detect/stored-record.js';
 import type { SerialisedRecord } from '../sweep/store.js';
 import { FORMER_DICTIONARY, FORMER_VERSION, TABLE_BYTES, type FormerNames } from './former-packing.js';
 import { DICTIONARY } from './packing-dictionary.js';
-import { recordField, shownField } from './keys.js';
 import { readJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
@@ -174,11 +173,5 @@ function unreadableRecord(stored: Buffer, hash: string, key: string): Error {
 }
 
 function recordAt(hash: string, key: string): StoredAt {
-  const field = shownField(recordField(key));
-  return {
-    key: hash,
-    field: key,
-    what: 'a stored record',
-    remedy: `Restore Redis from a backup, or remove the record (HDEL ${hash} ${field}), which then counts as new. If another release wrote it, run that release or set another redis.prefix.`,
-  };
+  return { what: 'a stored record', key: hash, field: key };
 }

@@ -29,16 +29,13 @@ export function createProcessRegistry(redis: Redis, keys: Keys) {
       const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));
       const gone = ids.filter((_id, index) => found[index] === null);
       if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
-      const stored = found.flatMap((json, index) => (json === null ? [] : [readProcess(json, keys, ids[index] ?? '')]));
+      const stored = found.flatMap((json, index) => {
+        const at = { what: 'the report of a process', key: keys.process(ids[index] ?? '') } as const;
+        return json === null ? [] : [readJson(storedProcess, json, at)];
+      });
       return stored.filter(mayLive).map(({ token: _, ...process }) => process);
     },
   };
-}
-
-function readProcess(json: string, keys: Keys, id: string): StoredProcess {
-  const key = keys.process(id);
-  const remedy = `DEL ${key} removes it; a process that is alive writes it again within seconds.`;
-  return readJson(storedProcess, json, { key, what: 'the report of a process', remedy });
 }
 
 /** A process of this machine that was just killed still has its key. */

@@ -79,11 +79,8 @@ async function dropUnconfigured(
   for (const name of readers) if (marks[name] !== CONFIGURED) await redis.hset(hash, name, CONFIGURED);
   const missing = Object.keys(marks).filter((name) => !readers.includes(name));
   for (const name of missing) if (marks[name] === CONFIGURED) await redis.hset(hash, name, nowMs);
-  const sinceMs = (field: string): number => {
-    const remedy = `HDEL ${hash} ${field} removes it; the 7 days then start again.`;
-    const what = 'since when a subscription is unconfigured';
-    return readNumber(marks[field] ?? '', { key: hash, field, what, remedy });
-  };
+  const sinceMs = (field: string): number =>
+    readNumber(marks[field] ?? '', { what: 'since when a subscription is unconfigured', key: hash, field });
   const isOver = (name: string): boolean =>
     marks[name] !== CONFIGURED && nowMs - sinceMs(name) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
   const droppedOffsets = missing.filter(isOver);

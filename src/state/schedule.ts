@@ -42,9 +42,7 @@ export function timesIn<Summary extends ListTimes['lastSweep']>(
 }
 
 export function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {
-  const what = 'why the last attempts to sweep a list failed';
-  const remedy = `HDEL ${key} ${field} removes it; the list is then swept as if its last attempt had not failed.`;
-  return readJson(listFailureSchema, json, { key, field, what, remedy });
+  return readJson(listFailureSchema, json, { what: 'why the last attempts to sweep a list failed', key, field });
 }
 
 /** A process killed between the commit of a complete sweep and clearing the failure leaves one that is over. */

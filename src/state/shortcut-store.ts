@@ -29,8 +29,6 @@ export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
 }
 
 export function learnedIn({ keys, workspace }: WorkspaceRedis, list: ListName, json: string | null): Learned | null {
-  if (json === null) return null;
-  const key = keys.sweep(workspace, list);
-  const remedy = `HDEL ${key} ${LEARNED} removes it; the list's shortcuts then learn from the beginning.`;
-  return readJson(learnedSchema, json, { key, field: LEARNED, what: 'what shortcuts have learned', remedy });
+  const at = { what: 'what shortcuts have learned', key: keys.sweep(workspace, list), field: LEARNED } as const;
+  return json === null ? null : readJson(learnedSchema, json, at);
 }

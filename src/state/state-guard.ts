@@ -305,8 +305,7 @@ function jsonOrNull(json: string | null): unknown {
 
 export function parseState(key: string, json: string): WorkspaceState {
   refuseNewer(key, json);
-  const remedy = `DEL ${key} removes it; the next sweep writes a new one.`;
-  const at = { key, what: 'the id of a state', remedy };
+  const at = { what: 'the id of a state', key } as const;
   // A state is replaced only while it is as it was read. Bytes that are no text are read as something else, so that would be never.
   if (json.includes('\ufffd')) throw unreadable(at, 'bytes that are no text');
   return readJson(stateSchema, json, at);

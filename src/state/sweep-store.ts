@@ -29,7 +29,7 @@ import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import type { StateGuard } from './state-guard.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
-import { readJson, readNumber, readTime, type StoredAt } from './stored.js';
+import { readJson, readNumber, readTime } from './stored.js';
 
 const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
@@ -87,7 +87,7 @@ export function createSweepStore(
     async acceptedAt(list) {
       const hash = keys.sweep(workspace, list);
       const at = await redis.hget(hash, 'acceptedAt');
-      return readTime(at, fieldAt(hash, 'acceptedAt', 'when a person accepted held records'));
+      return readTime(at, { what: 'when a person accepted held records', key: hash, field: 'acceptedAt' });
     },
     acceptHeld: (list) => acceptHeld(scope, list),
   };
@@ -161,14 +161,10 @@ async function readPages(
   { from, count }: { from: number; count: number },
 ): Promise<(StoredPage | null)[]> {
   const key = keys.pages(workspace, list);
-  const fields = Array.from({ length: count }, (_, index) => String(from + index));
-  const found = await redis.hmget(key, ...fields);
-  return found.map((json, index) => {
-    if (json === null) return null;
-    const field = fields[index] ?? '';
-    const remedy = `HDEL ${key} "${field}" removes it; the page is then compared record by record.`;
-    return readJson(storedPageSchema, json, { key, field, what: 'a page', remedy });
-  });
+  const found = await redis.hmget(key, ...Array.from({ length: count }, (_, index) => String(from + index)));
+  return found.map((json, index) =>
+    json === null ? null : readJson(storedPageSchema, json, { what: 'a page', key, field: String(from + index) }),
+  );
 }
 
 export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<StoredSweep> {
@@ -201,13 +197,10 @@ export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows
 
 /** When the baseline of a list was complete. */
 export function baselineIn({ keys, workspace }: WorkspaceRedis, list: ListName, at: string | null): string | null {
-  return readTime(at, fieldAt(keys.sweep(workspace, list), 'baselineAt', 'when the baseline was complete'));
+  const key = keys.sweep(workspace, list);
+  return readTime(at, { what: 'when the baseline was complete', key, field: 'baselineAt' });
 }
 
 function readCount(hash: string, field: string, text: string): number {
-  return readNumber(text, fieldAt(hash, field, 'a count'));
-}
-
-function fieldAt(key: string, field: string, what: string): StoredAt {
-  return { key, field, what, remedy: `Restore Redis from a backup, or remove the field with HDEL ${key} "${field}".` };
+  return readNumber(text, { what: 'a count', key: hash, field });
 }

@@ -49,9 +49,8 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
     },
     async watchedAs() {
       const text = await redis.hget(sweep, 'watchedAs');
-      if (text === null) return null;
-      const remedy = `HDEL ${sweep} watchedAs removes it; the timers of all todos are then set again.`;
-      return readJson(todoWatchSchema, text, { key: sweep, field: 'watchedAs', what: 'how todos are watched', remedy });
+      const at = { what: 'how todos are watched', key: sweep, field: 'watchedAs' } as const;
+      return text === null ? null : readJson(todoWatchSchema, text, at);
     },
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {
@@ -97,7 +96,6 @@ function timersFrom(due: string, flat: readonly string[]): Timer[] {
     const cut = member.indexOf(' ');
     const kind = TIMER_KINDS.find((one) => one === member.slice(0, cut));
     if (kind !== undefined) return [{ kind, key: member.slice(cut + 1), atMs: Number(flat[index + 1]) }];
-    const remedy = `ZREM removes the member; ZRANGE ${due} 0 -1 shows all.`;
-    throw unreadable({ key: due, what: 'timers of todos', remedy }, `${describe(member)} as a member`);
+    throw unreadable({ what: 'a timer of a todo', key: due }, describe(member));
   });
 }

@@ -32,7 +32,7 @@ it('status: a damaged value of one list is named as its failure, and the other l
 
 it.each([
   ['of the feed', 'health', ':sub:{ops}:health'],
-  ['of BullMQ', 'ops:failed', 'begins with "'],
+  ['of BullMQ', 'ops:failed', ':sub:{ops}:ops:*"'],
 ])('status: a key %s with another type is named, and the other subscriptions are shown', async (_, name, named) => {
   const crm = await startOtherCrm();
   const raw = {

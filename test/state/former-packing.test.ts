@@ -26,7 +26,7 @@ it('former packing: a record is read with its table of names; without the table,
   await expect(store.records('people', ['p1'])).rejects.toMatchObject({
     code: 'CF_STATE_UNREADABLE',
     message: expect.stringMatching(
-      /names:people", "2a7bdf79": expected the field names of records of list "people", found nothing\. .*DEL .*records:people/,
+      /names:people", "2a7bdf79": expected the field names of stored records, found nothing\. .*DEL .*records:/,
     ) as string,
   });
   await redis.hset(keys.names('acme', 'people'), '2a7bdf79', JSON.stringify(Object.keys(record)));
