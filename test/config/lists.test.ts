@@ -147,11 +147,6 @@ describe('lists: a ready-made list', () => {
     expect([deal?.images, lead_history?.images]).toEqual([true, true]);
   });
 
-  it('lists: true and false switch built-in lists too', () => {
-    const { people, memo } = listsOf({ people: false, memo: true });
-    expect([people.enabled, memo.enabled]).toEqual([false, true]);
-  });
-
   it('lists: a list of your own with the name of a ready-made one stays your own', () => {
     const path = 'people/history';
     const { people_history } = listsOf({

@@ -30,17 +30,6 @@ describe('identity: a record is known', () => {
     expect(new Set(keys).size).toBe(1);
     expect(keyOf({ ...row, '수정 날짜': '2026-03-02T00:00:00.000Z' })).not.toBe(keys[0]);
   });
-
-  it('by its content and place among equal rows of one page', () => {
-    const seen = new Map<string, number>();
-    const occurrence = (key: string): number => {
-      seen.set(key, (seen.get(key) ?? 0) + 1);
-      return seen.get(key)!;
-    };
-    const [first, second, third] = [1, 2, 3].map(() => keyOf({ type: 'stage' }, 'history', occurrence));
-    expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
-    expect(first).toBe(keyOf({ type: 'stage' }));
-  });
 });
 
 describe('identity: a record without a usable id', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileRules, withEveryField, withoutFields, type FieldRules } from '../../src/detect/rules.js';
+import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 
 const fields = ['이름', '담당자', '등급', '등급 사유', '수정 날짜', 'updatedAt'];
 const compared = (options?: FieldRules): string[] => fields.filter(compileRules('people', options).compares);
@@ -16,21 +16,6 @@ describe('rules: fields', () => {
       touch: false,
       collapse: true,
     });
-  });
-
-  it('name the rule that mutes a field: the first that matches', () => {
-    expect(muted({ ignore: ['등급*', '등*'], only: ['이름', '등급'] })).toEqual([
-      null,
-      'only',
-      'ignore: 등급*',
-      'ignore: 등급*',
-      'stamp',
-      'stamp',
-    ]);
-  });
-
-  it('mute everything when nothing is wanted', () => {
-    expect(compared({ only: [] })).toEqual([]);
   });
 
   it('treat further fields as kept by the system', () => {
@@ -65,25 +50,4 @@ describe('rules: a field pattern', () => {
       expect(['axb', 'ab', 'aab', 'a', 'b', 'a1', 'aa'].filter((other) => matches(name, other))).toEqual([]);
     },
   );
-});
-
-describe('rules: derived from others', () => {
-  const rules = () => compileRules('people', { ignore: ['등급'], touch: true });
-
-  it('leave out the fields that a schema change has moved, and say so', () => {
-    const without = withoutFields(rules(), new Set(['이름']));
-    expect([without.compares('이름'), without.mutedBy('이름')]).toEqual([false, 'schema']);
-    expect([without.compares('등급'), without.mutedBy('등급')]).toEqual([false, 'ignore: 등급']);
-    expect([without.compares('담당자'), without.mutedBy('담당자'), without.touch]).toEqual([true, null, true]);
-  });
-
-  it('are the same when there is nothing to leave out', () => {
-    const same = rules();
-    expect(withoutFields(same, new Set())).toBe(same);
-  });
-
-  it('compare every field but timestamps, to find what a rule has muted', () => {
-    const every = withEveryField(rules());
-    expect([every.compares('등급'), every.compares('수정 날짜')]).toEqual([true, false]);
-  });
 });

@@ -1,17 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintsOf, type StoredRecord } from '../../src/detect/stored-record.js';
-import type { UncheckedRecord } from '../../src/crm/record.js';
-import { compileRules } from '../../src/detect/rules.js';
-import {
-  createdAtOf,
-  deadlineOf,
-  doneAtOf,
-  isDone,
-  ownerOf,
-  teamsOf,
-  todoSide,
-  todoSides,
-} from '../../src/detect/todo.js';
+import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../../src/detect/todo.js';
 
 const SEOUL = 'Asia/Seoul';
 const NEW_YORK = 'America/New_York';
@@ -92,43 +80,5 @@ describe('todo: when it was created', () => {
     [{}, null],
   ])('%j says %s', (record, expected) => {
     expect(createdAtOf(record)).toBe(expected);
-  });
-});
-
-describe('todo: one side of a change', () => {
-  it('is what the record says, with its due date as an instant if it is one', () => {
-    const owner = { id: 'u1', name: '담당A' };
-    expect(todoSide({ 완료: false, '마지막 날짜': '2026-03-03T10:15:00+09:00', 담당자: owner })).toEqual({
-      done: false,
-      due: '2026-03-03T01:15:00.000Z',
-      owner: 'u1',
-    });
-    expect(todoSide({ 종료일: 'next week' })).toEqual({ done: null, due: 'next week', owner: null });
-    expect(todoSide({ 종료일: 'due 2026-03-03T10:15:00Z' }).due).toBe('due 2026-03-03T10:15:00Z');
-    expect(todoSide({ 종료일: '' }).due).toBeNull();
-  });
-});
-
-describe('todo: both sides of a change', () => {
-  const rules = compileRules('todo');
-  const printed = (record: UncheckedRecord): StoredRecord => ({
-    sequence: 1,
-    record: null,
-    fields: fingerprintsOf(record, rules),
-  });
-
-  it('as fingerprints say whether the due date changed, and nothing about the owner', () => {
-    const due = (date: string | null) => ({ '마지막 날짜': date, 담당자: { id: 'u1', name: '담당A' } });
-    const [before, same] = todoSides(printed(due('2026-03-03T01:15:00.000Z')), due('2026-03-03T01:15:00.000Z'), rules);
-    expect(before.due).toEqual(expect.any(String));
-    expect(same.due).toBe(before.due);
-    expect([before.owner, same.owner]).toEqual([undefined, undefined]);
-    const [, moved] = todoSides(printed(due('2026-03-03T01:15:00.000Z')), due('2026-03-04T01:15:00.000Z'), rules);
-    expect(moved.due).toEqual(expect.any(String));
-    expect(moved.due).not.toBe(before.due);
-    const [none, set] = todoSides(printed(due(null)), { '마지막 날짜': null, 종료일: '2026-03-03' }, rules);
-    expect(none.due).toBeNull();
-    expect(set.due).toEqual(expect.any(String));
-    expect(todoSides(printed({}), {}, rules)[1].due).toBeNull();
   });
 });

@@ -1,10 +1,8 @@
 import type { Queue } from 'bullmq';
 import { describe, expect, it } from 'vitest';
-import { addJobs } from '../../src/dispatch/deliveries.js';
 import { createLostJobs } from '../../src/dispatch/lost-jobs.js';
 import type { JobData, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { PermanentError } from '../../src/handlers/errors.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { createRecordGate } from '../../src/state/gate.js';
@@ -197,31 +195,6 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     await eventually(async () => expect(await pending()).toBe(0));
     expect(seen.toSorted()).toEqual([1, 2]);
     expect(warnings).toEqual([expect.stringMatching(/^1 .*added again/)]);
-  });
-
-  it('lost jobs: one that was added and became a dead letter during the search stays a dead letter', async () => {
-    const handle: Handle = () => {
-      throw new PermanentError('no luck');
-    };
-    const { put, queue, queues, gate, dead } = await fanOut(handle, { order }, 3_600_000);
-    await put([changeEvent({ record: 'r1', sequence: 1 })], 1);
-    const [job] = await queue.getWaiting();
-    const { id = '', data, name, timestamp } = job!;
-    await queue.drain();
-    const findLostJobs = createLostJobs({ workspaces: [WORKSPACE], queues, gate, logger: silentLog });
-    const search = () => findLostJobs([aSubscription('s', handle, { order })], () => undefined);
-    await search();
-    const getJobState = queue.getJobState.bind(queue);
-    queue.getJobState = async (...args) => {
-      const state = await getJobState(...args);
-      const entry = { id, logId: data.logId, kind: data.kind, type: name, atMs: timestamp };
-      await addJobs(queue, [{ workspace: WORKSPACE, group: data.group, entry }]);
-      await queue.resume();
-      await eventuallyDead(dead, 1);
-      return state;
-    };
-    await search();
-    expect(await dead.count()).toBe(1);
   });
 
   it('lost jobs: those of a paused queue are not lost', async () => {

@@ -107,38 +107,6 @@ describe('merge: changes of one record', () => {
     expect(mergeChanges([one])).toEqual({ taken: 1, event: one });
   });
 
-  it.each<[string, unknown, unknown]>([
-    ['a text', 'a', 'a'],
-    ['an absent value, once null and once an empty list', null, []],
-    ['references, in another order', [{ id: '1' }, { id: '2' }], [{ id: '2' }, { id: '1' }]],
-    ['a reference, its keys in another order', { id: '1', name: 'x' }, { name: 'x', id: '1' }],
-  ])('a field that has its first value again is dropped: %s', (_what, was, is) => {
-    const there = change('updated', 1, { from: { 담당자: was, 이름: 'a' }, to: { 담당자: 'other', 이름: 'b' } });
-    const back = change('updated', 2, { from: { 담당자: 'other', 이름: 'b' }, to: { 담당자: is, 이름: 'b' } });
-    expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '이름', before: 'a', after: 'b' }]);
-  });
-
-  it.each<[string, unknown, unknown, unknown]>([
-    ['a picture with a new signature', 'https://p/a?sig=1', 'https://p/b?sig=2', 'https://p/a?sig=3'],
-    ['a reference that loses a null', { id: '1', team: null }, { id: '2' }, { id: '1' }],
-    ['a name that is restored', { id: '1', name: 'x' }, { id: '1', name: 'y' }, { id: '1', name: 'x' }],
-  ])('%s is no change', (_what, a, b, c) => {
-    const there = change('updated', 1, { from: { '프로필 사진': a }, to: { '프로필 사진': b } });
-    const back = change('updated', 2, { from: { '프로필 사진': b }, to: { '프로필 사진': c } });
-    expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
-  });
-
-  it('a renamed reference is one change, even if other parts of it changed and changed back', () => {
-    const [was, between, is] = [
-      { id: '1', name: 'x' },
-      { id: '2', name: 'z' },
-      { id: '1', name: 'y' },
-    ];
-    const there = change('updated', 1, { from: { 담당자: was }, to: { 담당자: between } });
-    const back = change('updated', 2, { from: { 담당자: between }, to: { 담당자: is } });
-    expect(mergeChanges([there, back]).event?.data.changes).toEqual([{ field: '담당자', before: was, after: is }]);
-  });
-
   it('a field that a rule ignores now stays if an event named it, and a field that no event named is left out', () => {
     const comparisonOf = () => compileRules('people', { ignore: ['이름'] });
     const there = change('updated', 1, {

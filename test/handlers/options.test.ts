@@ -94,7 +94,6 @@ describe('subscription options', () => {
 
 const types =
   'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed; of todos also completed, reopened, rescheduled, reassigned, due_soon, overdue';
-const duration = "a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d'";
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
   'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle';
@@ -121,48 +120,12 @@ describe('invalid options: one sentence with path, subscription, what was found 
   it.each<[string, unknown, string]>([
     ['no object', 'ops', `webhook without a name: found "ops"; allowed: an object with ${keys}.`],
     ['no name', {}, `name of webhook without a name: found nothing; allowed: ${names}.`],
-    ['a name with a space', { name: 'a b' }, `name of webhook "a b": found "a b"; allowed: ${names}.`],
     [
       'a name too long',
       { name: 'x'.repeat(65) },
       `name of webhook with an unusable name: found a string of 65 characters; allowed: ${names}.`,
     ],
-    [
-      'on as text',
-      { name: 'a', on: 'crm.*' },
-      `on of webhook "a": found "crm.*"; allowed: an array of one or more event types.`,
-    ],
-    [
-      'on empty',
-      { name: 'a', on: [] },
-      `on of webhook "a": found an array of 0; allowed: an array of one or more event types.`,
-    ],
     ['a type that is none', { name: 'a', on: [7] }, `on[0] of webhook "a": found the number 7; allowed: ${types}.`],
-    [
-      'an unknown order',
-      { name: 'a', order: 'recrod' },
-      `order of webhook "a": found "recrod"; allowed: 'record' or 'none'.`,
-    ],
-    [
-      'half a concurrency',
-      { name: 'a', concurrency: 1.5 },
-      `concurrency of webhook "a": found the number 1.5; allowed: a whole number from 1 to 1000.`,
-    ],
-    [
-      'a duration without unit',
-      { name: 'a', timeout: 30_000 },
-      `timeout of webhook "a": found the number 30000; allowed: ${duration}, from '1ms' to '24d'.`,
-    ],
-    [
-      'more than a timer holds',
-      { name: 'a', retry: { maxDelay: '25d' } },
-      `retry.maxDelay of webhook "a": found "25d"; allowed: ${duration}, from '0ms' to '24d'.`,
-    ],
-    [
-      'retry as a number',
-      { name: 'a', retry: 3 },
-      `retry of webhook "a": found the number 3; allowed: an object with attempts, delay, maxDelay.`,
-    ],
     [
       'a delay beyond its maximum',
       { name: 'a', retry: { delay: '2m', maxDelay: '1m' } },
@@ -174,29 +137,14 @@ describe('invalid options: one sentence with path, subscription, what was found 
       `retry.delays of webhook "a": there is no such option (did you mean "delay"?); allowed: attempts, delay, maxDelay.`,
     ],
     [
-      'an unknown start',
-      { name: 'a', start: 'yesterday' },
-      `start of webhook "a": found "yesterday"; allowed: 'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'.`,
-    ],
-    [
       'a misspelled option',
       { name: 'a', concurency: 3 },
       `concurency of webhook "a": there is no such option (did you mean "concurrency"?); allowed: ${keys}.`,
     ],
     [
-      'settle without a unit',
-      { name: 'a', settle: 30 },
-      `settle of webhook "a": found the number 30; allowed: a duration in quotes with its unit, such as '250ms', '30s', '15m', '12h' or '7d', or { still, atMost }.`,
-    ],
-    [
       'settle with a bound below its wait',
       { name: 'a', settle: { still: '1m', atMost: '1s' } },
       `settle.atMost of webhook "a": found "1s"; allowed: a duration that is not shorter than still.`,
-    ],
-    [
-      'an option of something else',
-      { name: 'a', colour: 'red' },
-      `colour of webhook "a": there is no such option; allowed: ${keys}.`,
     ],
   ])('%s', (_what, options, sentence) => {
     const error = complaintAbout(options);

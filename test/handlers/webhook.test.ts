@@ -54,25 +54,6 @@ describe('webhook: a delivery', () => {
     });
   });
 
-  it('webhook: has one signature per secret, so that the old and the new one verify', async () => {
-    const receiver = await startReceiver();
-    await deliver({ url: receiver.url, secret: [secretOf(1), secretOf(2)] });
-    const one = only(receiver.received);
-    expect(String(one.headers['webhook-signature']).split(' ')).toHaveLength(2);
-    expect(verify(one, secretOf(1))).toEqual(verify(one, secretOf(2)));
-    expect(() => verify(one, secretOf(3))).toThrow('No matching signature found');
-  });
-
-  it('webhook: a changed body, id or time does not verify', async () => {
-    const receiver = await startReceiver();
-    await deliver({ url: receiver.url });
-    const one = only(receiver.received);
-    const later = String(Number(one.headers['webhook-timestamp']) + 1);
-    expect(() => verify({ ...one, body: one.body.replace('edited', 'edibed') })).toThrow();
-    expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-id': 'evt_other' } })).toThrow();
-    expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-timestamp': later } })).toThrow();
-  });
-
   it.each([200, 201, 202, 204, 299])('webhook: %i is success', async (status) => {
     const receiver = await startReceiver(() => ({ status }));
     await expect(deliver({ url: receiver.url })).resolves.toBeUndefined();
@@ -171,33 +152,15 @@ describe('webhook options', () => {
   const keys =
     'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, url, allowHosts, rate, disableAfter, secret';
   it.each<[string, object, string]>([
-    ['no url', { secret }, 'url of webhook "ops": found nothing; allowed: a URL that begins with https://.'],
     [
       'a url with a key, which is not shown',
       { url: 'http://ops.example/?k=sesame', secret },
       'url of webhook "ops": found a string of 28 characters; allowed: https (http is not encrypted), unless allowHosts names "ops.example".',
     ],
-    ['no secret', { url }, `secret of webhook "ops": found nothing; allowed: ${secrets}.`],
-    [
-      'a secret without prefix',
-      { url, secret: 'c2VjcmV0' },
-      `secret of webhook "ops": found a string of 8 characters; allowed: ${secrets}.`,
-    ],
-    [
-      'a secret too short',
-      { url, secret: 'whsec_c2VjcmV0' },
-      `secret of webhook "ops": found a string of 14 characters; allowed: ${secrets}.`,
-    ],
     [
       'a secret mistyped',
       { url, secret: secret.replace('B', '!') },
       `secret of webhook "ops": found a string of 50 characters; allowed: ${secrets}.`,
-    ],
-    ['no secrets', { url, secret: [] }, `secret of webhook "ops": found an array of 0; allowed: ${secrets}.`],
-    [
-      'allowHosts as text',
-      { url, secret, allowHosts: '127.0.0.1' },
-      'allowHosts of webhook "ops": found "127.0.0.1"; allowed: an array of host names, addresses or CIDR ranges.',
     ],
     [
       'a host with a port',

@@ -14,18 +14,6 @@ const aReader = (): EventLog =>
   });
 
 describe('the log reader', () => {
-  it('log: a read returns the events after an offset, oldest first, up to the count', async () => {
-    const reader = aReader();
-    const ids = await appendEvents(test.redis, test.keys, events);
-
-    expect(await reader.read(WORKSPACE, '0', 2)).toEqual([
-      { logId: ids[0], event: events[0] },
-      { logId: ids[1], event: events[1] },
-    ]);
-    expect(await reader.read(WORKSPACE, ids[1]!, 10)).toEqual([{ logId: ids[2], event: events[2] }]);
-    expect(await reader.read(WORKSPACE, ids[2]!, 10)).toEqual([]);
-  });
-
   it('log: the event of an entry with other fields is read', async () => {
     const log = test.keys.log(WORKSPACE);
     const json = JSON.stringify(events[0]);
@@ -56,25 +44,6 @@ describe('the log reader', () => {
 
     expect(first).toHaveLength(50);
     expect([...first, ...rest].map(({ logId }) => logId)).toEqual(ids);
-  });
-
-  it('log: the tail is the newest log id, or 0 for an empty log', async () => {
-    const reader = aReader();
-    expect(await reader.tail(WORKSPACE)).toBe('0');
-
-    const ids = await appendEvents(test.redis, test.keys, events);
-
-    expect(await reader.tail(WORKSPACE)).toBe(ids[2]);
-  });
-
-  it('log: a wait ends when an event is appended', async () => {
-    const reader = aReader();
-    const waiting = reader.waitForMore(WORKSPACE, '0', 10_000, never);
-
-    await appendEvents(test.redis, test.keys, events);
-
-    expect(await waiting).toBe(true);
-    await reader.close();
   });
 
   it('log: a wait ends at its timeout and when it is aborted', async () => {

@@ -136,12 +136,4 @@ describe('notices', () => {
     for (let turn = 0; turn < 6; turn += 1) await after.look(late('people'));
     expect((await events()).map(({ type }) => type)).toEqual(['changefeed.list.late']);
   });
-
-  it('notice: the end of a problem that an earlier release kept without facts is not reported', async () => {
-    const { redis: connection, keys } = redis;
-    await connection.hset(keys.notices('acme'), 'open list.late list:people', '1');
-    const watcher = watching();
-    for (let turn = 0; turn < 2; turn += 1) await watcher.look();
-    expect([await events(), await connection.hkeys(keys.notices('acme'))]).toEqual([[], []]);
-  });
 });

@@ -72,21 +72,6 @@ describe('the retention of the log', () => {
     expect((await counts()).reduce((sum, count) => sum + count, 0)).toBe(4_545);
   });
 
-  it('retention: excess events are removed in steps unless a subscription has not read them', async () => {
-    const ids = await minutes(4_500);
-    const retention = { ageMs: 365 * DAY, events: 100 };
-    await reads('books', ids[4_000]!);
-    expect(await trim({ retention })).toMatchObject({ dropped: 4_000 });
-    await reads('books', ids.at(-1)!);
-    expect(await trim({ retention })).toMatchObject({ dropped: 400 });
-    expect(await left()).toEqual(ids.slice(-100));
-  });
-
-  it('retention: without subscriptions only age and count decide', async () => {
-    await minutes(30);
-    expect(await trim({ readers: [], retention: { ageMs: 10 * MINUTE, events: 3 } })).toMatchObject({ dropped: 27 });
-  });
-
   it('retention: an unconfigured subscription keeps its unread events for 7 days', async () => {
     const ids = await minutes(30);
     await reads('books', ids.at(-1)!);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
-import type { Checkpoint, Step, SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import type { Checkpoint, Step, SweepStore } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
 
 const checkpoint: Checkpoint = {
@@ -13,14 +13,6 @@ const checkpoint: Checkpoint = {
   pages: 1,
   counts: noCounts(),
   firstPage: 'p1',
-};
-const summary: SweepSummary = {
-  sweepId: 'todo-1',
-  startedAt: '2026-03-01T00:00:00.000Z',
-  completedAt: '2026-03-01T00:01:00.000Z',
-  mode: 'baseline',
-  pages: 2,
-  counts: noCounts(),
 };
 const event = { id: 'evt_1', type: 'crm.todo.created' } as unknown as ChangeEvent;
 const write = { key: 't1', state: { digest: 'd1', sequence: 1, image: '{"id":"t1","내용":"전화\\n하기"}' }, event };
@@ -50,20 +42,6 @@ describe('the memory of a sweep', () => {
     });
   const logged = (): Promise<number> => redis.redis.xlen(redis.keys.log('acme'));
 
-  it('commit: records, events and checkpoint of a page are stored together', async () => {
-    const store = open();
-    expect(await store.commit('todo', page(await acquire(store)))).toEqual({ outcome: 'committed', events: 1 });
-    expect(await store.digests('todo', ['t1', 'unknown'])).toEqual(['d1', null]);
-    expect(await store.records('todo', ['t1', 'unknown'])).toEqual([write.state, null]);
-    expect(await store.load('todo')).toEqual({
-      checkpoint,
-      cursors: ['c2'],
-      cutOff: false,
-      state: { baselineAt: null, quiet: false, lastSweep: null },
-    });
-    expect(await logged()).toBe(1);
-  });
-
   it('commit: a page that the client sends twice after a broken connection is stored once', async () => {
     const store = createSweepStore(twice(), redis.keys, 'acme');
     const token = await acquire(open());
@@ -74,30 +52,6 @@ describe('the memory of a sweep', () => {
     // The next page is another step, even with the same contents.
     await open().commit('todo', { ...page(token), schema });
     expect([await logged(), (await store.schema('todo')).rows]).toEqual([2, 2]);
-  });
-
-  it('commit: the last page completes the sweep; the time of the first baseline stays', async () => {
-    const store = open();
-    const token = await acquire(store);
-    await store.commit('todo', page(token));
-    await store.commit('todo', { token, checkpoint: null, summary, writes: [] });
-    const later = { ...summary, sweepId: 'todo-2', completedAt: '2026-03-02T00:00:00.000Z' };
-    await store.commit('todo', { token, checkpoint: null, summary: later, writes: [] });
-    expect(await store.load('todo')).toEqual({
-      checkpoint: null,
-      cursors: [],
-      cutOff: false,
-      state: { baselineAt: summary.completedAt, quiet: false, lastSweep: later },
-    });
-  });
-
-  it('lease: one sweep at a time holds a list, with a token of its own', async () => {
-    const store = open();
-    const first = await acquire(store);
-    expect(await open().acquire('todo', 60_000)).toMatchObject({ outcome: 'held', holder: first });
-    expect(await open().acquire('memo', 60_000)).toMatchObject({ outcome: 'acquired' });
-    await store.release('todo', first);
-    expect(await acquire(open())).not.toBe(first);
   });
 
   it('lease: a Redis that lost the writes of a lease gives no token twice', async () => {
@@ -125,19 +79,5 @@ describe('the memory of a sweep', () => {
     const token = await acquire(store);
     expect(await open().renew('todo', token, 60_000)).toBe(true);
     expect(await store.acquire('todo', 60_000)).toMatchObject({ outcome: 'held', holder: token });
-  });
-
-  it('lease: a sweep that lost its lease writes nothing and leaves the lease of its successor alone', async () => {
-    const store = open();
-    const old = await acquire(store);
-    await redis.redis.del(redis.keys.lease('acme', 'todo'));
-    expect(await store.commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: null });
-    const young = await acquire(store);
-    expect(await store.commit('todo', page(old))).toEqual({ outcome: 'fenced', holder: young });
-    expect(await store.renew('todo', old, 60_000)).toBe(false);
-    await store.release('todo', old);
-    expect(await store.abandon('todo', old)).toEqual({ outcome: 'fenced', holder: young });
-    expect(await store.renew('todo', young, 60_000)).toBe(true);
-    expect([await logged(), await store.digests('todo', ['t1'])]).toEqual([0, [null]]);
   });
 });

@@ -4,16 +4,9 @@ import { ChangefeedError } from '../../src/errors.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { listedApi } from '../support/listed.js';
 import { rowsOfGate } from '../support/night.js';
+import { people, person } from '../support/named-people.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
-
-const person = (id: string, name = id): UncheckedRecord => ({
-  id,
-  이름: name,
-  '수정 날짜': '2026-03-01T00:00:00.000Z',
-});
-const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
-  Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
 describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_000 }, () => {
   const redis = useRedis();

@@ -2,16 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Held } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
+import { people, person } from '../support/named-people.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
-const person = (id: string, name = id): UncheckedRecord => ({
-  id,
-  이름: name,
-  '수정 날짜': '2026-03-01T00:00:00.000Z',
-});
-const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
-  Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 const OFF = { maxShare: 1, maxCount: 100 };
 
 describe('creations: a small list that was replaced', () => {
@@ -131,17 +125,6 @@ describe('creations: held ones', () => {
     await store.acceptHeld('people');
     expect((await sweep()).held).toBeUndefined();
     expect(await eventLines()).toEqual(people(300, 'new').map(({ id }) => `created ${String(id)} 1`));
-  });
-
-  it('of a replaced list are reported when accepted, and its removals as well', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = people(50, 'other');
-    await sweep();
-    await store.acceptHeld('people');
-    expect((await sweep()).counts).toMatchObject({ created: 50, deleted: 50 });
-    expect(await eventLines()).toHaveLength(100);
   });
 
   it('are held when all of them follow the known records on one page', async () => {

@@ -83,14 +83,6 @@ describe('read ahead:', () => {
     expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
   });
 
-  it('requests nothing ahead where the stored pages do not join', async () => {
-    const pages = storedPages(10).map((page, index) => (index === 2 ? { ...page, cursor: 'elsewhere' } : page));
-    const run = readAhead({ pages, most: 8 });
-    await readKnown(run, 1);
-    await readKnown(run, 2);
-    expect(run.pagesAsked()).toEqual([1, 2]);
-  });
-
   it('requests the page that is expected next at once, and drops the others when it is closed', () => {
     const run = readAhead({ pages: [], most: 8 });
     run.ahead.expect({ page: 1, cursor: null });

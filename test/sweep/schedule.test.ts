@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ChangefeedError } from '../../src/errors.js';
-import { noCounts } from '../../src/sweep/counts.js';
-import {
-  failureAfter,
-  nextSweepMs,
-  usualPeriodMs,
-  walkLoadOf,
-  type ListFailure,
-  type Pace,
-} from '../../src/sweep/schedule.js';
+import { failureAfter, nextSweepMs, type ListFailure, type Pace } from '../../src/sweep/schedule.js';
 
 const NOW = Date.parse('2026-03-01T09:00:00.000Z');
 const at = (offsetMs: number): string => new Date(NOW + offsetMs).toISOString();
@@ -112,19 +104,6 @@ describe('schedule: a list without an interval, or with a short one', () => {
     expect(next(900_000, took(9_000, 1_000))).toBe(30_000);
     expect(next(900_000, took(99_000, 90_000))).toBe(90_000);
     expect(next(900_000, null)).toBe(300_000);
-  });
-
-  it('has the time of its last sweep as its usual period', () => {
-    expect(usualPeriodMs(AT_ONCE, took(99_000, 40_000))).toBe(40_000);
-    expect(usualPeriodMs(AT_ONCE, took(99_000, 10))).toBe(1_000);
-    expect(usualPeriodMs(EVERY_MINUTE, took(99_000, 90_000))).toBe(90_000);
-    expect(usualPeriodMs(EVERY_MINUTE, took(99_000, 10))).toBe(60_000);
-  });
-
-  it('weighs by its pages and by the changes that its walks have found', () => {
-    const lastSweep = { ...took(99_000, 5_000), mode: 'changes' as const, counts: noCounts(), foundByWalks: 2 };
-    expect(walkLoadOf({ lastSweep }, AT_ONCE)).toEqual({ pages: 10, changesPerSecond: 2, isBackground: false });
-    expect(walkLoadOf({ lastSweep: null }, AT_ONCE)).toBeNull();
   });
 
   it('waits, as a background list, until its walks have taken no more than their part of the requests', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SweepStore } from '../../src/sweep/store.js';
+import { dyingStore } from '../support/dying-store.js';
 import { listedApi } from '../support/listed.js';
 import { people, person } from '../support/people-rows.js';
 import { useRedis } from '../support/redis.js';
@@ -191,15 +191,7 @@ describe('schema drift: a crash before, in or after a survey', () => {
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
     api.records = people(30, (n) => ({ 출처: 'web', ...(n % 10 === 0 ? { 이름: 'changed' } : {}) }));
-    let writes = 0;
-    const dying: SweepStore = {
-      ...store,
-      commit: async (list, commit) => {
-        const result = await store.commit(list, commit);
-        if ((writes += 1) === fatal) throw new Error('killed');
-        return result;
-      },
-    };
+    const { dying } = dyingStore(store, fatal);
     await sweep({ store: dying }).catch(() => undefined);
     await sweep();
     await sweep();

@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { createMirrorStore } from '../../src/state/mirror-store.js';
-import type { SweepStore } from '../../src/sweep/store.js';
+import { dyingStore } from '../support/dying-store.js';
 import { listedApi } from '../support/listed.js';
+import { people, person } from '../support/named-people.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 
 const AT = '2026-03-01T00:00:00.000Z';
-const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({
-  id,
-  이름: name,
-  '수정 날짜': AT,
-  ...more,
-});
-const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
-  Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
 const OLD = { source: 'https://old.example/api' };
 const NEW = { source: 'https://new.example/api' };
@@ -118,21 +111,11 @@ describe('resync: at another address', () => {
     await sweep(OLD);
     api.records = people(7, 'other');
     await store.forgetBaseline('people');
-    let writes = 0;
-    const mortally = async <R>(write: Promise<R>): Promise<R> => {
-      const result = await write;
-      if ((writes += 1) === fatal) throw new Error('killed');
-      return result;
-    };
-    const mortal: SweepStore = {
-      ...store,
-      commit: (list, commit) => mortally(store.commit(list, commit)),
-      promotePages: (list, pages) => mortally(store.promotePages(list, pages)),
-    };
-    await sweep({ ...NEW, store: mortal }).catch(() => undefined);
+    const { dying, writes } = dyingStore(store, fatal);
+    await sweep({ ...NEW, store: dying }).catch(() => undefined);
     for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep(NEW);
     expect(await eventLines()).toEqual([]);
     expect((await store.schema('people')).rows).toBe(7);
-    expect(writes).toBeGreaterThanOrEqual(Math.min(fatal, 5));
+    expect(writes()).toBeGreaterThanOrEqual(Math.min(fatal, 5));
   });
 });

@@ -3,18 +3,9 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { dumpOf } from '../support/dump.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
+import { people, person } from '../support/named-people.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
-
-const AT = '2026-03-01T00:00:00.000Z';
-const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({
-  id,
-  이름: name,
-  '수정 날짜': AT,
-  ...more,
-});
-const people = (count: number, prefix = 'p'): UncheckedRecord[] =>
-  Array.from({ length: count }, (_, index) => person(`${prefix}${index}`));
 
 const OLD = { source: 'https://old.example/api' };
 const NEW = { source: 'https://new.example/api' };
@@ -158,15 +149,6 @@ describe('source: another address with the same contents', () => {
     await sweep(NEW);
     expect(api.asked).toEqual(['10']);
     expect(await eventLines()).toEqual([]);
-  });
-
-  it('binds a list that was swept without a source', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep } = sweptList(redis, api);
-    await sweep();
-    await sweep(OLD);
-    api.records = people(12, 'other');
-    await expect(sweep(NEW)).rejects.toMatchObject(REFUSED);
   });
 });
 

@@ -38,21 +38,6 @@ describe('unchanged page:', () => {
     expect(calls).toEqual(['commit']);
   });
 
-  it('next to a changed one: only the changed one is compared', async () => {
-    const api = listedApi(['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
-    const { sweep, store, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = api.records.map((record) => (record['id'] === 'c' ? person('c', 'changed') : record));
-    const compared: string[] = [];
-    const watched: SweepStore = {
-      ...store,
-      digests: (list, keys) => (compared.push(...keys), store.digests(list, keys)),
-    };
-    expect(await sweep({ store: watched })).toMatchObject({ counts: { seen: 5, unchanged: 4, edited: 1 } });
-    expect(compared).toEqual(['c', 'd']);
-    expect(await eventLines()).toEqual(['updated c 1']);
-  });
-
   it.each([
     ['is compared again after another page has shown one of its records differently', true],
     ['hides a change if it is not forgotten then (control)', false],
@@ -119,20 +104,6 @@ describe('unchanged page:', () => {
     api.asked.length = 0;
     expect(await sweep()).toMatchObject({ counts: { seen: 5, unchanged: 5 } });
     expect(api.asked).toEqual(['4']);
-  });
-
-  it('a baseline that is taken again compares every page', async () => {
-    const api = listedApi(['a', 'b', 'c'].map((id) => person(id)));
-    const { sweep, store } = sweptList(redis, api);
-    await sweep();
-    await store.forgetBaseline('people');
-    const compared: string[] = [];
-    const watched: SweepStore = {
-      ...store,
-      digests: (list, keys) => (compared.push(...keys), store.digests(list, keys)),
-    };
-    expect(await sweep({ store: watched })).toMatchObject({ mode: 'baseline' });
-    expect(compared).toEqual(['a', 'b', 'c']);
   });
 
   it('a damaged page is refused with the name of its key', async () => {

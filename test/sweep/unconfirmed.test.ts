@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { UncheckedRecord } from '../../src/crm/record.js';
 import { UNCONFIRMED } from '../../src/detect/removal.js';
 import { ChangefeedError } from '../../src/errors.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
+import { people, person } from '../support/named-people.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
-
-const person = (id: string): UncheckedRecord => ({ id, 이름: id, '수정 날짜': '2026-03-01T00:00:00.000Z' });
-const people = (count: number): UncheckedRecord[] => Array.from({ length: count }, (_, index) => person(`p${index}`));
 
 const giveUp = async (store: SweepStore): Promise<void> => {
   const lease = await store.acquire('people', 60_000);

@@ -200,18 +200,6 @@ describe('due times', () => {
       expect(await told(list)).toEqual([`overdue ${near}`, `due_soon ${far}`]);
     });
 
-    it('dueSoon lengthened without images: events name the due time that was set', async () => {
-      const list = open();
-      const due = list.inHours(5);
-      const record = written('a', { due });
-      await list.sweep([record], 0, { watch: led(1), images: false });
-      await rebuildTimers(list.todos, led(1), list.clock);
-      await rebuildTimers(list.todos, led(10), list.clock);
-      await list.sweep([record], 4.5, { watch: led(10), images: false });
-      await list.fire();
-      expect(await told(list)).toEqual([`due_soon ${due}`]);
-    });
-
     it.each([true, false])(
       'switched off: a todo that was moved meanwhile keeps no old time, images %s',
       async (images) => {
@@ -243,21 +231,6 @@ describe('due times', () => {
         expect(await told(list)).toEqual([]);
       },
     );
-  });
-
-  it('due times: after a baseline, no timer is set once more, so a long list is swept again at once', async () => {
-    const list = open();
-    const records = Array.from({ length: 30 }, (_, index) => written(`t${index}`, { due: list.inHours(index - 10) }));
-    await list.sweep(records);
-    const set: string[] = [];
-    const store = { ...list.todos, set: (key: string) => Promise.resolve(void set.push(key)) };
-    await rebuildTimers(store, watch, list.clock);
-    expect(set).toEqual([]);
-    await rebuildTimers(store, { ...watch, dueSoonMs: HOUR_MS }, list.clock);
-    // Those that are overdue, or due soon by the options before, have nothing to be set.
-    expect(set).toEqual([]);
-    await rebuildTimers(store, { ...watch, dueSoonMs: 30 * HOUR_MS }, list.clock);
-    expect(set).toEqual([]);
   });
 
   describe('no timer without an event', () => {

@@ -44,34 +44,9 @@ describe('waiting names', () => {
     expect([again(second, second + 900), again(second, second + 1_000)]).toEqual([true, false]);
   });
 
-  it('waiting names: a complete sweep has shown what was named before it, and not what was named meanwhile', () => {
-    const names = waiting(['p5']);
-    names.add('p6', { atMs: NAMED + 2_000, by: MEMO });
-    names.walked(NAMED + 1_000);
-    expect(pages(names)).toEqual([6]);
-  });
-
-  it('waiting names: a record that is not known is counted once', () => {
-    const names = waiting(['nobody', 'p5']);
-    expect([names.byPage(pageOf).unknown, names.byPage(pageOf).unknown, names.size]).toEqual([1, 0, 1]);
-  });
-
   it('waiting names: only the last thousand wait', () => {
     const names = waiting(Array.from({ length: 1_100 }, (_, n) => `p${n}`));
     expect([names.size, pages(names)[0]]).toEqual([1_000, 100]);
-  });
-
-  it('waiting names: what was not read waits again, for all that named it', () => {
-    const names = waiting(['p5']);
-    names.taken(['p5']);
-    expect(names.size).toBe(0);
-    names.add('p5', { atMs: NAMED + 1, by: new Set(['another']) });
-    names.again(['p5']);
-    expect(names.giveBack()).toEqual([
-      { id: 'p5', by: 'another', atMs: NAMED + 1 },
-      { id: 'p5', by: 'crm.memo.created', atMs: NAMED + 1 },
-    ]);
-    expect(names.size).toBe(0);
   });
 
   it('waiting names: whether a name was right is known when its record was shown, unless changes were left to the walk', () => {
