@@ -151,20 +151,6 @@ export default {
     expect(frameIn(50)[0]).not.toContain('|');
   });
 
-  it('problems of a configuration: of JSON too, its variables included', async () => {
-    const { places } = await problemsOf({
-      'changefeed.config.json': `{ "$schema": "x", "workspaces": [
-  { "name": "a b", "baseUrl": "https://x", "token": "\${CF_TEST_UNSET}" }
-], "subscriptions": [{ "handler": "webhok", "name": "x" }, { "handler": "ndjson", "name": "x y" }] }`,
-    });
-    expect(places).toEqual([
-      'changefeed.config.json:2:5: workspaces[0].name',
-      'changefeed.config.json:2:44: workspaces[0].token',
-      'changefeed.config.json:3:24: subscriptions[0].handler',
-      'changefeed.config.json:3:83: subscriptions[1].name',
-    ]);
-  });
-
   it.each([
     [
       'changefeed.config.json',
@@ -212,22 +198,5 @@ export default {
       'handlers/late.ts': 'export const late = {\n',
     });
     expect(message).toMatch(/^handlers\/late\.ts:2:1: it has a syntax error: /);
-  });
-
-  it('problems of a configuration: are data as well', async () => {
-    writeFileSync(join(cwd, 'changefeed.config.json'), '{ "workspaces": [{ "name": "a" }],\n  "log": 1 }');
-    const error = await loadConfig({ cwd, env: {} }).catch((thrown: unknown) => thrown as ChangefeedError);
-    const problem = 'found the number 1; allowed: an object with retention';
-    expect((error as ChangefeedError).facts).toMatchObject({ source: 'changefeed.config.json' });
-    expect((error as ChangefeedError).facts['problems']).toContainEqual({
-      path: ['log'],
-      problem,
-      place: {
-        file: 'changefeed.config.json',
-        line: 2,
-        column: 3,
-        lines: ['{ "workspaces": [{ "name": "•" }],', '  "log": 1 }'],
-      },
-    });
   });
 });

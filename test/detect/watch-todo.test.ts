@@ -88,17 +88,6 @@ describe('todo events: derived from a change', () => {
     expect(verbs(moved(fields))).toEqual(expected);
   });
 
-  it('rescheduled names start and end, in either spelling, and nothing else', () => {
-    const names = (fields: UncheckedRecord, from: UncheckedRecord): (string | undefined)[] =>
-      moved(fields, from).watched.derived.flatMap(({ data }) => data.changes.map(({ field }) => field));
-    const written = { '시작 날짜': LATER, '마지막 날짜': LATER, 이름: '방문' };
-    expect(names(written, { ...OPEN, '시작 날짜': DUE })).toEqual(['마지막 날짜', '시작 날짜']);
-    const { '마지막 날짜': _, ...rest } = OPEN;
-    const wild = { ...rest, 시작일: DUE, 종료일: DUE };
-    expect(verbs(moved({ 시작일: LATER, 종료일: LATER }, wild))).toEqual(['crm.todo.rescheduled']);
-    expect(names({ 시작일: LATER, 종료일: LATER }, wild)).toHaveLength(2);
-  });
-
   it('fields that rules leave out derive nothing', () => {
     const muted = compileRules('todo', { ignore: ['완료', '완료 날짜', '담당자'] }, WATCH);
     const record = { ...OPEN, 완료: true, 담당자: lee, 이름: '방문', '수정 날짜': '2026-03-01T11:00:05.000Z' };
@@ -151,22 +140,6 @@ describe('todo events: derived from a change', () => {
 
 describe('todo timers:', () => {
   const soon = at(DUE) - WATCH.dueSoonMs;
-
-  it('move with the date, and are removed when the todo is done or has no due date', () => {
-    expect(moved({ '마지막 날짜': LATER }).watched).toMatchObject({
-      timers: [
-        { kind: 'due_soon', atMs: at(LATER) - WATCH.dueSoonMs },
-        { kind: 'overdue', atMs: at(LATER) },
-      ],
-      since: observation.observedAt,
-    });
-    for (const fields of [{ 완료: true }, { '마지막 날짜': null }])
-      expect(moved(fields).watched.timers).toEqual(NO_TIMERS);
-    expect(NO_TIMERS).toEqual([
-      { kind: 'due_soon', atMs: null },
-      { kind: 'overdue', atMs: null },
-    ]);
-  });
 
   it('in the past fire at once, except "due soon" of an overdue todo', () => {
     const past = '2026-03-01T11:30:00.000Z';

@@ -39,22 +39,6 @@ describe('stalled', () => {
     await eventually(async () => expect(await ops(fanOut)).toMatchObject({ lagEvents: 0, stalledSince: null }));
   });
 
-  it('stalled: an event that has no job', async () => {
-    const fanOut = await running();
-    const queue = fanOut.queues.of('ops');
-    await queue.pause();
-    await fanOut.append(1);
-    const [job] = await eventually(async () => {
-      const jobs = await queue.getWaiting();
-      expect(jobs).toHaveLength(1);
-      return jobs;
-    });
-    await job!.remove();
-    await queue.resume();
-    fanOut.clock.skip(STALLED_MS);
-    expect((await ops(fanOut)).stalledSince).not.toBeNull();
-  });
-
   it('stalled: an event that has no job, although an event of another record waits for its retry', async () => {
     const fanOut = await running({ retry: { attempts: 3, delayMs: 3_600_000, maxDelayMs: 3_600_000 } }, () => {
       throw new Error('not now');

@@ -52,15 +52,6 @@ describe('bullmq handler', () => {
     await eventually(() => expect(seen).toEqual([[event.id, event.type, event]]));
   });
 
-  it('bullmq handler: adds the events of a record in order', async () => {
-    const seen: string[] = [];
-    const subscription = subscribe();
-    const subjects = Array.from({ length: 50 }, (_, number) => `record-${number}`);
-    for (const subject of subjects) await send(subscription, sampleEvent(subject));
-    work((job) => seen.push(job.data.subject));
-    await eventually(() => expect(seen).toEqual(subjects));
-  });
-
   it('bullmq handler: adds an event once while its job is stored', async () => {
     const subscription = subscribe();
     await send(subscription);

@@ -76,12 +76,6 @@ describe('ndjson: a file', () => {
     expect(await readdir(folder)).toEqual(['events.ndjson']);
   });
 
-  it('ndjson: creates no file before the first event', async () => {
-    const subscription = ndjson({ name: 'out', path: join(folder, 'events.ndjson') });
-    await subscription.close?.();
-    expect(await readdir(folder)).toEqual([]);
-  });
-
   it('ndjson: keeps the order of concurrent events and the existing lines', async () => {
     const path = join(folder, 'events.ndjson');
     const first = ndjson({ name: 'out', path });

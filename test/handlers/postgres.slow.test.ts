@@ -97,20 +97,6 @@ describe.skipIf(absent !== null)('postgres reach', () => {
 });
 
 describe.skipIf(absent !== null)('postgres order', () => {
-  it('postgres order: late and repeated events leave the row of the newest one', async () => {
-    const subscription = mirror();
-    const first = step({ after: { v: 1 }, sequence: 1 });
-    const second = step({ after: { v: 2 }, sequence: 2 });
-    await send(subscription, second, first, second, first);
-    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 2 }, sequence: '2' }]);
-  });
-
-  it('postgres order: late events do not bring a removed record back', async () => {
-    const subscription = mirror();
-    await send(subscription, step({ verb: 'deleted', sequence: 3 }), step({ after: { v: 2 }, sequence: 2 }));
-    expect(await rows('data, sequence, deleted')).toEqual([{ data: null, sequence: '3', deleted: true }]);
-  });
-
   it.each([
     [false, null],
     [true, { id: 'gone', v: 1 }],

@@ -204,13 +204,6 @@ describe('problems', () => {
     );
   });
 
-  it('problems: a reason without a full stop gets one', () => {
-    const [problem] = problemsWith({
-      subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'moved', missing: false } })],
-    });
-    expect(problem!.message).toContain(': moved. Its events wait.');
-  });
-
   it('problems: records of another source are named as such', () => {
     const other = {
       why: 'replaced',

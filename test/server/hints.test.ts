@@ -114,11 +114,6 @@ describe('hint: POST /hints/<workspace>', () => {
     expect(await queued()).toEqual(['p1']);
   });
 
-  it('accepts the empty request by which the vendor checks an address', async () => {
-    const { url } = await serving();
-    expect((await post(`${url}/hints/acme`, '')).status).toBe(200);
-  });
-
   it('is refused without the token of this workspace', async () => {
     const { url, queued } = await serving();
     const body = JSON.stringify({ list: 'people', ids: ['a'] });

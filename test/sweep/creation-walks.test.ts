@@ -47,16 +47,6 @@ describe('creations: rows known by their content', () => {
     expect((await sweep()).counts).toMatchObject({ created: 900, held: 0 });
     expect(await eventLines()).toHaveLength(900);
   });
-
-  it('that are all different are held, sweep after sweep', async () => {
-    const api = listedApi(rows(0, 60), 50);
-    const { sweep, eventLines } = sweptList(redis, api, 'activity');
-    await sweep();
-    api.records = rows(1_000, 60);
-    for (let sweeps = 0; sweeps < 3; sweeps += 1)
-      expect((await sweep()).held?.at(-1)).toMatchObject({ what: 'creations', why: 'replaced', count: 60 });
-    expect(await eventLines()).toEqual([]);
-  });
 });
 
 describe('creations: a walk that is interrupted', () => {

@@ -51,18 +51,6 @@ async function readKnown(run: ReturnType<typeof readAhead>, page: number): Promi
 }
 
 describe('read ahead:', () => {
-  it('requests more pages ahead with every page that fits, up to the limit', async () => {
-    const run = readAhead({ pages: storedPages(30), most: 4 });
-    await readKnown(run, 1);
-    expect(run.pagesAsked()).toEqual([1, 2]);
-    await readKnown(run, 2);
-    expect(run.pagesAsked()).toEqual([1, 2, 3, 4]);
-    await readKnown(run, 3);
-    expect(run.pagesAsked()).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    await readKnown(run, 4);
-    expect(run.pagesAsked()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  });
-
   it('drops what was requested ahead when a page names another cursor, and begins again with one page', async () => {
     const run = readAhead({ pages: storedPages(30), most: 8 });
     await readKnown(run, 1);
@@ -81,15 +69,6 @@ describe('read ahead:', () => {
     expect(await reading).toMatchObject({ known: null });
     await readKnown(run, 4);
     expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
-  });
-
-  it('requests the page that is expected next at once, and drops the others when it is closed', () => {
-    const run = readAhead({ pages: [], most: 8 });
-    run.ahead.expect({ page: 1, cursor: null });
-    expect(run.pagesAsked()).toEqual([1]);
-    run.ahead.expect({ page: 2, cursor: 'b' });
-    run.ahead.close();
-    expect(run.asked.every(({ dropped }) => dropped())).toBe(true);
   });
 
   it('requests one page after another when the limit is 0', async () => {

@@ -57,14 +57,6 @@ describe('sweep log', () => {
     expect(levels()).toEqual(['info', 'debug', 'info', 'debug', 'info']);
   });
 
-  it('logs: counts that are zero are left out', () => {
-    const { lines, sweep } = logged();
-    sweep({ created: 2 });
-    expect(lines).toEqual([
-      'info sweep complete {"list":"people","sweepId":"s","mode":"changes","pages":1,"seen":3,"created":2,"ms":0}',
-    ]);
-  });
-
   it('logs: the sweeps of a minute are summed up in one line', () => {
     const { lines, sweep, request, pass } = logged();
     for (let turn = 0; turn < 60; turn += 1) {

@@ -68,23 +68,6 @@ describe('due times', () => {
     expect(await list.eventLines()).toEqual(['updated a 1', 'completed a 1']);
   });
 
-  it('due times: no event for a todo that is deleted, missing or rescheduled', async () => {
-    const list = open();
-    const due = list.inHours(1);
-    const stays = written('stays', { due: list.inHours(500) });
-    await list.sweep([stays, written('gone', { due }), written('moved', { due })]);
-    const moved = written('moved', { due: list.inHours(9) });
-    await list.sweep([stays, moved], 2);
-    await list.fire();
-    expect(await firedEvents(list)).toEqual(['crm.todo.due_soon moved 1']);
-    await list.sweep([stays, moved]);
-    await list.fire();
-    await list.sweep([stays, moved], 7);
-    await list.fire();
-    expect((await firedEvents(list)).slice(1)).toEqual(['crm.todo.overdue moved 1 late']);
-    expect(await list.eventLines()).toContain('deleted gone 1');
-  });
-
   it('due times: each event is emitted once, however many processes fire the timers at the same time', async () => {
     const list = open();
     const records = Array.from({ length: 250 }, (_, index) => written(`t${index}`, { due: list.inHours(1) }));
