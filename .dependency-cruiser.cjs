@@ -13,15 +13,16 @@ const mayImport = {
   handlers: ['schema-kit', 'redis', ...leaves],
   detect: ['crm', 'events', 'errors'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
-  sweep: ['api', 'detect', 'redis', ...leaves],
+  // What these use of Redis is what state exports: they import its types only (a rule below), and the wiring gives them the stores.
+  sweep: ['api', 'detect', 'redis', 'state', ...leaves],
   doctor: ['api', 'handlers', 'schema-kit', 'redis', ...leaves],
-  todos: ['detect', ...leaves],
-  dispatch: ['handlers', 'redis', ...leaves],
+  todos: ['detect', 'state', ...leaves],
+  dispatch: ['handlers', 'redis', 'state', ...leaves],
   // The status page asks these; it imports their types only (a rule below).
-  server: ['observability', 'dispatch', 'todos', 'detect', ...leaves],
+  server: ['observability', 'dispatch', 'todos', 'detect', 'state', ...leaves],
   sandbox: ['server', ...leaves],
-  observability: ['api', 'dispatch', 'sweep', ...leaves],
-  // state implements the ports of the folders that need Redis; it imports their types only (a rule below).
+  observability: ['api', 'dispatch', 'sweep', 'state', ...leaves],
+  // state stores what the other folders decide; it imports their types only (a rule below).
   state: ['api', 'detect', 'sweep', 'todos', 'dispatch', 'observability', 'server', 'redis', ...leaves],
   // The wiring knows every folder but the command line and the sandbox.
   app: [
@@ -150,7 +151,14 @@ module.exports = {
       to: { path: folder('sandbox') },
     },
     {
-      name: 'state-imports-ports-as-types-only',
+      // A port is the inferred type of its implementation.
+      name: 'only-the-wiring-imports-stores',
+      severity: 'error',
+      from: { path: ['sweep', 'todos', 'dispatch', 'observability', 'server'].map(folder) },
+      to: { path: folder('state'), dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'state-imports-types-only',
       severity: 'error',
       from: { path: folder('state') },
       to: {

@@ -12,7 +12,7 @@ import { HINT, problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
-import type { Disabled } from '../dispatch/ports.js';
+import type { Disabled } from '../state/health.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import { ChangefeedError, usage } from '../errors.js';
@@ -41,7 +41,7 @@ import { createWorkspaces, listIn, type Workspace, type Workspaces } from './wor
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
 export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget.js';
-export type { Disabled } from '../dispatch/ports.js';
+export type { Disabled } from '../state/health.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 export { keysOfValueType } from '../detect/schema-drift/value-type.js';

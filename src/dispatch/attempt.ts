@@ -7,9 +7,9 @@ import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
 import type { Once, Subscription } from '../handlers/handler.js';
-import { idsOf, replayOf } from './deliveries.js';
+import { idsOf, replayOf, type Delivery } from './deliveries.js';
 import { isErrorLike } from './failure.js';
-import type { Delivery, OnceStore } from './ports.js';
+import type { OnceStore } from '../state/once.js';
 
 const REASONS = {
   late: 'The handler took longer than its timeout.',

@@ -12,7 +12,7 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Disabled, HealthStore } from './ports.js';
+import type { Disabled, HealthStore } from '../state/health.js';
 import type { QueueHandle, Queues } from './queues.js';
 
 export interface BreakerContext {

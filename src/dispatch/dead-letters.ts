@@ -10,8 +10,8 @@ import { isoTime, systemClock } from '../runtime/clock.js';
 import { enqueue, leaveGroup, letterIdOf, replayOf, retriedId } from './deliveries.js';
 import { parseFailedAttempt, type FailedAttempt } from './failure.js';
 import { compileSelection } from '../events/pattern.js';
-import type { JobData, NewEntry, RecordGate } from './ports.js';
-import { jobIdsIn, type Queues } from './queues.js';
+import type { NewEntry, RecordGate } from '../state/gate.js';
+import { jobIdsIn, type Queues, type JobData } from './queues.js';
 
 export interface DeadLetter {
   /** The event's id, followed by `.r…` when a replay sent it. One event can be a dead letter of several subscriptions. */

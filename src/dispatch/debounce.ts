@@ -8,10 +8,10 @@
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
-import { replayOf } from './deliveries.js';
+import { replayOf, type Delivery } from './deliveries.js';
 import { compileSelection } from '../events/pattern.js';
 import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
-import type { AdvanceOutcome, Claim, Delivery, GroupEntry, RecordGate } from './ports.js';
+import type { AdvanceOutcome, Claim, GroupEntry, RecordGate } from '../state/gate.js';
 
 /** Bounds the size of a merged event for a record that changes all the time. Further events start the next merge. */
 const MOST_MERGED = 500;

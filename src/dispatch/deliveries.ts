@@ -17,7 +17,8 @@ import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
-import type { Claim, HeadJob, JobData, NewEntry, RecordGate, SourceBatch } from './ports.js';
+import type { JobData } from './queues.js';
+import type { Claim, HeadJob, NewEntry, RecordGate, SourceBatch, StoredEvent } from '../state/gate.js';
 
 const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?\.(\d+-\d+)(\.t\d+)?$/;
 
@@ -60,6 +61,13 @@ export function letterIdOf(id: string): string {
 /** The id of the retry of a delivery that died at this time, ms. */
 export function retriedId(id: string, diedAtMs: number): string {
   return `${id.replace(/\.t\d+$/, '')}.t${diedAtMs}`;
+}
+
+/** What a handler gets, and its place. */
+export interface Delivery extends StoredEvent {
+  id: string;
+  workspace: string;
+  logId: string;
 }
 
 export interface Target {

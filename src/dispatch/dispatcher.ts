@@ -12,8 +12,8 @@ import { disable, enable, enforceDisabled, noteMissing } from './circuit-breaker
 import { DeadLetters } from './dead-letters.js';
 import { createLostJobs } from './lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { Connect, DispatchStores } from './ports.js';
-import { openQueues, type QueueKeys, type Queues } from './queues.js';
+import type { DispatchStores } from './stores.js';
+import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
 import { startReaders } from './reader.js';
 import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
 import { isSnapshotRunning } from './snapshot.js';

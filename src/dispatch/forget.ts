@@ -9,8 +9,8 @@ import type { Queue } from 'bullmq';
 import { ChangefeedError, usage } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
-import type { JobData, TraceStore } from './ports.js';
-import { jobIdsIn, openQueues, type QueuesOptions } from './queues.js';
+import type { TraceStore } from '../state/traces.js';
+import { jobIdsIn, openQueues, type QueuesOptions, type JobData } from './queues.js';
 
 export interface Forgotten {
   workspace: string;

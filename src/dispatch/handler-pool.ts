@@ -18,9 +18,15 @@ import { keepDisabled } from './circuit-breaker.js';
 import { idsOf } from './deliveries.js';
 import { AttemptFailedError } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type { Connect, DeliveryStores, JobData } from './ports.js';
-import { keptJobs, queueOptions, type DeadLetterRetention, type QueueKeys } from './queues.js';
-import { createRuns, HANDLER_FAILED, type RunOptions } from './run-delivery.js';
+import {
+  keptJobs,
+  queueOptions,
+  type DeadLetterRetention,
+  type QueueKeys,
+  type Connect,
+  type JobData,
+} from './queues.js';
+import { createRuns, HANDLER_FAILED, type RunOptions, type DeliveryStores } from './run-delivery.js';
 
 export interface WorkerTiming {
   /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */

@@ -15,8 +15,8 @@ import type { Subscription } from '../handlers/handler.js';
 import type { Log } from '../runtime/log.js';
 import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { Claim, GroupEntry, JobData, MustHaveJob, RecordGate } from './ports.js';
-import { jobIdsIn, type Queues } from './queues.js';
+import type { Claim, GroupEntry, MustHaveJob, RecordGate } from '../state/gate.js';
+import { jobIdsIn, type Queues, type JobData } from './queues.js';
 
 interface LostJobsOptions {
   workspaces: readonly string[];

@@ -1,10 +1,23 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
 import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
 import { messageOf, usage } from '../errors.js';
+import type { FailedAttempt } from './failure.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
-import type { Connect, JobData } from './ports.js';
+import type { GroupEntry, HeadJob, StoredEvent } from '../state/gate.js';
+
+/**
+ * Opens a connection for BullMQ or for a blocking read. It must use `maxRetriesPerRequest: null`, so that a blocked command
+ * survives a restart of Redis. The caller closes it.
+ */
+export type Connect = () => Redis;
+
+/** The data of a BullMQ job in a subscription's queue. */
+export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
+  /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
+  death?: StoredEvent & { failure: FailedAttempt };
+}
 
 export interface QueueKeys {
   subscriptionQueuePrefix(subscription: string): string;

@@ -16,7 +16,9 @@ import type { Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents } from './deliveries.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
-import type { DispatchStores, JobData, StoredTask } from './ports.js';
+import type { JobData } from './queues.js';
+import type { DispatchStores } from './stores.js';
+import type { StoredTask } from '../state/backfills.js';
 
 export interface ReplayCall {
   subscription: string;

@@ -28,24 +28,37 @@ import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, Interrupt } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
-import { addJobs, idsOf } from './deliveries.js';
+import { addJobs, idsOf, type Delivery } from './deliveries.js';
 import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
-import type {
-  AdvanceOutcome,
-  Alone,
-  Claim,
-  Delivery,
-  DeliveryStores,
-  GroupEntry,
-  HeadJob,
-  HoldOutcome,
-  JobData,
-} from './ports.js';
-import type { QueueHandle } from './queues.js';
+import type { EventLog } from '../state/event-log.js';
+import type { AdvanceOutcome, Claim, GroupEntry, HeadJob, RecordGate } from '../state/gate.js';
+import type { HealthStore } from '../state/health.js';
+import type { OnceStore } from '../state/once.js';
+import type { QueueHandle, JobData } from './queues.js';
+
+/**
+ * The progress of a BullMQ job: written when an attempt begins as the only suspect. Not in its data: a process that lost the job while it wrote this would
+ * overwrite a death.
+ */
+interface Alone {
+  attempt: number;
+  /** BullMQ's count of lost processes at that time. */
+  lostBefore: number;
+  /** How many of them were lost during such attempts. */
+  crashes: number;
+}
 
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
+
+/** What the handlers' processes use of Redis. */
+export interface DeliveryStores {
+  log: EventLog;
+  gate: RecordGate;
+  once: OnceStore;
+  health: HealthStore;
+}
 
 export interface RunOptions extends DeliveryStores {
   subscription: Subscription;
@@ -313,7 +326,7 @@ async function leave(claim: Claim, context: RunContext): Promise<void> {
   await follow(await context.gate.advance(context.subscription.name, claim), claim, context);
 }
 
-async function follow(answer: AdvanceOutcome | HoldOutcome, claim: Claim, context: RunContext): Promise<void> {
+async function follow(answer: AdvanceOutcome | { outcome: 'held' }, claim: Claim, context: RunContext): Promise<void> {
   if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
   if (answer.outcome === 'held' || answer.next === null) return;
   await context.addJob({ workspace: claim.workspace, group: claim.group, entry: answer.next });

@@ -8,7 +8,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../redis/watch.js';
-import type { LogReader } from './ports.js';
+import type { EventLog } from '../state/event-log.js';
 
 /** The longest a reader sleeps. It then looks for replays, and whether its offset was lost. */
 const LONGEST_SLEEP_MS = 5_000;
@@ -17,7 +17,7 @@ export type SharedLog = ReturnType<typeof shareLog>;
 
 interface SharedLogOptions {
   workspace: string;
-  log: LogReader;
+  log: EventLog;
   logger: Log;
   clock: Clock;
   watch: RedisUse;
@@ -40,7 +40,7 @@ export function shareLog({ workspace, log, logger, clock, watch, loops }: Shared
     return 0;
   };
   return {
-    /** As `LogReader.read`. */
+    /** As `EventLog.read`. */
     async read(after: string, count: number): Promise<readonly LoggedEvent[]> {
       const key = `${after} ${count}`;
       const shared = reads.get(key);

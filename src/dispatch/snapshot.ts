@@ -36,7 +36,9 @@ import type { Log } from '../runtime/log.js';
 import type { SnapshotTask } from './backfill-task.js';
 import { enqueueEvents } from './deliveries.js';
 import { compileSelection, compileTypePattern, type Selection } from '../events/pattern.js';
-import type { DispatchStores, JobData, StoredTask } from './ports.js';
+import type { JobData } from './queues.js';
+import type { DispatchStores } from './stores.js';
+import type { StoredTask } from '../state/backfills.js';
 
 export interface SnapshotOptions extends DispatchStores {
   workspace: string;

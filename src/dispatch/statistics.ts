@@ -13,7 +13,10 @@ import { isoTime, type Clock } from '../runtime/clock.js';
 import { lastSuccessMs } from './circuit-breaker.js';
 import { isSentAgain } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { BackfillStore, DispatchStores, JobData, LogReader } from './ports.js';
+import type { JobData } from './queues.js';
+import type { DispatchStores } from './stores.js';
+import type { BackfillStore } from '../state/backfills.js';
+import type { EventLog } from '../state/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
 
 /** Longer than a deployment and the wait for the lock of a process that was killed. Shorter, and a slow start would be a problem. */
@@ -139,7 +142,7 @@ async function lagsOf(subscription: Subscription, { workspaces, log, offsets, ga
 }
 
 /** A read may return fewer events than asked for, and none only at the end of the log. */
-async function countUnread(log: LogReader, workspace: string, offset: string): Promise<Omit<Lag, 'hasBegun'>> {
+async function countUnread(log: EventLog, workspace: string, offset: string): Promise<Omit<Lag, 'hasBegun'>> {
   let [events, after] = [0, offset];
   let oldest: Oldest | null = null;
   while (events < COUNTED) {

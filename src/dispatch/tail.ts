@@ -1,7 +1,7 @@
 /** Reads the log without a subscription: from an offset, in order, to its end or as it grows. */
 import type { LoggedEvent } from '../events/types.js';
 import { compileSelection } from '../events/pattern.js';
-import type { LogReader } from './ports.js';
+import type { EventLog } from '../state/event-log.js';
 
 export interface TailOptions {
   /** A log id (exclusive), `'0'` for the beginning, `'now'` for new events only. @defaultValue 'now' */
@@ -19,7 +19,7 @@ export interface TailOptions {
 export type TailedEvent = LoggedEvent & { workspace: string };
 
 export interface TailDeps {
-  log: LogReader;
+  log: EventLog;
   workspaces: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export async function* followLog(
   }
 }
 
-async function untilAnyGrows(log: LogReader, offsets: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+async function untilAnyGrows(log: EventLog, offsets: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
   const grown = new AbortController();
   const either = AbortSignal.any([grown.signal, signal]);
   const waits = [...offsets].map(([name, offset]) => log.waitForMore(name, offset, LONGEST_WAIT_MS, either));

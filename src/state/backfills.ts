@@ -1,7 +1,7 @@
 /** Backfills of a subscription (snapshots and replays): one hash of tasks, and the events of a snapshot that are being sent. */
 import { backfillTask, type BackfillTask } from '../dispatch/backfill-task.js';
-import type { BackfillStore } from '../dispatch/ports.js';
 import { describe } from '../errors.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { readEvent } from './event-log.js';
 import type { Keys } from './keys.js';
@@ -10,19 +10,43 @@ import { readJson } from './stored.js';
 
 const stepScript = loadScript('backfill-step');
 
-export function createBackfillStore(redis: Redis, keys: Keys): BackfillStore {
+/** A task as it was read. Tasks change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again. */
+export interface StoredTask<Task = BackfillTask> {
+  name: string;
+  text: string;
+  task: Task;
+}
+
+interface TaskStep {
+  to: BackfillTask | null;
+  /**
+   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot; `event` is null where nothing is to be sent), or
+   * is deleted because it was `sent`. `discarded`: all that an earlier snapshot has staged or read is deleted.
+   */
+  staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
+}
+
+export type BackfillStore = ReturnType<typeof createBackfillStore>;
+
+export function createBackfillStore(redis: Redis, keys: Keys) {
   return {
-    async tasks(subscription) {
+    async tasks(subscription: string): Promise<StoredTask[]> {
       const key = keys.backfills(subscription);
       return Object.entries(await redis.hgetall(key)).map(([name, text]) => {
         const at = { what: 'the task of a snapshot or replay', key, field: name } as const;
         return { name, text, task: readJson(backfillTask, text, at) };
       });
     },
-    async begin(subscription, task) {
+    /** Stores a task unless it is stored already; a workspace has one snapshot. */
+    async begin(subscription: string, task: BackfillTask): Promise<void> {
       await redis.hsetnx(keys.backfills(subscription), nameOf(task), JSON.stringify(task));
     },
-    async step(subscription, { name, text, task: { workspace } }, { to, staged }) {
+    /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
+    async step(
+      subscription: string,
+      { name, text, task: { workspace } }: StoredTask,
+      { to, staged }: TaskStep,
+    ): Promise<boolean> {
       const touched = [
         keys.backfills(subscription),
         keys.staged(subscription, workspace),
@@ -37,15 +61,20 @@ export function createBackfillStore(redis: Redis, keys: Keys): BackfillStore {
       if (word === 'moved' || word === 'stale') return word === 'moved';
       throw unexpectedAnswer(stepScript, describe(word));
     },
-    async staged(subscription, workspace) {
+    async staged(subscription: string, workspace: string): Promise<ChangeEvent[]> {
       const key = keys.staged(subscription, workspace);
       const events = await redis.lrange(key, 0, -1);
       return events.map((json) => readEvent(json, { what: 'an event of a snapshot', key }));
     },
-    async imagesReadAt(subscription, workspace, records) {
+    /** For each record, the end of the log when a snapshot read its image; null when none did. */
+    async imagesReadAt(
+      subscription: string,
+      workspace: string,
+      records: readonly string[],
+    ): Promise<(string | null)[]> {
       return records.length === 0 ? [] : await redis.hmget(keys.seen(subscription, workspace), ...records);
     },
-    async forgetImagesRead(subscription, workspace) {
+    async forgetImagesRead(subscription: string, workspace: string): Promise<void> {
       await redis.unlink(keys.seen(subscription, workspace));
     },
   };

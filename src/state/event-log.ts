@@ -5,10 +5,8 @@
 import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { LogReader } from '../dispatch/ports.js';
 import type { Redis } from '../redis/client.js';
 import { isAborted } from '../runtime/clock.js';
-import type { LogHistory } from '../server/page/source.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import type { LogMark } from './log-mark.js';
@@ -36,9 +34,9 @@ export interface LogReaderOptions {
 
 type StreamEntry = [id: string, fields: string[]];
 
-export type EventLog = LogReader & LogHistory;
+export type EventLog = ReturnType<typeof createLogReader>;
 
-export function createLogReader({ redis, keys, connect, guard }: LogReaderOptions): EventLog {
+export function createLogReader({ redis, keys, connect, guard }: LogReaderOptions) {
   const kept = createEventCache();
   const marks = new Map<string, LogMark>();
   /** After Redis went back, the id of an entry may be that of one that is gone. */
@@ -60,7 +58,8 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
     });
   });
   return {
-    async read(workspace, after, count) {
+    /** Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. Fewer where they are large; none only at the end. */
+    async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
       forgetEarlier(workspace);
       const log = keys.log(workspace);
       const entries: StreamEntry[] = [];
@@ -74,7 +73,8 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       kept.add(log, entries);
       return entries.map((entry) => parseEntry(log, entry));
     },
-    async readBefore(workspace, before, count) {
+    /** Events before `before` (exclusive; '+' is the end), newest first, at most `count`. */
+    async readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]> {
       // Redis refuses to look before the first possible id.
       if (before !== '+' && compareLogIds(before, BEFORE_ALL) <= 0) return [];
       const log = keys.log(workspace);
@@ -82,16 +82,17 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       const entries = await redis.xrevrange(log, end, '-', 'COUNT', Math.min(count, READ_AT_ONCE));
       return entries.map((entry) => parseEntry(log, entry));
     },
-    async tail(workspace) {
+    async tail(workspace: string): Promise<string> {
       if (guard !== undefined) return await guard.tail(workspace);
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
       return newest?.[0] ?? BEFORE_ALL;
     },
-    async serverMs() {
+    /** The time of the server, which gives the entries of the log their ids; ms. */
+    async serverMs(): Promise<number> {
       const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
       return seconds * 1_000 + Math.floor(micros / 1_000);
     },
-    event(workspace, logId) {
+    event(workspace: string, logId: string): Promise<LoggedEvent | null> {
       forgetEarlier(workspace);
       const entry = kept.get(keys.log(workspace), logId);
       // It was checked when it was read.
@@ -101,13 +102,14 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
   };
 }
 
-function createWaits(keys: Keys, connect: () => Redis): Pick<LogReader, 'waitForMore' | 'close'> {
+function createWaits(keys: Keys, connect: () => Redis) {
   /** A blocked connection can do nothing else: each wait has its own, which is kept for the next wait. */
   const idle: Redis[] = [];
   const busy = new Set<Redis>();
   const closing = new AbortController();
   return {
-    async waitForMore(workspace, after, timeoutMs, signal) {
+    /** True as soon as there are events after `after`; false after `timeoutMs` or when aborted. */
+    async waitForMore(workspace: string, after: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
       if (signal.aborted || closing.signal.aborted) return false;
       const connection = idle.pop() ?? connect();
       busy.add(connection);
@@ -129,7 +131,8 @@ function createWaits(keys: Keys, connect: () => Redis): Pick<LogReader, 'waitFor
         forget();
       }
     },
-    close() {
+    /** Closes the connections that `waitForMore` opened. */
+    close(): Promise<void> {
       closing.abort();
       for (const connection of [...idle, ...busy]) connection.disconnect();
       idle.length = 0;

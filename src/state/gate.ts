@@ -13,18 +13,11 @@
  */
 import { z } from 'zod';
 import { describe } from '../errors.js';
+import type { ChangeEvent } from '../events/types.js';
 import { scanKeys, type Redis } from '../redis/client.js';
 import { gatherEach } from '../runtime/gather.js';
-import type {
-  AdvanceOutcome,
-  Claim,
-  GroupEntry,
-  MustHaveJob,
-  RecordGate,
-  SourceBatch,
-  Standing,
-  StoredEvent,
-} from '../dispatch/ports.js';
+import type { FailedAttempt } from '../dispatch/failure.js';
+import type { StoredTask } from './backfills.js';
 import { eventSchema } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { loadScript, unexpectedAnswer } from './scripts.js';
@@ -38,6 +31,77 @@ const SERIAL_KEPT_MS = 7 * 86_400_000;
 /** Keys looked at by one step of a search. */
 const SCANNED = 1_000;
 
+export interface GroupEntry {
+  /** The id of the delivery and of its job: see dispatch/deliveries.ts. */
+  id: string;
+  logId: string;
+  atMs: number;
+  /**
+   * `logged`: its event is in the log. `stored`: its event is stored with the group. `decided`: stored, and no longer merged with others
+   * (debounce).
+   */
+  kind: 'logged' | 'stored' | 'decided';
+  type: string;
+}
+
+export interface StoredEvent {
+  event: ChangeEvent;
+  /** The attempts of a dead letter before it was retried. */
+  earlierAttempts?: readonly FailedAttempt[];
+}
+
+export interface NewEntry extends GroupEntry {
+  /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
+  group: string | null;
+  /** Its number within its source, in the form of a log id. */
+  serial: string;
+  stored?: StoredEvent;
+  /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
+  replaces?: string;
+}
+
+/** Deliveries of one source, with ascending serials. A repeated batch of a source changes nothing. */
+export interface SourceBatch {
+  workspace: string;
+  /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
+  source: string;
+  /**
+   * What told the caller what to read: the offset in the log, or the task of a replay or snapshot by its name, as they were stored then. If
+   * another is stored now, nothing is entered: another dispatcher has gone on, or Redis has gone back to an earlier state, and what it has
+   * forgotten must be read again first. Null: the batch depends on nothing.
+   */
+  readAt: { offset: string } | StoredTask | null;
+  entries: readonly NewEntry[];
+}
+
+/** One run of a delivery. */
+export interface Claim {
+  workspace: string;
+  group: string | null;
+  id: string;
+  /** The token of BullMQ's lock on the job: it proves that this run still holds the job. Empty for a dead letter, which has no run. */
+  token: string;
+}
+
+/** `left`: the delivery has left its group; `next` is the head now. */
+type HasLeft = { outcome: 'left'; next: GroupEntry | null };
+/** `head`: it is pending, and its turn has come. Without an order there are no entries. */
+export type Standing = { outcome: 'head'; entries: readonly GroupEntry[] } | HasLeft;
+export type AdvanceOutcome = HasLeft | { outcome: 'taken-over' };
+
+/** The head of an ordering group, or an event without an order. */
+export interface HeadJob {
+  workspace: string;
+  group: string | null;
+  entry: GroupEntry;
+}
+
+/** A delivery that must have a job. Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
+export interface MustHaveJob extends HeadJob {
+  /** It is a dead letter, which keeps its failed job. */
+  held: boolean;
+}
+
 interface Question {
   claim: Claim;
   verb: 'standing' | 'done' | 'hold' | 'merge';
@@ -48,7 +112,10 @@ interface Question {
 
 type Scope = Omit<WorkspaceRedis, 'workspace'>;
 
-export function createRecordGate(redis: Redis, keys: Keys): RecordGate {
+export type RecordGate = ReturnType<typeof createRecordGate>;
+
+/** Every operation can be repeated after a crash without further effect. */
+export function createRecordGate(redis: Redis, keys: Keys) {
   const scope = { redis, keys };
   /** Questions of the same turn of the event loop become one call of the script. */
   const askEach = gatherEach((subscription, questions: readonly Question[]) => askAll(scope, subscription, questions));
@@ -66,24 +133,43 @@ export function createRecordGate(redis: Redis, keys: Keys): RecordGate {
     throw unexpectedAnswer(advanceScript, describe(word));
   };
   return {
-    enter: (subscription, batch) => enter(scope, subscription, batch),
-    // The script refuses everything else.
-    standing: (subscription, claim, count = 1) =>
+    /**
+     * Appends deliveries to their groups, in the order given. `heads`: for each entry, whether it is the head of its group, so that its job
+     * must be added; empty when nothing was entered because of `readAt`.
+     */
+    enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
+    /** The first entries of the group, at most `count`, if this delivery is its head. The script refuses everything else. */
+    standing: (subscription: string, claim: Claim, count = 1) =>
       ask(subscription, { claim, verb: 'standing', count }, 'head') as Promise<Standing>,
-    advance: (subscription, claim, count = 1) => ask<never>(subscription, { claim, verb: 'done', count }),
-    hold: (subscription, claim) => ask(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
-    merge(subscription, claim, { count, head, stored }) {
+    /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
+    advance: (subscription: string, claim: Claim, count = 1) =>
+      ask<never>(subscription, { claim, verb: 'done', count }),
+    hold: (subscription: string, claim: Claim) => ask(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
+    /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
+    merge(
+      subscription: string,
+      claim: Claim,
+      { count, head, stored }: { count: number; head: GroupEntry; stored: StoredEvent },
+    ) {
       const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
       return ask(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
     },
     stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
-    async pending(subscription, workspace) {
+    /**
+     * Deliveries entered and neither handled nor dead. `oldest` is the log id of the oldest, or just before it; `oldestMs` is when it was
+     * logged, and of a snapshot from before the log when it was entered.
+     */
+    async pending(subscription: string, workspace: string) {
       const key = keys.pending(subscription, workspace);
       const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
       if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
       return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
     },
-    heads: (subscription, workspaces) => readHeads(scope, subscription, workspaces),
+    /**
+     * Every delivery of these workspaces that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without
+     * an order, may still be returned. Searches all keys of Redis.
+     */
+    heads: (subscription: string, workspaces: readonly string[]) => readHeads(scope, subscription, workspaces),
   };
 }
 
@@ -91,7 +177,7 @@ async function enter(
   { redis, keys }: Scope,
   subscription: string,
   { workspace, source, readAt, entries }: SourceBatch,
-): ReturnType<RecordGate['enter']> {
+): Promise<{ heads: readonly boolean[]; pending: number }> {
   const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
   const isBackfill = readAt !== null && 'task' in readAt;
   const touched = [

@@ -1,6 +1,6 @@
 /** The circuit breaker of each subscription: one hash, deleted when the subscription is enabled again. */
 import { randomBytes } from 'node:crypto';
-import type { DisableOutcome, Health, HealthStore } from '../dispatch/ports.js';
+import type { SubscriptionStatus } from '../dispatch/subscription-status.js';
 import { describe } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
@@ -18,30 +18,64 @@ const disableSubscription = loadScript('disable-subscription');
  */
 const LONGEST_PAUSE_MS = 2 * 86_400_000;
 
-export function createHealthStore(redis: Redis, keys: Keys): HealthStore {
+export type Disabled = NonNullable<SubscriptionStatus['disabled']>;
+/** It may name records, so it is shown and removed with its workspace. */
+type LastError = NonNullable<SubscriptionStatus['lastError']>;
+
+interface Health {
+  /** The first failure since the last recorded success, ms. Successes are not recorded here: the caller compares with the last one. */
+  failingSinceMs: number | null;
+  /** Failed attempts since then, and the message of the last one. */
+  failures: number;
+  lastError: LastError | null;
+  disabled: Disabled | null;
+}
+
+/** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
+type DisableOutcome = 'disabling' | 'disabled';
+
+interface FailureNote {
+  nowMs: number;
+  /** When an attempt last succeeded; 0: no success is known. */
+  succeededAtMs: number;
+  /** How long failures may go on before the subscription is disabled; 0: without limit. */
+  disableAfterMs: number;
+  reason: string;
+  error: LastError;
+}
+
+export type HealthStore = ReturnType<typeof createHealthStore>;
+
+export function createHealthStore(redis: Redis, keys: Keys) {
   return {
-    async read(subscription) {
+    async read(subscription: string): Promise<Health> {
       const key = keys.health(subscription);
       return toHealth(key, await redis.hgetall(key));
     },
-    // Reasons quote endpoints and people: they are stored as they may be shown.
-    async failed(subscription, { nowMs, succeededAtMs, disableAfterMs, reason, error }) {
+    /** Notes a failed attempt. Disables the subscription when it has failed for long enough. */
+    async failed(
+      subscription: string,
+      { nowMs, succeededAtMs, disableAfterMs, reason, error }: FailureNote,
+    ): Promise<'failing' | DisableOutcome> {
+      // Reasons quote endpoints and people: they are stored as they may be shown.
       const last = [printable(error.message), error.workspace];
       const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last];
       const word = await noteFailure.run(redis, [keys.health(subscription)], args);
       return word === 'failing' ? word : switched(noteFailure, word);
     },
-    async disable(subscription, { atMs, reason }) {
+    async disable(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<DisableOutcome> {
       const word = await disableSubscription.run(redis, [keys.health(subscription)], [atMs, printable(reason)]);
       return switched(disableSubscription, word);
     },
-    async enable(subscription) {
+    /** Clears its failures too. Returns how it was disabled, or null. */
+    async enable(subscription: string): Promise<Disabled | null> {
       const hash = keys.health(subscription);
       const [[error, fields] = []] = (await redis.multi().hgetall(hash).del(hash).exec()) ?? [];
       if (error) throw error;
       return toHealth(hash, fields as Record<string, string>).disabled;
     },
-    async missed(subscription) {
+    /** Notes that retention dropped events a disabled subscription has not read. Returns true the first time. */
+    async missed(subscription: string): Promise<boolean> {
       const key = keys.health(subscription);
       // The client sends a command again when its reply was lost. The token shows that the mark is its own.
       const own = randomBytes(6).toString('hex');

@@ -1,6 +1,5 @@
 /** The offset up to which each subscription has read each workspace's log: one hash per subscription. */
 import { describe } from '../errors.js';
-import type { OffsetStore } from '../dispatch/ports.js';
 import { Cluster, type Redis } from '../redis/client.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys } from './keys.js';
@@ -17,8 +16,10 @@ const MOST_AT_ONCE = 1_000;
 
 type Place = readonly [subscription: string, workspace: string];
 
+export type OffsetStore = ReturnType<typeof createOffsetStore>;
+
 /** What all readers ask in the same turn of the event loop is one command; in a Redis Cluster, what those of a subscription ask. */
-export function createOffsetStore(redis: Redis, keys: Keys): OffsetStore {
+export function createOffsetStore(redis: Redis, keys: Keys) {
   const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');
   const readEach = gatherEach(async (_together, places: readonly Place[]) => {
     const pipeline = redis.pipeline();
@@ -45,10 +46,12 @@ export function createOffsetStore(redis: Redis, keys: Keys): OffsetStore {
   };
   return {
     get,
-    async advance(workspace, subscription, { from, to }) {
+    /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
+    async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
       await advanceEach(together(subscription), [subscription, workspace, from, to]);
     },
-    async begin(workspace, subscription, logId) {
+    /** Sets the first offset of a new subscription. If another process has set one already, that one stays. Returns the stored offset. */
+    async begin(workspace: string, subscription: string, logId: string): Promise<string> {
       // Before it has an offset, so that the log keeps what it reads from then on.
       await redis.hset(keys.readers(workspace), subscription, CONFIGURED);
       const first = await redis.hsetnx(keys.offsets(subscription), workspace, logId);

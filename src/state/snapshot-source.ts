@@ -3,8 +3,9 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { Rules } from '../detect/rules.js';
 import { snapshotEvent } from '../detect/build-event.js';
-import type { ListReadiness, Scan, ScanPosition, SnapshotSource } from '../dispatch/ports.js';
+import type { SnapshotTask } from '../dispatch/backfill-task.js';
 import { BEFORE_ALL } from '../events/log-id.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { readSummary } from './checkpoint.js';
@@ -18,6 +19,8 @@ const scanImages = loadScript('scan-images');
 const STEP = 250;
 const FIRST_CURSOR = '0';
 
+type ScanPosition = NonNullable<NonNullable<SnapshotTask['reading']>['from']>;
+
 export interface SnapshotSourceDeps {
   redis: Redis;
   keys: Keys;
@@ -26,9 +29,12 @@ export interface SnapshotSourceDeps {
   list: (workspace: string, list: ListName) => { enabled: boolean; images: boolean; rules: Rules } | null;
 }
 
-export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
+export type SnapshotSource = ReturnType<typeof createSnapshotSource>;
+
+export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const { redis, keys, clock, list: configured } = deps;
-  const readiness = async (workspace: string, list: ListName, since = ''): Promise<ListReadiness> => {
+  /** `ready`: has a complete baseline. `waiting`: will have one. `off`: is not swept. `imageless`: its records cannot be shown. */
+  const readiness = async (workspace: string, list: ListName, since = '') => {
     const options = configured(workspace, list);
     if (options?.enabled !== true) return 'off';
     if (!options.images) return 'imageless';
@@ -37,18 +43,24 @@ export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
     return baselineAt != null && startedAt >= since ? 'ready' : 'waiting';
   };
   return {
-    async readiness(workspace, lists, since) {
+    /** @param since a list counts as `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
+    async readiness(workspace: string, lists: readonly ListName[], since?: string) {
       const each = lists.map(async (list) => [list, await readiness(workspace, list, since)] as const);
       return new Map(await Promise.all(each));
     },
-    async scan(workspace, list, from, least = 0) {
+    /**
+     * One step through the records of a list. Over all steps, each record comes at least once.
+     * @param least events have at least this sequence
+     */
+    async scan(workspace: string, list: ListName, from: ScanPosition | null, least = 0) {
       const options = configured(workspace, list);
       if (options === null) return { next: null, tail: BEFORE_ALL, records: [], withoutImage: 0 };
       const { rules } = options;
       const scanned = await scan(deps, { workspace, list, from });
       const { sweep, next, tail } = scanned;
       const observation = { workspace, sweep, observedAt: isoTime(clock.now()) };
-      const records: Scan['records'][number][] = [];
+      /** `event` is null where the record is deleted. Records without an image are only counted. */
+      const records: { key: string; event: ChangeEvent | null }[] = [];
       let withoutImage = 0;
       const stored = await unpackAll({ redis, keys, workspace }, list, scanned.records);
       for (const [key, { image, gone, sequence }] of stored) {
@@ -63,7 +75,10 @@ export function createSnapshotSource(deps: SnapshotSourceDeps): SnapshotSource {
   };
 }
 
-interface Scanned extends Pick<Scan, 'next' | 'tail'> {
+/** Some records of a list and the end of the log, read at the same moment. */
+interface Scanned {
+  next: ScanPosition | null;
+  tail: string;
   records: [key: string, packed: Buffer][];
   /** Id of the last complete sweep. */
   sweep: string;

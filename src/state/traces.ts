@@ -2,7 +2,6 @@
  * Finds and removes everything that Redis stores for a workspace or a subscription. Jobs are removed with BullMQ (dispatch/forget.ts). Uses SCAN,
  * never KEYS, which would block Redis. Every step can be repeated after a crash.
  */
-import type { Trace, TraceStore } from '../dispatch/ports.js';
 import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 import { countRecords } from './stored-records.js';
@@ -10,7 +9,17 @@ import { countRecords } from './stored-records.js';
 const SCAN_COUNT = 1_000;
 const CHUNK = 200;
 
-export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
+/** A key of Redis, or some fields of a hash. */
+interface Trace {
+  key: string;
+  /** @defaultValue the whole key */
+  fields?: readonly string[];
+}
+
+export type TraceStore = ReturnType<typeof createTraceStore>;
+
+/** What is empty has no traces. */
+export function createTraceStore(redis: Redis, keys: Keys) {
   /** A scan may show a key twice. */
   const scan = async (...patterns: readonly string[]): Promise<string[]> => {
     const found = new Set<string>();
@@ -24,20 +33,22 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
   const endings = async (before: string): Promise<string[]> =>
     (await scan(`${before}*`)).map((key) => key.slice(before.length)).sort();
   return {
-    // From the keys: the configuration may no longer name the workspace or its lists.
-    sweeping: (workspace) => endings(keys.lease(workspace, '')),
-    async sizes(workspace) {
+    /** Lists that are being swept: a process holds their lease. From the keys: the configuration may no longer name the workspace or its lists. */
+    sweeping: (workspace: string) => endings(keys.lease(workspace, '')),
+    async sizes(workspace: string): Promise<{ events: number; records: number }> {
       const lists = await endings(keys.records(workspace, ''));
       const records = await Promise.all(lists.map((list) => countRecords({ redis, keys, workspace }, list)));
       return { events: await redis.xlen(keys.log(workspace)), records: records.reduce((sum, count) => sum + count, 0) };
     },
-    async subscriptions() {
+    async subscriptions(): Promise<string[]> {
       const found = (await scan(keys.everythingOfSubscriptions())).flatMap((key) => keys.subscriptionOf(key) ?? []);
       const readers = (await scan(keys.everyReaders())).map((hash) => redis.hkeys(hash));
       return [...new Set([...found, ...(await Promise.all(readers)).flat()])].sort();
     },
-    ofWorkspace: (workspace) => all(keys.everythingOf(workspace), keys.marksOf(workspace)),
-    async ofWorkspaceIn(subscription, workspace) {
+    /** The workspace's own keys, and the marks of `once`. */
+    ofWorkspace: (workspace: string) => all(keys.everythingOf(workspace), keys.marksOf(workspace)),
+    /** The ordering state of a workspace's events in a subscription. */
+    async ofWorkspaceIn(subscription: string, workspace: string): Promise<Trace[]> {
       const ofAll = [keys.offsets, keys.backfills, keys.payloads, keys.health] as const;
       const [offsets = '', backfills = '', payloads = '', health = ''] = ofAll.map((keyOf) => keyOf(subscription));
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
@@ -55,14 +66,16 @@ export function createTraceStore(redis: Redis, keys: Keys): TraceStore {
         ...exact.filter((_, at) => exists[at] === 1).map((key) => ({ key })),
       ];
     },
-    async ofSubscription(subscription) {
+    /** A subscription's queue, and its offsets in every log. */
+    async ofSubscription(subscription: string): Promise<Trace[]> {
       // The offsets first: without them, no dispatcher would go on in the middle if a crash came between.
       const offsets = keys.offsets(subscription);
       const first = { key: offsets, fields: await redis.hkeys(offsets) };
       const readers = (await scan(keys.everyReaders())).map((key) => ({ key, fields: [subscription] }));
       return [first, ...readers, ...(await all(keys.everythingOfSubscription(subscription)))];
     },
-    async remove(traces) {
+    /** Returns the number of keys and fields that were there. */
+    async remove(traces: readonly Trace[]): Promise<number> {
       let removed = 0;
       for (const { key, fields = [] } of traces)
         for (let at = 0; at < fields.length; at += CHUNK)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordGate } from '../../src/dispatch/ports.js';
 import type { Handle } from '../../src/handlers/handler.js';
-import { createRecordGate } from '../../src/state/gate.js';
+import { createRecordGate, type RecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';

@@ -2,7 +2,7 @@ import { Job, type JobProgress } from 'bullmq';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addJobs, deliveryIdOf } from '../../src/dispatch/deliveries.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import type { JobData } from '../../src/dispatch/ports.js';
+import type { JobData } from '../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';

@@ -1,11 +1,11 @@
 import type { Queue } from 'bullmq';
 import { describe, expect, it } from 'vitest';
 import { createLostJobs } from '../../src/dispatch/lost-jobs.js';
-import type { JobData, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
+import type { JobData } from '../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { createRecordGate } from '../../src/state/gate.js';
+import { createRecordGate, type NewEntry, type RecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';

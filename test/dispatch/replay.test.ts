@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
+import type { RecordGate } from '../../src/state/gate.js';
 import { offsetBefore } from '../../src/events/log-id.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';

@@ -1,14 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import type { BackfillStore } from '../../src/dispatch/ports.js';
 import { firstSequenceOf } from '../../src/events/epoch.js';
 import { buildNotice } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { compileRules } from '../../src/detect/rules.js';
-import { createBackfillStore } from '../../src/state/backfills.js';
+import { createBackfillStore, type BackfillStore } from '../../src/state/backfills.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
 import { WORKSPACE, aSubscription, appendEvents, fanOutDeps, seeded } from '../support/fan-out.js';

@@ -1,12 +1,11 @@
 /** Events that wait although nothing keeps them back, with a real queue, on a clock that is put forward. */
 import { describe, expect, it } from 'vitest';
-import type { LogReader } from '../../src/dispatch/ports.js';
 import { STALLED_MS } from '../../src/dispatch/statistics.js';
 import type { SubscriptionStatus } from '../../src/dispatch/subscription-status.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
-import { createLogReader } from '../../src/state/event-log.js';
+import { createLogReader, type EventLog } from '../../src/state/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { skippingClock } from '../support/fast-clock.js';
 import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
@@ -111,7 +110,7 @@ describe('stalled', () => {
   it('lag: all unread events are counted, also where the log returns few at a time', async () => {
     const connect = () => test.connect({ maxRetriesPerRequest: null });
     const reader = createLogReader({ redis: test.redis, keys: test.keys, connect });
-    const log: LogReader = {
+    const log: EventLog = {
       ...reader,
       read: (workspace, after, count) => reader.read(workspace, after, Math.min(count, 3)),
     };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Claim, NewEntry, RecordGate } from '../../src/dispatch/ports.js';
-import { createRecordGate } from '../../src/state/gate.js';
+import { createRecordGate, type Claim, type NewEntry, type RecordGate } from '../../src/state/gate.js';
 import { changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 

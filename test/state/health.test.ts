@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { HealthStore } from '../../src/dispatch/ports.js';
-import { createHealthStore } from '../../src/state/health.js';
+import { createHealthStore, type HealthStore } from '../../src/state/health.js';
 import { useRedis } from '../support/redis.js';
 
 const DAY = 86_400_000;

@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
-import type { NewEntry } from '../../src/dispatch/ports.js';
-import { createRecordGate } from '../../src/state/gate.js';
+import { createRecordGate, type NewEntry } from '../../src/state/gate.js';
 import { createHealthStore } from '../../src/state/health.js';
 import { createOnceStore } from '../../src/state/once.js';
 import { WORKSPACE, changeEvent } from '../support/fan-out.js';

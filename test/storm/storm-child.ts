@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { createDispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
+import type { RecordGate } from '../../src/state/gate.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
 import type { Handle } from '../../src/handlers/handler.js';

@@ -2,7 +2,6 @@
 import type { Redis } from '../../src/redis/client.js';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/dispatch/ports.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
@@ -12,7 +11,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
-import { createRecordGate } from '../../src/state/gate.js';
+import { createRecordGate, type RecordGate } from '../../src/state/gate.js';
 import { createHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createLogReader } from '../../src/state/event-log.js';

@@ -3,7 +3,11 @@ import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/dispatch/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import { createHandlerPool, type HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
-import type { BackfillStore, LogReader, OffsetStore, RecordGate, SnapshotSource } from '../../src/dispatch/ports.js';
+import type { BackfillStore } from '../../src/state/backfills.js';
+import type { EventLog } from '../../src/state/event-log.js';
+import type { RecordGate } from '../../src/state/gate.js';
+import type { OffsetStore } from '../../src/state/offsets.js';
+import type { SnapshotSource } from '../../src/state/snapshot-source.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -25,7 +29,7 @@ export interface RunningFanOut {
 
 export interface FanOutExtras {
   gate?: RecordGate;
-  log?: LogReader;
+  log?: EventLog;
   offsets?: OffsetStore;
   backfills?: BackfillStore;
   configReadAtMs?: number;

@@ -3,7 +3,7 @@ import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import { BEFORE_ALL, timeOfLogId } from '../../events/log-id.js';
 import { isoTime } from '../../runtime/clock.js';
 import { formatPosition, type Position } from './position.js';
-import type { LogHistory } from './source.js';
+import type { EventLog } from '../../state/event-log.js';
 
 export interface BeforeCall {
   workspaces: readonly string[];
@@ -20,7 +20,7 @@ export const MOST_SEARCHED = 4_000;
  * @returns the events, newest first; `next`: where the next page begins, null at the beginning of the log; how many events were looked
  * at, found or not, and the ISO time of the oldest of them
  */
-export async function eventsBefore(log: LogHistory, { workspaces, before, limit, wanted }: BeforeCall) {
+export async function eventsBefore(log: EventLog, { workspaces, before, limit, wanted }: BeforeCall) {
   const events: LoggedEvent[] = [];
   const offsets = new Map(workspaces.map((name) => [name, before.get(name) ?? '+']));
   const chunk = Math.min(CHUNK, Math.max(limit, 20));
@@ -42,7 +42,7 @@ export async function eventsBefore(log: LogHistory, { workspaces, before, limit,
 }
 
 /** The events of all logs together, from these offsets back. */
-async function* newestFirst(log: LogHistory, offsets: Position, chunk: number) {
+async function* newestFirst(log: EventLog, offsets: Position, chunk: number) {
   const read = async (workspace: string, before: string) => {
     const events = await log.readBefore(workspace, before, chunk);
     return { workspace, waiting: events.reverse() };
@@ -64,7 +64,7 @@ async function* newestFirst(log: LogHistory, offsets: Position, chunk: number) {
 
 /** Of each workspace, where its log ends. */
 export async function endsOf(
-  { log }: { log: Pick<LogHistory, 'readBefore'> },
+  { log }: { log: Pick<EventLog, 'readBefore'> },
   workspaces: readonly string[],
 ): Promise<Position> {
   const ends = workspaces.map(async (name): Promise<[string, string]> => {

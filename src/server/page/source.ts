@@ -4,8 +4,8 @@ import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { FindRecord } from '../../events/about.js';
-import type { LoggedEvent } from '../../events/types.js';
 import type { Status } from '../../observability/status.js';
+import type { EventLog } from '../../state/event-log.js';
 import type { TodosReport } from '../../todos/counts.js';
 import type { TodosCall } from '../../todos/report.js';
 
@@ -13,13 +13,6 @@ export interface PageWorkspace {
   name: string;
   timeZone: string;
   lists: readonly { name: ListName; object: string; enabled: boolean }[];
-}
-
-/** The log of events, from its end. */
-export interface LogHistory {
-  /** Events before `before` (exclusive; `'+'` is the end), newest first, at most `count`. */
-  readBefore(workspace: string, before: string, count: number): Promise<LoggedEvent[]>;
-  event(workspace: string, logId: string): Promise<LoggedEvent | null>;
 }
 
 /** What the page uses of a Changefeed, the public object: its questions and the actions of an operator. */
@@ -38,7 +31,7 @@ export interface PageSource {
   workspaces(): readonly PageWorkspace[];
   /** Redis is known not to answer. */
   redisIsAway(): boolean;
-  log: LogHistory;
+  log: EventLog;
   /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */
   handledLastMinute(subscriptions: readonly string[]): Promise<Map<string, number>>;
 }

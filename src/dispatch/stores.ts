@@ -1,0 +1,16 @@
+import type { BackfillStore } from '../state/backfills.js';
+import type { EventLog } from '../state/event-log.js';
+import type { RecordGate } from '../state/gate.js';
+import type { HealthStore } from '../state/health.js';
+import type { OffsetStore } from '../state/offsets.js';
+import type { SnapshotSource } from '../state/snapshot-source.js';
+
+/** What the dispatcher uses of Redis. */
+export interface DispatchStores {
+  log: EventLog;
+  offsets: OffsetStore;
+  gate: RecordGate;
+  backfills: BackfillStore;
+  source: SnapshotSource;
+  health: HealthStore;
+}
