@@ -2,18 +2,11 @@
  * Watches for problems: every few seconds each process that runs roles reads the status, logs each problem when it begins and when it
  * ends, and reports it by an event in the log of the workspace. All processes see the same problems; the store accepts one report.
  */
-import type { NoticeDraft } from '../events/notices.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
+import type { NoticeStore } from '../state/notices.js';
 import { isError, nameOf } from './problems.js';
 import type { Problem, Status } from './status.js';
-
-export interface NoticeStore {
-  /** Reports a problem by an event, unless it was already reported and has lasted since then. */
-  raise(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): Promise<'raised' | 'known'>;
-  /** Ends the problems that no process has seen since that time, each with an event. If one comes back, it is reported again. */
-  endUnseen(workspace: string, unseen: { sinceMs: number; nowMs: number }): Promise<void>;
-}
 
 interface SentinelDeps {
   status: () => Promise<Status>;

@@ -1,5 +1,5 @@
 /** The queue of named records: a sorted set per list of what named a record and its id, by the time at which it was named. */
-import type { AimQueue } from '../sweep/shortcuts/store.js';
+import type { ListName } from '../crm/lists/lists.js';
 import type { WorkspaceRedis } from './keys.js';
 
 /** More would be fetched too late to be of use: the walk is faster then. */
@@ -8,9 +8,24 @@ const LIFE_MS = 3_600_000;
 /** Event types hold no space; ids may. */
 const SEPARATOR = ' ';
 
-export function createAimQueue({ redis, keys, workspace }: WorkspaceRedis): AimQueue {
+export interface Aimed {
+  id: string;
+  /** What named it. */
+  by: string;
+  /** When it was named, ms since the epoch. */
+  atMs: number;
+}
+
+export type AimQueue = ReturnType<typeof createAimQueue>;
+
+/** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
+export function createAimQueue({ redis, keys, workspace }: WorkspaceRedis) {
   return {
-    async add(list, ids, { by, atMs }) {
+    /**
+     * Adds ids, or moves them to the front. The oldest are dropped where there are too many.
+     * @param named.by what names them: HINT (crm/hint.ts), or the type of an event
+     */
+    async add(list: ListName, ids: readonly string[], { by, atMs }: { by: string; atMs: number }): Promise<void> {
       // The last ones are kept where there are too many.
       const kept = ids.slice(-MOST_QUEUED);
       if (kept.length === 0) return;
@@ -21,7 +36,8 @@ export function createAimQueue({ redis, keys, workspace }: WorkspaceRedis): AimQ
         .pexpire(key, LIFE_MS)
         .exec();
     },
-    async take(list, count) {
+    /** Takes the most recent ids out of the queue. An id is there once for each that names it. */
+    async take(list: ListName, count: number): Promise<Aimed[]> {
       const taken = await redis.zpopmax(keys.aimed(workspace, list), count);
       const named = taken.filter((_text, index) => index % 2 === 0);
       return named.map((text, index) => ({ ...namedIn(text), atMs: Number(taken[2 * index + 1]) }));

@@ -1,15 +1,29 @@
 /** Reads a list's stored records for the mirror. Changes nothing. */
+import type { ListName } from '../crm/lists/lists.js';
 import { GONE } from '../detect/removal.js';
 import type { Redis } from '../redis/client.js';
-import type { MirrorStore } from '../server/mirror/store.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
 import { countRecords, everyDigest, readRecords } from './stored-records.js';
 
-export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): MirrorStore {
+/** How complete and how fresh a list is. */
+export interface MirroredList {
+  /** ISO 8601: when the first complete sweep ended; null before that. */
+  baselineAt: string | null;
+  /** ISO 8601: when the last complete sweep ended. */
+  completedAt: string | null;
+  /** True while a process sweeps the list. */
+  sweeping: boolean;
+  /** Changes whenever the list may have gained or lost records. */
+  version: string;
+}
+
+export type MirrorStore = ReturnType<typeof createMirrorStore>;
+
+export function createMirrorStore(redis: Redis, keys: Keys, workspace: string) {
   const scope = { redis, keys, workspace };
   return {
-    async status(list) {
+    async status(list: ListName): Promise<MirroredList> {
       const sweep = keys.sweep(workspace, list);
       const [[baselineAt = null, lastSweep = null], records, leases] = await Promise.all([
         redis.hmget(sweep, 'baselineAt', 'lastSweep'),
@@ -25,12 +39,14 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string): 
         version: `${completed?.sweepId} ${records}`,
       };
     },
-    async keys(list) {
+    /** The keys of all records of a list, unordered. */
+    async keys(list: ListName): Promise<string[]> {
       const found = new Set<string>();
       for await (const [key, digest] of everyDigest(scope, list)) if (digest !== GONE) found.add(key);
       return [...found];
     },
-    async images(list, wanted) {
+    /** The records' JSON as upstream sent it; null for a record that is gone or has no stored image. */
+    async images(list: ListName, wanted: readonly string[]): Promise<(string | null)[]> {
       const stored = await readRecords(scope, list, wanted);
       return stored.map((record) => record?.image ?? null);
     },

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { firstSequenceOf } from '../events/epoch.js';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
-import type { NoticeStore } from '../observability/sentinel.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
@@ -25,14 +24,13 @@ const factsSchema = z.object({
 /** What the event about the end of a problem repeats. */
 type Facts = z.infer<typeof factsSchema>;
 
+export type NoticeStore = ReturnType<typeof createNoticeStore>;
+
 /** @param epochOf the epoch of a workspace's state. @defaultValue 0 */
-export function createNoticeStore(
-  redis: Redis,
-  keys: Keys,
-  epochOf: (workspace: string) => number = () => 0,
-): NoticeStore {
+export function createNoticeStore(redis: Redis, keys: Keys, epochOf: (workspace: string) => number = () => 0) {
   return {
-    async raise(draft, nowMs) {
+    /** Reports a problem by an event, unless it was already reported and has lasted since then. */
+    async raise(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): Promise<'raised' | 'known'> {
       const { workspace } = draft;
       const touched = [keys.notices(workspace), keys.log(workspace)];
       const args = noticeArguments(draft, { nowMs, epoch: epochOf(workspace) });
@@ -40,7 +38,8 @@ export function createNoticeStore(
       if (word === 'raised' || word === 'known') return word;
       throw unexpectedAnswer(raiseNotice, word);
     },
-    async endUnseen(workspace, { sinceMs, nowMs }) {
+    /** Ends the problems that no process has seen since that time, each with an event. If one comes back, it is reported again. */
+    async endUnseen(workspace: string, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): Promise<void> {
       const key = keys.notices(workspace);
       const fields = await redis.hgetall(key);
       for (const [field, seen] of Object.entries(fields)) {

@@ -1,20 +1,23 @@
 /** When a list was swept last, and why its last attempts failed: fields of the list's sweep hash. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { Redis } from '../redis/client.js';
-import type { ListTimes, ScheduleStore } from '../sweep/schedule.js';
+import type { ListTimes } from '../sweep/schedule.js';
 import { listFailureSchema, type ListFailure } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { readJson } from './stored.js';
 
-export function createScheduleStore(redis: Redis, keys: Keys, workspace: string): ScheduleStore {
+export type ScheduleStore = ReturnType<typeof createScheduleStore>;
+
+export function createScheduleStore(redis: Redis, keys: Keys, workspace: string) {
   const scope = { redis, keys, workspace };
   return {
-    times: (list) => readTimes(scope, list),
-    async noteFailure(list, failure) {
+    times: (list: ListName) => readTimes(scope, list),
+    async noteFailure(list: ListName, failure: ListFailure): Promise<void> {
       await redis.hset(keys.sweep(workspace, list), 'failure', JSON.stringify(failure));
     },
-    async clearFailure(list) {
+    /** Returns the failure that is over; null when there was none. */
+    async clearFailure(list: ListName): Promise<ListFailure | null> {
       const json = await redis.hget(keys.sweep(workspace, list), 'failure');
       if (json === null) return null;
       const failure = readFailure(json, keys.sweep(workspace, list));

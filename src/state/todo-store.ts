@@ -1,10 +1,10 @@
 /** The timers of todos and their stored records, for the todo monitor. */
 import type { StoredRecord } from '../detect/stored-record.js';
-import { todoWatchSchema } from '../detect/rules.js';
-import { TIMER_KINDS } from '../detect/watch-todo.js';
+import { todoWatchSchema, type TodoWatch } from '../detect/rules.js';
+import { TIMER_KINDS, type TimerChange, type TimerKind } from '../detect/watch-todo.js';
 import { describe } from '../errors.js';
+import type { ChangeEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
-import type { StoredTodo, Timer, TimerTimes, TodoStore } from '../todos/store.js';
 import { type Keys, type WorkspaceRedis, recordField } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { readJson, unreadable } from './stored.js';
@@ -17,7 +17,26 @@ const setTimers = loadScript('set-timers');
 const SCAN_COUNT = 500;
 const NOTHING = Buffer.alloc(0);
 
-export function createTodoStore(redis: Redis, keys: Keys, workspace: string): TodoStore {
+/** The time at which a todo becomes due soon or overdue. It is stored and removed together with the todo. */
+export interface Timer {
+  readonly kind: TimerKind;
+  /** The todo's key. */
+  readonly key: string;
+  readonly atMs: number;
+}
+
+/** Ms since the epoch; null: no timer of this kind. */
+export type TimerTimes = Readonly<Record<TimerKind, number | null>>;
+
+/** `version` is different after every change of what is stored about the todo. */
+export interface StoredTodo {
+  readonly known: StoredRecord;
+  readonly version: Buffer;
+}
+
+export type TodoStore = ReturnType<typeof createTodoStore>;
+
+export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
   const scope = { redis, keys, workspace };
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
@@ -25,21 +44,28 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
   const touched = [due, records, keys.log(workspace), keys.missing(workspace, 'todo')];
   return {
     lastSweep: async () => (await loadSweep(scope, 'todo')).state.lastSweep,
-    async due(upToMs, { offset, count }) {
+    /** The timers up to and including this time, the earliest first. */
+    async due(upToMs: number, { offset, count }: { offset: number; count: number }): Promise<Timer[]> {
       return timersFrom(due, await redis.zrangebyscore(due, '-inf', upToMs, 'WITHSCORES', 'LIMIT', offset, count));
     },
-    async nextAfter(ms) {
+    /** The time of the earliest timer after this time; null when there is none. */
+    async nextAfter(ms: number): Promise<number | null> {
       const [next] = timersFrom(due, await redis.zrangebyscore(due, `(${ms}`, '+inf', 'WITHSCORES', 'LIMIT', 0, 1));
       return next?.atMs ?? null;
     },
-    async todos(wanted) {
+    async todos(wanted: readonly string[]): Promise<(StoredTodo | null)[]> {
       const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(records, ...wanted.map(recordField));
       const stored = packed.flatMap((bytes, at) => (bytes === null ? [] : [[wanted[at] ?? '', bytes] as const]));
       const todos = new Map(await storedTodos(scope, stored));
       return wanted.map((key) => todos.get(key) ?? null);
     },
-    times: (wanted) => readTimes(redis, due, wanted),
-    async fire({ kind, key, atMs }, todo, event) {
+    /** The timers of these todos. */
+    times: (wanted: readonly string[]) => readTimes(redis, due, wanted),
+    /**
+     * Appends the event (if there is one) and removes the timer, in one step. `moved`: the timer or the todo has changed since the
+     * event was built; nothing was done. `waits`: the todo is missing from the list, or something about it is undecided; the timer stays.
+     */
+    async fire({ kind, key, atMs }: Timer, todo: StoredTodo | null, event: ChangeEvent | null) {
       const version = todo?.version ?? NOTHING;
       const json = event === null ? '' : JSON.stringify(event);
       const args = [`${kind} ${key}`, atMs, key, recordField(key), version, json];
@@ -47,21 +73,25 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string): To
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;
       throw unexpectedAnswer(fireTimer, word);
     },
-    async watchedAs() {
+    /** The options by which all timers were last set; null when todos are not watched. */
+    async watchedAs(): Promise<TodoWatch | null> {
       const text = await redis.hget(sweep, 'watchedAs');
       const at = { what: 'how todos are watched', key: sweep, field: 'watchedAs' } as const;
       return text === null ? null : readJson(todoWatchSchema, text, at);
     },
+    /** Every stored todo, in chunks. */
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {
         yield await storedTodos(scope, recordsIn(chunk as Buffer[]));
       }
     },
-    async set(key, { version }, timers) {
+    /** Sets timers of a todo, unless the todo has changed since. */
+    async set(key: string, { version }: StoredTodo, timers: readonly TimerChange[]): Promise<void> {
       const flat = timers.flatMap(({ kind, atMs }) => [`${kind} ${key}`, atMs ?? '']);
       await setTimers.run(redis, [due, records], [recordField(key), version, timers.length, ...flat]);
     },
-    async watchAs(watch) {
+    /** Records the options by which all timers are now set. Null: todos are not watched; the timers stay. */
+    async watchAs(watch: TodoWatch | null): Promise<void> {
       if (watch !== null) await redis.hset(sweep, 'watchedAs', JSON.stringify(watch));
       else await redis.hdel(sweep, 'watchedAs');
     },

@@ -7,7 +7,8 @@ import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { Episode } from '../runtime/episode.js';
 import { classifyRedisError } from '../redis/errors.js';
-import { failureAfter, usualPeriodMs, type ListFailure, type Pace, type ScheduleStore } from './schedule.js';
+import { failureAfter, usualPeriodMs, type ListFailure, type Pace } from './schedule.js';
+import type { ScheduleStore } from '../state/schedule.js';
 
 export interface FailureLog {
   /**

@@ -5,7 +5,6 @@
  * interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
-import type { ListName } from '../crm/lists/lists.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
 import type { WalkLoad } from '../api/budget.js';
@@ -21,14 +20,6 @@ export interface ListTimes {
   lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'counts' | 'foundByWalks'>) | null;
   /** Null when the last attempt was complete. */
   failure: ListFailure | null;
-}
-
-/** The times of one workspace's lists, and its last failures. */
-export interface ScheduleStore {
-  times(list: ListName): Promise<ListTimes>;
-  noteFailure(list: ListName, failure: ListFailure): Promise<void>;
-  /** Returns the failure that is over; null when there was none. */
-  clearFailure(list: ListName): Promise<ListFailure | null>;
 }
 
 /** The longest wait before a failing API is tried again, and so the time to notice a renewed token or a repaired server. */

@@ -9,7 +9,15 @@ import { isDone } from '../detect/todo.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
-import type { LastSweep, StoredTodo, Timer, TodoStore } from './store.js';
+import type { StoredTodo, Timer, TodoStore } from '../state/todo-store.js';
+
+/** The last complete sweep of the list. */
+interface LastSweep {
+  readonly sweepId: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly completedAt: string;
+}
 
 export interface FireOptions {
   workspace: string;

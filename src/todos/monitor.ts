@@ -8,7 +8,7 @@ import { timersOf, type TimersOfTodo } from '../detect/watch-todo.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { fireDue, tookMs } from './fire.js';
-import type { TimerTimes, TodoStore } from './store.js';
+import type { TimerTimes, TodoStore } from '../state/todo-store.js';
 
 export interface MonitoredTodos {
   workspace: string;

@@ -11,7 +11,7 @@ import { usage } from '../errors.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { parseDuration } from '../runtime/duration.js';
 import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from './counts.js';
-import type { TodoStore } from './store.js';
+import type { TodoStore } from '../state/todo-store.js';
 
 export interface TodosCall {
   /** Only this workspace. @defaultValue all */

@@ -3,14 +3,13 @@ import { builtInLists, descriptorOf, nameOf, type ListRef } from '../../src/crm/
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { createAimQueue } from '../../src/state/aim-queue.js';
+import { createAimQueue, type AimQueue } from '../../src/state/aim-queue.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { observedCommit } from '../../src/app/workspaces.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { restoreMemory } from '../../src/sweep/memory.js';
 import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
-import type { AimQueue } from '../../src/sweep/shortcuts/store.js';
 import type { SweepStore } from '../../src/sweep/store.js';
 import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';

@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { pageBody } from '../read-api/envelope.js';
 import { servedList } from '../read-api/lists.js';
 import type { PageQuery, Source, SourceFailure } from '../read-api/source.js';
-import type { MirroredList, MirrorStore } from './store.js';
+import type { MirroredList, MirrorStore } from '../../state/mirror-store.js';
 
 const PAGE = 50;
 /** With a filter, a page ends after this many records were read, even if it is not full: no request reads a whole list. */

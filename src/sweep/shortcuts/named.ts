@@ -8,7 +8,7 @@ import { messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Log } from '../../runtime/log.js';
-import type { AimQueue } from './store.js';
+import type { AimQueue } from '../../state/aim-queue.js';
 
 export interface NamedOptions {
   workspace: string;

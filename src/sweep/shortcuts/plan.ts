@@ -18,7 +18,8 @@ import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
 import { RecentMap } from './recent-map.js';
 import { changesPerRow, expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
-import { NO_USES, type Aimed, type EndName, type Kind, type Learned, type Uses } from './store.js';
+import { NO_USES, type EndName, type Kind, type Learned, type Uses } from './store.js';
+import type { Aimed } from '../../state/aim-queue.js';
 import { WaitingNames, type WaitingName } from './waiting-names.js';
 
 export interface PlanOptions {

@@ -13,7 +13,7 @@ import type { ShortcutResult } from './commit-shortcut.js';
 import { KnownPages } from './page-index.js';
 import { Plan, type PlannedPage, type PlanOptions, type ShortcutPage } from './plan.js';
 import { RecentMap } from './recent-map.js';
-import type { AimQueue } from './store.js';
+import type { AimQueue } from '../../state/aim-queue.js';
 
 export interface ShortcutsDeps extends PlanOptions {
   workspace: string;

@@ -1,6 +1,5 @@
-/** What shortcuts learn and keep, and the queue of the records that are named to them. `state` implements the queue on Redis. */
+/** What shortcuts learn and keep. */
 import { z } from 'zod';
-import type { ListName } from '../../crm/lists/lists.js';
 
 /** The two ends at which a list may grow, the pages that hold a named record, and those that hold open ones. */
 export type Kind = EndName | 'aimed' | 'open';
@@ -19,22 +18,3 @@ export const learnedSchema = z.object({
 });
 /** What is kept for the next process. */
 export type Learned = z.infer<typeof learnedSchema>;
-
-/** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
-export interface AimQueue {
-  /**
-   * Adds ids, or moves them to the front. The oldest are dropped where there are too many.
-   * @param named.by what names them: HINT (crm/hint.ts), or the type of an event
-   */
-  add(list: ListName, ids: readonly string[], named: { by: string; atMs: number }): Promise<void>;
-  /** Takes the most recent ids out of the queue. An id is there once for each that names it. */
-  take(list: ListName, count: number): Promise<Aimed[]>;
-}
-
-export interface Aimed {
-  id: string;
-  /** What named it. */
-  by: string;
-  /** When it was named, ms since the epoch. */
-  atMs: number;
-}

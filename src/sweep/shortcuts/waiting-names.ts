@@ -1,7 +1,7 @@
 /** The named records of a list that wait to be looked up. A record that a page has shown since the change that names it does not wait. Pure. */
 import type { PageAnswer } from './answers.js';
 import { RecentMap } from './recent-map.js';
-import type { Aimed } from './store.js';
+import type { Aimed } from '../../state/aim-queue.js';
 
 export interface WaitingName {
   /** When it was named last. */
