@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestKind, WalkLoad } from '../../src/api/budget.js';
 import { createFairQueue, walkWeights, type FairQueue } from '../../src/api/fair-queue.js';
-import { firstLoad } from '../../src/sweep/schedule.js';
 
 interface Asked {
   list: string;
@@ -92,35 +91,6 @@ describe('budget: sharing between lists', () => {
     queue.weigh('small', { pages: 100, changesPerSecond: 0 });
     const got = granted(queue, [walk('large'), walk('small')], 1_000);
     expect(Math.abs(countOf(got, { list: 'small' }) - 100)).toBeLessThanOrEqual(1);
-  });
-});
-
-describe('budget: a first sweep', () => {
-  /** The requests of all lists until the large one has been read. */
-  const untilRead = (pages: number, weigh: (queue: FairQueue<Asked>, read: number) => void): number => {
-    const queue = createFairQueue<Asked>();
-    const small = ['a', 'b', 'c', 'd', 'e'];
-    for (const list of small) queue.weigh(list, { pages: pages / 20, changesPerSecond: 0 });
-    for (const list of [...small, 'large']) queue.add(walk(list), walk(list));
-    let [requests, read] = [0, 0];
-    while (read < pages) {
-      const asked = queue.next(0);
-      if (asked === undefined) throw new Error('none waits');
-      requests += 1;
-      if (asked.list === 'large') weigh(queue, (read += 1));
-      queue.add(asked, asked);
-    }
-    return requests;
-  };
-
-  it('budget: a large list is read for the first time in little more than a walk of all lists', () => {
-    const all = 1_000 + 5 * 50;
-    const requests = untilRead(1_000, (queue, read) => queue.weigh('large', firstLoad(read)));
-    expect(requests).toBeLessThan(1.6 * all);
-  });
-
-  it('budget: without its pages so far, the lists that are complete take most of the requests (control)', () => {
-    expect(untilRead(1_000, () => undefined)).toBeGreaterThan(4_000);
   });
 });
 

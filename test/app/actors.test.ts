@@ -1,10 +1,11 @@
 /** Who made a change, from the CRM's answers over HTTP to a handler. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
-import type { Actor, ChangeEvent } from '../../src/events/types.js';
-import { defineHandler, parseConfig, type Subscription } from '../../src/index.js';
+import type { Changefeed } from '../../src/app/changefeed.js';
+import type { Actor } from '../../src/events/types.js';
+import { defineHandler, type Subscription } from '../../src/index.js';
 import { startApiServer } from '../support/api-server.js';
 import { eventually } from '../support/eventually.js';
+import { eventsOf, openFeed } from '../support/feed.js';
 import { isGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 
@@ -70,14 +71,10 @@ describe('who made a change', () => {
     const others = { organization: false, memo: false, todo: false, history: false, activity: false };
     const budget = { requests: 100_000, perSeconds: 1 };
     const workspace = { name: 'acme', baseUrl: crm.baseUrl, token: 't', budget };
-    const config = parseConfig({
+    return await openFeed(redis, {
       workspaces: [{ ...workspace, lists: { ...others, people_history: true } }],
       subscriptions,
-      redis: { url: redis.url, prefix: redis.keys.prefix },
     });
-    const feed = await openChangefeed({ config });
-    onTestFinished(() => feed.stop());
-    return feed;
   }
 
   async function sweep(feed: Changefeed, ...lists: string[]): Promise<void> {
@@ -86,14 +83,8 @@ describe('who made a change', () => {
         expect({ list, outcome }).toEqual({ list, outcome: 'complete' });
   }
 
-  async function eventsOf(feed: Changefeed, type: string): Promise<ChangeEvent[]> {
-    const events: ChangeEvent[] = [];
-    for await (const { event } of feed.tail({ from: '0', follow: false, types: [type] })) events.push(event);
-    return events;
-  }
-
   const actorsOf = async (feed: Changefeed): Promise<(Actor | null)[]> =>
-    (await eventsOf(feed, 'crm.person.updated')).map(({ data }) => data.actor ?? null);
+    (await eventsOf(feed, ['crm.person.updated'])).map(({ data }) => data.actor ?? null);
 
   it('actor: an edited person has the actor of its row, and so has the row', async () => {
     const crm = await startCrm(3);
@@ -102,7 +93,7 @@ describe('who made a change', () => {
     crm.edit('p-1', { 등급: 'A', 이름: '새 이름' }, USER);
     await sweep(feed, 'people_history', 'people');
     expect(await actorsOf(feed)).toEqual([USER]);
-    const rows = await eventsOf(feed, 'crm.person_history.created');
+    const rows = await eventsOf(feed, ['crm.person_history.created']);
     expect(rows.map(({ data }) => [data.actor, data.after?.['peopleId']])).toEqual([
       [USER, 'p-1'],
       [USER, 'p-1'],
@@ -125,7 +116,7 @@ describe('who made a change', () => {
     crm.edit('p-1', { 등급: 'A' }, USER);
     crm.edit('p-1', { 점수: 7 }, OURS);
     await sweep(feed, 'people_history', 'people');
-    const [event] = await eventsOf(feed, 'crm.person.updated');
+    const [event] = await eventsOf(feed, ['crm.person.updated']);
     expect(event?.data.actor).toBeUndefined();
     expect(event?.data.changes.map(({ field, actor }) => [field, actor])).toEqual([
       ['등급', USER],

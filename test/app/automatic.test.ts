@@ -1,9 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
 import type { ListStatus } from '../../src/observability/status.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';
+import { openFeed } from '../support/feed.js';
 import { useRedis } from '../support/redis.js';
 
 const redis = useRedis();
@@ -14,9 +13,8 @@ it('automatic: lists are swept again and again, except within their interval', a
   onTestFinished(() => sandbox.stop());
   const off = Object.fromEntries(['memo', 'todo', 'history', 'activity'].map((list) => [list, { enabled: false }]));
   const lists = { ...off, organization: { interval: '1h' } };
-  const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }], redis: { prefix: redis.keys.prefix } };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-  onTestFinished(() => feed.stop());
+  const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }] };
+  const feed = await openFeed(redis, raw);
   const listsNow = async (): Promise<Record<string, ListStatus>> => {
     const { workspaces } = await feed.status();
     return Object.fromEntries(workspaces[0]!.lists.map((list) => [list.list, list]));

@@ -1,7 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import { expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
+import { openFeed } from '../support/feed.js';
 import { cursorAt, startOtherCrm, type OtherCrm, type OtherRecord } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
@@ -24,9 +23,8 @@ it('first sweep: a large list is not held up by the others, which are swept agai
   // So few that a request of each list is always waiting, however slow the machine is.
   const budget = { requests: 20, perSeconds: 1 };
   const workspace = { name: 'acme', baseUrl: crm.url, token: crm.token, budget };
-  const raw = { workspaces: [workspace], redis: { prefix: redis.keys.prefix } };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-  onTestFinished(() => feed.stop());
+  const raw = { workspaces: [workspace] };
+  const feed = await openFeed(redis, raw);
   await feed.start(['poll']);
   const last = cursorAt((LARGE - 1) * PER_PAGE);
   const requests = await eventually(() => {

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import type { Changefeed } from '../../src/app/changefeed.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';
+import { eventsOf, openFeed } from '../support/feed.js';
 import { useRedis } from '../support/redis.js';
 
 const redis = useRedis();
@@ -16,9 +16,8 @@ async function sweptSeldom(): Promise<{ sandbox: Sandbox; feed: Changefeed; swee
     ['people', 'organization', 'todo', 'history', 'activity'].map((list) => [list, { enabled: false }]),
   );
   const lists = { ...off, memo: { interval: '10m' } };
-  const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }], redis: { prefix: redis.keys.prefix } };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-  onTestFinished(() => feed.stop());
+  const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }] };
+  const feed = await openFeed(redis, raw);
   const sweeps = async (): Promise<string | null> => {
     const { workspaces } = await feed.status();
     return workspaces[0]!.lists.find(({ list }) => list === 'memo')?.lastSweep?.completedAt ?? null;
@@ -28,12 +27,8 @@ async function sweptSeldom(): Promise<{ sandbox: Sandbox; feed: Changefeed; swee
   return { sandbox, feed, sweeps };
 }
 
-async function created(feed: Changefeed): Promise<number> {
-  let count = 0;
-  for await (const { event } of feed.tail({ from: '0', follow: false }))
-    if (event.type === 'crm.memo.created') count += 1;
-  return count;
-}
+const created = async (feed: Changefeed): Promise<number> =>
+  (await eventsOf(feed)).filter(({ type }) => type === 'crm.memo.created').length;
 
 it('fixed interval: the tail finds a new record while the list waits for its next sweep', async () => {
   const { sandbox, feed, sweeps } = await sweptSeldom();

@@ -1,6 +1,5 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import { expect, it } from 'vitest';
+import { openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
@@ -10,10 +9,8 @@ it('status: a damaged value of one list is named as its failure, and the other l
   const crm = await startOtherCrm();
   const raw = {
     workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget: { requests: 10_000, perSeconds: 1 } }],
-    redis: { prefix: test.keys.prefix },
   };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: test.url }) });
-  onTestFinished(() => feed.stop());
+  const feed = await openFeed(test, raw);
   await feed.sweep({ lists: ['people', 'organization'] });
   const damaged = test.keys.sweep('acme', 'people');
   await test.redis.hset(damaged, 'lastSweep', 'damaged-contents');
@@ -38,10 +35,8 @@ it.each([
   const raw = {
     workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
     subscriptions: ['ops', 'rest'].map((name) => ({ handler: 'ndjson', name, path: '/dev/null' })),
-    redis: { prefix: test.keys.prefix },
   };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: test.url }) });
-  onTestFinished(() => feed.stop());
+  const feed = await openFeed(test, raw);
   await test.redis.set(`${test.keys.prefix}:sub:{ops}:${name}`, 'secret-contents');
 
   const { subscriptions, problems } = await feed.status();

@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
 import { defineHandler } from '../../src/handlers/define.js';
 import { eventually } from '../support/eventually.js';
 import { useChain } from '../support/chain.js';
+import { openFeed } from '../support/feed.js';
 import { useRedis } from '../support/redis.js';
 
 const redis = useRedis();
@@ -34,8 +33,7 @@ async function handleOne(more: object): Promise<void> {
   const handled: string[] = [];
   const greet = defineHandler({ name: 'greet', handle: ({ id }) => void handled.push(id) });
   const raw = { ...world.config('1h', redis.keys.prefix), ...more, subscriptions: [greet] };
-  const feed = await openChangefeed({ config: parseConfig(raw, { source: 'the test', redisUrl: redis.url }) });
-  onTestFinished(() => feed.stop());
+  const feed = await openFeed(redis, raw);
   await feed.start(['dispatch', 'handle']);
   await feed.sweep({ lists: ['people'] });
   world.sandbox.life.createPerson();

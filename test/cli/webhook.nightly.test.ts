@@ -145,23 +145,22 @@ describe('disabled subscriptions: the command line', () => {
       'changefeed.config.json': { ...configOf('https://ops.example/in'), redis: { prefix: redis.keys.prefix } },
     });
     const env = { REDIS_URL: redis.url };
-    const run = async (...args: string[]): Promise<unknown[]> => {
-      const { code, stdout, stderr } = await folder.run(args, env);
-      return [code, stdout, stderr];
-    };
-    expect(await run('disable', 'ops', '--reason', 'they move house')).toEqual([
-      0,
-      '"ops" is disabled: its events wait until it is enabled\n',
-      '',
-    ]);
-    expect(await run('disable', 'ops', '--json')).toEqual([0, '{"subscription":"ops","disabled":false}\n', '']);
-    expect((await run('status'))[1]).toMatch(/^ {2}subscription\.disabled .*: they move house\./m);
-    expect((await run('enable', 'ops', '--json'))[1]).toMatch(/"was":\{"at":".*","reason":"they move house"/);
-    expect(await run('enable', 'opps')).toEqual([
-      2,
-      '',
-      'changefeed: There is no subscription "opps". Known: "ops", "archive". [CF_USAGE]\n',
-    ]);
+    const run = (...args: string[]) => folder.run(args, env);
+    expect(await run('disable', 'ops', '--reason', 'they move house')).toMatchObject({
+      code: 0,
+      stdout: '"ops" is disabled: its events wait until it is enabled\n',
+    });
+    expect(await run('disable', 'ops', '--json')).toMatchObject({
+      code: 0,
+      stdout: '{"subscription":"ops","disabled":false}\n',
+    });
+    expect((await run('status')).stdout).toMatch(/^ {2}subscription\.disabled .*: they move house\./m);
+    expect((await run('enable', 'ops', '--json')).stdout).toMatch(/"was":\{"at":".*","reason":"they move house"/);
+    expect(await run('enable', 'opps')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'changefeed: There is no subscription "opps". Known: "ops", "archive". [CF_USAGE]\n',
+    });
   });
 });
 

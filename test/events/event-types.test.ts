@@ -1,7 +1,6 @@
 /** The types that a handler is compiled against are true: of every event that real sweeps find, and of what `settle` merges of them. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed } from '../../src/app/changefeed.js';
-import { parseConfig } from '../../src/config/parse.js';
+import type { Changefeed } from '../../src/app/changefeed.js';
 import { mergeChanges } from '../../src/dispatch/merge-changes.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { TODO_VERBS, VERBS, type ChangeEvent } from '../../src/events/types.js';
@@ -9,6 +8,7 @@ import type { Clock } from '../../src/runtime/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';
+import { eventsOf, openFeed } from '../support/feed.js';
 import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 
@@ -34,13 +34,7 @@ describe('event types', () => {
       };
       const budget = { requests: 100_000, perSeconds: 1 };
       const workspace = { name: 'acme', baseUrl: url, token, budget, lists, todos: { dueSoon: '30m' } };
-      const config = parseConfig(
-        { workspaces: [workspace], redis: { prefix: redis.keys.prefix } },
-        { source: 'the test', redisUrl: redis.url },
-      );
-      const feed = await openChangefeed({ config, clock });
-      onTestFinished(() => feed.stop());
-      return feed;
+      return await openFeed(redis, { workspaces: [workspace] }, { clock });
     };
     return { sandbox, clock, open };
   }
@@ -50,12 +44,6 @@ describe('event types', () => {
       for (const { outcome } of await feed.sweep()) expect(outcome).toBe('complete');
       await clock.sleep(APART_MS);
     }
-  }
-
-  async function logged(feed: Changefeed, types?: readonly string[]): Promise<ChangeEvent[]> {
-    const events: ChangeEvent[] = [];
-    for await (const { event } of feed.tail({ from: '0', follow: false, types })) events.push(event);
-    return events;
   }
 
   /** Every kind of change, in two rounds, so that records change twice. */
@@ -114,13 +102,13 @@ describe('event types', () => {
     const feed = await open(images);
     await sweepTimes(feed, clock, 1);
     await live(feed, sandbox, clock);
-    const events = await logged(feed);
+    const events = await eventsOf(feed);
     const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
     expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
     expect(events.flatMap(problemsOf)).toEqual([]);
     const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
-    expect(await logged(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
-    expect(await logged(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
+    expect(await eventsOf(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
+    expect(await eventsOf(feed, ['crm.*'])).toEqual(events.filter((event) => !ofLists.includes(event)));
     const merged = mergedOf(events);
     expect([...new Set(merged.map(verbOf))].sort()).toEqual(['created', 'deleted', 'snapshot', 'updated']);
     expect(merged.flatMap(problemsOf)).toEqual([]);
@@ -139,7 +127,7 @@ describe('event types', () => {
     const feed = await open(true);
     sandbox.life.delete('people', id);
     await sweepTimes(feed, clock);
-    const events = (await logged(feed)).filter(({ subject }) => subject === id);
+    const events = (await eventsOf(feed)).filter(({ subject }) => subject === id);
     expect(events.flatMap(problemsOf)).toEqual([]);
     expect(events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`)).toEqual([
       'updated known',
@@ -155,7 +143,7 @@ describe('event types', () => {
     await sweepTimes(feed, clock, 1);
     sandbox.life.editPerson();
     await sweepTimes(feed, clock, 1);
-    const event = (await logged(feed)).find(({ type }) => type === 'crm.person.updated')!;
+    const event = (await eventsOf(feed)).find(({ type }) => type === 'crm.person.updated')!;
     expect(problemsOf(event)).toEqual([]);
     expect(problemsOf({ ...event, data: { ...event.data, after: null } })).toHaveLength(1);
     expect(problemsOf({ ...event, data: { ...event.data, due: event.time } })).toHaveLength(1);

@@ -31,10 +31,10 @@ export async function baselined(feed: Changefeed, options?: EventuallyOptions): 
   }, options);
 }
 
-/** All events of the logs. */
-export async function eventsOf(feed: Changefeed): Promise<ChangeEvent[]> {
+/** All events of the logs, or those that these patterns select. */
+export async function eventsOf(feed: Changefeed, types?: readonly string[]): Promise<ChangeEvent[]> {
   const events: ChangeEvent[] = [];
-  for await (const { event } of feed.tail({ from: '0', follow: false })) events.push(event);
+  for await (const { event } of feed.tail({ from: '0', follow: false, types })) events.push(event);
   return events;
 }
 
