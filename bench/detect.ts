@@ -44,7 +44,6 @@ function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
     rules,
     checkpoint: { sweepId: sweep, startedAt: observedAt, mode: 'changes', ...begun },
     baseline: null,
-    images: true,
     drifted: [],
     askedAtMs: null,
     unreadable: [],

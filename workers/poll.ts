@@ -108,10 +108,10 @@ async function watchList(
   if (shortcuts.restsUntil(clock.now()) > untilMs) return shortcuts.restsUntil(clock.now());
   workspace.alive.set(list, alive);
   try {
-    const { rules, images, creations, baseline } = listIn(workspace, list);
+    const { rules, creations, baseline } = listIn(workspace, list);
     await guard.check(name);
     const until = { signal: AbortSignal.any([watch.evicting, signal]), shortcuts, untilMs };
-    await useShortcutsUntil(sweepDeps, { list, rules, images, creations, baseline, ...until });
+    await useShortcutsUntil(sweepDeps, { list, rules, creations, baseline, ...until });
   } catch (error) {
     signal.throwIfAborted();
     log.debug({ workspace: name, list, error: String(error) }, 'shortcuts of a waiting list stopped');

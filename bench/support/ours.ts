@@ -38,8 +38,8 @@ export function ours({ url, redis, images = true, workspace = 'bench' }: OursOpt
   };
   const store = createSweepStore(redis, new Keys('bench'), workspace);
   const deps = { workspace, api: { ...api, fetchIfChanged }, store, clock: systemClock, log: silentLog };
-  const rules = compileRules('people');
-  const sweepResult = (): Promise<SweepResult> => sweepList(deps, { list: 'people', rules, baseline: 'quiet', images });
+  const rules = compileRules('people', { images });
+  const sweepResult = (): Promise<SweepResult> => sweepList(deps, { list: 'people', rules, baseline: 'quiet' });
   return {
     name: 'ours',
     sweepResult,

@@ -283,7 +283,7 @@ function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
   const needs = {
     poll: ['address', 'polling', 'todos'],
     serve: ['mirror'],
-    dispatch: ['subscription', 'unpolled'],
+    dispatch: ['subscription', 'unpolled', 'fields'],
     handle: ['handler'],
   } as const;
   return roles.flatMap((role) => needs[role]);

@@ -12,7 +12,7 @@ import type { Log } from '../runtime/log.js';
 import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
 
 export interface ConfigWarning {
-  about: 'subscription' | 'unpolled' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
+  about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
   /** The subscription or the workspace. */
   subject: { subscription: string } | { workspace: string };
   reason: string;
@@ -22,6 +22,7 @@ export interface ConfigWarning {
 const MESSAGES = {
   subscription: 'subscription can never match',
   unpolled: 'subscription selects only lists that are disabled',
+  fields: 'subscription selects no updated event',
   handler: 'handler cannot work',
   address: 'the API is asked without encryption',
   polling: 'workspace is not polled',
@@ -83,7 +84,7 @@ function workspaceWarnings({ name, baseUrl, lists, todos }: WorkspaceConfig, { s
 
 /** Only the event types that exist are compared. Whether one of them will occur, and what it contains, is not judged. */
 function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
-  const { name, on, lists: wanted, workspaces: named, catalogue = builtInLists } = subscription;
+  const { name, on, lists: wanted, workspaces: named, fields, catalogue = builtInLists } = subscription;
   const patterns = on.map(compileTypePattern);
   const isSelected = (type: string): boolean =>
     patterns.some((selects) => selects(type)) &&
@@ -93,12 +94,21 @@ function subscriptionWarning(subscription: Subscription, config: Config): Config
     .filter((workspace) => named === undefined || named.includes(workspace.name))
     .flatMap((workspace) => Object.values(workspace.lists).map((list) => ({ ...list, workspace: workspace.name })))
     .filter(({ descriptor }) => typesOf(descriptor).some(isSelected));
-  const warn = (about: ConfigWarning['about'], reason: string, remedy: string): ConfigWarning[] =>
-    lists.some(({ enabled }) => enabled) ? [] : [{ about, subject: { subscription: name }, reason, remedy }];
-  if (lists.length > 0) {
-    const disabled = lists.map(({ descriptor, workspace }) => `"${descriptor.name}" in ${workspace}`);
-    return warn('unpolled', `these lists are disabled: ${disabled.join(', ')}`, 'enable one of them, or change its on');
+  const warn = (about: ConfigWarning['about'], reason: string, remedy: string): ConfigWarning[] => [
+    { about, subject: { subscription: name }, reason, remedy },
+  ];
+  const names = (some: typeof lists): string =>
+    some.map(({ descriptor, workspace }) => `"${descriptor.name}" in ${workspace}`).join(', ');
+  const enabled = lists.filter((list) => list.enabled);
+  const isUpdated = (type: string): boolean => type.endsWith('.updated') && isSelected(type);
+  const updated = enabled.filter(({ descriptor }) => typesOf(descriptor).some(isUpdated));
+  if (fields !== undefined && updated.length > 0 && !updated.some(({ images }) => images)) {
+    const reason = `its fields match no change in lists that are kept without images: ${names(updated)}`;
+    return warn('fields', reason, 'set images of these lists to true, or remove its fields');
   }
+  if (enabled.length > 0) return [];
+  if (lists.length > 0)
+    return warn('unpolled', `these lists are disabled: ${names(lists)}`, 'enable one of them, or change its on');
   const given = (['lists', 'workspaces'] as const).filter((option) => subscription[option] !== undefined);
   const options = given.map((option) => `${option} (${(subscription[option] ?? []).join(', ')})`).join(' and ');
   const reason = `nothing that its on selects (${on.join(', ')}) exists in its ${options}`;

@@ -16,7 +16,7 @@ export interface Inspector {
   names(workspace?: string): ListName[];
   /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
   explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
-  /** The stored record; null when there is none, or when only fingerprints of it are stored. */
+  /** The stored record; null when there is none, or when only a digest of it is stored. */
   record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
   /** The events of a record that are among the newest of the log, oldest first. */
   events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;

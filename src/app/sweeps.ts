@@ -96,13 +96,12 @@ export async function sweepOnce(
   const refusal = watch.refusal();
   if (refusal !== null) throw refusal;
   const { name, sweepDeps, failures, todos } = workspace;
-  const { rules, baseline, images, removals, creations } = listIn(workspace, list);
+  const { rules, baseline, removals, creations } = listIn(workspace, list);
   const { after: afterMs, ...limits } = removals;
   const { lostAt } = await guard.check(name);
   const result = await sweepList(sweepDeps, {
     list,
     rules,
-    images,
     removals: { ...limits, afterMs },
     creations,
     // After a loss of the state the records are not new: the first sweep is quiet, whatever `baseline` says.

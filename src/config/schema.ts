@@ -100,7 +100,7 @@ const listOptions = strictOptions(
       })
       .default('quiet'),
     /**
-     * False: only digests are stored; no personal data in Redis, and events name fields without their old values.
+     * False: of a record, only a digest is stored; no personal data in Redis, and events say that a record changed, but not what.
      * @defaultValue true; false for the ready-made history lists, whose events carry the row nevertheless
      */
     images: yesOrNo.optional(),

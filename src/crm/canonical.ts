@@ -12,19 +12,31 @@ import { isPictureField, writtenName, type ListDescriptor } from './lists/descri
 import { descriptorOf, type ListRef } from './lists/lists.js';
 
 /** One field of a record, to be compared. Its canonical form is made when it is asked for: most fields are equal without it. */
-export interface ComparedField {
-  /** The field's name as the record spells it. */
-  readonly name: string;
-  /** The value as the record holds it. */
-  readonly value: unknown;
-  /** The value in canonical form. */
-  readonly canonical: unknown;
-  /** Its canonical text; equal texts are equal values. */
-  readonly text: string;
+class ComparedField {
+  #canonical: { value: unknown } | undefined;
+  #text: string | undefined;
+
+  /** @param name as the record spells it */
+  constructor(
+    readonly name: string,
+    readonly value: unknown,
+    readonly canonicalise: () => unknown,
+  ) {}
+
+  get canonical(): unknown {
+    this.#canonical ??= { value: this.canonicalise() };
+    return this.#canonical.value;
+  }
+
+  /** Equal texts are equal values. */
+  get text(): string {
+    this.#text ??= stringify(this.canonical);
+    return this.#text;
+  }
 }
 
 /** Fields by canonical name. */
-export type ComparedFields = ReadonlyMap<string, ComparedField>;
+type ComparedFields = ReadonlyMap<string, ComparedField>;
 
 /** The rules of a comparison. */
 export interface Comparison {
@@ -54,30 +66,9 @@ export function readFields(
     const key = writtenName(descriptor, name.normalize('NFC'), record);
     if (!compares(key)) continue;
     const compared = isPictureField(descriptor, key) ? withoutQuery(value) : value;
-    fields.set(key, new ReadField(name, value, () => canonicalOf(compared, nullIsAbsent)));
+    fields.set(key, new ComparedField(name, value, () => canonicalOf(compared, nullIsAbsent)));
   }
   return fields;
-}
-
-class ReadField implements ComparedField {
-  #canonical: { value: unknown } | undefined;
-  #text: string | undefined;
-
-  constructor(
-    readonly name: string,
-    readonly value: unknown,
-    readonly canonicalise: () => unknown,
-  ) {}
-
-  get canonical(): unknown {
-    this.#canonical ??= { value: this.canonicalise() };
-    return this.#canonical.value;
-  }
-
-  get text(): string {
-    this.#text ??= stringify(this.canonical);
-    return this.#text;
-  }
 }
 
 /** One field that differs. */
@@ -185,25 +176,15 @@ function withoutQuery(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/[?#].*/su, '') : value;
 }
 
-const fieldsCache = new WeakMap<AnyRecord, WeakMap<Comparison, ComparedFields>>();
-const textCache = new WeakMap<ComparedFields, string>();
+const textCache = new WeakMap<AnyRecord, WeakMap<Comparison, string>>();
 
-/** The compared fields of a record by canonical name. Null and empty lists are left out where they mean absence. */
-export function comparedFields(record: AnyRecord, comparison: Comparison): ComparedFields {
-  const byComparison = memoized(fieldsCache, record, () => new WeakMap<Comparison, ComparedFields>());
-  return memoized(byComparison, comparison, () => readFields(record, comparison));
-}
-
-/** The canonical text of a whole record, from which its content digest is computed. */
+/** The canonical text of a whole record: equal contents have equal texts. */
 export function canonicalText(record: AnyRecord, comparison: Comparison): string {
-  return textOf(comparedFields(record, comparison));
-}
-
-/** The canonical text of fields: equal contents have equal texts. */
-export function textOf(fields: ComparedFields): string {
-  return memoized(textCache, fields, () =>
-    stringify(Object.fromEntries([...fields].map(([key, { canonical }]) => [key, canonical]))),
-  );
+  const byComparison = memoized(textCache, record, () => new WeakMap<Comparison, string>());
+  return memoized(byComparison, comparison, () => {
+    const fields = [...readFields(record, comparison)].map(([key, { canonical }]) => [key, canonical] as const);
+    return stringify(Object.fromEntries(fields));
+  });
 }
 
 /**
@@ -231,12 +212,4 @@ export function shortDigest(text: string): string {
 /** 64 bits as 16 hexadecimal digits, for the text of a record. Like a page's digest, it is compared with one earlier digest only. */
 export function recordDigest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
-}
-
-/**
- * 32 bits as 8 hexadecimal digits, for digests that are kept once per field (`images: false`). A change of a field goes unnoticed once in
- * four thousand million times. With 16 bits it would be once in 65,000.
- */
-export function fieldDigest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, 8);
 }

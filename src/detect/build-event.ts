@@ -1,6 +1,6 @@
 /**
  * Turns an observed change of a record into an event. Event ids and times are decided here. With `images: false`, events
- * name records and fields but carry no contents.
+ * name records and carry no contents.
  */
 import type { CrmRecord, UncheckedRecord } from '../crm/record.js';
 import { buildEvent } from '../events/envelope.js';
@@ -25,8 +25,6 @@ export interface SeenRecordInput {
   record: UncheckedRecord;
   rules: Rules;
   observation: Observation;
-  /** False: events carry field names and no contents. @defaultValue true */
-  images?: boolean;
 }
 
 export interface ObservedChange {
@@ -51,7 +49,7 @@ export function firstAppearance({
 }
 
 export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange): ChangeEvent {
-  const { key, record, rules, observation, images = true } = input;
+  const { key, record, rules, observation } = input;
   const { verb, time, before, changes, ...rest } = change;
   return buildEvent({
     workspace: observation.workspace,
@@ -61,9 +59,9 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
     time,
     contentDigest: digestOf(canonicalText(record, rules)),
     data: {
-      before: before === null || !images ? null : withId(before, key),
-      after: images || !rules.list.images ? withId(record, key) : { id: key },
-      changes: images ? changes : changes.map(({ field }) => ({ field, before: null, after: null })),
+      before: before === null || !rules.images ? null : withId(before, key),
+      after: rules.images || !rules.list.images ? withId(record, key) : { id: key },
+      changes: rules.images ? changes : [],
       ...rest,
       observedAt: observation.observedAt,
       sweep: observation.sweep,

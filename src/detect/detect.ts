@@ -3,8 +3,10 @@
  * something change, and what is stored next? Pure: no I/O and no clock.
  *
  * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not
- * report what was muted before, and a change of rules yields no events: both sides are compared under today's rules.
+ * report what was muted before, and a change of rules yields no events: both sides are compared under today's rules. A digest of content
+ * cannot be compared under other rules; it is replaced.
  */
+import type { UncheckedRecord } from '../crm/record.js';
 import { nextSequence } from '../events/epoch.js';
 import type { ChangeEvent, FieldChange } from '../events/types.js';
 import {
@@ -17,12 +19,13 @@ import {
 } from './build-event.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
+import { todoFactsOf } from './todo.js';
 import {
   changesSince,
   contentOf,
-  fingerprintsOf,
   storedContent,
   storedModifiedAt,
+  valueTypesOf,
   withDecision,
   type Decision,
   type StoredRecord,
@@ -53,7 +56,7 @@ export function detect(input: DetectInput): Detection {
     return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
   if (baseline !== null) return { kind: 'baselined', sequence: stored.sequence, event: null };
   const changes = changesSince(stored, input.record, input.rules);
-  return changes.length === 0 ? unchanged(input, stored) : updated(input, stored, changes);
+  return changes?.length === 0 ? unchanged(input, stored) : updated(input, stored, changes);
 }
 
 function baselined(input: DetectInput, baseline: Baseline): Detection {
@@ -86,34 +89,43 @@ function firstSequence({ stored, rules, observation }: DetectInput): number {
 function unchanged(input: DetectInput, stored: StoredRecord): Detection {
   const { record, rules } = input;
   const { sequence } = stored;
-  const [muted] = changesSince(stored, record, withEveryField(rules));
-  if (muted !== undefined) {
-    return { kind: 'ignored', sequence, event: null, mutedBy: mutingRule(rules, muted.field) };
-  }
+  const mutedBy = mutingRule(stored, record, rules);
+  if (mutedBy !== null) return { kind: 'ignored', sequence, event: null, mutedBy };
   if (modifiedAtOf(record, rules.list) === storedModifiedAt(stored, rules.list))
     return { kind: 'ignored', sequence, event: null };
   if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
   return { ...updated(input, stored, []), kind: 'touched' };
 }
 
-function mutingRule(rules: Rules, field: string): string {
-  return rules.mutedBy(field.normalize('NFC')) ?? SCHEMA_RULE;
+/** Where only a digest is stored, nothing says what other rules have muted. */
+function mutingRule(stored: StoredRecord, record: UncheckedRecord, rules: Rules): string | null {
+  const isSchemas = (field: string): boolean => rules.mutedBy(field) === SCHEMA_RULE;
+  if (stored.content !== undefined) return [...valueTypesOf(record, rules).keys()].some(isSchemas) ? SCHEMA_RULE : null;
+  const muted = changesSince(stored, record, withEveryField(rules))?.[0];
+  return muted === undefined ? null : (rules.mutedBy(muted.field.normalize('NFC')) ?? SCHEMA_RULE);
 }
 
-function updated(input: DetectInput, stored: StoredRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
+/** @param changes null: without an image, the fields are not known; the class follows from the record's own time of change */
+function updated(
+  input: DetectInput,
+  stored: StoredRecord,
+  changes: FieldChange[] | null,
+): Detection & { event: ChangeEvent } {
   const { record, rules } = input;
   const modifiedAt = modifiedAtOf(record, rules.list);
   const isNewTime = modifiedAt !== storedModifiedAt(stored, rules.list);
-  const kind = changes.every(({ field }) => rules.isSystemKept(field.normalize('NFC'))) ? 'refreshed' : 'edited';
+  const isEdited =
+    changes === null ? isNewTime : changes.some(({ field }) => !rules.isSystemKept(field.normalize('NFC')));
+  const kind = isEdited ? 'edited' : 'refreshed';
   const sequence = nextSequence(stored.sequence, input.observation);
   const event = buildRecordEvent(input, {
     verb: 'updated',
     // A `modifiedAt` that stayed the same is the time of an earlier change.
     time: (isNewTime ? toIsoTime(modifiedAt) : null) ?? input.observation.observedAt,
     before: stored.record,
-    changes,
+    changes: changes ?? [],
     class: kind,
-    detectedBy: changes.length === 0 ? 'timestamp' : isNewTime ? 'both' : 'content',
+    detectedBy: changes?.length === 0 ? 'timestamp' : isNewTime ? 'both' : 'content',
     sequence,
   });
   return { kind, sequence, event };
@@ -129,14 +141,11 @@ export function recordAfter(input: DetectInput, detection: Detection): StoredRec
   };
 }
 
-function imageOf({
-  record,
-  rules,
-  images = true,
-}: DetectInput): Pick<StoredRecord, 'record' | 'fields' | 'modifiedAt' | 'content'> {
-  if (images) return { record };
-  const [fields, modifiedAt] = [fingerprintsOf(record, rules), modifiedAtOf(record, rules.list)];
-  return { record: null, fields, modifiedAt, content: contentOf(record, rules) };
+function imageOf({ record, rules }: DetectInput): Pick<StoredRecord, 'record' | 'modifiedAt' | 'content' | 'todo'> {
+  if (rules.images) return { record };
+  const modifiedAt = modifiedAtOf(record, rules.list);
+  const todo = rules.list.name === 'todo' && { todo: todoFactsOf(record) };
+  return { record: null, modifiedAt, content: contentOf(record, rules), ...todo };
 }
 
 /** While the last decision is that the record followed a change of the schema. */

@@ -167,7 +167,7 @@ export interface Removal {
 
 export function removalEvent(
   { key, record, sequence, mergedInto }: Removal,
-  { rules, observation, images = true }: Pick<SeenRecordInput, 'rules' | 'observation' | 'images'>,
+  { rules, observation }: Pick<SeenRecordInput, 'rules' | 'observation'>,
 ): ChangeEvent {
   return buildEvent({
     workspace: observation.workspace,
@@ -177,7 +177,7 @@ export function removalEvent(
     time: observation.observedAt,
     contentDigest: 'deleted',
     data: {
-      before: record === null || !images ? null : withId(record, key),
+      before: record === null || !rules.images ? null : withId(record, key),
       after: null,
       changes: [],
       sequence,

@@ -1,5 +1,6 @@
 /** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
 import { z } from 'zod';
+import { digestOf } from '../crm/canonical.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { compilePattern } from '../events/pattern.js';
@@ -18,7 +19,7 @@ export interface FieldRules {
   touch?: boolean | undefined;
   /** A field that appears, vanishes or changes its value type on nearly all rows makes one schema event. @defaultValue true */
   collapse?: boolean | undefined;
-  /** False: records are not stored whole. @defaultValue true */
+  /** False: of a record, only a digest of its content is stored. @defaultValue true */
   images?: boolean | undefined;
 }
 
@@ -38,6 +39,10 @@ export interface Rules {
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
+  /** False: of a record, a digest of its content is stored, and events carry no contents. */
+  readonly images: boolean;
+  /** Identifies the rules that a digest of content depends on. Digests made under other rules cannot be compared. */
+  readonly tag: string;
   /**
    * Of a row, only its key is kept, so that it is reported once: it is never changed or removed. For lists that only grow and may be far
    * longer than the records they are about.
@@ -57,6 +62,7 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
   const list = descriptorOf(of);
   const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true } = options;
   const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
+  const recognisedOnly = list.growsOnly && !list.images && options.images === false;
   const wanted = only === undefined ? () => true : matcher(only);
   const mutedBy = (field: string): string | null => {
     if (isStampField(field, list)) return 'stamp';
@@ -69,12 +75,25 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
     nullIsAbsent,
     touch,
     collapse,
-    recognisedOnly: list.growsOnly && !list.images && options.images === false,
+    // What is only recognised can be shown by its event only.
+    images: options.images !== false || recognisedOnly,
+    tag: tagOf(list, { ignore, only, nullIsAbsent }),
+    recognisedOnly,
     watch: list.name === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
     isSystemKept: matcher([...list.systemKept, ...refreshed]),
     mutedBy,
   };
+}
+
+/** Raised when the canonical form changes. */
+const CANONICAL_VERSION = 1;
+
+/** Two rules have the same tag once in 16 million times. Then a change of the rules may yield events. */
+const TAG_LENGTH = 4;
+
+function tagOf({ modifiedAt, spellings, pictures }: ListDescriptor, options: FieldRules): string {
+  return digestOf(JSON.stringify([CANONICAL_VERSION, options, modifiedAt, spellings, pictures])).slice(0, TAG_LENGTH);
 }
 
 /** The rule of a decision that a change of the schema explains. */

@@ -1,21 +1,15 @@
 /**
- * What is kept about a record: its image and its decision log. The image is kept whole or, with
- * `images: false`, as a fingerprint per field. Both kinds are compared with an answer in the same terms (`bothSides`).
+ * What is kept about a record: its image and its decision log. With `images: false`, a digest of its content and its own time of change are
+ * kept in place of the image.
  */
 import { z } from 'zod';
-import {
-  type ComparedField,
-  type ComparedFields,
-  type FieldChange,
-  diffFields,
-  diffRecords,
-} from '../crm/canonical.js';
 import { writtenName } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { canonicalText, comparedFields, fieldDigest, memoized, shortDigest } from '../crm/canonical.js';
+import { canonicalText, diffRecords, memoized, shortDigest, type FieldChange } from '../crm/canonical.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
-import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
-import { ABSENT, valueTypeOf } from './schema-drift/value-type.js';
+import { SCHEMA_RULE, type Rules } from './rules.js';
+import type { SchemaTally } from './schema-drift/schema.js';
+import { ABSENT, isEmptyValueType, valueTypeOf } from './schema-drift/value-type.js';
 
 const decision = z.object({
   /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
@@ -49,8 +43,10 @@ export type Gone = z.infer<typeof gone>;
 export const storedFacts = z.object({
   /** With `images: false`: the record's own change time. */
   modifiedAt: z.string().nullable().exactOptional(),
-  /** With `images: false`: the digest of the content. */
+  /** With `images: false`: the digest of the content (`contentOf`). */
   content: z.string().exactOptional(),
+  /** With `images: false`, of a todo: what its derived events follow from. */
+  todo: z.object({ done: z.boolean().nullable(), due: z.string().nullable() }).exactOptional(),
   /** Digest of the content before the record silently followed a change of the schema. */
   beforeDrift: z.string().exactOptional(),
   gone: gone.exactOptional(),
@@ -61,80 +57,29 @@ export const storedFacts = z.object({
 
 export interface StoredRecord extends z.infer<typeof storedFacts> {
   sequence: number;
-  /** The image. Null when only fingerprints are kept, or the record is gone. */
+  /** The image. Null when only a digest is kept, or the record is gone. */
   record: UncheckedRecord | null;
-  /** With `images: false`: canonical field name → its fingerprint. */
-  fields?: Readonly<Record<string, string>>;
 }
 
 const DECISIONS_KEPT = 5;
 
-/** Raised when the canonical form changes. Fingerprints of another version cannot be compared and are replaced silently. */
-const FINGERPRINT_VERSION = '1';
-
-/** A field without its value. */
-export interface Fingerprint {
-  version: string;
-  /** Digest of the canonical text in which null, absent and an empty list are equal. Null when the field is one of these. */
-  meaning: string | null;
-  /** Digest of the canonical text in which they differ. Null when it equals `meaning`. */
-  exact: string | null;
-  valueType: string;
+/**
+ * The fields in which an answer differs from the stored record. Null where it differs, and only the digest of its content is stored. A digest
+ * of other rules says nothing: then the record differs if its own time of change moved.
+ */
+export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] | null {
+  if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
+  if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
+  if (stored.content.startsWith(rules.tag)) return null;
+  return modifiedAtOf(record, rules.list) === storedModifiedAt(stored, rules.list) ? [] : null;
 }
 
-/** `<version> <meaning or -> <exact or => <value type>`, independent of the rules in force. */
-export function fingerprintsOf(record: UncheckedRecord, rules: Rules): Record<string, string> {
-  const all = { ...withEveryField(rules), compares: () => true };
-  const meanings = comparedFields(record, { ...all, nullIsAbsent: true });
-  const fingerprints = [...comparedFields(record, { ...all, nullIsAbsent: false })].map(([key, { value, text }]) => {
-    const meaning = meanings.get(key)?.text;
-    const digests =
-      meaning === undefined ? '- =' : `${fieldDigest(meaning)} ${text === meaning ? '=' : fieldDigest(text)}`;
-    return [key, `${FINGERPRINT_VERSION} ${digests} ${valueTypeOf(value)}`];
-  });
-  // Object.fromEntries rather than assignment, because a field may be called `__proto__`.
-  return Object.fromEntries(fingerprints) as Record<string, string>;
-}
-
-export function parseFingerprint(fingerprint: string): Fingerprint {
-  const [version = '', meaning = '-', exact = '=', ...valueType] = fingerprint.split(' ');
-  return {
-    version,
-    meaning: meaning === '-' ? null : meaning,
-    exact: exact === '=' ? null : exact,
-    valueType: valueType.join(' '),
-  };
-}
-
-/** The fields in which an answer differs from the stored record: by value where an image is kept, by fingerprint where none is. */
-export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] {
-  if (stored.fields === undefined) return diffRecords(stored.record ?? {}, record, rules);
-  const isComparable = ({ version }: Fingerprint): boolean => version === FINGERPRINT_VERSION;
-  if (!Object.values(stored.fields).map(parseFingerprint).every(isComparable)) return [];
-  return diffFields(fingerprintSide(stored.fields, rules), fingerprintSide(fingerprintsOf(record, rules), rules));
-}
-
-function fingerprintSide(fingerprints: Readonly<Record<string, string>>, rules: Rules): ComparedFields {
-  const side = new Map<string, ComparedField>();
-  for (const [key, fingerprint] of Object.entries(fingerprints)) {
-    const text = textUnder(rules, parseFingerprint(fingerprint));
-    if (text !== null && rules.compares(key)) side.set(key, { name: key, value: undefined, canonical: text, text });
-  }
-  return side;
-}
-
-function textUnder({ nullIsAbsent }: Rules, { meaning, exact, valueType }: Fingerprint): string | null {
-  if (nullIsAbsent) return meaning;
-  // Null and an empty list have no digest. Their value types distinguish them.
-  return exact ?? meaning ?? valueType;
-}
-
-/** Digest of a record's content: equal contents have equal digests. */
+/** Digest of a record's content, after the tag of the rules: under the same rules, equal contents have equal digests. */
 export function contentOf(record: UncheckedRecord, rules: Rules): string {
-  return shortDigest(canonicalText(record, rules));
+  return `${rules.tag}${shortDigest(canonicalText(record, rules))}`;
 }
 
-/** The same of a stored record; null where only fingerprints are left of it. */
+/** The same of a stored record; null where nothing is left of it. */
 export function storedContent({ content, record }: StoredRecord, rules: Rules): string | null {
   if (content !== undefined) return content;
   return record === null ? null : contentOf(record, rules);
@@ -155,9 +100,22 @@ export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap
   });
 }
 
-export function storedValueTypes(stored: StoredRecord, rules: Rules): ReadonlyMap<string, string> {
-  if (stored.fields === undefined) return valueTypesOf(stored.record ?? {}, rules);
-  return new Map(Object.entries(stored.fields).map(([key, text]) => [key, parseFingerprint(text).valueType]));
+/**
+ * The value types of a stored record. Where only a digest is stored, they count as those of `record`, its answer, but for a field in which
+ * no row of the list has had a value: the record had none either.
+ */
+export function storedValueTypes(
+  stored: StoredRecord,
+  record: UncheckedRecord,
+  { rules, schema }: { rules: Rules; schema: SchemaTally },
+): ReadonlyMap<string, string> {
+  if (stored.content === undefined) return valueTypesOf(stored.record ?? {}, rules);
+  const known = [...valueTypesOf(record, rules)].flatMap(([field, type]) => {
+    const types = [...(schema.fields.get(field)?.keys() ?? [])];
+    const before = isEmptyValueType(type) || !types.every(isEmptyValueType) ? type : types[0];
+    return types.length === 0 || before === undefined ? [] : [[field, before] as const];
+  });
+  return new Map(known);
 }
 
 export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): string | null {

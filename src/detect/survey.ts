@@ -209,7 +209,7 @@ export function movesOnPage(
   const { rules } = known;
   const moved = differing.map(({ record, stored }) => {
     if (stored === null || stored.gone !== undefined) return [];
-    return unknownMoves(storedValueTypes(stored, rules), valueTypesOf(record, rules), known);
+    return unknownMoves(storedValueTypes(stored, record, known), valueTypesOf(record, rules), known);
   });
   if (moved.every((moves) => moves.length === 0)) return NO_MOVES;
   const shown = rows.map(({ record }) => valueTypesOf(record, rules));

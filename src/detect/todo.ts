@@ -1,32 +1,30 @@
 /**
- * Reads a todo: whether it is done, when it is due, who owns it. Understands both spellings that servers use, and both ways in
- * which an image is kept: whole, or as fingerprints of its fields.
+ * Reads a todo: whether it is done, when it is due, who owns it. Understands both spellings that servers use.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
 import { toIsoTime } from './build-event.js';
-import { fieldDigest } from '../crm/canonical.js';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
-import type { Rules } from './rules.js';
-import { fingerprintsOf, parseFingerprint, type Fingerprint, type StoredRecord } from './stored-record.js';
+import type { StoredRecord } from './stored-record.js';
 
-/** One side of a change. Its texts may only be compared with those of the other side. */
+/** One side of a change. */
 export interface TodoSide {
   /** Null: the record does not say. */
   done: boolean | null;
   due: string | null;
-  /** Null: no owner. Undefined: not known, because a fingerprint also changes with the person's name. */
+  /** Null: no owner. Undefined: not known, because no image is stored. */
   owner: string | null | undefined;
 }
 
-/** Both sides of a change, in the same terms. */
-export function todoSides(
-  stored: StoredRecord,
-  record: UncheckedRecord,
-  rules: Rules,
-): [before: TodoSide, after: TodoSide] {
-  if (stored.fields === undefined) return [todoSide(stored.record ?? {}), todoSide(record)];
-  return [fingerprintSide(stored.fields), fingerprintSide(fingerprintsOf(record, rules))];
+/** The stored side of a change. */
+export function storedTodoSide({ record, todo }: StoredRecord): TodoSide {
+  return todo === undefined ? todoSide(record ?? {}) : { ...todo, owner: undefined };
+}
+
+/** What is stored of a todo without an image. */
+export function todoFactsOf(record: UncheckedRecord): NonNullable<StoredRecord['todo']> {
+  const { done, due } = todoSide(record);
+  return { done, due };
 }
 
 export function todoSide(record: UncheckedRecord): TodoSide {
@@ -105,21 +103,4 @@ function textOrNull(value: unknown): string | null {
 function instantOf(text: string | null): string | null {
   if (text === null || !/^\d{4}-\d{2}-\d{2}T\d/u.test(text)) return null;
   return toIsoTime(/(Z|[+-]\d{2}:?\d{2})$/u.test(text) ? text : `${text}Z`);
-}
-
-/** The meaning of `true` in a fingerprint. */
-const TRUE = fieldDigest('true');
-
-function fingerprintSide(fingerprints: Readonly<Record<string, string>>): TodoSide {
-  const find = (fields: readonly string[]): Fingerprint | undefined => {
-    const found = fields.flatMap((field) => fingerprints[field] ?? []).map(parseFingerprint);
-    return found.find(({ meaning }) => meaning !== null) ?? found[0];
-  };
-  const flag = find(TODO_FIELDS.done);
-  const at = find(TODO_FIELDS.doneAt);
-  return {
-    done: flag?.valueType === 'boolean' ? flag.meaning === TRUE : at === undefined ? null : at.meaning !== null,
-    due: find(TODO_FIELDS.due)?.meaning ?? null,
-    owner: undefined,
-  };
 }

@@ -9,7 +9,7 @@ import type { ChangeEvent, FieldChange, TodoVerb } from '../events/types.js';
 import type { DetectInput, Detection } from './detect.js';
 import { TODO_FIELDS } from './fields.js';
 import type { TodoWatch } from './rules.js';
-import { deadlineOf, doneAtOf, isDone, todoSide, todoSides, type TodoSide } from './todo.js';
+import { deadlineOf, doneAtOf, isDone, storedTodoSide, todoSide, type TodoSide } from './todo.js';
 
 export const TIMER_KINDS = ['due_soon', 'overdue'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
@@ -28,6 +28,8 @@ export interface Watched {
   readonly since?: string | undefined;
 }
 
+type TodoField = keyof typeof TODO_FIELDS;
+
 export type TimersOfTodo = readonly [dueSoon: TimerChange, overdue: TimerChange];
 
 export const NO_TIMERS: TimersOfTodo = [
@@ -40,16 +42,16 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const { watch } = rules;
   if (watch === null) return { derived: [], timers: unwatchedTimers(input), since: undefined };
   const isKnown = stored !== null && stored.gone === undefined;
-  const [before, after] = isKnown ? todoSides(stored, record, rules) : [null, todoSide(record)];
+  const [before, after] = [isKnown ? storedTodoSide(stored) : null, todoSide(record)];
   const { event } = detection;
-  const doneAt = input.images === false ? null : doneAtOf(record);
-  const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt });
+  const doneAt = rules.images ? doneAtOf(record) : null;
+  const isChanged = (...kinds: TodoField[]): boolean => event !== null && mayHaveChanged(event, input, kinds);
+  const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt, isChanged });
   if (before !== null && before.done === after.done && before.due === after.due)
     return { derived, timers: [], since: stored?.dueSince };
   // No timer in the past without an event: what was due before the first sweep is not reported, and neither is what rules or a
   // schema change mute. Otherwise a field that vanishes from all todos and returns would make all of them overdue.
-  const named =
-    before === null ? event !== null : event !== null && changesOf(event, ['due', 'done', 'doneAt']).length > 0;
+  const named = before === null ? event !== null : isChanged('due', 'done', 'doneAt');
   const quiet = detection.kind === 'baselined' || !named;
   const nowMs = Date.parse(observation.observedAt);
   return {
@@ -85,13 +87,14 @@ interface TodoChange {
   after: TodoSide;
   /** ISO 8601, when it is done and the record says since when. */
   doneAt: string | null;
+  isChanged: (...kinds: TodoField[]) => boolean;
 }
 
 /**
- * The events derived from one event of a todo, in the order in which they follow it in the log. Only fields that the event
- * names as changed count: what rules or a schema change mute has no consequences.
+ * The events derived from one event of a todo, in the order in which they follow it in the log. What rules or a schema change mute has no
+ * consequences.
  */
-function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt }: TodoChange): ChangeEvent[] {
+function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt, isChanged }: TodoChange): ChangeEvent[] {
   const derived = (verb: TodoVerb, changes: readonly FieldChange[], time = source.time): ChangeEvent =>
     buildEvent({
       workspace: workspaceOf(source),
@@ -107,20 +110,26 @@ function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt }: TodoCh
     const isNew = source.type === 'crm.todo.created' && source.data.reappeared === undefined;
     return isNew && after.done === true ? [derived('completed', [], doneAt ?? source.time)] : [];
   }
-  const changed = (...fields: (keyof typeof TODO_FIELDS)[]): FieldChange[] => changesOf(source, fields);
   const events: ChangeEvent[] = [];
-  if (changed('owner').length > 0 && after.owner !== undefined && before.owner !== after.owner)
-    events.push(derived('reassigned', changed('owner')));
-  if (changed('due').length > 0 && before.due !== after.due)
-    events.push(derived('rescheduled', changed('start', 'due')));
-  const flipped = changed('done', 'doneAt');
-  if (flipped.length > 0 && before.done === true && after.done === false) events.push(derived('reopened', flipped));
-  if (flipped.length > 0 && before.done === false && after.done === true)
+  if (isChanged('owner') && before.owner !== undefined && before.owner !== after.owner)
+    events.push(derived('reassigned', changesOf(source, ['owner'])));
+  if (isChanged('due') && before.due !== after.due)
+    events.push(derived('rescheduled', changesOf(source, ['start', 'due'])));
+  const isFlipped = isChanged('done', 'doneAt');
+  const flipped = changesOf(source, ['done', 'doneAt']);
+  if (isFlipped && before.done === true && after.done === false) events.push(derived('reopened', flipped));
+  if (isFlipped && before.done === false && after.done === true)
     events.push(derived('completed', flipped, doneAt ?? source.time));
   return events;
 }
 
-function changesOf({ data }: ChangeEvent, kinds: readonly (keyof typeof TODO_FIELDS)[]): FieldChange[] {
+/** Whether the event names such a field. Where no image says which fields changed, every compared one may have. */
+function mayHaveChanged(event: ChangeEvent, { stored, rules }: DetectInput, kinds: readonly TodoField[]): boolean {
+  if (rules.images && stored?.content === undefined) return changesOf(event, kinds).length > 0;
+  return kinds.some((kind) => rules.compares(TODO_FIELDS[kind][0]));
+}
+
+function changesOf({ data }: ChangeEvent, kinds: readonly TodoField[]): FieldChange[] {
   const names = new Set<string>(kinds.flatMap((kind): readonly string[] => TODO_FIELDS[kind]));
   return data.changes.filter(({ field }) => names.has(field.normalize('NFC')));
 }

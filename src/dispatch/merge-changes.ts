@@ -85,7 +85,7 @@ function foldChanges(
   const [first] = members;
   const last = members.at(-1) ?? first;
   const [before, after] = [first.data.before, last.data.after];
-  // Without images the first value of a field is not known, so all named fields stay.
+  // Without `before` the first value of a field is not known, so all named fields stay.
   const haveImages = members.every(({ data }) => data.before !== null);
   const rules = comparisonOf(last) ?? usualComparison(last);
   if (rules === undefined || before === null || after === null || !haveImages) return namedChanges(members);

@@ -4,7 +4,7 @@ import type { CrmRecord } from '../crm/record.js';
 import { workspaceOf } from './envelope.js';
 import type { ChangeEvent } from './types.js';
 
-/** The stored record; null when there is none, or when only fingerprints of it are stored. */
+/** The stored record; null when there is none, or when only a digest of it is stored. */
 export type FindRecord = (list: ListName, id: string, workspace: string) => Promise<CrmRecord | null>;
 
 /** Fields with the id of a record of another list, the more telling one first. */

@@ -132,7 +132,7 @@ export interface ChangeData {
   readonly before: CrmRecord | null;
   /** The record after the change; with `images: false` only its `id`. Null only for `deleted` and `schema_changed`. */
   readonly after: CrmRecord | null;
-  /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`. Timestamps of the change are left out. */
+  /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`, and with `images: false`. Timestamps of the change are left out. */
   readonly changes: readonly FieldChange[];
   /**
    * 1, 2, 3 … per record, without a gap. After Redis lost the state or went back to an earlier one, the next is far higher, so the highest
@@ -142,7 +142,8 @@ export interface ChangeData {
   readonly sequence: number;
   /**
    * What kind of change it is. `edited`: a person or an integration made it. `refreshed`: only fields changed that the system updates by itself, such as
-   * counters and the latest note. In an `edited` event, `changes` may name both kinds of fields.
+   * counters and the latest note. In an `edited` event, `changes` may name both kinds of fields. With `images: false`, `edited` means that the
+   * record's own time of change moved.
    */
   readonly class: ChangeClass;
   /** What showed the change: the record's timestamp, its content, or both. `clock`: nothing changed, a todo is due. */

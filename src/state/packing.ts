@@ -1,11 +1,11 @@
 /**
  * How a record is stored in Redis:
  *
- *     version · digest of its text · checksum · kind · [digests of its fields] · deflated text
+ *     version · digest of its text · checksum · kind · deflated text
  *
- * The deflated text is a line of JSON with what is known about the record, followed by its content: its JSON as it was received, or with
- * `images: false` the fingerprints of its fields without their digests, which are bytes that cannot be compressed. The digest of the text comes
- * first, so that it can be read without the rest. The record's key ends the dictionary: the id is part of most records.
+ * The deflated text is a line of JSON with what is known about the record, followed by its image, if it has one: its JSON as it was received.
+ * The digest of the text comes first, so that it can be read without the rest. The record's key ends the dictionary: the id is part of most
+ * records.
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
@@ -25,32 +25,23 @@ const BINARY_DIGEST_BYTES = 8;
 export const HEAD_BYTES = 32;
 const CHECKSUM_BYTES = 4;
 
-/** What the content is. */
+/** What follows the line of JSON. */
 const NOTHING = 0;
 const IMAGE = 1;
-const FINGERPRINTS = 2;
-
-/** In the JSON of fingerprints, as `detect` writes them: `"name":"1 0a1b2c3d = string"`. */
-const FIELD_DIGEST = /(?<=:"1 )[0-9a-f]{8}(?= )/gu;
-const TAKEN_OUT = /(?<=:"1 )~(?= )/gu;
-const FIELD_DIGEST_BYTES = 4;
+/** Written by an earlier build: digests of the fields, a number of 4 bytes each. They are skipped. */
+const FIELD_DIGESTS = 2;
 
 const headSchema = z.tuple([z.number(), storedFacts]);
-const fieldsSchema = z.record(z.string(), z.string());
 
 export function packRecord(key: string, record: SerialisedRecord): Buffer {
-  const { digest, sequence, image, fields, ...rest } = record;
-  const kind = image !== null ? IMAGE : fields !== undefined ? FINGERPRINTS : NOTHING;
-  const { text, digests } =
-    kind === FINGERPRINTS ? withoutDigests(JSON.stringify(fields)) : { text: image, digests: Buffer.alloc(0) };
+  const { digest, sequence, image, ...rest } = record;
   const head = JSON.stringify([sequence, rest]);
-  const whole = text === null ? head : `${head}\n${text}`;
+  const whole = image === null ? head : `${head}\n${image}`;
   return Buffer.concat([
     Buffer.from(VERSION, 'latin1'),
     packDigest(digest),
-    checksumOf(whole, digests),
-    Buffer.of(kind),
-    digests,
+    checksumOf(whole),
+    Buffer.of(image === null ? NOTHING : IMAGE),
     deflateRawSync(whole, { level: 6, memLevel: MEM_LEVEL, dictionary: withKey(DICTIONARY, key) }),
   ]);
 }
@@ -62,27 +53,13 @@ function withKey(dictionary: Buffer, key: string): Buffer {
   return Buffer.concat([dictionary, Buffer.from(key, 'utf8')]);
 }
 
-/** The digests after their number. */
-function withoutDigests(fingerprints: string): { text: string; digests: Buffer } {
-  const taken = fingerprints.match(FIELD_DIGEST) ?? [];
-  const count = Buffer.alloc(2);
-  count.writeUInt16BE(taken.length);
-  const digests = Buffer.concat([count, Buffer.from(taken.join(''), 'hex')]);
-  return { text: fingerprints.replace(FIELD_DIGEST, '~'), digests };
-}
-
-function withDigests(text: string, digests: Buffer): string {
-  let from = 2;
-  return text.replace(TAKEN_OUT, () => digests.toString('hex', from, (from += FIELD_DIGEST_BYTES)));
-}
-
 function packDigest(digest: string): Buffer {
   if (BINARY_DIGEST.test(digest)) return Buffer.concat([Buffer.of(BINARY), Buffer.from(digest, 'hex')]);
   const text = Buffer.from(digest, 'latin1');
   return Buffer.concat([Buffer.of(text.length), text]);
 }
 
-function checksumOf(text: string, digests: Buffer): Buffer {
+function checksumOf(text: string, digests: Buffer = Buffer.alloc(0)): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(digests, crc32(text)));
   return checksum;
@@ -129,15 +106,12 @@ export function unpackRecord(
   const read = readContent(stored.subarray(end), key, isFormer(stored) ? former : null);
   if (read === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
   const [sequence, rest] = readJson(headSchema, read.head, at);
-  const { kind, text } = read;
-  const fields = kind === FINGERPRINTS ? { fields: readJson(fieldsSchema, text ?? '', at) } : {};
-  return { digest, sequence, image: kind === IMAGE ? text : null, ...fields, ...rest };
+  return { digest, sequence, image: read.image, ...rest };
 }
 
 interface Content {
-  kind: number;
   head: string;
-  text: string | null;
+  image: string | null;
 }
 
 /** Null when the checksum does not fit. */
@@ -146,18 +120,14 @@ function readContent(stored: Buffer, key: string, former: FormerNames | null): C
   const table = stored.subarray(CHECKSUM_BYTES + 1, CHECKSUM_BYTES + 1 + (former === null ? 0 : TABLE_BYTES));
   const from = CHECKSUM_BYTES + 1 + table.length;
   if (stored.length < from + 2) return null;
-  const digests = stored.subarray(
-    from,
-    kind === FINGERPRINTS ? from + 2 + FIELD_DIGEST_BYTES * stored.readUInt16BE(from) : from,
-  );
+  const digests = stored.subarray(from, kind === FIELD_DIGESTS ? from + 2 + 4 * stored.readUInt16BE(from) : from);
   const dictionary = withKey(former === null ? DICTIONARY : FORMER_DICTIONARY, key);
   const whole = inflated(stored.subarray(from + digests.length), dictionary);
   if (whole === null || !checksumOf(whole, digests).equals(stored.subarray(0, CHECKSUM_BYTES))) return null;
   const cut = whole.indexOf('\n');
-  if (cut === -1) return { kind, head: whole, text: null };
+  if (cut === -1 || kind !== IMAGE) return { head: cut === -1 ? whole : whole.slice(0, cut), image: null };
   const content = whole.slice(cut + 1);
-  const text = former === null ? content : former.textOf(table, content);
-  return { kind, head: whole.slice(0, cut), text: kind === FINGERPRINTS ? withDigests(text, digests) : text };
+  return { head: whole.slice(0, cut), image: former === null ? content : former.textOf(table, content) };
 }
 
 function inflated(packed: Buffer, dictionary: Buffer): string | null {

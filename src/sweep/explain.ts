@@ -12,14 +12,14 @@ export interface RecordStory {
   known: boolean;
   /** Events so far. */
   sequence: number;
-  /** The whole image, fingerprints of its fields, or nothing because it is gone. */
-  kept: 'image' | 'digests' | 'only its key' | 'nothing';
+  /** The whole image, a digest of its content, or nothing because it is gone. */
+  kept: 'image' | 'digest' | 'only its key' | 'nothing';
   /** Its page in the last complete sweep; null when it was on none. */
   page: number | null;
   /** Missing in the last complete sweep: how often so far, and since when. */
   missing: Missing | null;
   gone: Gone | null;
-  /** Its fields that are compared, and below those that are not, with the rule. */
+  /** Its fields that are compared, and below those that are not, with the rule. Empty without an image. */
   compared: string[];
   leftOut: { field: string; rule: string }[];
   /** The last decisions, oldest first. Empty for a record that has never changed. */
@@ -61,12 +61,11 @@ export async function explainRecord(
 
 function keptOf(state: SerialisedRecord | null): RecordStory['kept'] {
   if (state === null || state.gone !== undefined) return 'nothing';
-  return state.image === null ? 'digests' : 'image';
+  return state.image === null ? 'digest' : 'image';
 }
 
 function fieldsOf(state: SerialisedRecord | null): string[] {
-  if (state === null) return [];
-  if (state.image === null) return Object.keys(state.fields ?? {}).sort();
+  if (state === null || state.image === null) return [];
   return Object.keys(JSON.parse(state.image) as object)
     .map((name) => name.normalize('NFC'))
     .sort();

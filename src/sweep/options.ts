@@ -26,8 +26,6 @@ export interface SweepOptions {
   rules: Rules;
   /** Which events the first complete sweep emits. */
   baseline: Baseline;
-  /** False: only fingerprints are kept, and events carry no contents. @defaultValue true */
-  images?: boolean | undefined;
   /** @defaultValue DEFAULT_REMOVALS */
   removals?: RemovalRules | undefined;
   /** The most pages requested ahead of the walk; 0: one page after another. @defaultValue PAGES_AHEAD */

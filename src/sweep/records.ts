@@ -7,7 +7,7 @@ import type { UncheckedRecord } from '../crm/record.js';
 import { recordDigest } from '../crm/canonical.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
-import { storedValueTypes, type StoredRecord } from '../detect/stored-record.js';
+import type { StoredRecord } from '../detect/stored-record.js';
 import type { SerialisedRecord, SweepStore } from './store.js';
 
 export interface SeenRecord {
@@ -37,10 +37,16 @@ export async function readSeen(
   const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
   const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
   return [...byKey].map(([key, record], index) => {
-    const digest = recordDigest(JSON.stringify(record));
+    const digest = digestOfRecord(record, rules);
     const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
     return { key, record, digest, storedDigest };
   });
+}
+
+/** Digest of a record's text. Without images it depends on the rules, so that under other rules its content digest is made again. */
+export function digestOfRecord(record: UncheckedRecord, { images, tag }: Rules): string {
+  const text = JSON.stringify(record);
+  return recordDigest(images ? text : `${tag}${text}`);
 }
 
 function keyed(records: readonly UncheckedRecord[], rules: Rules): Map<string, UncheckedRecord> {
@@ -86,9 +92,4 @@ export function serialised(
   { digest, image }: Pick<SerialisedRecord, 'digest' | 'image'>,
 ): SerialisedRecord {
   return { ...rest, digest, image };
-}
-
-/** The value types that the schema tally holds for a record. */
-export function talliedValueTypes(stored: StoredRecord | null, rules: Rules): ReadonlyMap<string, string> | null {
-  return stored === null || stored.gone !== undefined ? null : storedValueTypes(stored, rules);
 }

@@ -113,6 +113,8 @@ export const storedPageSchema = z.object({
   nextCursor: z.string().nullable(),
   /** Digest of its bytes, or `NOT_RECOGNISED`. */
   digest: z.string(),
+  /** With `images: false`: the tag of the rules that its records were stored under. */
+  rules: z.string().exactOptional(),
   records: count,
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
   firstPage: z.string().nullable(),
@@ -175,9 +177,9 @@ export type ListFailure = z.infer<typeof listFailureSchema>;
 
 /** A stored record as Redis keeps it: the image is JSON text, which is parsed only when the record is compared. */
 export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
-  /** Digest of the record's JSON text as it was received; `GONE` when it was reported as deleted. */
+  /** Digest of the record's JSON text as it was received, with `images: false` under the rules of the list; `GONE` when it was reported as deleted. */
   digest: string;
-  /** The record's JSON text as it was received. Null when only fingerprints are kept, or the record is gone. */
+  /** The record's JSON text as it was received. Null when only a digest is kept, or the record is gone. */
   image: string | null;
 }
 

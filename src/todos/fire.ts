@@ -5,7 +5,7 @@
  * A todo is overdue from its due time on; a due date without a time of day lasts until the end of that day in the workspace's time zone
  * (`deadlineOf` in `detect/todo.ts`). It is due soon `todos.dueSoon` earlier.
  */
-import { isDone } from '../detect/todo.js';
+import { storedTodoSide } from '../detect/todo.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
@@ -71,9 +71,8 @@ async function fireOne(
   return event === null ? 'removed' : 'emitted';
 }
 
-/** A todo stored without its contents is open when it has a timer: the two are written together. */
-function isOpen({ known: { record, fields, gone } }: StoredTodo): boolean {
-  return gone === undefined && (record === null ? fields !== undefined : isDone(record) === false);
+function isOpen({ known }: StoredTodo): boolean {
+  return known.gone === undefined && storedTodoSide(known).done === false;
 }
 
 function timerEvent(

@@ -48,6 +48,12 @@ describe('config warnings: a subscription that can never match', () => {
       'these lists are disabled: "memo" in acme',
       { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
     ],
+    [
+      'its fields are those of a list without images',
+      { on: ['crm.person.*'], fields: ['이름'] },
+      'its fields match no change in lists that are kept without images: "people" in acme',
+      acme({ people: { images: false } }) as Given,
+    ],
   ])('config warnings: %s', (_what, options, reason, given = {}) => {
     expect(warningsOf(options, given).map((warning) => warning.reason)).toEqual([reason]);
   });
@@ -64,6 +70,11 @@ describe('config warnings: a subscription that can never match', () => {
     ],
     ['a list of its own', { on: ['crm.deal.updated'], lists: ['deal'] }, acme({ deal: { path: 'deal' } }) as Given],
     ['its class and fields depend on the events', { on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }],
+    [
+      'its fields are those of one list with images',
+      { fields: ['이름'] },
+      acme({ people: { images: false } }) as Given,
+    ],
     ['it has a where, whose result depends on the events', { where: { 'data.after.등급': 'never' } }],
   ])('config warnings: none where %s', (_what, options, given = {}) => {
     expect(warningsOf(options, given)).toEqual([]);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { comparedFields, canonicalText } from '../../src/crm/canonical.js';
+import { readFields, canonicalText } from '../../src/crm/canonical.js';
 import { diffFields } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
 
 const text = (record: UncheckedRecord, options?: FieldRules): string =>
   canonicalText(record, compileRules('people', options));
-const fieldsOf = (record: UncheckedRecord) => comparedFields(record, compileRules('people'));
+const fieldsOf = (record: UncheckedRecord) => readFields(record, compileRules('people'));
 const holding = (value: unknown): string => text({ 값: value });
 
 describe('canonical form: the text', () => {
@@ -82,7 +82,7 @@ describe('canonical form: names', () => {
   it.each(['constructor', '__proto__', 'toString'])('may be %s, which every object of the language knows', (name) => {
     const record = Object.fromEntries([[name, { [name]: 1 }]]);
     for (const list of ['people', 'todo'] as const) {
-      expect([...comparedFields(record, compileRules(list)).keys()]).toEqual([name]);
+      expect([...readFields(record, compileRules(list)).keys()]).toEqual([name]);
     }
   });
 });

@@ -4,153 +4,47 @@ import {
   changesSince,
   contentOf,
   decidedAt,
-  storedValueTypes,
-  valueTypesOf,
   isSchemaChangeUndone,
-  parseFingerprint,
-  fingerprintsOf,
   storedModifiedAt,
   withDecision,
   type StoredRecord,
   type Decision,
 } from '../../src/detect/stored-record.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { compileRules } from '../../src/detect/rules.js';
+import { compileRules, type Rules } from '../../src/detect/rules.js';
 
 const rules = () => compileRules('todo');
-const printed = (record: UncheckedRecord, by = rules()): StoredRecord => ({
+const digestOnly = (record: UncheckedRecord, by: Rules): StoredRecord => ({
   sequence: 1,
   record: null,
-  fields: fingerprintsOf(record, by),
-});
-const differ = (known: StoredRecord, record: UncheckedRecord, by = rules()): boolean =>
-  changesSince(known, record, by).length > 0;
-
-describe('fingerprint: one field', () => {
-  it('has a version, two digests and a value type of one or more words', () => {
-    expect(parseFingerprint('1 aaaaaaaa = list of {id, name}')).toEqual({
-      version: '1',
-      meaning: 'aaaaaaaa',
-      exact: null,
-      valueType: 'list of {id, name}',
-    });
-    expect(parseFingerprint('1 aaaaaaaa bbbbbbbb object')).toMatchObject({
-      exact: 'bbbbbbbb',
-      valueType: 'object',
-    });
-    expect(parseFingerprint('1 - = empty list')).toMatchObject({ meaning: null, exact: null, valueType: 'empty list' });
-  });
-
-  it('that is cut off has no meaning', () => {
-    expect(parseFingerprint('')).toEqual({ version: '', meaning: null, exact: null, valueType: '' });
-  });
-
-  it('has a second digest when a nested null makes a difference', () => {
-    const of = (비고: unknown): string => fingerprintsOf({ 비고 }, rules())['비고']!;
-    expect(of({ a: 1 })).toMatch(/^1 [\da-f]{8} = \{a\}$/u);
-    expect(of({ a: 1, b: null })).toMatch(/^1 [\da-f]{8} [\da-f]{8} \{a, b\}$/u);
-    expect(parseFingerprint(of({ a: 1, b: null })).meaning).toBe(parseFingerprint(of({ a: 1 })).meaning);
-    const strict = compileRules('todo', { nullIsAbsent: false });
-    expect(differ(printed({ 비고: { a: 1, b: null } }), { 비고: { a: 1 } }, strict)).toBe(true);
-    expect(differ(printed({ 비고: { a: 1, b: null } }), { 비고: { a: 1 } })).toBe(false);
-  });
-});
-
-describe('fingerprint: the fields of a record', () => {
-  const record = {
-    id: 't1',
-    시작일: '2026-03-01T00:00:00.000Z',
-    팀: [],
-    비고: null,
-    담당자: { id: 'u', name: '비밀' },
-  };
-
-  it('hold a digest and a value type per documented name, and no values', () => {
-    expect(fingerprintsOf({ ...record, '수정 날짜': '2026-03-01T00:00:00.001Z' }, rules())).toEqual({
-      id: expect.stringMatching(/^1 [\da-f]{8} = string$/u) as string,
-      '시작 날짜': expect.stringMatching(/^1 [\da-f]{8} = timestamp to the minute$/u) as string,
-      팀: '1 - = empty list',
-      비고: '1 - = null',
-      담당자: expect.stringMatching(/^1 [\da-f]{8} = \{id, name\}$/u) as string,
-      '수정 날짜': expect.stringMatching(/^1 [\da-f]{8} = timestamp$/u) as string,
-    });
-  });
-
-  it('include fields that rules leave out, so that the rules can change later', () => {
-    expect(fingerprintsOf(record, compileRules('todo', { ignore: ['*'] }))).toEqual(fingerprintsOf(record, rules()));
-  });
-
-  it('do not depend on nullIsAbsent, so that the rule can change later', () => {
-    const strict = compileRules('todo', { nullIsAbsent: false });
-    expect(fingerprintsOf(record, strict)).toEqual(fingerprintsOf(record, rules()));
-    expect(differ(printed({ ...record, 비고: [] }), record, strict)).toBe(true);
-    expect(differ(printed({ ...record, 비고: [] }), record)).toBe(false);
-  });
-
-  it('name the same value types as the record itself', () => {
-    expect(storedValueTypes(printed(record), rules())).toEqual(valueTypesOf(record, rules()));
-    expect(storedValueTypes({ sequence: 1, record }, rules())).toEqual(valueTypesOf(record, rules()));
-    expect(Object.fromEntries(valueTypesOf({ ...record, gone: undefined }, rules()))).toEqual({
-      id: 'string',
-      '시작 날짜': 'timestamp to the minute',
-      팀: 'empty list',
-      비고: 'null',
-      담당자: '{id, name}',
-    });
-    expect(storedValueTypes({ sequence: 1, record: null }, rules())).toEqual(new Map());
-  });
-
-  it.each(['__proto__', 'constructor'])('hold a field called %s like any other', (name) => {
-    const odd = Object.fromEntries([['id', 'x'] as const, [name, 'a'] as const]);
-    expect(Object.keys(fingerprintsOf(odd, rules()))).toEqual(['id', name]);
-    expect(differ(printed(odd), Object.fromEntries([...Object.entries(odd), [name, 'b']]))).toBe(true);
-  });
+  content: contentOf(record, by),
 });
 
 describe('stored record: compared with an answer', () => {
+  const stamp = (minute: number) => ({ '수정 날짜': `2026-03-01T10:0${minute}:05.000Z` });
   const record = { id: 't1', 제목: 'a', 비고: null };
 
-  it('is compared by fingerprints when no image is kept', () => {
-    expect(differ(printed(record), record)).toBe(false);
-    expect(differ(printed(record), { 제목: 'a', id: 't1', 팀: [] })).toBe(false);
-    expect(differ(printed(record), { ...record, 제목: 'b' })).toBe(true);
-    expect(differ(printed(record), { ...record, 비고: 'b' })).toBe(true);
-    expect(differ(printed(record), { id: 't1' })).toBe(true);
-  });
-
-  it('is compared under the rules of today, also by fingerprints', () => {
-    const quiet = compileRules('todo', { ignore: ['제목'] });
-    expect(differ(printed(record), { ...record, 제목: 'b' }, quiet)).toBe(false);
-    expect(differ(printed(record, quiet), { ...record, 제목: 'b' })).toBe(true);
-  });
-
-  it('shows only field names when no image is kept', () => {
-    expect(changesSince(printed(record), { ...record, 제목: 'b' }, rules())).toEqual([
-      { field: '제목', before: null, after: null },
-    ]);
-  });
-
-  it('counts as equal when a fingerprint has another version', () => {
-    const other = { ...printed(record), fields: { ...fingerprintsOf(record, rules()), 제목: '0 aaaaaaaa string' } };
-    expect(differ(other, { ...record, 제목: 'b' })).toBe(false);
-    const longer = { ...printed(record), fields: { 제목: '12 aaaaaaaa string' } };
-    expect(differ(longer, { ...record, 제목: 'b' })).toBe(false);
-  });
-
   it('has only new fields when nothing is stored', () => {
-    const fieldsOf = (stored: StoredRecord): string[] =>
-      changesSince(stored, record, rules()).map(({ field }) => field);
-    expect(fieldsOf({ sequence: 1, record: null })).toEqual(['id', '제목']);
-    expect(fieldsOf({ sequence: 1, record: null, fields: {} })).toEqual(['id', '제목']);
+    const changes = changesSince({ sequence: 1, record: null }, record, rules());
+    expect(changes?.map(({ field }) => field)).toEqual(['id', '제목']);
   });
+
+  it.each([{ ignore: ['제목'] }, { only: ['제목'] }, { nullIsAbsent: false }])(
+    'has a digest of other rules, here %j: only its own time of change says whether it changed',
+    (options) => {
+      const stored = { ...digestOnly(record, compileRules('todo', options)), modifiedAt: stamp(1)['수정 날짜'] };
+      expect(changesSince(stored, { ...record, 제목: 'b', ...stamp(1) }, rules())).toEqual([]);
+      expect(changesSince(stored, { ...record, ...stamp(2) }, rules())).toBeNull();
+    },
+  );
 });
 
 describe('stored record: modifiedAt', () => {
   const stamp = '2026-03-01T00:00:00.000Z';
 
-  it('comes from the image, or is stored with fingerprints and with a deleted record', () => {
+  it('comes from the image, or is stored with a digest and with a deleted record', () => {
     expect(storedModifiedAt({ sequence: 1, record: { '수정 날짜': stamp }, modifiedAt: 'other' })).toBe(stamp);
-    expect(storedModifiedAt({ sequence: 1, record: null, fields: {}, modifiedAt: stamp })).toBe(stamp);
+    expect(storedModifiedAt({ sequence: 1, record: null, content: 'c', modifiedAt: stamp })).toBe(stamp);
     expect(storedModifiedAt({ sequence: 1, record: null })).toBeNull();
     expect(
       storedModifiedAt({

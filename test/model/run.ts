@@ -1,7 +1,7 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { recordDigest } from '../../src/crm/canonical.js';
+import { digestOfRecord } from '../../src/sweep/records.js';
 import { compileRules } from '../../src/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/errors.js';
 import type { CrmRecord } from '../../src/crm/record.js';
@@ -89,9 +89,8 @@ class Run {
     const { baseline, images, removals, creations, rules } = scenario.config;
     this.#options = {
       list: scenario.list,
-      rules: compileRules(scenario.list, RULE_SETS[rules].rules),
+      rules: compileRules(scenario.list, { ...RULE_SETS[rules].rules, images }),
       baseline: baseline === 'since' ? { since: new Date(this.#time.now()).toISOString() } : baseline,
-      images,
       removals,
       creations,
     };
@@ -224,7 +223,7 @@ class Run {
     const visible = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
       const records = this.#crm.visible(all);
       const given = withoutIds ? records.map(({ id: _, ...record }) => record) : records;
-      given.forEach((record, at) => shown.set(recordDigest(JSON.stringify(record)), records[at] ?? record));
+      given.forEach((record, at) => shown.set(digestOfRecord(record, this.#options.rules), records[at] ?? record));
       return given;
     };
     const api = inProcessApi({

@@ -12,6 +12,8 @@ import { loggedEvents, type TestRedis } from './redis.js';
 
 export interface SweptListOptions extends Partial<Omit<RunOptions, 'rules' | 'list'>> {
   rules?: FieldRules;
+  /** @defaultValue true */
+  images?: boolean;
   /** @defaultValue todos are not watched */
   watch?: TodoWatch;
   log?: Log;
@@ -41,11 +43,17 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: ListRef = 'peo
   return {
     store: ours,
     clock,
-    async sweep({ rules, watch, log = silentLog, store = ours, source, minutesLater = 1, ...options } = {}) {
+    async sweep({ rules, images, watch, log = silentLog, store = ours, source, minutesLater = 1, ...options } = {}) {
       minutes += minutesLater;
       const result = await sweepList(
         { workspace, source, api, store, clock, log },
-        { baseline: 'quiet', pagesAhead: 0, ...options, list: nameOf(list), rules: compileRules(list, rules, watch) },
+        {
+          baseline: 'quiet',
+          pagesAhead: 0,
+          ...options,
+          list: nameOf(list),
+          rules: compileRules(list, { images, ...rules }, watch),
+        },
       );
       if (result.outcome === 'held') throw new Error(`held by ${result.holder}`);
       return result.summary;

@@ -128,60 +128,6 @@ describe('sweep: a list that only grows', () => {
   });
 });
 
-describe('without images:', () => {
-  const redis = useRedis();
-
-  it('no contents are in Redis, and events carry only field names', async () => {
-    const secret = (name: string, deals: number) =>
-      person('a', name, { '딜 개수': deals, 담당자: { id: 'u', name: '비밀담당' } });
-    const api = listedApi([secret('비밀이름', 1)]);
-    const { sweep, events } = sweptList(redis, api);
-    const sweepOnce = () => sweep({ images: false });
-    await sweepOnce();
-    api.records = [secret('비밀이름2', 1)];
-    await sweepOnce();
-    api.records = [{ ...secret('비밀이름2', 2), 프로필: '비밀' }];
-    await sweepOnce();
-    api.records = [];
-    await sweepOnce();
-    await sweepOnce();
-    expect((await events()).map(({ type, data }) => [type, data.class, data.before, data.after, data.changes])).toEqual(
-      [
-        ['crm.person.updated', 'edited', null, { id: 'a' }, [{ field: '이름', before: null, after: null }]],
-        [
-          'crm.person.updated',
-          'edited',
-          null,
-          { id: 'a' },
-          [
-            { field: '딜 개수', before: null, after: null },
-            { field: '프로필', before: null, after: null },
-          ],
-        ],
-        ['crm.person.deleted', 'edited', null, null, []],
-      ],
-    );
-    const [state] = await sweptList(redis, api).store.records('people', ['a']);
-    expect(JSON.stringify([state, await events()])).not.toMatch(/비밀/u);
-  });
-
-  it('switching images on or off yields no events', async () => {
-    const api = listedApi([person('a', '1'), person('b')]);
-    const { sweep, eventLines } = sweptList(redis, api);
-    for (const [name, images] of [
-      ['1', true],
-      ['2', false],
-      ['3', false],
-      ['4', true],
-      ['5', true],
-    ] as const) {
-      api.records = [person('a', name), person('b')];
-      await sweep({ images });
-    }
-    expect(await eventLines()).toEqual([1, 2, 3, 4].map((sequence) => `updated a ${sequence}`));
-  });
-});
-
 describe('sweep: an interrupted one', () => {
   const redis = useRedis();
 

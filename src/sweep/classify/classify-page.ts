@@ -13,12 +13,12 @@ import { isSuspicious } from '../../detect/creation.js';
 import { isLeftAlone, isOutdated } from '../../detect/left-alone.js';
 import { isPresent } from '../../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
-import { valueTypesOf } from '../../detect/stored-record.js';
+import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
 import { movesOnPage, NO_MOVES, NO_VERDICT, type PageMoves, type SurveyQuestion } from '../../detect/survey.js';
 import { counted, countedAgain, mutedOnce, type CountedKind } from '../counts.js';
 import type { ListGuard } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
-import { readDiffering, readSeen, talliedValueTypes, type DifferingRecord, type SeenRecord } from '../records.js';
+import { readDiffering, readSeen, type DifferingRecord, type SeenRecord } from '../records.js';
 import type { Checkpoint, CreatedRecords, RecordWrite, Step, SweepStore } from '../store.js';
 import { isCertain } from './certain.js';
 import { decide, type DecidedRecord, type DecideRules } from './classify-record.js';
@@ -204,7 +204,9 @@ class PageTally {
     this.changes.writes.push(write);
     if (kind === 'created' || kind === 'baselined') this.changes.created.push(key);
     if (kind === 'created' && asked.by === 'walk') this.#fresh += 1;
-    addToDelta(this.changes.schema, talliedValueTypes(stored, rules), valueTypesOf(record, rules), memory.tracked);
+    const isKnown = stored !== null && stored.gone === undefined;
+    const before = isKnown ? storedValueTypes(stored, record, { rules, schema: memory.schema }) : null;
+    addToDelta(this.changes.schema, before, valueTypesOf(record, rules), memory.tracked);
   }
 
   /** What a shortcut has seen, the walk sees and counts itself. */

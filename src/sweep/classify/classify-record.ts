@@ -2,11 +2,12 @@
  * Decides about one record that differs from its stored record: which event, and what is stored. Walks and shortcuts decide by the same
  * function.
  */
+import type { UncheckedRecord } from '../../crm/record.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
 import type { AnswerTime } from '../../detect/left-alone.js';
-import { withoutFields } from '../../detect/rules.js';
+import { withoutFields, type Rules } from '../../detect/rules.js';
 import { fieldsFollowingDrift, transitions, type DriftedField } from '../../detect/schema-drift/drift.js';
-import { isSchemaChangeUndone, storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
+import { contentOf, isSchemaChangeUndone, valueTypesOf, type StoredRecord } from '../../detect/stored-record.js';
 import { watchTodo } from '../../detect/watch-todo.js';
 import type { CountedKind } from '../counts.js';
 import { serialised, type DifferingRecord } from '../records.js';
@@ -14,7 +15,6 @@ import type { RecordWrite } from '../store.js';
 
 /** What records are decided by. */
 export interface DecideRules extends AnswerTime {
-  images: boolean;
   /** Fields that drifted: rows that make the same moves yield no event. */
   drifted: readonly DriftedField[];
 }
@@ -29,17 +29,8 @@ export interface DecidedRecord {
 
 export function decide(row: DifferingRecord, context: DecideRules): DecidedRecord {
   const { key, record, stored } = row;
-  const { rules, images, baseline, observation } = context;
-  // What is not stored can be shown by its event only.
-  const input: DetectInput = {
-    key,
-    record,
-    stored,
-    rules,
-    images: images || rules.recognisedOnly,
-    baseline,
-    observation,
-  };
+  const { rules, baseline, observation } = context;
+  const input: DetectInput = { key, record, stored, rules, baseline, observation };
   const detection = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
   return {
     kind: detection.kind,
@@ -56,7 +47,24 @@ function silentFields(
   if (drifted.length === 0 || stored === null || stored.gone !== undefined || baseline !== null) return new Set();
   // A key that comes back with values on few rows must not look like an edit of these rows.
   if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
-  return fieldsFollowingDrift(transitions(storedValueTypes(stored, rules), valueTypesOf(record, rules)), drifted);
+  if (stored.content !== undefined) return gainedFields(stored, record, rules, drifted);
+  return fieldsFollowingDrift(
+    transitions(valueTypesOf(stored.record ?? {}, rules), valueTypesOf(record, rules)),
+    drifted,
+  );
+}
+
+/** Of a record without an image: the drifted fields without which it is as it was stored. */
+function gainedFields(
+  { content }: StoredRecord,
+  record: UncheckedRecord,
+  rules: Rules,
+  drifted: readonly DriftedField[],
+): ReadonlySet<string> {
+  const fields = drifted.map(({ field }) => field);
+  if (content === contentOf(record, rules)) return new Set();
+  const sets = [fields, ...fields.map((field) => [field])].map((some) => new Set(some));
+  return sets.find((some) => content === contentOf(record, withoutFields(rules, some))) ?? new Set();
 }
 
 /** What is written after a decision. */

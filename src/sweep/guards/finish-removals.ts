@@ -22,12 +22,12 @@ import {
   type Missing,
 } from '../../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
-import type { StoredRecord } from '../../detect/stored-record.js';
+import { valueTypesOf, type StoredRecord } from '../../detect/stored-record.js';
 import { NO_TIMERS } from '../../detect/watch-todo.js';
 import { nextSequence } from '../../events/epoch.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
-import { parseStored, serialised, talliedValueTypes } from '../records.js';
+import { parseStored, serialised } from '../records.js';
 import { expectCommitted } from '../errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ListName } from '../../crm/lists/lists.js';
@@ -191,14 +191,15 @@ async function removalWrites(
   options: SweepOptions,
   { keys, survivors, schema, tracked, checkpoint }: Steps & { keys: readonly string[]; schema: SchemaDelta },
 ): Promise<RecordWrite[]> {
-  const { list, rules, images = true } = options;
+  const { list, rules } = options;
   const observation = observationOf(deps, options, checkpoint);
   const { observedAt, sweep } = observation;
   const states = await deps.store.records(list, keys);
   return keys.flatMap((key, index): RecordWrite[] => {
     const stored = parseStored(states[index] ?? null);
     if (stored === null || stored.gone !== undefined) return [];
-    addToDelta(schema, talliedValueTypes(stored, rules), null, tracked);
+    // Without an image, its value types are not known: it stays in the tally.
+    if (stored.record !== null) addToDelta(schema, valueTypesOf(stored.record, rules), null, tracked);
     const timers = rules.watch === null ? [] : NO_TIMERS;
     const write = (after: StoredRecord, event: ChangeEvent | null): RecordWrite[] => [
       { key, state: serialised(after, { digest: GONE, image: null }), event, timers },
@@ -206,7 +207,7 @@ async function removalWrites(
     if (checkpoint.takesOver === true) return write(droppedRecord(stored, observedAt), null);
     const sequence = nextSequence(stored.sequence, observation);
     const removal = { key, record: stored.record, sequence, mergedInto: survivors.get(key) };
-    const event = removalEvent(removal, { rules, observation, images });
+    const event = removalEvent(removal, { rules, observation });
     return write(deletedRecord(stored, { at: observedAt, sweep, event: event.id, sequence }, rules), event);
   });
 }

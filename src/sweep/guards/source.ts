@@ -70,7 +70,8 @@ async function showsTheSame({ api, store, workspace }: SweepDeps, options: Sweep
 /** The same contents in another text: another order of keys, or a new signature in a picture's address. */
 function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
   if (stored === null || stored.gone !== undefined) return false;
-  return changesSince(stored, record, withEveryField(rules)).length === 0;
+  const compared = stored.content === undefined ? withEveryField(rules) : rules;
+  return changesSince(stored, record, compared)?.length === 0;
 }
 
 /** A sweep without a source (`SweepDeps.source` is optional) matches any source. */

@@ -61,7 +61,7 @@ export async function surveyList(
       throw incompleteSweep({ workspace, list, sweepId, page, resumes: true, cause });
     });
     cursor = visited.check(fetched, cursor);
-    await count(deps, options, { fetched, keys, survey });
+    await count(deps, options, { fetched, keys, survey, memory });
     if (cursor === null || survey.isDecided(reported)) break;
   }
   const { survey: _, ...reached } = checkpoint;
@@ -71,7 +71,7 @@ export async function surveyList(
 async function count(
   { store }: SweepDeps,
   { list, rules }: SweepOptions,
-  { fetched, keys, survey }: { fetched: Page; keys: Set<string>; survey: Survey },
+  { fetched, keys, survey, memory }: { fetched: Page; keys: Set<string>; survey: Survey; memory: SweepMemory },
 ): Promise<void> {
   const seen = await readSeen(store, fetched.records, rules);
   const rows = seen.filter(({ key }) => !keys.has(key));
@@ -81,7 +81,7 @@ async function count(
     if (isPresent(storedDigest)) {
       const known = differing.get(key) ?? null;
       const types = valueTypesOf(record, rules);
-      survey.isKnown(types, known === null ? types : storedValueTypes(known, rules));
+      survey.isKnown(types, known === null ? types : storedValueTypes(known, record, { rules, schema: memory.schema }));
     } else survey.isNew();
   }
 }

@@ -105,7 +105,7 @@ async function classify(
   { shortcut, answer, askedAtMs, isLive, state: { lastSweep }, memory, ...walk }: ShortcutAnswer,
 ): Promise<Extract<ClassifiedPage, { outcome: 'classified' }> | DropReason> {
   const { store } = deps;
-  const { list, rules, images = true } = options;
+  const { list, rules } = options;
   const checkpoint = walk.checkpoint ?? betweenWalks(lastSweep);
   const page = classifyPage(store, {
     asked: { by: 'shortcut', isLive, created: await store.created(list) },
@@ -116,7 +116,6 @@ async function classify(
     checkpoint,
     memory,
     rules,
-    images,
     baseline: null,
     drifted: [...(checkpoint.verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     guard: guardOf(options, lastSweep),

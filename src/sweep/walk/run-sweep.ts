@@ -9,6 +9,7 @@
  * not know HTTP or Redis.
  */
 import { wholePage } from '../../api/read-api.js';
+import type { Rules } from '../../detect/rules.js';
 import type { SurveyQuestion } from '../../detect/survey.js';
 import { isoTime } from '../../runtime/clock.js';
 import { countsOfNextWalk, noCounts } from '../counts.js';
@@ -22,7 +23,14 @@ import { createReadAhead, type ReadAhead } from './read-ahead.js';
 import { checkSource } from '../guards/source.js';
 import { CURSOR_LIFE_MS, startWalk, type WalkStart } from './start-sweep.js';
 import { eventsOf } from '../../events/envelope.js';
-import type { Checkpoint, FencingToken, StoredSweep, SweepSummary } from '../store.js';
+import {
+  NOT_RECOGNISED,
+  type Checkpoint,
+  type FencingToken,
+  type StoredPage,
+  type StoredSweep,
+  type SweepSummary,
+} from '../store.js';
 import { commitOfVerdict, surveyList, type Surveyed, type SurveyPosition } from '../guards/survey.js';
 import { mayBeSkipped, takePage, type Position } from './take-page.js';
 import { beginShortcuts, type RunOptions } from './walk-shortcuts.js';
@@ -108,7 +116,7 @@ async function walkOnce(
 /** @param skips whether a page with the bytes that the last sweep read need not be parsed */
 function readAheadOf(
   { store, api, clock }: SweepDeps,
-  { list, signal, pagesAhead: most = PAGES_AHEAD }: RunOptions,
+  { list, rules, signal, pagesAhead: most = PAGES_AHEAD }: RunOptions,
   { lastSweep, skips }: Pick<Position, 'lastSweep'> & { skips: boolean },
 ): ReadAhead {
   return createReadAhead({
@@ -118,12 +126,17 @@ function readAheadOf(
         ...(skips && { knownDigest }),
         signal: signal === undefined ? dropped : AbortSignal.any([signal, dropped]),
       }),
-    stored: (from, count) => store.pages(list, from, count),
+    stored: async (from, count) => (await store.pages(list, from, count)).map((page) => underRules(page, rules)),
     // No cursor of the last sweep is older than its start.
     usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
     most,
     clock,
   });
+}
+
+/** A page whose records were stored under other rules is not recognised: digests of their contents are made again. */
+function underRules(page: StoredPage | null, { images, tag }: Rules): StoredPage | null {
+  return page === null || page.rules === (images ? undefined : tag) ? page : { ...page, digest: NOT_RECOGNISED };
 }
 
 type Walk = Position & { stored: StoredSweep };

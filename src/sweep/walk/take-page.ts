@@ -148,6 +148,7 @@ async function takeDifferent(
   const stored: StoredPage = {
     ...{ cursor, nextCursor, firstPage, records: keys.length },
     digest: settled && digest !== undefined ? digest : NOT_RECOGNISED,
+    ...(!options.rules.images && { rules: options.rules.tag }),
     ...(open.length > 0 && { open }),
   };
   const { writes, schema } = changes;
@@ -174,7 +175,7 @@ async function classify(
   { answer, askedAtMs, checkpoint, memory, lastSweep }: Position & { answer: Page; askedAtMs: number | null },
 ): Promise<ClassifiedPage> {
   const { store, workspace, log } = deps;
-  const { list, rules, baseline, images = true } = options;
+  const { list, rules, baseline } = options;
   const { sweepId, mode, quiet, verdict, pages } = checkpoint;
   const classified = await classifyPage(store, {
     asked: { by: 'walk' },
@@ -185,7 +186,6 @@ async function classify(
     checkpoint,
     memory,
     rules,
-    images,
     baseline: mode !== 'baseline' ? null : quiet === true ? 'quiet' : baseline,
     drifted: [...(verdict?.fields ?? []), ...(lastSweep?.drifted ?? [])],
     guard: mode === 'baseline' ? null : guardOf(options, lastSweep),
