@@ -78,7 +78,7 @@ const appMayImport = {
     'runtime',
     'errors',
   ],
-  inspector: ['app/workspaces', 'crm', 'sweep', 'detect', 'events', 'runtime'],
+  inspector: ['app/workspaces', 'crm', 'sweep', 'detect', 'events', 'state', 'runtime'],
   'config-warnings': ['config', 'schema-kit', 'crm', 'handlers', 'events', 'runtime'],
   'watch-config': ['config', 'runtime', 'errors'],
   doctor: ['app/process', 'app/state-dir', 'api', 'config', 'crm', 'doctor', 'redis', 'runtime', 'errors'],

@@ -8,7 +8,8 @@ import { TrackedFields, schemaFrom } from '../src/detect/schema-drift/schema.js'
 import { noCounts } from '../src/sweep/counts.js';
 import { classifyPage, type ClassifyOptions } from '../src/sweep/classify/classify-page.js';
 
-import type { SerialisedRecord, RecordWrite, SweepStore } from '../src/sweep/store.js';
+import type { SerialisedRecord, RecordWrite } from '../src/sweep/store.js';
+import type { SweepStore } from '../src/state/sweep-store.js';
 import { person } from './support/person.js';
 
 const PAGE = 50;

@@ -11,7 +11,8 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { CreditStore } from '../state/credits.js';
 import { eventsOf } from '../events/envelope.js';
-import type { RecordWrite, SweepStore } from '../sweep/store.js';
+import type { RecordWrite } from '../sweep/store.js';
+import type { SweepStore } from '../state/sweep-store.js';
 
 export interface ActorOptions {
   workspace: string;

@@ -7,7 +7,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
-import type { SweepStore } from '../sweep/store.js';
+import type { SweepStore } from '../state/sweep-store.js';
 import { listIn, type Workspaces } from './workspaces.js';
 
 /** Each call takes the name of a workspace, which may be left out when there is only one. */

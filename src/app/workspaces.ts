@@ -21,7 +21,7 @@ import { createAimQueue, type AimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createCreditStore } from '../state/credits.js';
 import { createScheduleStore, type ScheduleStore } from '../state/schedule.js';
-import { createSweepStore } from '../state/sweep-store.js';
+import { createSweepStore, type SweepStore } from '../state/sweep-store.js';
 import { createTodoStore, type TodoStore } from '../state/todo-store.js';
 import { createFailureLog, type FailureLog } from '../sweep/failures.js';
 import type { SweepDeps } from '../sweep/options.js';
@@ -29,7 +29,6 @@ import type { Pace } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
 import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
 import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
-import type { SweepStore } from '../sweep/store.js';
 import { withActors } from './actors.js';
 import type { AppContext } from './context.js';
 

@@ -11,63 +11,65 @@ import { readJson, unreadable } from './stored.js';
 
 const CHUNK = 500;
 
-/** Null where there is no such page. */
-export async function readMembers(scope: WorkspaceRedis, list: ListName, page: number): Promise<string[] | null> {
-  if (page === UNCONFIRMED) return await readUnconfirmed(scope, list);
-  const [members = null] = await readMembersOf(scope, list, [page]);
-  return members;
-}
-
-/** The members of several pages; null where there is no such page. */
-export async function readMembersOf(
-  { redis, keys, workspace }: WorkspaceRedis,
-  list: ListName,
-  pages: readonly number[],
-): Promise<(string[] | null)[]> {
-  if (pages.length === 0) return [];
-  const hash = keys.members(workspace, list);
-  const packed = await redis.hmgetBuffer(hash, ...pages.map(String));
-  return packed.map((bytes, index) => (bytes === null ? null : unpackKeys(bytes, hash, pages[index] ?? 0)));
-}
-
-export async function readMembership(scope: WorkspaceRedis, list: ListName): Promise<Membership> {
-  const [before, changed, missing] = await Promise.all([
-    readPages(scope, scope.keys.members(scope.workspace, list)),
-    readWalkedMembers(scope, list),
-    readMissing(scope, list),
-  ]);
-  return { before: await withUnconfirmed(scope, list, before), changed, missing };
-}
-
-export async function readWalkedMembers(scope: WorkspaceRedis, list: ListName): Promise<Map<number, string[]>> {
-  return await readPages(scope, scope.keys.walkMembers(scope.workspace, list));
-}
-
-/** Without the pages that the sweep under way left as they were. */
-export async function readMembershipChange(scope: WorkspaceRedis, list: ListName, pages: number): Promise<Membership> {
-  const [changed, missing] = await Promise.all([readWalkedMembers(scope, list), readMissing(scope, list)]);
-  const isReplaced = (page: number): boolean => page > pages || changed.has(page);
-  const before = await readPages(scope, scope.keys.members(scope.workspace, list), isReplaced);
-  return { before: await withUnconfirmed(scope, list, before), changed, missing };
-}
-
-/** The pages that hold any of these records. Reads a list of any size in little memory. */
-export async function readPagesHolding(
-  scope: WorkspaceRedis,
-  list: ListName,
-  { keys, except }: { keys: ReadonlySet<string>; except: (page: number) => boolean },
-): Promise<Map<number, string[]>> {
-  const holding = new Map<number, string[]>();
-  if (keys.size === 0) return holding;
-  for await (const [page, members] of pagesIn(
-    scope,
-    scope.keys.members(scope.workspace, list),
-    (one) => !except(one),
-  )) {
-    const held = members.filter((key) => keys.has(key));
-    if (held.length > 0) holding.set(page, held);
-  }
-  return holding;
+export function membershipStore(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  const membersOf = async (list: ListName, pages: readonly number[]): Promise<(string[] | null)[]> => {
+    if (pages.length === 0) return [];
+    const hash = keys.members(workspace, list);
+    const packed = await redis.hmgetBuffer(hash, ...pages.map(String));
+    return packed.map((bytes, index) => (bytes === null ? null : unpackKeys(bytes, hash, pages[index] ?? 0)));
+  };
+  const walkedMembers = (list: ListName) => readPages(scope, keys.walkMembers(workspace, list));
+  const beforeSweep = async (list: ListName, isWanted?: (page: number) => boolean): Promise<Map<number, string[]>> => {
+    const [pages, ids] = await Promise.all([
+      readPages(scope, keys.members(workspace, list), isWanted),
+      readUnconfirmed(scope, list),
+    ]);
+    return ids === null ? pages : pages.set(UNCONFIRMED, ids);
+  };
+  return {
+    /** The members of pages in the last complete sweep, in any order; null where there was no such page. */
+    membersOf,
+    /** The same of one page, sorted. */
+    async members(list: ListName, page: number): Promise<string[] | null> {
+      if (page === UNCONFIRMED) return await readUnconfirmed(scope, list);
+      const [members = null] = await membersOf(list, [page]);
+      return members;
+    },
+    async membership(list: ListName): Promise<Membership> {
+      const read = [beforeSweep(list), walkedMembers(list), readMissing(scope, list)] as const;
+      const [before, changed, missing] = await Promise.all(read);
+      return { before, changed, missing };
+    },
+    /** The members of the pages that the sweep under way has read and that have other members than before. */
+    walkedMembers,
+    /** `membership` without the pages that the sweep under way, of this many pages, left as they were. */
+    async membershipChange(list: ListName, pages: number): Promise<Membership> {
+      const [changed, missing] = await Promise.all([walkedMembers(list), readMissing(scope, list)]);
+      return { before: await beforeSweep(list, (page) => page > pages || changed.has(page)), changed, missing };
+    },
+    /** The pages of the last complete sweep that hold any of these records, without the pages excepted. Needs little memory. */
+    async pagesHolding(list: ListName, wanted: ReadonlySet<string>, except: (page: number) => boolean) {
+      const holding = new Map<number, string[]>();
+      if (wanted.size === 0) return holding;
+      for await (const [page, members] of pagesIn(scope, keys.members(workspace, list), (one) => !except(one))) {
+        const held = members.filter((key) => wanted.has(key));
+        if (held.length > 0) holding.set(page, held);
+      }
+      return holding;
+    },
+    /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
+    async acceptHeld(list: ListName): Promise<readonly Held[]> {
+      const sweep = keys.sweep(workspace, list);
+      const { held = [] } = readSummary(await redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
+      const last = held
+        .map(({ at }) => at)
+        .sort()
+        .at(-1);
+      if (last !== undefined) await redis.hset(sweep, 'acceptedAt', last);
+      return held;
+    },
+  };
 }
 
 async function readUnconfirmed({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[] | null> {
@@ -75,15 +77,6 @@ async function readUnconfirmed({ redis, keys, workspace }: WorkspaceRedis, list:
   for await (const found of redis.sscanStream(keys.unconfirmed(workspace, list), { count: CHUNK }))
     for (const id of found as string[]) ids.add(id);
   return ids.size === 0 ? null : [...ids].sort();
-}
-
-async function withUnconfirmed(
-  scope: WorkspaceRedis,
-  list: ListName,
-  before: Map<number, string[]>,
-): Promise<Map<number, string[]>> {
-  const ids = await readUnconfirmed(scope, list);
-  return ids === null ? before : before.set(UNCONFIRMED, ids);
 }
 
 async function readPages(
@@ -134,18 +127,6 @@ export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 
   const seen = new Set([...(before.get(UNCONFIRMED) ?? []), ...[...changed.values()].flat()]);
   for (const [page, keys] of before) if (page !== UNCONFIRMED) for (const key of keys) seen.delete(key);
   return [...seen];
-}
-
-/** Accepts what the last complete sweep held back, and returns it. */
-export async function acceptHeld(scope: WorkspaceRedis, list: ListName): Promise<readonly Held[]> {
-  const sweep = scope.keys.sweep(scope.workspace, list);
-  const { held = [] } = readSummary(await scope.redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
-  const [last] = held
-    .map(({ at }) => at)
-    .sort()
-    .reverse();
-  if (last !== undefined) await scope.redis.hset(sweep, 'acceptedAt', last);
-  return held;
 }
 
 /** The keys of a page: deflated JSON. Sorted, so that the order of records on the page makes no difference. */

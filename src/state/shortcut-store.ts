@@ -1,28 +1,26 @@
 /** What shortcuts keep in Redis besides the records and events that they commit (commit.ts). */
 import type { ListName } from '../crm/lists/lists.js';
 import { learnedSchema, type Learned } from '../sweep/shortcuts/store.js';
-import type { SweepStore } from '../sweep/store.js';
+import type { CreatedRecords } from '../sweep/store.js';
 import type { WorkspaceRedis } from './keys.js';
-import { readMembersOf } from './membership.js';
 import { readJson } from './stored.js';
 
 export const LEARNED = 'learned';
 
-type OfShortcuts = Pick<SweepStore, 'membersOf' | 'created' | 'learned' | 'saveLearned'>;
-
-export function shortcutStore(scope: WorkspaceRedis): OfShortcuts {
+export function shortcutStore(scope: WorkspaceRedis) {
   const { redis, keys, workspace } = scope;
   return {
-    membersOf: (list, pages) => readMembersOf(scope, list, pages),
-    async created(list) {
+    /** What `created` steps have named since the last walk began; the ids only where records are stored. */
+    async created(list: ListName): Promise<CreatedRecords> {
       const [ids, rows] = await Promise.all([
         redis.smembers(keys.created(workspace, list)),
         redis.hget(keys.sweep(workspace, list), 'createdRows'),
       ]);
       return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
     },
-    learned: async (list) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
-    async saveLearned(list, learned) {
+    /** What shortcuts have learned; null where nothing is stored. */
+    learned: async (list: ListName) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
+    async saveLearned(list: ListName, learned: Learned): Promise<void> {
       await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
     },
   };

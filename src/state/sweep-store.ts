@@ -1,30 +1,23 @@
 /** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomBytes } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
-import { ROWS, schemaFrom } from '../detect/schema-drift/schema.js';
+import { ROWS, schemaFrom, type SchemaTally } from '../detect/schema-drift/schema.js';
 import type { Redis } from '../redis/client.js';
 import {
   storedPageSchema,
   type AcquireResult,
   type CommitResult,
+  type FencingToken,
+  type FinishedPages,
   type StoredPage,
   type StoredSweep,
-  type SweepStore,
 } from '../sweep/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { shortcutStore } from './shortcut-store.js';
 import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type CommittedStep } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
-import {
-  acceptHeld,
-  readMembers,
-  readMembership,
-  readMembershipChange,
-  readPagesHolding,
-  readWalkedMembers,
-  unconfirmedIds,
-} from './membership.js';
+import { membershipStore, unconfirmedIds } from './membership.js';
 import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import type { StateGuard } from './state-guard.js';
@@ -40,14 +33,17 @@ const TOKEN_BYTES = 6;
 /** Ids of one call: a script blocks Redis. */
 const ABANDONED_AT_ONCE = 5_000;
 
+export type SweepStore = ReturnType<typeof createSweepStore>;
+
 /** @param guard notices that Redis went back to an earlier state. @defaultValue that is not noticed */
 export function createSweepStore(
   redis: Redis,
   keys: Keys,
   workspace: string,
   guard?: Pick<StateGuard, 'mark' | 'tail' | 'epochOn'>,
-): SweepStore {
+) {
   const scope = { redis, keys, workspace };
+  const membership = membershipStore(scope);
   /** By the token of a lease, the last step of its list. */
   const steps = new Map<string, string>();
   const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
@@ -61,19 +57,25 @@ export function createSweepStore(
     ...leases(scope, { steps, guard }),
     ...records(scope),
     ...shortcutStore(scope),
-    load: (list) => loadSweep(scope, list),
-    members: (list, page) => readMembers(scope, list, page),
-    membership: (list) => readMembership(scope, list),
-    walkedMembers: (list) => readWalkedMembers(scope, list),
-    membershipChange: (list, pages) => readMembershipChange(scope, list, pages),
-    pagesHolding: (list, wanted, except) => readPagesHolding(scope, list, { keys: wanted, except }),
-    pages: (list, from, count) => readPages(scope, list, { from, count }),
-    recentEvents: (sinceMs, limit) => readRecentEvents(scope, sinceMs, limit),
+    ...membership,
+    load: (list: ListName) => loadSweep(scope, list),
+    /** Pages of the last complete sweep by number; null where there was none. */
+    pages: (list: ListName, from: number, count: number) => readPages(scope, list, { from, count }),
+    /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
+    recentEvents: (sinceMs: number, limit: number) => readRecentEvents(scope, sinceMs, limit),
+    /** Every write of a walk and of a shortcut. */
     commit: write,
-    promotePages: (list, { token, ...pages }) => write(list, { token, writes: [], further: promotion(pages) }),
-    beginWalk: (list, token) => write(list, { token, writes: [], further: BEGIN_WALK }),
-    async abandon(list, token) {
-      const ids = unconfirmedIds(await readMembership(scope, list));
+    /** Makes some pages those of the last complete sweep. */
+    promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
+      write(list, { token, writes: [], further: promotion(pages) }),
+    /**
+     * To be called when a walk begins at the first page, before its first request. Ids that `created` steps have named become UNCONFIRMED
+     * (detect/removal.ts): this walk is the first that must show them.
+     */
+    beginWalk: (list: ListName, token: FencingToken) => write(list, { token, writes: [], further: BEGIN_WALK }),
+    /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
+    async abandon(list: ListName, token: FencingToken): Promise<CommitResult> {
+      const ids = unconfirmedIds(await membership.membership(list));
       for (; ids.length > ABANDONED_AT_ONCE; ids.splice(0, ABANDONED_AT_ONCE)) {
         const further = becomeUnconfirmed(ids.slice(0, ABANDONED_AT_ONCE));
         const result = await write(list, { token, writes: [], further });
@@ -81,25 +83,26 @@ export function createSweepStore(
       }
       return await write(list, { token, writes: [], further: [...becomeUnconfirmed(ids), ...ABANDON] });
     },
-    async forgetBaseline(list) {
+    /** Forgets the baseline: the next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
+    async forgetBaseline(list: ListName): Promise<void> {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
-    async acceptedAt(list) {
+    /** ISO 8601: what was held by then is accepted; null when no person accepted anything. */
+    async acceptedAt(list: ListName): Promise<string | null> {
       const hash = keys.sweep(workspace, list);
       const at = await redis.hget(hash, 'acceptedAt');
       return readTime(at, { what: 'when a person accepted held records', key: hash, field: 'acceptedAt' });
     },
-    acceptHeld: (list) => acceptHeld(scope, list),
   };
 }
 
 function leases(
   { redis, keys, workspace }: WorkspaceRedis,
   { steps, guard }: { steps: Map<string, string>; guard: Pick<StateGuard, 'mark' | 'tail' | 'epochOn'> | undefined },
-): Pick<SweepStore, 'acquire' | 'renew' | 'release'> {
+) {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
-    async acquire(list, ttlMs): Promise<AcquireResult> {
+    async acquire(list: ListName, ttlMs: number): Promise<AcquireResult> {
       const token = randomBytes(TOKEN_BYTES).toString('hex');
       const state = keys.state(workspace);
       const touched = [lease(list), state, keys.sweep(workspace, list), keys.log(workspace)];
@@ -120,32 +123,34 @@ function leases(
       if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
       return { outcome: 'held', holder, expiresInMs: Math.max(0, Number(left)) };
     },
-    async renew(list, token, ttlMs) {
+    /** False when another process holds the lease. */
+    async renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean> {
       const [word] = words(extendLease, await extendLease.run(redis, [lease(list)], [token, ttlMs]));
       return word === 'extended';
     },
-    async release(list, token) {
+    async release(list: ListName, token: FencingToken): Promise<void> {
       steps.delete(token);
       await extendLease.run(redis, [lease(list)], [token, 0]);
     },
   };
 }
 
-type Records = Pick<SweepStore, 'recognised' | 'digests' | 'records' | 'schema' | 'schemaSequences'>;
-
-function records(scope: WorkspaceRedis): Records {
+function records(scope: WorkspaceRedis) {
   const { redis, keys, workspace } = scope;
   return {
-    recognised: (list, wanted) => recognisedRows(scope, list, wanted),
-    digests: (list, wanted) => readDigests(scope, list, wanted),
-    records: (list, wanted) => readRecords(scope, list, wanted),
-    async schema(list) {
+    /** Which rows with these keys were seen before, of a list whose rows are only recognised. */
+    recognised: (list: ListName, wanted: readonly string[]) => recognisedRows(scope, list, wanted),
+    /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
+    digests: (list: ListName, wanted: readonly string[]) => readDigests(scope, list, wanted),
+    records: (list: ListName, wanted: readonly string[]) => readRecords(scope, list, wanted),
+    async schema(list: ListName): Promise<SchemaTally> {
       const hash = keys.sweep(workspace, list);
       const fields = Object.entries(await redis.hgetall(hash));
       const counters = fields.filter(([name]) => name.startsWith('schema '));
       return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), readCount(hash, name, rows)]));
     },
-    async schemaSequences(list, wanted) {
+    /** Number of events about these fields so far. */
+    async schemaSequences(list: ListName, wanted: readonly string[]): Promise<number[]> {
       const hash = keys.sweep(workspace, list);
       const names = wanted.map((field) => `schemaEvents ${field}`);
       const counts = await inChunks(names, (chunk) => redis.hmget(hash, ...chunk));

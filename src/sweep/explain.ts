@@ -3,7 +3,8 @@ import type { Gone, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import type { ListName } from '../crm/lists/lists.js';
-import type { SerialisedRecord, SweepStore, SweepSummary } from './store.js';
+import type { SerialisedRecord, SweepSummary } from './store.js';
+import type { SweepStore } from '../state/sweep-store.js';
 
 export interface RecordStory {
   list: ListName;

@@ -2,7 +2,8 @@
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
 import { TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
-import type { Checkpoint, SweepStore } from './store.js';
+import type { Checkpoint } from './store.js';
+import type { SweepStore } from '../state/sweep-store.js';
 
 export interface SweepMemory {
   schema: SchemaTally;

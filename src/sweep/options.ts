@@ -9,7 +9,8 @@ import type { Rules } from '../detect/rules.js';
 import type { TrackedFields } from '../detect/schema-drift/schema.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
-import type { Checkpoint, FencingToken, SweepStore, SweepSummary } from './store.js';
+import type { Checkpoint, FencingToken, SweepSummary } from './store.js';
+import type { SweepStore } from '../state/sweep-store.js';
 
 export interface SweepDeps {
   workspace: string;

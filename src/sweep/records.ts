@@ -8,7 +8,8 @@ import { recordDigest } from '../crm/canonical.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
 import type { StoredRecord } from '../detect/stored-record.js';
-import type { SerialisedRecord, SweepStore } from './store.js';
+import type { SweepStore } from '../state/sweep-store.js';
+import type { SerialisedRecord } from './store.js';
 
 export interface SeenRecord {
   key: string;

@@ -1,19 +1,14 @@
-/**
- * The port for everything that a sweep stores, and the schemas of what is stored as JSON. `state` implements the port on Redis, and checks
- * what it reads with the schemas.
- */
+/** What a sweep gives to and gets from its store (state/sweep-store.ts), and the schemas with which the store checks what it reads as JSON. */
 import { z } from 'zod';
-import type { ListName } from '../crm/lists/lists.js';
 import { heldSchema, type Held } from '../detect/held.js';
 import { pastDrift } from '../detect/schema-drift/drift.js';
 import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import type { Missing } from '../detect/removal.js';
-import type { SchemaDelta, SchemaTally } from '../detect/schema-drift/schema.js';
+import type { SchemaDelta } from '../detect/schema-drift/schema.js';
 import { verdictSchema, type SurveyQuestion } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { Learned } from './shortcuts/store.js';
 
 export type { Held };
 
@@ -260,61 +255,4 @@ export interface FinishedPages {
 export interface CreatedRecords {
   ids: ReadonlySet<string>;
   count: number;
-}
-
-export interface SweepStore {
-  acquire(list: ListName, ttlMs: number): Promise<AcquireResult>;
-  /** False when another process holds the lease. */
-  renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean>;
-  release(list: ListName, token: FencingToken): Promise<void>;
-  load(list: ListName): Promise<StoredSweep>;
-  /** Which rows with these keys were seen before, of a list whose rows are only recognised. */
-  recognised(list: ListName, keys: readonly string[]): Promise<boolean[]>;
-  /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
-  digests(list: ListName, keys: readonly string[]): Promise<(string | null)[]>;
-  records(list: ListName, keys: readonly string[]): Promise<(SerialisedRecord | null)[]>;
-  /** The members of a page in the last complete sweep, sorted; null where there was no such page. */
-  members(list: ListName, page: number): Promise<string[] | null>;
-  /** The same of several pages, in any order. */
-  membersOf(list: ListName, pages: readonly number[]): Promise<(string[] | null)[]>;
-  membership(list: ListName): Promise<Membership>;
-  /** The members of the pages that the sweep under way has read and that have other members than before. */
-  walkedMembers(list: ListName): Promise<Map<number, string[]>>;
-  /** `membership` without the pages that the sweep under way, of this many pages, left as they were. */
-  membershipChange(list: ListName, pages: number): Promise<Membership>;
-  /** The pages of the last complete sweep that hold any of these records, without the pages excepted. */
-  pagesHolding(
-    list: ListName,
-    keys: ReadonlySet<string>,
-    except: (page: number) => boolean,
-  ): Promise<Map<number, string[]>>;
-  /** Pages of the last complete sweep by number; null where there was none. */
-  pages(list: ListName, from: number, count: number): Promise<(StoredPage | null)[]>;
-  schema(list: ListName): Promise<SchemaTally>;
-  /** Number of events about these fields so far. */
-  schemaSequences(list: ListName, fields: readonly string[]): Promise<number[]>;
-  /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
-  recentEvents(sinceMs: number, limit: number): Promise<ChangeEvent[]>;
-  /**
-   * To be called when a walk begins at the first page, before its first request. Ids that `created` steps have named become UNCONFIRMED
-   * (detect/removal.ts): this walk is the first that must show them.
-   */
-  beginWalk(list: ListName, token: FencingToken): Promise<CommitResult>;
-  /** What `created` steps have named since the last walk began; the ids only where records are stored. */
-  created(list: ListName): Promise<CreatedRecords>;
-  /** What shortcuts have learned; null where nothing is stored. */
-  learned(list: ListName): Promise<Learned | null>;
-  saveLearned(list: ListName, learned: Learned): Promise<void>;
-  /** Every write of a walk and of a shortcut. */
-  commit(list: ListName, step: Step): Promise<CommitResult>;
-  /** Makes some pages those of the last complete sweep. */
-  promotePages(list: ListName, pages: FinishedPages & { token: FencingToken }): Promise<CommitResult>;
-  /** ISO 8601: what was held by then is accepted; null when no person accepted anything. */
-  acceptedAt(list: ListName): Promise<string | null>;
-  /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
-  acceptHeld(list: ListName): Promise<readonly Held[]>;
-  /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
-  abandon(list: ListName, token: FencingToken): Promise<CommitResult>;
-  /** Forgets the baseline: the next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
-  forgetBaseline(list: ListName): Promise<void>;
 }

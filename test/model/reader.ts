@@ -3,7 +3,7 @@ import type { ListName } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createShortcuts, type Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue } from '../../src/state/aim-queue.js';
-import type { SweepStore } from '../../src/sweep/store.js';
+import type { SweepStore } from '../../src/state/sweep-store.js';
 
 interface Connection {
   store: SweepStore;

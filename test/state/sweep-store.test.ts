@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
+import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
-import type { Checkpoint, Step, SweepStore } from '../../src/sweep/store.js';
+import type { Checkpoint, Step } from '../../src/sweep/store.js';
 import { useRedis } from '../support/redis.js';
 
 const checkpoint: Checkpoint = {

@@ -1,9 +1,9 @@
 /** Writes a list to Redis as sweeps would: a baseline, then changes with image and event in one commit. */
 import { expect } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
+import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
 import { noCounts } from '../../src/sweep/counts.js';
-import type { RecordWrite, Step, SweepStore } from '../../src/sweep/store.js';
+import type { RecordWrite, Step } from '../../src/sweep/store.js';
 import type { Keys } from '../../src/state/keys.js';
 import type { Redis } from 'ioredis';
 import { WORKSPACE, changeEvent } from './fan-out.js';

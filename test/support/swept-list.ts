@@ -4,9 +4,9 @@ import { nameOf, type ListRef } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
+import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
 import { sweepList, type RunOptions } from '../../src/sweep/walk/run-sweep.js';
-import type { SweepStore, SweepSummary } from '../../src/sweep/store.js';
+import type { SweepSummary } from '../../src/sweep/store.js';
 import type { ListedApi } from './listed.js';
 import { loggedEvents, type TestRedis } from './redis.js';
 

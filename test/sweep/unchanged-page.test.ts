@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
-import type { SweepStore } from '../../src/sweep/store.js';
+import type { SweepStore } from '../../src/state/sweep-store.js';
 import { listedApi, type ListedApi } from '../support/listed.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';

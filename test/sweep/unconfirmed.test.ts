@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UNCONFIRMED } from '../../src/detect/removal.js';
 import { ChangefeedError } from '../../src/errors.js';
-import type { SweepStore } from '../../src/sweep/store.js';
+import type { SweepStore } from '../../src/state/sweep-store.js';
 import { listedApi } from '../support/listed.js';
 import { people, person } from '../support/named-people.js';
 import { useRedis } from '../support/redis.js';

@@ -19,7 +19,8 @@ import { counted, countedAgain, mutedOnce, type CountedKind } from '../counts.js
 import type { ListGuard } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { readDiffering, readSeen, type DifferingRecord, type SeenRecord } from '../records.js';
-import type { Checkpoint, CreatedRecords, RecordWrite, Step, SweepStore } from '../store.js';
+import type { SweepStore } from '../../state/sweep-store.js';
+import type { Checkpoint, CreatedRecords, RecordWrite, Step } from '../store.js';
 import { isCertain } from './certain.js';
 import { decide, type DecidedRecord, type DecideRules } from './classify-record.js';
 

@@ -31,7 +31,8 @@ import { parseStored, serialised } from '../records.js';
 import { expectCommitted } from '../errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { Checkpoint, FinishedPages, Membership, RecordWrite, SweepStore } from '../store.js';
+import type { Checkpoint, FinishedPages, Membership, RecordWrite } from '../store.js';
+import type { SweepStore } from '../../state/sweep-store.js';
 
 const RECORDS_PER_STEP = 100;
 

@@ -3,7 +3,8 @@
  * of the sweep before is used meanwhile.
  */
 import type { ListName } from '../../crm/lists/lists.js';
-import type { SweepStore, SweepSummary } from '../store.js';
+import type { SweepSummary } from '../store.js';
+import type { SweepStore } from '../../state/sweep-store.js';
 
 const EMPTY = 0;
 /** Above this load, a lookup passes too many filled slots. */

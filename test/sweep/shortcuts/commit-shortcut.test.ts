@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { UNCONFIRMED } from '../../../src/detect/removal.js';
 import { ChangefeedError } from '../../../src/errors.js';
-import type { SweepStore } from '../../../src/sweep/store.js';
+import type { SweepStore } from '../../../src/state/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 import { shortcutCase } from '../../support/shortcut-case.js';
