@@ -35,7 +35,7 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
 }
 
 /**
- * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due or Redis went back. What the last
+ * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due or an epoch has begun. What the last
  * sweep cost and found, in whichever process, sets the list's part of this process's requests.
  */
 async function dueMs({ clock, guard }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
@@ -47,8 +47,8 @@ async function dueMs({ clock, guard }: AppContext, workspace: Workspace, list: L
   // A failure from before this process used this configuration says nothing about now: the token may be another one.
   if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
   const { lastSweep, failure } = times;
-  const rewoundMs = Date.parse(guard.state(workspace.name)?.rewound?.to ?? '');
-  if (failure === null && lastSweep !== null && Date.parse(lastSweep.startedAt) <= rewoundMs) return clock.now();
+  const epochMs = Date.parse(guard.state(workspace.name)?.epochSince ?? '');
+  if (failure === null && lastSweep !== null && Date.parse(lastSweep.startedAt) <= epochMs) return clock.now();
   return nextSweepMs(times, { ...pace, wakeMs, nowMs: clock.now() });
 }
 

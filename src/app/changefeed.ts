@@ -11,7 +11,7 @@ import type { Config, ConfigInput } from '../config/schema.js';
 import { HINT, problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
-import type { WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
+import type { Dispatcher, WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import type { Disabled } from '../state/health.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
@@ -24,7 +24,7 @@ import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
-import { refuseNewerState, type Rewound } from '../state/state-guard.js';
+import { refuseNewerState } from '../state/state-guard.js';
 import type { TodosReport } from '../todos/counts.js';
 import { reportTodos, type ReportedTodos, type TodosCall } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
@@ -123,6 +123,14 @@ export interface Changefeed extends Forgetting {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   /**
+   * Sends one subscription the current state of every record, as `afterRewind: 'snapshot'` does: after a backup of Redis was restored. Processes with
+   * the role `dispatch` send it, list by list, once a list has been swept on this server. Its changes go on meanwhile.
+   * @param workspace @defaultValue all that it reads
+   * @returns the workspaces whose records are sent
+   * @throws ChangefeedError CF_USAGE when there is no such subscription or workspace
+   */
+  snapshot(subscription: string, workspace?: string): Promise<string[]>;
+  /**
    * Enables a disabled subscription. It continues where it stopped, in order. Returns how it was disabled; null when it was not.
    * @throws ChangefeedError CF_USAGE
    */
@@ -141,13 +149,6 @@ export interface Changefeed extends Forgetting {
    * @throws ChangefeedError CF_USAGE when there is no such workspace or polled list, or the ids cannot be used
    */
   hint(list: ListName, ids: readonly string[], options?: HintOptions): Promise<void>;
-  /**
-   * Starts a new epoch of each workspace, or of one: after a backup was restored while no process ran. Sequences go on far above everything
-   * that was given out, every list is swept again, and it is reported as if a process had noticed it. Null: a workspace without a state.
-   * @returns the time range that may be gone, by workspace
-   * @throws ChangefeedError CF_USAGE when there is no such workspace
-   */
-  rewound(workspace?: string): Promise<Record<string, Rewound | null>>;
   status(): Promise<Status>;
   /**
    * Counts the stored todos.
@@ -219,11 +220,11 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
       return dispatcher.deadLetters;
     },
     replay: (call) => dispatcher.replay(call),
+    snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     enable: (subscription) => dispatcher.enable(subscription),
     disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),
     hint: async (list, ids, options = {}) =>
       await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),
-    rewound: (workspace) => startEpochs(context, workspaces, workspace),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists: createInspector(workspaces),
@@ -267,15 +268,20 @@ async function checkRedis({ config, redis, keys, watch }: AppContext): Promise<v
   await refuseNewerState(redis, keys, workspaces);
 }
 
-async function startEpochs(
+async function sendSnapshots(
   context: AppContext,
-  workspaces: Workspaces,
-  workspace: string | undefined,
-): Promise<Record<string, Rewound | null>> {
+  call: { workspaces: Workspaces; dispatcher: Dispatcher; subscription: string; workspace: string | undefined },
+): Promise<string[]> {
   await checkRedis(context);
+  const { workspaces, dispatcher, subscription, workspace } = call;
   const names = workspace === undefined ? workspaces.names : [workspaces.get(workspace).name];
-  const states = await Promise.all(names.map(async (name) => [name, await context.guard.startEpoch(name)] as const));
-  return Object.fromEntries(states.map(([name, state]) => [name, state?.rewound ?? null]));
+  const epochs = new Map<string, { epoch: number; since: string }>();
+  for (const name of names) {
+    const state = await context.guard.look(name);
+    // A workspace that was never swept has no records.
+    if (state !== null) epochs.set(name, { epoch: state.epoch, since: state.epochSince ?? state.since });
+  }
+  return await dispatcher.snapshot(subscription, epochs);
 }
 
 /** Each process logs the warnings that concern its roles. */

@@ -30,7 +30,7 @@ export interface AppContext {
   /** Reads the event logs. Its readers share what it keeps of them. */
   events: EventLog;
   watch: RedisWatch;
-  /** Notices when Redis has lost the state of a workspace, or went back to an earlier one. */
+  /** Begins an epoch when Redis is another server, and says when it has lost something. */
   guard: StateGuard;
   unfinished: Unfinished;
   measure: Measure;
@@ -77,12 +77,11 @@ export async function openContext(options: {
   const log = watch.quieted(options.log);
   const redis = connections.general();
   const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
-  const forgets = opened.origin === 'named';
-  const guard = createStateGuard({ redis, keys, clock, log, forgets, listsOf: (name) => lists.get(name) ?? [] });
+  const guard = createStateGuard({ redis, keys, clock, log, listsOf: (name) => lists.get(name) ?? [] });
   // It may be another server, or one that was restarted: before work goes on, each workspace is looked at. A client of a cluster is ready once,
   // and asks which server has which keys whenever one is lost.
   redis.on(redis instanceof Cluster ? 'refresh' : 'ready', () => {
-    for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.tail(name).catch(() => undefined);
+    for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.look(name).catch(() => undefined);
   });
   return {
     config,

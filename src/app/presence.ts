@@ -1,6 +1,6 @@
 /**
- * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists and is no earlier
- * one, and watches for problems.
+ * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists and that Redis is
+ * the same server, and watches for problems.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -11,7 +11,6 @@ import type { Part } from '../runtime/lifecycle.js';
 import { runLoop } from '../runtime/loop.js';
 import { packageVersion } from '../runtime/package-version.js';
 import { createNoticeStore } from '../state/notices.js';
-import { epochOf } from '../state/state-guard.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import type { AppContext } from './context.js';
 import type { Workspaces } from './workspaces.js';
@@ -41,7 +40,7 @@ export function presence(
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another one must not create the state of a workspace that was just removed by `forget`.
     const polls = roles.includes('poll');
-    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.tail(name))));
+    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
     const { count: lists, forMs } = capacity.waiting;
     const facts = {
@@ -58,10 +57,7 @@ export function presence(
     name: 'presence',
     async start() {
       await beat();
-      const notices = createNoticeStore(redis, keys, (workspace) => {
-        const state = guard.state(workspace);
-        return state === null ? 0 : epochOf(state);
-      });
+      const notices = createNoticeStore(redis, keys);
       const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
       const shared = { ready, signal: stopping.signal, log, clock, loops };

@@ -63,11 +63,6 @@ export function repeatedOption<T>(value: string, description: string, read: Read
   };
 }
 
-export function requiredOption<T>(value: string, description: string, read: Read<T>): Parameter<T> {
-  const { term } = option(value, description, read);
-  return { term: (...names) => term(...names).makeOptionMandatory() };
-}
-
 export function argument<T>(description: string, read: Read<T>): Parameter<T> {
   return {
     term: (name, command) => new Argument(`<${name}>`, description).argParser((text) => read(text, command)),

@@ -32,7 +32,6 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     accept: 'let held removals and new records of a list through',
     resync: 'drop the baseline of lists: their next sweep makes no events',
     forget: 'delete all stored data of a workspace',
-    rewound: 'after a backup was restored: go on with unused sequences',
   },
   'The sandbox:': {
     demo: 'watch a synthetic workspace; needs no configuration',

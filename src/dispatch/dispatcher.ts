@@ -16,7 +16,7 @@ import type { DispatchStores } from './stores.js';
 import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
 import { startReaders } from './reader.js';
 import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
-import { isSnapshotRunning } from './snapshot.js';
+import { isSnapshotRunning, Snapshot } from './snapshot.js';
 import { describeSubscription } from './statistics.js';
 
 export interface DispatcherOptions extends DispatchStores {
@@ -103,6 +103,22 @@ export function createDispatcher(options: DispatcherOptions) {
       // Not reached: `of` throws for an unknown subscription.
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
+    },
+    /**
+     * Begins a snapshot of each workspace; dispatchers send it.
+     * @param epochs by workspace, the epoch of its state and since when
+     */
+    async snapshot(name: string, epochs: ReadonlyMap<string, { epoch: number; since: string }>): Promise<string[]> {
+      const queue = opened().of(name);
+      const subscription = options.subscriptions.find((one) => one.name === name);
+      const begun: string[] = [];
+      for (const [workspace, after] of epochs) {
+        // Not reached: `of` throws for an unknown subscription.
+        if (subscription === undefined || !readsWorkspace(subscription, workspace)) continue;
+        await new Snapshot({ ...options, workspace, subscription, queue }).beginNow(after);
+        begun.push(workspace);
+      }
+      return begun;
     },
     enable: async (subscription: string) => await enable(subscription, withQueues()),
     disable: async (subscription: string, reason: string) => await disable(subscription, reason, withQueues()),

@@ -86,6 +86,8 @@ class SubscriptionReader {
   readonly #snapshot: Snapshot;
   #hasBegun = false;
   #tasksReadAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when there have been tasks; null: there are none. */
+  #tasksSinceMs: number | null = null;
   /** As it was when the last batch was entered. */
   #pending: number;
 
@@ -110,17 +112,17 @@ class SubscriptionReader {
     const after = await this.#readOffset();
     if (await this.#isFull()) return FULL_WAIT_MS;
     const replayed = await stepReplay(tasks, workspace, this.#options);
-    if (await this.#snapshot.step(tasks, after)) return 0;
+    const mayStep = !this.#snapshot.isLater(tasks) || this.#areTasksKnown();
+    if (mayStep && (await this.#snapshot.step(tasks, after))) return 0;
 
     const batch = await this.#upToRewind(await shared.read(after, BATCH));
     const last = batch.at(-1);
     if (last === undefined) {
+      await this.#options.log.checkOffset(workspace, after);
       if (!replayed) await shared.waitAfter(after, signal, this.#snapshot.isEnding(tasks) ? ENDING_MS : undefined);
       return 0;
     }
-    // After Redis went back, another dispatcher may have begun a snapshot, which this one has not found yet.
-    const mayWait = tasks.length > 0 || subscription.afterRewind === 'snapshot';
-    const sendable = mayWait ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };
+    const sendable = tasks.length > 0 ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };
     if (sendable === null) return 0;
     const selected = sendable.events.filter(({ event }) => this.#options.selects(event));
     const enqueued = await enqueueEvents(selected, { ...this.#options, readAt: { offset: after } }, this.#options);
@@ -147,7 +149,14 @@ class SubscriptionReader {
     await this.begin();
     const tasks = await backfills.tasks(subscription.name);
     if (tasks.length === 0) this.#tasksReadAtMs = clock.now();
+    this.#tasksSinceMs = tasks.length === 0 ? null : (this.#tasksSinceMs ?? clock.now());
     return tasks;
+  }
+
+  /** Whether all dispatchers have found the tasks: one that has not would read the log beyond what a snapshot contains. */
+  #areTasksKnown(): boolean {
+    const sinceMs = this.#tasksSinceMs;
+    return sinceMs !== null && this.#options.clock.now() - sinceMs > TASKS_INTERVAL_MS;
   }
 
   /** Always the stored one: Redis may have gone back to an earlier state, and another dispatcher may have gone on. */

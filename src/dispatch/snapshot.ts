@@ -1,6 +1,6 @@
 /**
  * The current state of every record, in order with the changes: at the start of a subscription with `start: 'snapshot'`, and after Redis went back
- * to an earlier state for one with `afterRewind: 'snapshot'`. At the start, first the current state, then the changes:
+ * to an earlier state for one with `afterRewind: 'snapshot'` (or when a person asks for it). At the start, first the current state, then the changes:
  *
  *   begin   The task is stored, then the offset: from then on the log keeps new events for the subscription.
  *   scan    The images of a list are read in steps and staged, each step together with the end of the log at that moment.
@@ -15,7 +15,7 @@
  *
  * After Redis went back, the subscription has begun long ago, and no change is skipped:
  *
- *   begin   The task is stored before the offset moves behind the event that reports it.
+ *   begin   The task is stored before the offset moves behind the event that reports it. Other dispatchers find it before the first step is taken.
  *   scan    As above, of lists that were swept since. Their images have a sequence above all that Redis may have forgotten.
  *   send    The log is read up to the end that the step was read with, and no further; then the staged events are entered.
  *   end     When everything of the list is handled or dead, `changefeed.snapshot.complete` is entered: what the receiver has with a lower
@@ -83,6 +83,11 @@ export class Snapshot {
     if (stored?.task.id !== id) await this.#begin(stored, { id, after: { epoch, since: data.observedAt } });
   }
 
+  /** At the request of a person. One that is under way is dropped: this one sends what it would have sent. */
+  async beginNow(after: NonNullable<SnapshotTask['after']>): Promise<void> {
+    await this.#begin(await this.stored(), { id: `s${randomBytes(5).toString('hex')}`, after });
+  }
+
   async #begin(outdated: StoredSnapshot | undefined, what: Pick<SnapshotTask, 'id' | 'after'>): Promise<void> {
     const { subscription, workspace, backfills } = this.#options;
     const unread = listsCovered(subscription);
@@ -110,6 +115,11 @@ export class Snapshot {
     if (reading !== null) await this.#scan(stored, reading);
     else await this.#forget(stored, offset);
     return reading !== null;
+  }
+
+  /** Whether there is one that follows the beginning of an epoch. */
+  isLater(tasks: readonly StoredTask[]): boolean {
+    return snapshotIn(tasks, this.#options.workspace)?.task.after !== undefined;
   }
 
   /** Whether the end of a list waits for its events to be handled. */

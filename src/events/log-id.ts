@@ -22,6 +22,12 @@ export function offsetBefore(logId: string): string {
   return ms > 0 ? `${ms - 1}-${HIGHEST_SEQUENCE}` : BEFORE_ALL;
 }
 
+/** The id right after an offset. */
+export function idAfter(offset: string): string {
+  const [ms, sequence] = partsOf(offset);
+  return `${ms}-${sequence + 1}`;
+}
+
 const HIGHEST_SEQUENCE = 4_294_967_295;
 
 /**

@@ -59,7 +59,7 @@ export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {
 /** What a notice, the status and the log say while the lists have not been swept since Redis went back. */
 export function rewoundMessage(workspace: string, { from, to }: { from: string; to: string }): string {
   return (
-    `Workspace "${workspace}": Redis went back to an earlier state. What was written between ${from} and ${to} was lost, as far as no process ` +
-    `could put it back. Events are repeated, sequences go on far higher, and every list is swept again. Check the persistence of Redis.`
+    `Workspace "${workspace}": Redis went back to an earlier state. What was written between ${from} and ${to} may be lost. Events are ` +
+    `repeated, sequences go on far higher, and every list is swept again. Check the persistence of Redis.`
   );
 }

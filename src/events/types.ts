@@ -135,8 +135,8 @@ export interface ChangeData {
   /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`, and with `images: false`. Timestamps of the change are left out. */
   readonly changes: readonly FieldChange[];
   /**
-   * 1, 2, 3 … per record, without a gap. After Redis lost the state or went back to an earlier one, the next is far higher, so the highest
-   * sequence is always the newest state. A derived event has the sequence of its source event, or the record's last
+   * One more with each change of the record. On another server of Redis (after a restart, a failover, a restored backup) the next is far higher, so
+   * the highest sequence is always the newest state. A derived event has the sequence of its source event, or the record's last
    * one.
    */
   readonly sequence: number;

@@ -5,11 +5,11 @@ import { UNCONFIRMED } from '../detect/removal.js';
 import type { CommitResult, FinishedPages, RecordWrite, Step } from '../sweep/store.js';
 import { packVersioned } from './checkpoint.js';
 import { type WorkspaceRedis, recordField } from './keys.js';
-import type { KeptStep, LogMark } from './log-mark.js';
 import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
+import type { Steps } from './state-guard.js';
 
 const script = loadScript('commit');
 
@@ -36,19 +36,21 @@ type FieldChange = [
 export type CommittedStep = Step & { further?: readonly FieldChange[] };
 
 export interface CommitOptions {
-  /** By the token of a lease, the last step of its list. @defaultValue not known */
-  steps?: Map<string, string>;
-  /** @defaultValue nothing is remembered of the step */
-  mark?: LogMark | undefined;
+  /** By the token of a lease, the last step that was sent under it. */
+  sent: Map<string, string>;
+  /** Of each list, the last step that is known to be stored. */
+  steps: Steps;
 }
 
-/** @returns `back`: Redis went back to an earlier state; nothing was written */
+type Committed = CommitResult | { outcome: 'back' | 'elsewhere' };
+
+/** @returns `back`: Redis went back to before a stored step. `elsewhere`: no epoch has begun on this server yet. In both cases nothing was written. */
 export async function commit(
   scope: WorkspaceRedis,
   list: ListName,
   step: CommittedStep,
-  { steps, mark }: CommitOptions = {},
-): Promise<CommitResult | { outcome: 'back' }> {
+  { sent, steps }: CommitOptions,
+): Promise<Committed> {
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [] } = step;
   const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
@@ -60,36 +62,30 @@ export async function commit(
     ...[own, keys.log(workspace)],
     ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
     ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
-    ...[other, keys.unconfirmed(workspace, list)],
+    ...[other, keys.unconfirmed(workspace, list), keys.state(workspace)],
   ];
   const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
-  const id = step.further === undefined ? randomUUID() : '';
+  const before = sent.get(token) ?? '';
+  const stored = steps.get(list) ?? '';
+  const id = step.further === undefined ? `${numberOf(before === '' ? stored : before) + 1} ${randomUUID()}` : '';
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     ...[isRows ? 'rows' : 'records', ...recordArguments(writes)],
     ...[events.length, ...events.map((event) => JSON.stringify(event))],
     ...[changes.length, ...changes.flat()],
     ...timerArguments(writes),
-    steps?.get(token) ?? '',
+    ...[before, stored],
   ];
   // Before it is done: of two steps on their way, the second comes after the first.
-  if (id !== '' && steps?.has(token) === true) steps.set(token, id);
-  const answer = await script.run(scope.redis, touched, args);
-  const [word, , logId = ''] = words(script, answer);
-  if (word === 'back') return { outcome: word };
-  if (mark !== undefined && logId !== '') remember(mark, { list, logId, step }, args);
-  return committed(answer);
+  if (id !== '' && sent.has(token)) sent.set(token, id);
+  const result = committed(await script.run(scope.redis, touched, args));
+  if (id !== '' && result.outcome === 'committed') steps.set(list, id);
+  return result;
 }
 
-function remember(mark: LogMark, kept: Omit<KeptStep, 'size'>, args: readonly Argument[]): void {
-  const { writes, events = [], schema, schemaSequences = [] } = kept.step;
-  const size = args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 0 : arg.length), 0);
-  mark.saw(kept.logId);
-  mark.keep({
-    ...kept,
-    size,
-    step: { writes, events, schemaSequences, ...(schema !== undefined && { schema }) },
-  });
+/** As in lua/shared/step.lua. */
+function numberOf(step: string): number {
+  return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
 }
 
 function fieldChanges(
@@ -118,11 +114,11 @@ function fieldChanges(
   ];
 }
 
-function committed(answer: unknown): CommitResult {
+function committed(answer: unknown): Committed {
   const [word, detail = ''] = words(script, answer);
   if (word === 'committed') return { outcome: 'committed', events: Number(detail) };
   if (word === 'fenced') return { outcome: 'fenced', holder: detail === '' ? null : detail };
-  if (word === 'lost') return { outcome: 'lost' };
+  if (word === 'lost' || word === 'back' || word === 'elsewhere') return { outcome: word };
   throw unexpectedAnswer(script, word);
 }
 

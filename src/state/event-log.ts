@@ -9,8 +9,7 @@ import type { Redis } from '../redis/client.js';
 import { isAborted } from '../runtime/clock.js';
 import { gatherEach } from '../runtime/gather.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
-import type { LogMark } from './log-mark.js';
-import type { StateGuard } from './state-guard.js';
+import type { StateGuard, Steps } from './state-guard.js';
 import { checked, parseJson, type StoredAt } from './stored.js';
 import { onAbort } from '../runtime/on-abort.js';
 
@@ -28,8 +27,8 @@ export interface LogReaderOptions {
   keys: Keys;
   /** Opens a connection for a blocking read, with `maxRetriesPerRequest: null`. */
   connect: () => Redis;
-  /** Notices that Redis went back to an earlier state. @defaultValue that is not noticed */
-  guard?: Pick<StateGuard, 'tail' | 'mark'>;
+  /** Begins epochs. @defaultValue none begins */
+  guard?: Pick<StateGuard, 'steps' | 'checkOffset'>;
 }
 
 type StreamEntry = [id: string, fields: string[]];
@@ -38,12 +37,12 @@ export type EventLog = ReturnType<typeof createLogReader>;
 
 export function createLogReader({ redis, keys, connect, guard }: LogReaderOptions) {
   const kept = createEventCache();
-  const marks = new Map<string, LogMark>();
-  /** After Redis went back, the id of an entry may be that of one that is gone. */
+  const epochs = new Map<string, Steps>();
+  /** In another epoch, the id of an entry may be that of one that is gone. */
   const forgetEarlier = (workspace: string): void => {
-    const mark = guard?.mark(workspace);
-    if (mark === undefined || marks.get(workspace) === mark) return;
-    marks.set(workspace, mark);
+    const epoch = guard?.steps(workspace);
+    if (epoch === undefined || epochs.get(workspace) === epoch) return;
+    epochs.set(workspace, epoch);
     kept.clear();
   };
   const readEach = gatherEach(async (workspace, logIds: readonly string[]) => {
@@ -83,11 +82,12 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       return entries.map((entry) => parseEntry(log, entry));
     },
     async tail(workspace: string): Promise<string> {
-      if (guard !== undefined) return await guard.tail(workspace);
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
       return newest?.[0] ?? BEFORE_ALL;
     },
     /** The time of the server, which gives the entries of the log their ids; ms. */
+    /** An offset that a subscription has stored and that lies above the end of the log begins an epoch: the log has lost its end. */
+    checkOffset: async (workspace: string, offset: string) => await guard?.checkOffset(workspace, offset),
     async serverMs(): Promise<number> {
       const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
       return seconds * 1_000 + Math.floor(micros / 1_000);

@@ -1,6 +1,5 @@
 /** The open problems, each with a published notice: one hash per workspace. */
 import { z } from 'zod';
-import { firstSequenceOf } from '../events/epoch.js';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
@@ -26,15 +25,15 @@ type Facts = z.infer<typeof factsSchema>;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
-/** @param epochOf the epoch of a workspace's state. @defaultValue 0 */
-export function createNoticeStore(redis: Redis, keys: Keys, epochOf: (workspace: string) => number = () => 0) {
+export function createNoticeStore(redis: Redis, keys: Keys) {
   return {
     /** Reports a problem by an event, unless it was already reported and has lasted since then. */
     async raise(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): Promise<'raised' | 'known'> {
       const { workspace } = draft;
-      const touched = [keys.notices(workspace), keys.log(workspace)];
-      const args = noticeArguments(draft, { nowMs, epoch: epochOf(workspace) });
-      const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, args));
+      const touched = [keys.notices, keys.log, keys.state].map((key) => key(workspace));
+      const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, noticeArguments(draft, nowMs)));
+      // It is raised when the problem is looked at next.
+      if (word === 'elsewhere') return 'known';
       if (word === 'raised' || word === 'known') return word;
       throw unexpectedAnswer(raiseNotice, word);
     },
@@ -51,8 +50,8 @@ export function createNoticeStore(redis: Redis, keys: Keys, epochOf: (workspace:
         // A release that knew other problems, or did not keep their facts, leaves entries of which nothing can be reported.
         if (over === null) await redis.hdel(key, field, `facts ${problem}`);
         else {
-          const args = [problem, over.subject, seen, ...halves(over), firstSequenceOf(epochOf(workspace))];
-          await endNotice.run(redis, [key, keys.log(workspace)], args);
+          const args = [problem, over.subject, seen, ...halves(over)];
+          await endNotice.run(redis, [key, keys.log(workspace), keys.state(workspace)], args);
         }
       }
     },
@@ -60,14 +59,10 @@ export function createNoticeStore(redis: Redis, keys: Keys, epochOf: (workspace:
 }
 
 /** What a script needs to publish a problem (lua/shared/publish-notice.lua). */
-export function noticeArguments(
-  draft: Omit<NoticeDraft, 'sequence'>,
-  { nowMs, epoch }: { nowMs: number; epoch: number },
-): (string | number)[] {
+export function noticeArguments(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): (string | number)[] {
   const { kind, subject, severity, list, at } = draft;
   const facts: Facts = { severity, list, since: draft.since ?? at };
-  const first = firstSequenceOf(epoch);
-  return [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts), first];
+  return [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts)];
 }
 
 function readFacts(key: string, problem: string, fields: Readonly<Record<string, string>>): Facts | null {

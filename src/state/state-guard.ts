@@ -1,17 +1,13 @@
 /**
- * Notices what happens to a workspace's state while the process runs.
+ * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup, a slot
+ * that moved) begins a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. One
+ * process begins it, by compare-and-set (lua/begin-epoch.lua); the others find it in the state. Scripts that write to the log write nothing on
+ * another server until then. Leases end, and every list is due.
  *
- * - It is lost: `FLUSHALL`, a Redis restarted without persistence, a failover to an empty replica. The state has an id, and a process remembers
- *   the id that it has seen. If the id is missing, a new state is written with the time of the loss.
- * - Redis goes back to an earlier state: a failover to a replica that lagged, an append-only file without its end, a restored backup. The
- *   log lacks the newest entry that the process knows (log-mark.ts), or a list the last step (lua/commit.lua). Then a commit writes nothing.
- *
- * Either begins a new epoch, in which sequences are higher than all that were given out before. One process begins it, by compare-and-set; the
- * others find it in the state. Leases of the epoch before end. Before it adopts the epoch, each process puts
- * back what it committed lately (put-back.ts).
- *
- * A process may know less than another, or none may run that knows anything. So another server than before (a restart, a failover) begins an epoch
- * too, before the first list is swept on it. Nothing is reported and nothing ends, because probably nothing was lost.
+ * A clean restart looks the same as one that lost something, so an epoch is only a line in the log. A loss is reported where there is evidence:
+ * - the state is gone, or an earlier one, although this process has seen it;
+ * - a list has an earlier step than one that this process has committed or has followed (lua/commit.lua);
+ * - a subscription's offset lies above the end of the log.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from '../redis/client.js';
@@ -19,26 +15,21 @@ import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import { epochAfter, firstSequenceOf } from '../events/epoch.js';
-import { BEFORE_ALL, timeOfLogId } from '../events/log-id.js';
+import { BEFORE_ALL, compareLogIds, idAfter, timeOfLogId } from '../events/log-id.js';
 import { buildNotice, rewoundMessage } from '../events/notices.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
-import { LogMark } from './log-mark.js';
 import { noticeArguments } from './notices.js';
-import { lostSteps, putBack } from './put-back.js';
 import { loadScript, words } from './scripts.js';
 import { readJson, unreadable } from './stored.js';
 
-const keepState = loadScript('keep-state');
-const startEpoch = loadScript('start-epoch');
+const readStateScript = loadScript('read-state');
+const beginEpoch = loadScript('begin-epoch');
 
 /** Increase it when an earlier release would misread what this one writes, in any key of a workspace. */
 const FORMAT = 2;
-
-const rewound = z.object({ from: z.iso.datetime(), to: z.iso.datetime() });
-export type Rewound = z.infer<typeof rewound>;
 
 const stateSchema = z.object({
   /** The format of all keys of the workspace. */
@@ -48,31 +39,29 @@ const stateSchema = z.object({
   since: z.iso.datetime(),
   /** ISO 8601: when the loss of an earlier state was noticed; null if none was lost. */
   lostAt: z.iso.datetime().nullable(),
-  /** Raised at each loss, and each time that Redis went back to an earlier state. Absent: none was noticed yet. */
+  /** Which sequences are given out now. @defaultValue 0, of an earlier release */
   epoch: z.number().int().exactOptional(),
-  /** The server that had the state when a lease was last got. */
+  /** ISO 8601: when the epoch began. Lists that were swept last before then are due. */
+  epochSince: z.iso.datetime().exactOptional(),
+  /** The run id of the server that the epoch began on. */
   server: z.string().exactOptional(),
-  /** The last time that Redis went back: what was written from `from` on may be gone, and `to` is when it was noticed; ISO 8601. */
-  rewound: rewound.exactOptional(),
+  /** The last time that Redis is known to have gone back: what was written from `from` on may be gone, and `to` is when it was noticed; ISO 8601. */
+  rewound: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).exactOptional(),
 });
-export type WorkspaceState = z.infer<typeof stateSchema>;
+export type WorkspaceState = z.infer<typeof stateSchema> & { epoch: number };
 
 export type StateGuard = ReturnType<typeof createStateGuard>;
 
-interface Known {
-  state: WorkspaceState;
-  seenAt: string;
-}
+/** Of each list, the last step that this process knows of in the epoch. */
+export type Steps = Map<ListName, string>;
 
 interface GuardDeps {
   redis: Redis;
   keys: Keys;
   clock: Clock;
   log: Log;
-  /** @defaultValue their leases of the earlier state end by themselves */
+  /** @defaultValue their leases of the earlier epoch end by themselves */
   listsOf?: (workspace: string) => readonly ListName[];
-  /** Redis may have lost writes when it is started again or another server takes over; a private one has not. @defaultValue true */
-  forgets?: boolean;
 }
 
 export function createStateGuard(deps: GuardDeps) {
@@ -83,45 +72,47 @@ export function createStateGuard(deps: GuardDeps) {
     return found;
   };
   return {
-    /** Reads the state, and writes one if it is missing. A loss, and that Redis went back, is logged and reported by an event. */
+    /** Reads the state, and writes one if it is missing. On another server, an epoch begins. */
     async check(workspace: string): Promise<WorkspaceState> {
-      const { state } = await of(workspace).look({ creates: true });
+      const state = await of(workspace).look({ creates: true });
       // Not reached: it was created.
       return state ?? freshState(null, deps.clock.now());
     },
-    /** The newest entry of the log. Notices as `check` does that Redis went back to an earlier state; writes no state. */
-    async tail(workspace: string): Promise<string> {
-      const { newest } = await of(workspace).look({ creates: false });
-      return newest === '' ? BEFORE_ALL : newest;
-    },
-    /** What this process knows of the log. Another one after Redis went back. */
-    mark: (workspace: string) => of(workspace).mark,
+    /** As `check`, but writes no state where there is none. */
+    look: (workspace: string) => of(workspace).look({ creates: false }),
+    /** Begins an epoch because a list has an earlier step than one of these, unless one has begun since they were known. */
+    wentBack: (workspace: string, steps: Steps) => of(workspace).look({ creates: false, lost: steps }),
+    /** Begins an epoch if this offset of a reader lies above the end of the log: it would skip what is logged from now on. */
+    checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
+    /** Another map in each epoch. */
+    steps: (workspace: string) => of(workspace).steps,
     /** The state as it was last seen; null before. */
     state: (workspace: string) => of(workspace).state,
-    /** The epoch of what is committed on this server. @param json the state as it is stored; `''` for none */
-    epochOn: (workspace: string, json: string, server: string) => of(workspace).epochOn(json, server),
-    /** Starts a new epoch because a person says that Redis was set back. Null: the workspace has no state. */
-    startEpoch: (workspace: string) => of(workspace).startEpoch(),
   };
 }
 
-/** The state and the log as they were read. */
+interface Look {
+  creates: boolean;
+  /** Evidence of a loss: one of these steps is gone. */
+  lost?: Steps;
+  offset?: string;
+}
+
+/** The state, its server and its log as they were read. */
 interface Seen {
-  word: string;
-  /** As it is stored. */
+  /** As it is stored; `''` for none. */
   json: string;
-  /** Null: there is none. */
   state: WorkspaceState | null;
-  /** The newest entry of the log; `''` where there is none. */
-  newest: string;
+  server: string;
+  /** The last id that the log has given out. */
+  last: string;
 }
 
 class WorkspaceGuard {
   readonly #deps: GuardDeps;
   readonly #scope: WorkspaceRedis;
-  #known: Known | null = null;
-  #recovering: Promise<void> | undefined;
-  mark = new LogMark();
+  #known: { state: WorkspaceState; seenAt: string } | null = null;
+  steps: Steps = new Map();
 
   constructor(workspace: string, deps: GuardDeps) {
     this.#deps = deps;
@@ -132,140 +123,121 @@ class WorkspaceGuard {
     return this.#known?.state ?? null;
   }
 
-  async look({ creates }: { creates: boolean }): Promise<Seen> {
+  async look({ creates, lost, offset = BEFORE_ALL }: Look): Promise<WorkspaceState | null> {
     for (;;) {
-      await this.#recovering;
-      const [known, mark] = [this.#known, this.mark];
-      const seen = await this.#read({ creates });
-      const { state } = seen;
-      // While this look waited, another one has found what there was to find.
-      if (this.mark !== mark) continue;
-      if (known !== null && state !== null && isOther(seen, known.state)) {
-        this.#recovering ??= this.#recover({ ...seen, state }, known).finally(() => (this.#recovering = undefined));
-        continue;
+      const seen = await this.#read();
+      const { state, server, last } = seen;
+      if (state === null && !creates) {
+        // Forgotten, or lost, which the next check reports. Its steps are no evidence any more.
+        this.steps = new Map();
+        return null;
       }
-      if (state === null) {
-        // Nothing can have gone back: the workspace was forgotten, or the next check finds that its state was lost.
-        this.mark = new LogMark(seen.newest);
-        return seen;
+      const isLost = state !== null && (this.#isEarlier(state) || (lost === this.steps && !this.#isLater(state)));
+      if (state?.server === server && !isLost && compareLogIds(offset, last) <= 0) {
+        this.#adopt(state);
+        return state;
       }
-      mark.saw(seen.newest);
-      this.#known = { state, seenAt: isoTime(this.#deps.clock.now()) };
-      return seen;
+      // Of several processes one begins the epoch; each reads it then.
+      await this.#begin(seen, isLost);
     }
   }
 
-  async startEpoch(): Promise<WorkspaceState | null> {
-    const { state, ...seen } = await this.look({ creates: false });
-    if (state === null) return null;
-    await this.#begin({ ...seen, state }, epochOf(state));
-    return (await this.look({ creates: false })).state;
+  #isEarlier({ id, epoch }: WorkspaceState): boolean {
+    if (this.#known === null) return false;
+    const { state } = this.#known;
+    return epoch < state.epoch || (epoch === state.epoch && id !== state.id);
   }
 
-  async epochOn(json: string, server: string): Promise<number> {
-    const { redis, keys, workspace } = this.#scope;
-    const key = keys.state(workspace);
-    for (let stored = json; stored !== ''; stored = (await redis.get(key)) ?? '') {
-      const state = parseState(key, stored);
-      const epoch = epochOf(state);
-      if (state.server === server || this.#deps.forgets === false) return epoch;
-      // Before the first lease there was no server.
-      const next = {
-        ...state,
-        server,
-        ...(state.server !== undefined && { epoch: epochAfter(epoch, this.#deps.clock.now()) }),
-      };
-      if (await this.#replace(stored, next)) return epochOf(next);
-    }
-    return 0;
+  #isLater({ epoch }: WorkspaceState): boolean {
+    return this.#known === null || epoch > this.#known.state.epoch;
   }
 
-  async #replace(json: string, next: WorkspaceState, notice: readonly (string | number)[] = []): Promise<boolean> {
-    const { redis, keys, workspace } = this.#scope;
-    const touched = [keys.state, keys.notices, keys.log].map((key) => key(workspace));
-    const [word] = words(startEpoch, await startEpoch.run(redis, touched, [json, JSON.stringify(next), ...notice]));
-    return word === 'started';
-  }
-
-  async #read({ creates }: { creates: boolean }): Promise<Seen> {
-    const { redis, keys, workspace } = this.#scope;
-    const known = this.#known;
-    const fresh = creates ? freshState(known?.state ?? null, this.#deps.clock.now()) : null;
-    const loss = fresh === null || known === null ? null : lossNotice(workspace, fresh, known.seenAt);
-    const texts = [fresh, loss].map((one) => (one === null ? '' : JSON.stringify(one)));
-    const touched = [keys.state(workspace), keys.log(workspace)];
-    const answer = await keepState.run(redis, touched, [...texts, this.mark.newest]);
-    const [word, json = '', newest = ''] = words(keepState, answer);
-    const state = word === 'none' ? null : parseState(keys.state(workspace), json);
-    return { word, json, state, newest };
-  }
-
-  /** Redis has another state than this process knows: it lost that one, went back to an earlier one, or another process has noticed either. */
-  async #recover(seen: Seen & { state: WorkspaceState }, { state: before, seenAt }: Known): Promise<void> {
+  #adopt(state: WorkspaceState): void {
     const { log, clock } = this.#deps;
     const { workspace } = this.#scope;
-    const mark = new LogMark(seen.newest);
-    const isLater = epochOf(seen.state) > epochOf(before);
-    // A state that began after this process saw the one before is no earlier one: that one was lost, or the workspace was forgotten.
-    const isLost = seen.state.id !== before.id && (isLater || seen.state.since >= seenAt);
-    const isStarted = isLost || (isLater && seen.state.rewound?.to !== before.rewound?.to);
-    const lost = isLost ? [] : await lostSteps(this.#scope, this.mark.steps);
-    const state = isStarted ? seen.state : await this.#begin(seen, Math.max(epochOf(before), epochOf(seen.state)));
-    // Another process has begun the epoch meanwhile: the next look finds it.
-    if (state === null) return;
-    const events = await putBack(this.#scope, lost, { mark, token: randomUUID(), clock });
-    // It went back once more.
-    if (events === null) return;
-    this.mark = mark;
-    this.#known = { state, seenAt: isoTime(clock.now()) };
-    if (isLost) log.error({ workspace, lastSeenAt: seenAt, noticedAt: this.#known.seenAt }, LOST);
-    else log.error({ workspace, ...state.rewound, eventsPutBack: events }, REWOUND);
+    const known = this.#known;
+    const noticedAt = isoTime(clock.now());
+    this.#known = { state, seenAt: noticedAt };
+    if (known === null || known.state.epoch === state.epoch) return;
+    this.steps = new Map();
+    if (state.id !== known.state.id) log.error({ workspace, lastSeenAt: known.seenAt, noticedAt }, LOST);
+    else if (state.rewound?.to !== known.state.rewound?.to) log.error({ workspace, ...state.rewound }, REWOUND);
+    else log.info({ workspace, epoch: state.epoch }, ANOTHER_SERVER);
   }
 
-  /** @returns null when another state is stored by now */
-  async #begin({ json, state }: Seen & { state: WorkspaceState }, epoch: number): Promise<WorkspaceState | null> {
-    const { clock, listsOf = () => [] } = this.#deps;
+  async #read(): Promise<Seen> {
     const { redis, keys, workspace } = this.#scope;
-    const to = isoTime(clock.now());
-    const end = this.mark.newest === '' ? '+' : this.mark.newest;
-    const [last] = await redis.xrevrange(keys.log(workspace), end, '-', 'COUNT', 1);
-    const from = last === undefined ? state.since : isoTime(timeOfLogId(last[0]));
-    const next = { ...state, epoch: epochAfter(epoch, clock.now()), rewound: { from, to } };
-    const message = rewoundMessage(workspace, next.rewound);
-    const problem = { kind: 'state.rewound', subject: 'workspace', severity: 'error', list: null, since: to } as const;
-    const notice = { ...problem, workspace, message, at: to };
-    const isOurs = await this.#replace(json, next, noticeArguments(notice, { nowMs: clock.now(), epoch: next.epoch }));
-    if (!isOurs) return null;
-    // Their holders can commit nothing more, and may be gone for long.
-    for (const list of listsOf(workspace)) await redis.del(keys.lease(workspace, list));
-    return next;
+    const key = keys.state(workspace);
+    const answer = await readStateScript.run(redis, [key, keys.log(workspace)], []);
+    const [json, server = '', last = ''] = words(readStateScript, answer);
+    return { json, state: json === '' ? null : parseState(key, json), server, last: last === '' ? BEFORE_ALL : last };
+  }
+
+  async #begin({ json, state, server, last }: Seen, isLost: boolean): Promise<void> {
+    const { clock, log, listsOf = () => [] } = this.#deps;
+    const { redis, keys, workspace } = this.#scope;
+    const nowMs = clock.now();
+    const to = isoTime(nowMs);
+    const furthest = await this.#furthest();
+    const isCut = compareLogIds(furthest, last) > 0;
+    const base = state ?? freshState(this.#known?.state ?? null, nowMs);
+    const epoch = epochAfter(Math.max(base.epoch, this.#known?.state.epoch ?? 0), nowMs);
+    const next: WorkspaceState = { ...base, format: FORMAT, epoch, epochSince: to, server };
+    // Without a state, its loss is what is reported, where one was known.
+    if (state !== null && (isLost || isCut)) next.rewound = { from: timeBefore(last, { to, state }), to };
+    const loss = state === null && this.#known !== null ? lossNotice(workspace, next, this.#known.seenAt) : null;
+    const args = [
+      json,
+      JSON.stringify(next),
+      isCut ? idAfter(furthest) : '',
+      loss === null ? '' : JSON.stringify(loss),
+    ];
+    const notice = next.rewound?.to === to ? rewoundArguments(workspace, next.rewound, nowMs) : [];
+    const touched = [keys.state, keys.notices, keys.log].map((key) => key(workspace));
+    const leases = listsOf(workspace).map((list) => keys.lease(workspace, list));
+    const [word] = words(beginEpoch, await beginEpoch.run(redis, [...touched, ...leases], [...args, ...notice]));
+    if (word === 'begun' && this.#known === null && state?.server !== undefined)
+      log.info({ workspace, epoch }, ANOTHER_SERVER);
+  }
+
+  /** The furthest offset in the log that a reader has stored, or has entered deliveries from. Each may be on another server than the log. */
+  async #furthest(): Promise<string> {
+    const { redis, keys, workspace } = this.#scope;
+    const readers = await redis.hkeys(keys.readers(workspace));
+    const each = readers.flatMap((subscription) => [
+      redis.hget(keys.offsets(subscription), workspace),
+      redis.get(keys.entered(subscription, workspace)),
+    ]);
+    const found = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
+    return found.reduce((furthest, one) => (compareLogIds(one, furthest) > 0 ? one : furthest), BEFORE_ALL);
   }
 }
 
-/** It was lost, it is an earlier one, its log lacks what this process knows of it, or another process has reported one of these. */
-function isOther({ word, state }: Seen, known: WorkspaceState): boolean {
-  if (word === 'back' || state?.id !== known.id || epochOf(state) < epochOf(known)) return true;
-  return state.rewound?.to !== known.rewound?.to;
+/** When the last entry was logged. Unknown where the clock of an earlier server was ahead. */
+function timeBefore(last: string, { to, state: { since } }: { to: string; state: WorkspaceState }): string {
+  const from = last === BEFORE_ALL ? since : isoTime(timeOfLogId(last));
+  return from < to ? from : to;
+}
+
+function rewoundArguments(workspace: string, rewound: { from: string; to: string }, nowMs: number) {
+  const { to: at } = rewound;
+  const message = rewoundMessage(workspace, rewound);
+  const problem = { kind: 'state.rewound', subject: 'workspace', severity: 'error', list: null, since: at } as const;
+  return noticeArguments({ ...problem, workspace, message, at }, nowMs);
 }
 
 /** @param before the state that was lost; null: none is known */
 function freshState(before: WorkspaceState | null, nowMs: number): WorkspaceState {
   const at = isoTime(nowMs);
-  const own = { format: FORMAT, id: randomUUID(), since: at };
-  if (before === null) return { ...own, lostAt: null };
-  return { ...own, lostAt: at, epoch: epochAfter(epochOf(before), nowMs) };
-}
-
-/** 0: it is the first. */
-export function epochOf({ epoch, lostAt }: WorkspaceState): number {
-  // Earlier releases did not count epochs, and began with sequence 1 after a loss.
-  return epoch ?? (lostAt === null ? 0 : 1);
+  return { id: randomUUID(), since: at, lostAt: before === null ? null : at, epoch: 0 };
 }
 
 const LOST =
   'STATE LOST: Redis no longer has the state of this workspace; every list starts with a baseline without events';
 const REWOUND =
   'REDIS WENT BACK to an earlier state of this workspace: events are repeated, and every list is swept again';
+const ANOTHER_SERVER =
+  'another Redis server, or one that was restarted: sequences go on higher, and every list is swept';
 
 export async function readState(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceState | null> {
   const json = await redis.get(keys.state(workspace));
@@ -308,10 +280,10 @@ export function parseState(key: string, json: string): WorkspaceState {
   const at = { what: 'the id of a state', key } as const;
   // A state is replaced only while it is as it was read. Bytes that are no text are read as something else, so that would be never.
   if (json.includes('\ufffd')) throw unreadable(at, 'bytes that are no text');
-  return readJson(stateSchema, json, at);
+  return { epoch: 0, ...readJson(stateSchema, json, at) };
 }
 
-function lossNotice(workspace: string, { since: at, epoch = 0 }: WorkspaceState, seenAt: string) {
+function lossNotice(workspace: string, { since: at, epoch }: WorkspaceState, seenAt: string) {
   const message =
     `The state of workspace "${workspace}" was lost in Redis between ${seenAt} and ${at}. Every list starts with a baseline ` +
     `without events: changes made in between are not reported. Check the persistence of Redis.`;

@@ -20,7 +20,7 @@ import type { Keys, WorkspaceRedis } from './keys.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
 import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import type { StateGuard } from './state-guard.js';
+import { parseState, type StateGuard, type Steps } from './state-guard.js';
 import { inChunks, readDigests, readRecords } from './stored-records.js';
 import { readJson, readNumber, readTime } from './stored.js';
 
@@ -35,26 +35,25 @@ const ABANDONED_AT_ONCE = 5_000;
 
 export type SweepStore = ReturnType<typeof createSweepStore>;
 
-/** @param guard notices that Redis went back to an earlier state. @defaultValue that is not noticed */
-export function createSweepStore(
-  redis: Redis,
-  keys: Keys,
-  workspace: string,
-  guard?: Pick<StateGuard, 'mark' | 'tail' | 'epochOn'>,
-) {
+type Guard = Pick<StateGuard, 'steps' | 'look' | 'wentBack'>;
+
+/** @param guard begins epochs. @defaultValue none begins */
+export function createSweepStore(redis: Redis, keys: Keys, workspace: string, guard?: Guard) {
   const scope = { redis, keys, workspace };
   const membership = membershipStore(scope);
-  /** By the token of a lease, the last step of its list. */
-  const steps = new Map<string, string>();
+  const own: Steps = new Map();
+  const known = (): Steps => guard?.steps(workspace) ?? own;
+  const sent = new Map<string, string>();
   const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
-    const result = await commit(scope, list, step, { steps, mark: guard?.mark(workspace) });
-    if (result.outcome !== 'back') return result;
-    // This begins a new epoch, which takes the lease.
-    await guard?.tail(workspace);
+    const steps = known();
+    const result = await commit(scope, list, step, { sent, steps });
+    if (result.outcome !== 'back' && result.outcome !== 'elsewhere') return result as CommitResult;
+    // An epoch begins, which takes the lease.
+    await beginEpoch(guard, workspace, result.outcome === 'back' ? steps : undefined);
     return { outcome: 'fenced', holder: null };
   };
   return {
-    ...leases(scope, { steps, guard }),
+    ...leases(scope, { known, sent, guard }),
     ...records(scope),
     ...shortcutStore(scope),
     ...membership,
@@ -96,32 +95,36 @@ export function createSweepStore(
   };
 }
 
+/** @param lost one of these steps is gone; undefined: it is another server, and nothing says that something is gone */
+async function beginEpoch(guard: Guard | undefined, workspace: string, lost: Steps | undefined): Promise<void> {
+  await (lost === undefined ? guard?.look(workspace) : guard?.wentBack(workspace, lost));
+}
+
 function leases(
   { redis, keys, workspace }: WorkspaceRedis,
-  { steps, guard }: { steps: Map<string, string>; guard: Pick<StateGuard, 'mark' | 'tail' | 'epochOn'> | undefined },
+  { known, sent, guard }: { known: () => Steps; sent: Map<string, string>; guard: Guard | undefined },
 ) {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
     async acquire(list: ListName, ttlMs: number): Promise<AcquireResult> {
       const token = randomBytes(TOKEN_BYTES).toString('hex');
-      const state = keys.state(workspace);
-      const touched = [lease(list), state, keys.sweep(workspace, list), keys.log(workspace)];
-      const ask = async (): Promise<[string, ...string[]]> =>
-        words(
-          acquireLease,
-          await acquireLease.run(redis, touched, [ttlMs, token, guard?.mark(workspace).newest ?? '']),
-        );
-      let [word, holder = '', left = '', server = ''] = await ask();
-      while (word === 'back') {
-        await guard?.tail(workspace);
-        [word, holder = '', left = '', server = ''] = await ask();
+      const touched = [lease(list), keys.state(workspace), keys.sweep(workspace, list)];
+      for (;;) {
+        const steps = known();
+        const answer = await acquireLease.run(redis, touched, [ttlMs, token, steps.get(list) ?? '']);
+        const [word, first = '', second = ''] = words(acquireLease, answer);
+        if (word === 'acquired') {
+          steps.set(list, second);
+          sent.set(token, second);
+          const epoch = first === '' ? 0 : parseState(keys.state(workspace), first).epoch;
+          return { outcome: 'acquired', token, epoch };
+        }
+        if (word === 'held') return { outcome: 'held', holder: first, expiresInMs: Math.max(0, Number(second)) };
+        if (word !== 'back' && word !== 'elsewhere') throw unexpectedAnswer(acquireLease, word);
+        await beginEpoch(guard, workspace, word === 'back' ? steps : undefined);
+        // Without a guard nothing begins.
+        if (guard === undefined) steps.delete(list);
       }
-      if (word === 'acquired') {
-        steps.set(token, left);
-        return { outcome: 'acquired', token, epoch: (await guard?.epochOn(workspace, holder, server)) ?? 0 };
-      }
-      if (word !== 'held') throw unexpectedAnswer(acquireLease, word);
-      return { outcome: 'held', holder, expiresInMs: Math.max(0, Number(left)) };
     },
     /** False when another process holds the lease. */
     async renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean> {
@@ -129,7 +132,7 @@ function leases(
       return word === 'extended';
     },
     async release(list: ListName, token: FencingToken): Promise<void> {
-      steps.delete(token);
+      sent.delete(token);
       await extendLease.run(redis, [lease(list)], [token, 0]);
     },
   };

@@ -41,7 +41,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
   const sweep = keys.sweep(workspace, 'todo');
-  const touched = [due, records, keys.log(workspace), keys.missing(workspace, 'todo')];
+  const touched = [due, records, keys.log(workspace), keys.missing(workspace, 'todo'), keys.state(workspace)];
   return {
     lastSweep: async () => (await loadSweep(scope, 'todo')).state.lastSweep,
     /** The timers up to and including this time, the earliest first. */

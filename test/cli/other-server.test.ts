@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { useCli } from '../support/cli.js';
+import { eventNumber } from '../support/delivered.js';
 import { startOtherCrm, type OtherCrm, type OtherRecord } from '../support/other-crm.js';
 import { redisBinary } from '../support/private-redis.js';
 
@@ -71,5 +72,5 @@ function said({ type, subject, data }: ChangeEvent): string {
   const changes = data.changes.map(
     ({ field, before, after }) => `${field}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
   );
-  return [type, subject, data.sequence, changes.join(', ')].filter((part) => part !== '').join(' ');
+  return [type, subject, eventNumber(data.sequence), changes.join(', ')].filter((part) => part !== '').join(' ');
 }

@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { epochOfSequence, firstSequenceOf } from '../../src/events/epoch.js';
+import { compareLogIds } from '../../src/events/log-id.js';
+import { createLogReader } from '../../src/state/event-log.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { createNoticeStore } from '../../src/state/notices.js';
-import { createStateGuard, epochOf, type StateGuard } from '../../src/state/state-guard.js';
+import { createStateGuard, type StateGuard } from '../../src/state/state-guard.js';
 import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
-import { eventually } from '../support/eventually.js';
 import { listedApi } from '../support/listed.js';
 import { loggedEvents, useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -54,158 +55,180 @@ const said = async (): Promise<[string | undefined, unknown, number][]> =>
 const rewindings = async (): Promise<number> =>
   (await loggedEvents(test)).filter(({ type }) => type === 'changefeed.state.rewound').length;
 
-describe('rewound', () => {
-  it(
-    'rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same',
-    { timeout: 10_000 },
-    async () => {
+/** The next process that asks finds another server, as after a restart or a failover. */
+async function moveServer(): Promise<void> {
+  const key = test.keys.state(W);
+  const state = JSON.parse((await test.redis.get(key)) ?? '') as object;
+  await test.redis.set(key, JSON.stringify({ ...state, server: 'another' }));
+}
+
+/** An offset of a subscription, as a reader stores it. */
+async function storeOffset(logId: string): Promise<void> {
+  await test.redis.hset(test.keys.readers(W), 's', '0');
+  await test.redis.hset(test.keys.offsets('s'), W, logId);
+}
+const lastId = async (): Promise<string> => (await test.redis.xrevrange(test.keys.log(W), '+', '-', 'COUNT', 1))[0]![0];
+const FAR = `${Date.now() + 60_000}-7`;
+
+describe('rewound: another server', () => {
+  it('rewound: a fresh state begins an epoch, so that no sequence repeats one of an earlier state', async () => {
+    const { epoch, lostAt } = await process().check(W);
+    expect(epoch).toBeGreaterThan(1_700_000_000);
+    expect(lostAt).toBeNull();
+  });
+
+  it.each(['check', 'lease', 'commit'] as const)(
+    'rewound: a %s on another server begins an epoch first; nothing is reported',
+    async (by) => {
       const guard = process();
-      const { id } = await guard.check(W);
+      const before = await guard.check(W);
       const { store, sweep, change } = swept(guard);
       await sweep();
+      const lease = await store.acquire('people', 60_000);
+      const token = lease.outcome === 'acquired' ? lease.token : '';
+      await moveServer();
+
+      if (by === 'check') await guard.check(W);
+      else if (by === 'commit')
+        expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
+      else await storeOf(guard).acquire('memo', 60_000);
+
+      const { epoch, epochSince } = guard.state(W)!;
+      expect(epoch).toBeGreaterThan(before.epoch);
+      expect(epochSince! >= before.epochSince!).toBe(true);
+      // Its lease has ended with the epoch before.
       await change('second');
-      await test.redis.del(...(await test.redis.keys(test.keys.everythingOf(W))));
-
-      expect(await store.acquire('people', 60_000)).toMatchObject({ outcome: 'acquired' });
-
-      const after = await guard.check(W);
-      expect(after.id).not.toBe(id);
-      expect(after.lostAt).not.toBeNull();
+      expect((await said()).map(([verb, name, sequence]) => [verb, name, epochOfSequence(sequence)])).toEqual([
+        ['updated', 'second', epoch],
+      ]);
+      expect(await rewindings()).toBe(0);
     },
   );
 
-  it('rewound: of several processes one begins the epoch, and the others adopt it; it is reported once', async () => {
-    const guards = [process(), process()] as const;
-    await guards[0].check(W);
-    const { sweep, change } = swept(guards[0]);
-    await sweep();
-    await change('second');
-    const back = await remember();
-    await change('third');
+  it('rewound: of several processes one begins the epoch, and the others find it', async () => {
+    const guards = [process(), process(), process()];
     await Promise.all(guards.map((guard) => guard.check(W)));
-    await back();
-
-    const [one, other] = await Promise.all([guards[0].check(W), guards[1].check(W)]);
-
-    expect(epochOf(one)).toBeGreaterThan(0);
-    expect(other).toEqual(one);
-    const { from = '', to = '' } = one.rewound ?? {};
-    expect(Date.parse(from)).toBeLessThanOrEqual(Date.parse(to));
-    expect(await rewindings()).toBe(1);
+    await moveServer();
+    const states = await Promise.all(guards.map((guard) => guard.check(W)));
+    expect(new Set(states.map(({ epoch }) => epoch)).size).toBe(1);
   });
 
-  it('rewound: a commit notices it, and writes nothing', async () => {
+  it('rewound: an epoch begins above every offset of a reader, which would otherwise skip what is logged', async () => {
+    const guard = process();
+    await guard.check(W);
+    const { sweep, change } = swept(guard);
+    await sweep();
+    await storeOffset(FAR);
+    await moveServer();
+    await change('second');
+    expect(compareLogIds(await lastId(), FAR)).toBeGreaterThan(0);
+    // An offset above the end of the log says that its end is gone.
+    expect((await said()).map(([verb]) => verb)).toEqual(['rewound', 'updated']);
+    expect(Date.parse(guard.state(W)!.rewound!.from)).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('rewound: a reader that finds its offset above the end of the log begins an epoch, once', async () => {
+    const guard = process();
+    await guard.check(W);
+    const { sweep, change } = swept(guard);
+    await sweep();
+    await change('second');
+    const reader = createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect(), guard });
+    await storeOffset(FAR);
+    for (const _ of [1, 2]) await reader.checkOffset(W, FAR);
+    const [found] = await reader.read(W, FAR, 10);
+    expect(found?.event.type).toBe('changefeed.state.rewound');
+    expect(await rewindings()).toBe(1);
+    await reader.close();
+  });
+
+  it('rewound: timers and notices wait for the epoch', async () => {
+    const guard = process();
+    await guard.check(W);
+    await moveServer();
+    const notices = createNoticeStore(test.redis, test.keys);
+    const draft = { kind: 'list.late', subject: 'list:people', severity: 'error', list: 'people' } as const;
+    const at = new Date(1).toISOString();
+    const raise = () => notices.raise({ ...draft, workspace: W, message: '', since: at, at }, 1);
+    expect(await raise()).toBe('known');
+    expect(await loggedEvents(test)).toEqual([]);
+    const { epoch } = await guard.check(W);
+    expect(await raise()).toBe('raised');
+    await notices.endUnseen(W, { sinceMs: 2, nowMs: 2 });
+    const first = firstSequenceOf(epoch);
+    expect((await loggedEvents(test)).map(({ data }) => data.sequence)).toEqual([first, first + 1]);
+  });
+});
+
+describe('rewound: an earlier state', () => {
+  it('rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same', async () => {
+    const guard = process();
+    const { id } = await guard.check(W);
+    const { store, sweep, change } = swept(guard);
+    await sweep();
+    await change('second');
+    await test.redis.del(...(await test.redis.keys(test.keys.everythingOf(W))));
+
+    expect(await store.acquire('people', 60_000)).toMatchObject({ outcome: 'acquired' });
+
+    const after = await guard.check(W);
+    expect(after.id).not.toBe(id);
+    expect(after.lostAt).not.toBeNull();
+  });
+
+  it.each(['commit', 'lease'] as const)(
+    'rewound: a %s finds an earlier step than was stored, which is reported once',
+    async (by) => {
+      const [guard, other] = [process(), process()];
+      await guard.check(W);
+      const { store, sweep, change } = swept(guard);
+      await sweep();
+      await change('second');
+      const back = await remember();
+      await change('third');
+      await storeOf(other)
+        .acquire('people', 60_000)
+        .then(() => other.check(W));
+      const token = (await test.redis.get(test.keys.lease(W, 'people'))) ?? '';
+      await back();
+
+      if (by === 'commit')
+        expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
+      else {
+        const lease = await store.acquire('people', 60_000);
+        expect(lease).toMatchObject({ outcome: 'acquired', epoch: guard.state(W)!.epoch });
+        await store.release('people', lease.outcome === 'acquired' ? lease.token : '');
+      }
+      // Another process knew the lost step as well.
+      await storeOf(other).acquire('memo', 60_000);
+      await change('fourth');
+
+      const { epoch, rewound } = await other.check(W);
+      expect(Date.parse(rewound!.from)).toBeLessThanOrEqual(Date.parse(rewound!.to));
+      const [, , ...later] = await said();
+      expect((await said()).map(([verb, name]) => [verb, name])).toEqual([
+        ['updated', 'second'],
+        ['rewound', undefined],
+        ['updated', 'fourth'],
+      ]);
+      expect(epochOfSequence(later[0]![2])).toBe(epoch);
+    },
+  );
+
+  it('rewound: a step that did not arrive is no loss (control: the next one writes nothing)', async () => {
     const guard = process();
     await guard.check(W);
     const { store, sweep, change } = swept(guard);
     await sweep();
-    await change('second');
-    const back = await remember();
-    await change('third');
     const lease = await store.acquire('people', 60_000);
     const token = lease.outcome === 'acquired' ? lease.token : '';
-    await back();
-    await test.redis.set(test.keys.lease(W, 'people'), token);
-
-    expect(await store.commit('people', { token, writes: [], missing: [['p9', null]] })).toMatchObject({
-      outcome: 'fenced',
-    });
-
-    expect(epochOf(guard.state(W)!)).toBeGreaterThan(0);
-  });
-
-  it('rewound: what was lost is put back with its sequences, and what follows is far higher', async () => {
-    const guard = process();
-    await guard.check(W);
-    const { sweep, show, change } = swept(guard);
-    await sweep();
-    const back = await remember();
+    const calls = vi.spyOn(test.redis, 'call').mockRejectedValueOnce(new Error('connection lost'));
+    await expect(store.commit('people', { token, writes: [] })).rejects.toThrow('connection lost');
+    calls.mockRestore();
+    expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
+    await store.release('people', token);
     await change('second');
-    show('third', 'created');
-    await sweep();
-    await back();
-    await guard.check(W);
-    await sweep();
-
-    expect(await said()).toEqual([
-      ['rewound', undefined, expect.any(Number)],
-      ['updated', 'second', 1],
-      ['updated', 'third', 2],
-      ['created', 'created', 1],
-    ]);
-    show('fourth', 'created');
-    await sweep();
-    const last = (await said()).slice(4);
-    expect(last.map(([verb, name]) => [verb, name])).toEqual([['updated', 'fourth']]);
-    expect(last.map(([, , sequence]) => epochOfSequence(sequence))).toEqual([epochOf(guard.state(W)!)]);
-  });
-
-  it('rewound: on another server, a process that knows less gives out no sequence of before, and nothing is reported yet', async () => {
-    const [own, other] = [process(), process()];
-    await Promise.all([own.check(W), other.check(W)]);
-    const { sweep, change, show } = swept(own);
-    await sweep();
-    await change('second');
-    await other.check(W);
-    const back = await remember();
-    await change('third');
-    await back();
-    const state = JSON.parse((await test.redis.get(test.keys.state(W))) ?? '') as object;
-    await test.redis.set(test.keys.state(W), JSON.stringify({ ...state, server: 'the one before' }));
-
-    show('fourth');
-    await sweep({ store: storeOf(other) });
-
-    const [, [, , sequence] = ['', '', 0]] = await said();
-    expect(sequence).toBeGreaterThanOrEqual(firstSequenceOf(1));
-    expect(await rewindings()).toBe(0);
-    await own.check(W);
-    // What was found again is not put back: its event would come too late.
-    expect((await said()).map(([verb, name]) => [verb, name])).toEqual([
-      ['updated', 'second'],
-      ['updated', 'fourth'],
-      ['rewound', undefined],
-    ]);
-  });
-
-  it('rewound: of two processes that put back changes of one record, the later one waits', async () => {
-    const [first, second] = [process(), process()];
-    await Promise.all([first.check(W), second.check(W)]);
-    const { sweep, show } = swept(first);
-    await sweep();
-    show('first of the log');
-    await sweep();
-    const back = await remember();
-    show('second');
-    await sweep();
-    show('third');
-    await sweep({ store: storeOf(second) });
-    await back();
-
-    const later = second.check(W);
-    await eventually(async () => expect(await rewindings()).toBe(1));
-    await Promise.all([later, first.check(W)]);
-
-    expect((await said()).slice(2)).toEqual([
-      ['updated', 'second', 2],
-      ['updated', 'third', 3],
-    ]);
-  });
-
-  it('rewound: a record that came back is missed by the next walks when it is no longer shown', async () => {
-    const guard = process();
-    await guard.check(W);
-    const { sweep, show } = swept(guard);
-    await sweep();
-    const back = await remember();
-    show('first', 'created');
-    await sweep();
-    await back();
-    show('first');
-    await guard.check(W);
-    await sweep();
-
-    expect(await test.redis.hexists(test.keys.missing(W, 'people'), 'p2')).toBe(1);
+    expect((await said()).map(([verb]) => verb)).toEqual(['updated']);
   });
 
   it('rewound: a second time, behind the beginning of the first epoch, leads to a higher one', async () => {
@@ -217,63 +240,25 @@ describe('rewound', () => {
     const back = await remember();
     await change('third');
     await back();
-    const first = epochOf(await guard.check(W));
+    await change('third');
+    const first = guard.state(W)!.epoch;
     await back();
-    const second = epochOf(await guard.check(W));
-    await change('fourth');
-    const again = await remember();
-    await change('fifth');
-    await again();
-    const third = epochOf(await guard.check(W));
-
+    const second = (await guard.check(W)).epoch;
     expect(second).toBeGreaterThan(first);
-    expect(third).toBeGreaterThan(second);
-    // Of the first, Redis knows nothing; the second is not over yet.
-    expect(await rewindings()).toBe(2);
+    expect(await rewindings()).toBe(1);
   });
 
-  it('rewound: a lease of the epoch before allows no commit in the next', async () => {
-    const [own, other] = [process(), process()];
-    await own.check(W);
-    const store = storeOf(own);
-    const lease = await store.acquire('people', 60_000);
-    const token = lease.outcome === 'acquired' ? lease.token : '';
-    expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'committed' });
-
-    expect(await other.startEpoch(W)).not.toBeNull();
-
-    expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
-    await store.release('people', token);
-    expect(await store.acquire('people', 60_000)).toMatchObject({ epoch: epochOf(await own.check(W)) });
-  });
-
-  it('rewound: a log that the retention has shortened or emptied is no earlier one', async () => {
+  it('rewound: a log that the retention has emptied is no earlier one', async () => {
     const guard = process();
-    await guard.check(W);
+    const { epoch } = await guard.check(W);
     const { sweep, change } = swept(guard);
     await sweep();
     await change('second');
+    await storeOffset(await lastId());
     await test.redis.xtrim(test.keys.log(W), 'MAXLEN', 0);
-    expect((await guard.check(W)).epoch).toBeUndefined();
+    await guard.checkOffset(W, (await test.redis.hget(test.keys.offsets('s'), W))!);
     await change('third');
-    expect((await guard.check(W)).epoch).toBeUndefined();
+    expect(guard.state(W)!.epoch).toBe(epoch);
     expect(await rewindings()).toBe(0);
-  });
-
-  it('rewound: notices are counted on in the epoch', async () => {
-    const notices = createNoticeStore(test.redis, test.keys, () => 7);
-    const draft = { kind: 'list.late', subject: 'list:people', severity: 'error', list: 'people' } as const;
-    for (const at of [1, 2]) {
-      const since = new Date(at).toISOString();
-      await notices.raise({ ...draft, workspace: W, message: '', since, at: since }, at);
-      await notices.endUnseen(W, { sinceMs: at + 1, nowMs: at + 1 });
-    }
-    const first = firstSequenceOf(7);
-    expect((await loggedEvents(test)).map(({ data }) => data.sequence)).toEqual([
-      first,
-      first + 1,
-      first + 2,
-      first + 3,
-    ]);
   });
 });

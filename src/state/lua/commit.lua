@@ -13,8 +13,9 @@
   agree with the records.
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
-  Back: the last step of the list is that before this one, because one process at a time commits. Otherwise Redis went back to an earlier state,
-  and nothing is written: the next sequence of a record may have been given out already.
+  In turn: the last step of the list is that before this one, because one process at a time commits. Otherwise that one did not arrive.
+  Back: a step that was stored is gone. Nothing is written: the next sequence of a record may have been given out already.
+  Elsewhere: on another server than that of the state, an epoch begins first. The end of the log may be gone there.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
@@ -24,8 +25,8 @@
 
   KEYS 1 records · 2 log · 3 sweep · 4 lease · 5 due · 6 members · 7 pages · 8 missing · 9 created
        10 cursors of the walk · 11 its members · 12 its pages · 13 what the list kept in its other form (records or rows)
-       14 unconfirmed
-  ARGV 1 token · 2 unique id of this step ("" where it may be repeated: it has no records and no events)
+       14 unconfirmed · 15 state
+  ARGV 1 token · 2 this step, `<number> <unique id>` ("" where it may be repeated: it has no records and no events)
        3 checkpoint ("" when the sweep completes, and for a shortcut)
        4 summary ("" until the sweep completes) · 5 time of completion
        6 "records", or "rows" where rows are only recognised: their digests are added to what a field has
@@ -34,15 +35,20 @@
        then k · k × (number of a key, "set" | "incr" | "del" of a field, "add" to a set, "forget" a page, "move" a field to another key,
          "take" all of another set, or "drop" the key, field, value or number of the other key)
        then t · t × (timer, ms or "" for none)
-       last: the step before this one ("" where it is not known)
-  RETURN {"committed", events, log id of the last or ""} · {"fenced", holder or ""} · {"back"} · {"lost"}
+       last: the step that was sent before this one ("" where it is not known) · the last step that is known to be stored (the same)
+  RETURN {"committed", events} · {"fenced", holder or ""} · {"back"} · {"elsewhere"} · {"lost"}
   Cost O(changed records). Never calls TIME. ]]
 --- @include "forget-page"
+--- @include "server"
+--- @include "step"
+local step, before = redis.call('HGET', KEYS[3], 'step') or '', ARGV[#ARGV - 1]
+-- Also without the lease, which may be gone with the step.
+if numberOf(step) < numberOf(ARGV[#ARGV]) then return { 'back' } end
 local holder = redis.call('GET', KEYS[4])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
-local step, before = redis.call('HGET', KEYS[3], 'step'), ARGV[#ARGV]
-if step == ARGV[2] then return { 'committed', 0, '' } end
-if before ~= '' and step ~= before then return { 'back' } end
+if ARGV[2] ~= '' and step == ARGV[2] then return { 'committed', 0 } end
+if before ~= '' and step ~= before then return { 'fenced', holder } end
+if isElsewhere(KEYS[15]) then return { 'elsewhere' } end
 if redis.call('EXISTS', KEYS[1], KEYS[13]) > 0 then
   redis.call('HSET', KEYS[3], 'kept', 1)
 elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
@@ -52,9 +58,9 @@ elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
 end
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[3], 'step', ARGV[2]) end
 
-local events, newest = 0, ''
+local events = 0
 local function append(event)
-  newest = redis.call('XADD', KEYS[2], '*', 'event', event)
+  redis.call('XADD', KEYS[2], '*', 'event', event)
   events = events + 1
 end
 
@@ -106,4 +112,4 @@ elseif ARGV[4] ~= '' then
   redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet')
   redis.call('UNLINK', KEYS[10], KEYS[11], KEYS[12], KEYS[13])
 end
-return { 'committed', events, newest }
+return { 'committed', events }

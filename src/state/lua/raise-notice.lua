@@ -1,15 +1,16 @@
 --[[ raise-notice: publishes a notice about a problem, once while it lasts.
   Atomic because: of several processes that see the problem only one publishes it, with the next sequence of its subject.
-  KEYS 1 notices · 2 log
+  KEYS 1 notices · 2 log · 3 state
   ARGV 1 problem · 2 subject · 3 now, ms · 4 event up to its sequence · 5 event after its sequence · 6 facts for its end
-       7 the first sequence of the epoch
-  RETURN {"raised" | "known"}    Cost O(1). Never calls TIME. ]]
+  RETURN {"raised" | "known"} · {"elsewhere"}: an epoch must begin on this server first    Cost O(1). Never calls TIME. ]]
+--- @include "server"
 --- @include "count-notice"
 --- @include "publish-notice"
+if isElsewhere(KEYS[3]) then return { 'elsewhere' } end
 local field = 'open ' .. ARGV[1]
 if redis.call('HEXISTS', KEYS[1], field) == 1 then
   redis.call('HSET', KEYS[1], field, ARGV[3])
   return { 'known' }
 end
-publishNotice(KEYS[1], KEYS[2], 1)
+publishNotice(KEYS[1], KEYS[2], 1, firstSequence(KEYS[3]))
 return { 'raised' }

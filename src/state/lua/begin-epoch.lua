@@ -1,0 +1,21 @@
+--[[ begin-epoch: binds a workspace's state to this server, in its next epoch, unless the state has changed since it was read.
+  Atomic because: of several processes that find another server, one begins the epoch. Whatever is logged in it comes after the event that reports
+  a loss, and has an id above every offset that a reader has stored: the log may have lost its end while offsets on other servers have not.
+  Leases end: their holders may be gone for long, and those that are not must learn of the epoch.
+  KEYS 1 state · 2 notices · 3 log · 4 … leases of the lists
+  ARGV 1 state as it was read ("" for none) · 2 state of the epoch · 3 id below which nothing is logged ("" where the log is long enough)
+       4 event that reports the loss of the state ("" for none)
+       to report that Redis went back: 5 problem · 6 subject · 7 now, ms · 8 event up to its sequence · 9 event after its sequence · 10 facts for its end
+  RETURN {"begun" | "moved"}    Cost O(lists). Never calls TIME. ]]
+--- @include "server"
+--- @include "count-notice"
+--- @include "publish-notice"
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return { 'moved' } end
+redis.call('SET', KEYS[1], ARGV[2])
+for at = 4, #KEYS do redis.call('DEL', KEYS[at]) end
+-- The last id of a stream stays when its entry is deleted.
+if ARGV[3] ~= '' then redis.call('XDEL', KEYS[3], redis.call('XADD', KEYS[3], ARGV[3], 'event', '')) end
+if ARGV[4] ~= '' then redis.call('XADD', KEYS[3], '*', 'event', ARGV[4]) end
+-- Also while an earlier one is open.
+if ARGV[5] then publishNotice(KEYS[2], KEYS[3], 5, firstSequence(KEYS[1])) end
+return { 'begun' }
