@@ -4,8 +4,7 @@
  */
 import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js';
 import { readsWorkspace } from '../src/events/pattern.js';
-import { followLog, type TailedEvent, type TailOptions } from '../src/dispatch/tail.js';
-import type { Part } from '../src/runtime/lifecycle.js';
+import { followLog, type TailOptions } from '../src/dispatch/tail.js';
 import { runLoop } from '../src/runtime/loop.js';
 import { createBackfillStore } from '../src/state/backfills.js';
 import { createRecordGate } from '../src/state/gate.js';
@@ -19,14 +18,9 @@ import type { Workspaces } from '../src/app/workspaces.js';
 /** How often the log is trimmed to its retention. */
 const TRIM_INTERVAL_MS = 60_000;
 
-export interface DispatchRole extends Part {
-  readonly dispatcher: Dispatcher;
-  tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  /** Closes what was opened without the role having been started. */
-  close(): Promise<void>;
-}
+export type DispatchRole = ReturnType<typeof dispatchRole>;
 
-export function dispatchRole(context: AppContext, workspaces: Workspaces): DispatchRole {
+export function dispatchRole(context: AppContext, workspaces: Workspaces) {
   const { keys, redis, events, log: logger, clock, watch, loops } = context;
   const dispatcher = createDispatcher({
     ...context,
@@ -48,7 +42,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
   let trimming: Promise<void> | undefined;
   return {
     name: 'dispatcher',
-    async start() {
+    async start(): Promise<void> {
       await dispatcher.start();
       trimming = runLoop({
         name: 'log retention',
@@ -60,13 +54,14 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces): Dispa
         loops,
       });
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.all([trimming, dispatcher.stop()]);
     },
     dispatcher,
-    tail: (call) => followLog({ log: events, workspaces: workspaces.names }, call),
-    async close() {
+    tail: (call?: TailOptions) => followLog({ log: events, workspaces: workspaces.names }, call),
+    /** Closes what was opened without the role having been started. */
+    async close(): Promise<void> {
       await Promise.all([dispatcher.close(), events.close()]);
     },
   };

@@ -38,18 +38,7 @@ const CREDIT = 60;
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
 const WHOLE = 1 - 1e-9;
 
-export interface FairQueue<Waiting> {
-  readonly size: number;
-  add(request: Pick<BudgetRequest, 'list' | 'kind' | 'value'>, waiting: Waiting): void;
-  /** Removes one that no longer waits. */
-  remove(waiting: Waiting): void;
-  /** Takes the one whose turn it is; undefined when none waits. */
-  next(nowMs: number): Waiting | undefined;
-  /** What the walks of a list cost and find. Lists without it count as average. */
-  weigh(list: ListName, load: WalkLoad): void;
-}
-
-export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<Waiting> {
+export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE) {
   const walks = createTurns<Waiting>((list) => weights.get(list) ?? 1);
   const urgent: { waiting: Waiting; value: NonNullable<BudgetRequest['value']> }[] = [];
   const loads = new Map<ListName, WalkLoad>();
@@ -64,19 +53,21 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
   let credit = 1;
   let walkPart = 1;
   return {
-    get size() {
+    get size(): number {
       return walks.size + urgent.length;
     },
-    add({ list, kind, value = () => 0 }, waiting) {
+    add({ list, kind, value = () => 0 }: Pick<BudgetRequest, 'list' | 'kind' | 'value'>, waiting: Waiting): void {
       if (isUrgent(kind)) urgent.push({ waiting, value });
       else walks.add(list, waiting);
     },
-    remove(waiting) {
+    /** Removes one that no longer waits. */
+    remove(waiting: Waiting): void {
       walks.remove(waiting);
       const at = urgent.findIndex((one) => one.waiting === waiting);
       if (at !== -1) urgent.splice(at, 1);
     },
-    next(nowMs) {
+    /** Takes the one whose turn it is; undefined when none waits. */
+    next(nowMs: number): Waiting | undefined {
       if (walks.size === 0) return nextUrgent(nowMs);
       const isUrgentNext = urgent.length > 0 && credit >= WHOLE;
       walkPart += ((isUrgentNext ? 0 : 1) - walkPart) / MEASURED_REQUESTS;
@@ -87,7 +78,8 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE): FairQueue<
       credit = Math.min(1, credit) + earned;
       return walks.next();
     },
-    weigh(list, load) {
+    /** What the walks of a list cost and find. Lists without it count as average. */
+    weigh(list: ListName, load: WalkLoad): void {
       loads.set(list, load);
       weights = walkWeights(loads, walkPart);
     },

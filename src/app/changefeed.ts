@@ -30,7 +30,7 @@ import { reportTodos, type ReportedTodos, type TodosCall } from '../todos/report
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
-import { httpPart, type HttpPart } from './http.js';
+import { httpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
 import { monitored } from './monitoring.js';
 import { presence } from './presence.js';
@@ -238,7 +238,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
 function servedBy(
   context: AppContext,
   { workspaces, feed, stateDir, prometheus, ...facts }: ServedParts,
-): HttpPart | null {
+): ReturnType<typeof httpPart> | null {
   if (prometheus === null) return null;
   const monitoring = monitoringRoutes(monitored(context, { ...facts, prometheus }));
   return httpPart(context, { workspaces, feed, monitoring, stateDir });

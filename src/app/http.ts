@@ -5,7 +5,6 @@
 import { polledLists } from '../config/lists.js';
 import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
-import type { Part } from '../runtime/lifecycle.js';
 import { packageVersion } from '../runtime/package-version.js';
 import type { AccessOptions } from '../server/http/access.js';
 import type { HttpServer, Routes } from '../server/http/server.js';
@@ -18,12 +17,6 @@ import type { Workspaces } from './workspaces.js';
 /** Next to the port of the mirror. */
 const USUAL_PORT = 4021;
 
-export interface HttpPart extends Part {
-  url(): string | null;
-  /** Signs in; null where the configuration has the credentials. */
-  link(): string | null;
-}
-
 interface HttpDeps {
   workspaces: Workspaces;
   /** The Changefeed that this process is. */
@@ -33,7 +26,7 @@ interface HttpDeps {
   stateDir: string;
 }
 
-export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
+export function httpPart(context: AppContext, deps: HttpDeps) {
   const { http } = context.config;
   const { read, operate } = http.tokens;
   let made: PageToken | null = null;
@@ -43,7 +36,7 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
   let url: string | null = null;
   return {
     name: 'http',
-    async start() {
+    async start(): Promise<void> {
       if (read === undefined && operate === undefined && http.trustedProxy === undefined)
         made ??= pageToken(deps.stateDir, context.log);
       const { trustedProxy, tokens } = http;
@@ -54,11 +47,12 @@ export function httpPart(context: AppContext, deps: HttpDeps): HttpPart {
       });
       context.log.info({ url, ...(made && { tokenFile: made.file }) }, 'the status page is served');
     },
-    async stop() {
+    async stop(): Promise<void> {
       await server?.stop();
       await queues?.close();
     },
     url: () => url,
+    /** Signs in; null where the configuration has the credentials. */
     link: () => (url === null || made === null ? null : `${url}/#t=${made.token}`),
   };
 }

@@ -4,10 +4,9 @@
  */
 import { createReadApi } from '../api/client.js';
 import type { ApiOutages } from '../api/retry.js';
-import type { ReadApi } from '../api/read-api.js';
 import { polledLists } from '../config/lists.js';
 import { BACKGROUND_PART } from '../api/fair-queue.js';
-import { createSharedBudget, type SharedBudget } from '../api/shared-budget.js';
+import { createSharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
 import { usage } from '../errors.js';
@@ -20,47 +19,20 @@ import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue, type AimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createCreditStore } from '../state/credits.js';
-import { createScheduleStore, type ScheduleStore } from '../state/schedule.js';
+import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore, type SweepStore } from '../state/sweep-store.js';
-import { createTodoStore, type TodoStore } from '../state/todo-store.js';
-import { createFailureLog, type FailureLog } from '../sweep/failures.js';
-import type { SweepDeps } from '../sweep/options.js';
+import { createTodoStore } from '../state/todo-store.js';
+import { createFailureLog } from '../sweep/failures.js';
 import type { Pace } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
-import { createSweepLog, type SweepLog } from '../sweep/sweep-log.js';
-import { createShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
+import { createSweepLog } from '../sweep/sweep-log.js';
+import { ListShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
 import { withActors } from './actors.js';
 import type { AppContext } from './context.js';
 
 type ListWithRules = ListConfig & Pace & { rules: Rules };
 
-export interface Workspace {
-  name: string;
-  config: WorkspaceConfig;
-  api: ReadApi;
-  store: SweepStore;
-  /** Records that events or hints name, to be fetched out of turn. */
-  aims: AimQueue;
-  /** Of the lists that are polled. */
-  shortcuts: ReadonlyMap<ListName, Shortcuts>;
-  /** Shared by all processes. */
-  budget: SharedBudget;
-  sweepDeps: SweepDeps;
-  schedule: ScheduleStore;
-  failures: FailureLog;
-  sweepLog: SweepLog;
-  /** Whether the API answers this process, and accepts its token. */
-  outages: ApiOutages;
-  /** When this process began to use this configuration, ms. */
-  openedMs: number;
-  /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
-  alive: Map<ListName, () => void>;
-  /** Also those that are not polled. */
-  lists: ReadonlyMap<ListName, ListWithRules>;
-  /** `watch` is null when the due times of todos are not watched. */
-  todos: { workspace: string; watch: TodoWatch | null; store: TodoStore };
-}
-
+export type Workspace = ReturnType<typeof openWorkspace>;
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /** @param options.attempts tries per page of the API; the client's default when undefined */
@@ -123,7 +95,7 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
 function openWorkspace(
   context: AppContext,
   { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
-): Workspace {
+) {
   const { redis, keys, clock, log, measure } = context;
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
@@ -134,7 +106,7 @@ function openWorkspace(
   const of = { workspace: name, log, clock };
   const failures = createFailureLog({ ...of, lists: enabledLists(config), schedule, outages });
   const sweepLog = createSweepLog(of);
-  const alive: Workspace['alive'] = new Map();
+  const alive = new Map<ListName, () => void>();
   const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
     workspace: name,
@@ -162,43 +134,51 @@ function openWorkspace(
     name,
     config,
     api,
+    /** Shared by all processes. */
     budget,
     store,
+    /** Records that events or hints name, to be fetched out of turn. */
     aims,
+    /** Of the lists that are polled. */
     shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log }),
     sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,
     sweepLog,
+    /** Whether the API answers this process, and accepts its token. */
     outages,
+    /** When this process began to use this configuration, ms. */
     openedMs: clock.now(),
+    /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
     alive,
+    /** Also those that are not polled. */
     lists: ruled,
+    /** `watch` is null when the due times of todos are not watched. */
     todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
   };
 }
 
-function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | null): Workspace['lists'] {
+function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | null) {
   const all = Object.values(lists).map((list) => ({ ...list, rules: compileRules(list.descriptor, list, watch) }));
   const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
   const walksPerSecond = (BACKGROUND_PART * budget.requests) / budget.perSeconds / inBackground;
-  return new Map(
+  return new Map<ListName, ListWithRules>(
     all.map((list) => [list.descriptor.name, { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) }]),
   );
 }
 
 function shortcutsOf(
   { name: workspace, budget }: WorkspaceConfig,
-  lists: Workspace['lists'],
+  lists: ReadonlyMap<ListName, ListWithRules>,
   deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log'>,
-): Workspace['shortcuts'] {
+) {
   const requestsPerSecond = budget.requests / budget.perSeconds;
   const about = { ...deps, workspace, requestsPerSecond };
   const enabled = [...lists].filter(([, list]) => list.enabled);
-  return new Map(
+  return new Map<ListName, Shortcuts>(
     enabled.map(([list, { descriptor, rules, intervalMs }]) => {
       const kind = { hasOpen: descriptor.open !== undefined, namesOnly: rules.recognisedOnly };
-      return [list, createShortcuts({ ...about, ...kind, list, intervalMs })];
+      return [list, new ListShortcuts({ ...about, ...kind, list, intervalMs })];
     }),
   );
 }

@@ -10,25 +10,6 @@ import { classifyRedisError } from '../redis/errors.js';
 import { failureAfter, usualPeriodMs, type ListFailure, type Pace } from './schedule.js';
 import type { ScheduleStore } from '../state/schedule.js';
 
-export interface FailureLog {
-  /**
-   * Called after each try of a page. Repeated failures are noted before the sweep gives up, because that may take a minute and
-   * the status must show the failure earlier.
-   */
-  tried(tried: ObservedTry): Promise<void>;
-  /** A sweep of the list was complete. */
-  succeeded(list: ListName): Promise<void>;
-  /** The last attempt of this process to sweep the list has failed. */
-  isFailing(list: ListName): boolean;
-  /** The API answers again, or accepts the token: what was noted of all lists is over, and they are due at once. */
-  recovered(): Promise<void>;
-  /**
-   * A sweep failed. `quiet`: the caller reports it.
-   * @throws `error`, when it is not about the list (for example, Redis does not answer)
-   */
-  failed(list: ListName, attempt: { error: unknown; pace: Pace; quiet?: boolean }): Promise<void>;
-}
-
 export interface FailureLogDeps {
   workspace: string;
   schedule: ScheduleStore;
@@ -46,28 +27,26 @@ const TRIES = 4;
 /** A token that is refused for all lists is noticed before this attempt. From it on, the failure is the list's own. */
 const OWN_REFUSAL = 4;
 
-export function createFailureLog(deps: FailureLogDeps): FailureLog {
+export function createFailureLog(deps: FailureLogDeps) {
   const { workspace, schedule, outages, log, clock } = deps;
+  const words = { begins: 'sweep incomplete', ends: 'sweeps of the list are complete again' };
   const logged = new Map(
-    deps.lists.map((list) => [
-      list,
-      new Episode({
-        begins: 'sweep incomplete',
-        ends: 'sweeps of the list are complete again',
-        facts: { workspace, list },
-        log,
-        clock,
-      }),
-    ]),
+    deps.lists.map((list) => [list, new Episode({ ...words, facts: { workspace, list }, log, clock })]),
   );
   /** Lists whose current page has failed several times, and whether this was noted as a failure of all lists. */
   const struggling = new Map<ListName, boolean>();
   const failing = new Set<ListName>();
   let hasRead = false;
   return {
-    isFailing: (list) => failing.has(list),
+    /** The last attempt of this process to sweep the list has failed. */
+    isFailing: (list: ListName) => failing.has(list),
+    /** The API answers again, or accepts the token: what was noted of all lists is over, and they are due at once. */
     recovered: () => clearShared(deps),
-    async tried(tried) {
+    /**
+     * Called after each try of a page. Repeated failures are noted before the sweep gives up, because that may take a minute and
+     * the status must show the failure earlier.
+     */
+    async tried(tried: ObservedTry): Promise<void> {
       const { list, code, attempt } = tried;
       if (code === null) {
         // What an earlier process has noted of all lists is over too.
@@ -81,12 +60,19 @@ export function createFailureLog(deps: FailureLogDeps): FailureLog {
       struggling.set(list, shared);
       await noteStruggle({ ...tried, code, shared }, deps);
     },
-    async succeeded(list) {
+    async succeeded(list: ListName): Promise<void> {
       failing.delete(list);
       await schedule.clearFailure(list);
       logged.get(list)?.over();
     },
-    async failed(list, { error, pace, quiet = false }) {
+    /**
+     * A sweep failed. `quiet`: the caller reports it.
+     * @throws `error`, when it is not about the list (for example, Redis does not answer)
+     */
+    async failed(
+      list: ListName,
+      { error, pace, quiet = false }: { error: unknown; pace: Pace; quiet?: boolean },
+    ): Promise<void> {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
       if (error.code === 'CF_LEASE_LOST') {
         // What leases are for: no alarm. After Redis was away for longer than a lease, it may be this process that goes on.

@@ -8,8 +8,6 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { SweepSummary } from './store.js';
 
-export type SweepLog = ReturnType<typeof createSweepLog>;
-
 const COMPLETE = 'sweep complete';
 const SUM = 'sweeps of the last minute';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestKind, WalkLoad } from '../../src/api/budget.js';
-import { createFairQueue, walkWeights, type FairQueue } from '../../src/api/fair-queue.js';
+import { createFairQueue, walkWeights } from '../../src/api/fair-queue.js';
 
 interface Asked {
   list: string;
@@ -10,7 +10,7 @@ interface Asked {
 }
 
 /** Queues in which each of these always has one request that waits. Returns what the next `grants` requests were. */
-function granted(queue: FairQueue<Asked>, waiting: readonly Asked[], grants: number): Asked[] {
+function granted(queue: ReturnType<typeof createFairQueue<Asked>>, waiting: readonly Asked[], grants: number): Asked[] {
   for (const asked of waiting) queue.add(asked, asked);
   return Array.from({ length: grants }, () => {
     const next = queue.next(0);

@@ -1,7 +1,7 @@
 /** A process's shortcuts. Their connection differs from one sweep to the next, because each has a fault schedule of its own. */
 import type { ListName } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/runtime/log.js';
-import { createShortcuts, type Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
+import { ListShortcuts, type Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import type { AimQueue } from '../../src/state/aim-queue.js';
 import type { SweepStore } from '../../src/state/sweep-store.js';
 
@@ -27,7 +27,7 @@ export function newReader(list: ListName, workspace: string, given: Connection):
   };
   const queue: AimQueue = { ...given.queue, take: (...args) => connection.queue.take(...args) };
   return {
-    shortcuts: createShortcuts({
+    shortcuts: new ListShortcuts({
       ...{ workspace, list, store, queue, log: silentLog },
       requestsPerSecond: 8,
       intervalMs: null,

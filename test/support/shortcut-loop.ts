@@ -9,7 +9,7 @@ import { sweepList } from '../../src/sweep/walk/run-sweep.js';
 import { observedCommit } from '../../src/app/workspaces.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { restoreMemory } from '../../src/sweep/memory.js';
-import { createShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
+import { ListShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
 import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
@@ -62,7 +62,7 @@ export async function shortcutLoop(
     hasOpen: descriptorOf(ref).open !== undefined,
   };
   const options = { list, rules: compileRules(ref, fieldRules), baseline: 'quiet', pagesAhead: 0 } as const;
-  let shortcuts = createShortcuts(deps);
+  let shortcuts = new ListShortcuts(deps);
 
   const leased = async (use: (token: string) => Promise<void>): Promise<void> => {
     const lease = await store.acquire(list, 60_000);
@@ -114,7 +114,7 @@ export async function shortcutLoop(
     },
     async restart() {
       await shortcuts.end();
-      shortcuts = createShortcuts(deps);
+      shortcuts = new ListShortcuts(deps);
       await begin();
     },
   };

@@ -20,15 +20,7 @@ export interface ServerOptions {
   temporary?: string | undefined;
 }
 
-export interface Keeper {
-  readonly pid: number;
-  /** Resolves when it has ended, and its server before it. */
-  readonly ended: Promise<unknown>;
-  /** Does not wait until the server answers. */
-  start: (server: ServerOptions) => void;
-  /** The server ends when no user is connected. The end of this process does the same. */
-  release: () => void;
-}
+export type Keeper = ReturnType<typeof spawnKeeper>;
 
 /** Names of connections: one keeps the server running when the process that spawned its keeper has ended, one says that it ends now. */
 export const [USER, ENDING] = ['changefeed-user', 'changefeed-ending'] as const;
@@ -43,7 +35,7 @@ const SETTINGS = [
 ];
 
 /** @param dir the folder of the server's data and log; created if it does not exist, readable only by this user */
-export function spawnKeeper(dir: string): Keeper {
+export function spawnKeeper(dir: string) {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
   const log = openSync(join(dir, LOG_FILE), 'w', 0o600);
@@ -61,8 +53,10 @@ export function spawnKeeper(dir: string): Keeper {
   if (child.stdin instanceof Socket) child.stdin.unref();
   return {
     pid: child.pid,
+    /** Resolves when it has ended, and its server before it. */
     ended,
-    start({ settings = [], temporary, ...server }) {
+    /** Does not wait until the server answers. */
+    start({ settings = [], temporary, ...server }: ServerOptions): void {
       const { port, password } = server;
       const config = [...SETTINGS, `port ${port}`, `requirepass ${password}`, ...settings, ''].join('\n');
       const folders = { dir: resolve(dir), temporary: temporary && resolve(temporary) };
@@ -70,6 +64,7 @@ export function spawnKeeper(dir: string): Keeper {
         `${JSON.stringify({ ...server, ...folders, config, names: { user: USER, ending: ENDING } })}\n`,
       );
     },
+    /** The server ends when no user is connected. The end of this process does the same. */
     release: () => child.stdin?.end(),
   };
 }

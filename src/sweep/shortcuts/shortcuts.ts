@@ -37,27 +37,6 @@ export interface WalkedPage {
   open: OpenRecords;
 }
 
-export interface Shortcuts {
-  /** To be called when the lease was acquired, and when a walk begins. Keeps its positions while no other sweep was complete. */
-  begin(state: ListState, nowMs: number): Promise<void>;
-  /** The page that is most worth reading now; null when there is none. */
-  next(nowMs: number): Promise<ShortcutPage | null>;
-  /** What became of the page. `nowMs` is when it was asked for. */
-  done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void>;
-  /** The page will not be read: its records are looked for again. */
-  abandon(shortcut: ShortcutPage): void;
-  /** What the walk found on a page. @returns how many of the new records the next poll of an end would have found */
-  walked(found: WalkedPage, nowMs: number): number;
-  /** Whether kept cursors are answered with the list as it is now (plan.ts). */
-  isLive(): boolean;
-  /** When `next` may have a page again, while no walk is under way. */
-  dueMs(nowMs: number): number;
-  /** Until then, no page is given out because of the list's interval. */
-  restsUntil(nowMs: number): number;
-  /** To be called before the lease is released. */
-  end(): Promise<void>;
-}
-
 /** How often the queue of named records is read. */
 const QUEUE_MS = 300;
 const TAKEN_AT_ONCE = 64;
@@ -65,13 +44,11 @@ const MOST_NEWCOMERS = 5_000;
 const PAGES_AT_ONCE = 200;
 const SAVE_MS = 5_000;
 
-export function createShortcuts(deps: ShortcutsDeps): Shortcuts {
-  return new ListShortcuts(deps);
-}
-
 type Place = Pick<ShortcutPage, 'page' | 'cursor'>;
 
-class ListShortcuts implements Shortcuts {
+export type Shortcuts = Pick<ListShortcuts, keyof ListShortcuts>;
+
+export class ListShortcuts {
   readonly #deps: ShortcutsDeps;
   readonly #plan: Plan;
   readonly #index: KnownPages;
@@ -93,6 +70,7 @@ class ListShortcuts implements Shortcuts {
     this.#index = new KnownPages(deps);
   }
 
+  /** To be called when the lease was acquired, and when a walk begins. Keeps its positions while no other sweep was complete. */
   async begin({ baselineAt, lastSweep }: ListState, nowMs: number): Promise<void> {
     if (!this.#isRestored) {
       const learned = await this.#deps.store.learned(this.#deps.list);
@@ -120,6 +98,7 @@ class ListShortcuts implements Shortcuts {
     }
   }
 
+  /** The page that is most worth reading now; null when there is none. */
   async next(nowMs: number): Promise<ShortcutPage | null> {
     if (this.#lastSweep === null) return null;
     await this.#readQueue(nowMs);
@@ -128,10 +107,12 @@ class ListShortcuts implements Shortcuts {
     return found;
   }
 
+  /** The page will not be read: its records are looked for again. */
   abandon(shortcut: ShortcutPage): void {
     this.#plan.again(shortcut);
   }
 
+  /** What became of the page. `nowMs` is when it was asked for. */
   async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
     const shown = result.outcome === 'shown' ? result : null;
     if (shown !== null) this.#remember(shortcut, shown);
@@ -141,6 +122,7 @@ class ListShortcuts implements Shortcuts {
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
+  /** What the walk found on a page. @returns how many of the new records the next poll of an end would have found */
   walked({ page, isKept, events, open }: WalkedPage, nowMs: number): number {
     if (isKept) this.#learnLive(events);
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
@@ -148,6 +130,7 @@ class ListShortcuts implements Shortcuts {
     return this.#plan.walked({ page, created: events.filter(isNew).length, changed, open }, nowMs);
   }
 
+  /** Whether kept cursors are answered with the list as it is now (plan.ts). */
   isLive(): boolean {
     return this.#plan.live;
   }
@@ -161,15 +144,18 @@ class ListShortcuts implements Shortcuts {
     return cursor !== null && this.#cursors.get(page) === cursor;
   }
 
+  /** When `next` may have a page again, while no walk is under way. */
   dueMs(nowMs: number): number {
     if (this.#lastSweep === null) return Infinity;
     return Math.min(Math.max(this.#lookMs, this.#plan.paceMs()), this.#plan.dueMs(nowMs));
   }
 
+  /** Until then, no page is given out because of the list's interval. */
   restsUntil(nowMs: number): number {
     return Math.max(nowMs, this.#plan.paceMs());
   }
 
+  /** To be called before the lease is released. */
   async end(): Promise<void> {
     await this.#giveBack();
     await this.#save(this.#savedMs);

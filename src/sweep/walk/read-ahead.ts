@@ -34,17 +34,6 @@ export interface ReadPage {
   askedAtMs: number;
 }
 
-export interface ReadAhead {
-  /** @throws the error of the request */
-  read(wanted: PageToRead): Promise<ReadPage>;
-  /** The walk goes on here: the page is requested now, while the one before is still classified. */
-  expect(next: PageToRead): void;
-  /** A shortcut has written records of the page: it is recognised no longer. */
-  forget(page: number): void;
-  /** Drops the requests under way. */
-  close(): void;
-}
-
 /** Stored pages are read from Redis by this many. */
 const CHUNK = 64;
 
@@ -56,7 +45,9 @@ interface Request {
   drop: AbortController;
 }
 
-export function createReadAhead(options: ReadAheadOptions): ReadAhead {
+export type ReadAhead = ReturnType<typeof createReadAhead>;
+
+export function createReadAhead(options: ReadAheadOptions) {
   const { stored, usable, most } = options;
   const requests = new Map<number, Request>();
   let chunk: { from: number; pages: (StoredPage | null)[] } = { from: 1, pages: [] };
@@ -86,7 +77,8 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
     }
   };
   return {
-    async read({ page, cursor }) {
+    /** @throws the error of the request */
+    async read({ page, cursor }: PageToRead): Promise<ReadPage> {
       const ready = requests.get(page);
       const fits = ready?.cursor === cursor;
       if (!fits) dropAll();
@@ -98,15 +90,18 @@ export function createReadAhead(options: ReadAheadOptions): ReadAhead {
       requests.delete(page);
       return { ...answer, known };
     },
-    expect({ page, cursor }) {
+    /** The walk goes on here: the page is requested now, while the one before is still classified. */
+    expect({ page, cursor }: PageToRead): void {
       if (most === 0 || requests.get(page)?.cursor === cursor) return;
       dropAll();
       request({ page, cursor }, chunk.pages[page - chunk.from] ?? null);
     },
-    forget(page) {
+    /** A shortcut has written records of the page: it is recognised no longer. */
+    forget(page: number): void {
       const known = chunk.pages[page - chunk.from];
       if (known != null) chunk.pages[page - chunk.from] = { ...known, digest: NOT_RECOGNISED };
     },
+    /** Drops the requests under way. */
     close: dropAll,
   };
 }
