@@ -104,6 +104,26 @@ describe('staleness: a list that is empty now', () => {
     const next = iso(MONDAY + 2 * DAY);
     expect(stalenessOf(usual, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
     expect(stalenessOf(usual, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
-    expect(stalenessOf(usual, { at, seen: 0, seenBefore: null, previous: undefined })).toBeUndefined();
+    for (const seenBefore of [null, 0])
+      expect(stalenessOf(usual, { at, seen: 0, seenBefore, previous: undefined })).toBeUndefined();
+  });
+});
+
+describe('staleness: what one sweep adds', () => {
+  const at = (days: number): string => iso(MONDAY + days * DAY);
+  const known: UsualPause = { since: at(0), changes: 30, changedAt: at(10), pausesMs: [2 * DAY, 0], month: at(0) };
+
+  it('is a whole pause, or at most twice the known one when it was reported', () => {
+    const reported: Staleness = { kind: 'unchanged', since: at(10), longestPauseMs: 0 };
+    const after = (previous?: Staleness) =>
+      usualPauseAfter(known, { changed: true, at: at(19), previousAt: at(19), previous }).pausesMs[0];
+    expect([after(), after(reported)]).toEqual([9 * DAY, 4 * DAY]);
+  });
+
+  it('is enough to warn from twenty changes and two weeks on', () => {
+    const enough = { ...known, changes: 20, changedAt: at(14), pausesMs: [0, 0] as const };
+    const said = (more: Partial<UsualPause>) =>
+      stalenessOf({ ...enough, ...more }, { at: at(40), seen: 5, seenBefore: 5, previous: undefined })?.kind;
+    expect([said({}), said({ changes: 19 }), said({ changedAt: at(13) })]).toEqual(['unchanged', undefined, undefined]);
   });
 });

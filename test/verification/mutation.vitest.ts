@@ -1,6 +1,17 @@
-/** The tests for mutation testing: those that cover `src/detect` and `src/crm` without Redis, in milliseconds each. */
+/**
+ * The tests for mutation testing: those that cover `src/detect` and `src/crm` without Redis, in milliseconds each, and the sweeps that show
+ * what follows from a decision.
+ */
 import { defineConfig } from 'vitest/config';
 
+const SWEEPS =
+  'baseline,creation,older-answers,removal,run-sweep,schema-drift,staleness,todos,tracked-schema,unconfirmed,unreadable-records';
+
 export default defineConfig({
-  test: { include: ['test/{crm,detect}/**/*.test.ts'], isolate: false },
+  test: {
+    include: ['test/{crm,detect}/**/*.test.ts', `test/sweep/{${SWEEPS}}.test.ts`, 'test/todos/fire.test.ts'],
+    globalSetup: ['test/support/global-redis.ts'],
+    testTimeout: 60_000,
+    isolate: false,
+  },
 });
