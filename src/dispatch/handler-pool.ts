@@ -8,16 +8,14 @@ import { partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
-import { withinTime, type Clock } from '../runtime/clock.js';
+import { withinTime } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
-import type { Unfinished } from '../runtime/unfinished.js';
 import { keepDisabled } from './circuit-breaker.js';
 import { idsOf } from './deliveries.js';
 import { AttemptFailedError } from './failure.js';
-import type { ComparisonOf } from './merge-changes.js';
 import {
   keptJobs,
   queueOptions,
@@ -26,7 +24,7 @@ import {
   type Connect,
   type JobData,
 } from './queues.js';
-import { createRuns, HANDLER_FAILED, type RunOptions, type DeliveryStores } from './run-delivery.js';
+import { createRuns, HANDLER_FAILED, type HandlingContext, type RunOptions } from './run-delivery.js';
 
 export interface WorkerTiming {
   /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
@@ -64,20 +62,15 @@ const LOOKS_AGAIN_S = 1;
 /** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
 const UNLIMITED_STALLS = 1_000_000_000;
 
-export interface HandlerPoolOptions extends DeliveryStores {
+export interface HandlerPoolOptions extends HandlingContext {
   connect: Connect;
   keys: QueueKeys;
   subscriptions: readonly Subscription[];
-  logger: Log;
-  clock: Clock;
   /** No event is taken while Redis accepts no writes. */
   watch: RedisUse;
   /** Shows workers that end again and again. */
   loops: LoopBoard;
-  unfinished: Unfinished;
   timing?: Partial<WorkerTiming>;
-  /** How detection compares the records of a list; debounce uses it. @defaultValue the comparison of a list without options */
-  comparisonOf?: ComparisonOf | undefined;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
   queueTelemetry?: WorkerOptions['telemetry'];
@@ -156,9 +149,11 @@ async function closeAll(
   });
 }
 
-type SubscriptionWorkerOptions = Omit<RunOptions, 'queue' | 'failing'> &
-  WorkerTiming &
-  Pick<HandlerPoolOptions, 'keys' | 'watch' | 'loops' | 'deadLetters' | 'queueTelemetry'> & { redis: Redis };
+interface SubscriptionWorkerOptions extends HandlerPoolOptions, WorkerTiming {
+  subscription: Subscription;
+  redis: Redis;
+  suspects: RunOptions['suspects'];
+}
 
 type SubscriptionWorker = ReturnType<typeof createSubscriptionWorker>;
 

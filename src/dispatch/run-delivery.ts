@@ -52,20 +52,21 @@ interface Alone {
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
 
-/** What the handlers' processes use of Redis. */
-export interface DeliveryStores {
+/** What the handlers of a process share. */
+export interface HandlingContext {
   log: EventLog;
   gate: RecordGate;
   once: OnceStore;
   health: HealthStore;
-}
-
-export interface RunOptions extends DeliveryStores {
-  subscription: Subscription;
   logger: Log;
   clock: Clock;
   unfinished: Unfinished;
+  /** How detection compares the records of a list; debounce uses it. @defaultValue the comparison of a list without options */
   comparisonOf?: ComparisonOf | undefined;
+}
+
+export interface RunOptions extends HandlingContext {
+  subscription: Subscription;
   /** The suspects of all subscriptions of the process. */
   suspects: { isOneRunning: boolean };
   /** How long a job's lock lasts unless it is extended, ms. */

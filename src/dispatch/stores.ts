@@ -1,3 +1,4 @@
+/** What the dispatcher uses of Redis. */
 import type { BackfillStore } from '../state/backfills.js';
 import type { EventLog } from '../state/event-log.js';
 import type { RecordGate } from '../state/gate.js';
@@ -5,7 +6,6 @@ import type { HealthStore } from '../state/health.js';
 import type { OffsetStore } from '../state/offsets.js';
 import type { SnapshotSource } from '../state/snapshot-source.js';
 
-/** What the dispatcher uses of Redis. */
 export interface DispatchStores {
   log: EventLog;
   offsets: OffsetStore;

@@ -28,7 +28,7 @@ export interface LogReaderOptions {
   /** Opens a connection for a blocking read, with `maxRetriesPerRequest: null`. */
   connect: () => Redis;
   /** Begins epochs. @defaultValue none begins */
-  guard?: Pick<StateGuard, 'steps' | 'checkOffset'>;
+  guard?: StateGuard;
 }
 
 type StreamEntry = [id: string, fields: string[]];

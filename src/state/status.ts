@@ -13,10 +13,9 @@ import { readBudgetUse } from './budget.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { readFailure, timesIn } from './schedule.js';
-import { LEARNED, learnedIn } from './shortcut-store.js';
 import { readState } from './state-guard.js';
 import { countRecords } from './stored-records.js';
-import { baselineIn, ROWS_FIELD, rowsIn } from './sweep-store.js';
+import { baselineIn, LEARNED, learnedIn, ROWS_FIELD, rowsIn } from './sweep-store.js';
 
 export interface WatchedWorkspace {
   name: string;

@@ -7,13 +7,14 @@ import {
   storedPageSchema,
   type AcquireResult,
   type CommitResult,
+  type CreatedRecords,
   type FencingToken,
   type FinishedPages,
   type StoredPage,
   type StoredSweep,
 } from '../sweep/store.js';
+import { learnedSchema, type Learned } from '../sweep/shortcuts/store.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { shortcutStore } from './shortcut-store.js';
 import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type CommittedStep } from './commit.js';
 import { readRecentEvents } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
@@ -35,10 +36,8 @@ const ABANDONED_AT_ONCE = 5_000;
 
 export type SweepStore = ReturnType<typeof createSweepStore>;
 
-type Guard = Pick<StateGuard, 'steps' | 'look' | 'wentBack'>;
-
 /** @param guard begins epochs. @defaultValue none begins */
-export function createSweepStore(redis: Redis, keys: Keys, workspace: string, guard?: Guard) {
+export function createSweepStore(redis: Redis, keys: Keys, workspace: string, guard?: StateGuard) {
   const scope = { redis, keys, workspace };
   const membership = membershipStore(scope);
   const own: Steps = new Map();
@@ -55,7 +54,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
   return {
     ...leases(scope, { known, sent, guard }),
     ...records(scope),
-    ...shortcutStore(scope),
+    ...shortcuts(scope),
     ...membership,
     load: (list: ListName) => loadSweep(scope, list),
     /** Pages of the last complete sweep by number; null where there was none. */
@@ -96,13 +95,13 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
 }
 
 /** @param lost one of these steps is gone; undefined: it is another server, and nothing says that something is gone */
-async function beginEpoch(guard: Guard | undefined, workspace: string, lost: Steps | undefined): Promise<void> {
+async function beginEpoch(guard: StateGuard | undefined, workspace: string, lost: Steps | undefined): Promise<void> {
   await (lost === undefined ? guard?.look(workspace) : guard?.wentBack(workspace, lost));
 }
 
 function leases(
   { redis, keys, workspace }: WorkspaceRedis,
-  { known, sent, guard }: { known: () => Steps; sent: Map<string, string>; guard: Guard | undefined },
+  { known, sent, guard }: { known: () => Steps; sent: Map<string, string>; guard: StateGuard | undefined },
 ) {
   const lease = (list: ListName): string => keys.lease(workspace, list);
   return {
@@ -160,6 +159,32 @@ function records(scope: WorkspaceRedis) {
       return counts.map((count, index) => (count === null ? 0 : readCount(hash, names[index] ?? '', count)));
     },
   };
+}
+
+export const LEARNED = 'learned';
+
+function shortcuts(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  return {
+    /** What `created` steps have named since the last walk began; the ids only where records are stored. */
+    async created(list: ListName): Promise<CreatedRecords> {
+      const [ids, rows] = await Promise.all([
+        redis.smembers(keys.created(workspace, list)),
+        redis.hget(keys.sweep(workspace, list), 'createdRows'),
+      ]);
+      return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
+    },
+    /** What shortcuts have learned; null where nothing is stored. */
+    learned: async (list: ListName) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
+    async saveLearned(list: ListName, learned: Learned): Promise<void> {
+      await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
+    },
+  };
+}
+
+export function learnedIn({ keys, workspace }: WorkspaceRedis, list: ListName, json: string | null): Learned | null {
+  const at = { what: 'what shortcuts have learned', key: keys.sweep(workspace, list), field: LEARNED } as const;
+  return json === null ? null : readJson(learnedSchema, json, at);
 }
 
 /** How a sweep recognises the pages of the last complete one. */
