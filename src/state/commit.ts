@@ -9,7 +9,7 @@ import { packKeys } from './membership.js';
 import { packRecord } from './packing.js';
 import { rowField } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
-import type { Steps } from './state-guard.js';
+import { numberOfStep, type Steps } from './state-guard.js';
 
 const script = loadScript('commit');
 
@@ -67,7 +67,7 @@ export async function commit(
   const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
   const before = sent.get(token) ?? '';
   const stored = steps.get(list) ?? '';
-  const id = step.further === undefined ? `${numberOf(before === '' ? stored : before) + 1} ${randomUUID()}` : '';
+  const id = step.further === undefined ? `${numberOfStep(before === '' ? stored : before) + 1} ${randomUUID()}` : '';
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
     ...[isRows ? 'rows' : 'records', ...recordArguments(writes)],
@@ -81,11 +81,6 @@ export async function commit(
   const result = committed(await script.run(scope.redis, touched, args));
   if (id !== '' && result.outcome === 'committed') steps.set(list, id);
   return result;
-}
-
-/** As in lua/shared/step.lua. */
-function numberOf(step: string): number {
-  return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
 }
 
 function fieldChanges(

@@ -96,9 +96,6 @@ export class Keys {
   /** hash bucket → digests of row keys, 8 bytes each (rows.ts): what is kept of a list whose rows are only recognised. */
   rows = (workspace: string, list: ListName): string => this.#workspace(workspace, `rows:${list}`);
 
-  /** hash digest → field names (JSON) of records of an earlier form (former-packing.ts). Only read. */
-  names = (workspace: string, list: ListName): string => this.#workspace(workspace, `names:${list}`);
-
   // Per subscription. BullMQ's keys of its queue share the prefix.
 
   /** hash workspace → log id: the offset up to which it has read the workspace's log. */

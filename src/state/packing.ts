@@ -1,7 +1,7 @@
 /**
  * How a record is stored in Redis:
  *
- *     version · digest of its text · checksum · kind · deflated text
+ *     version · digest of its text · checksum · deflated text
  *
  * The deflated text is a line of JSON with what is known about the record, followed by its image, if it has one: its JSON as it was received.
  * The digest of the text comes first, so that it can be read without the rest. The record's key ends the dictionary: the id is part of most
@@ -11,12 +11,11 @@ import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { storedFacts } from '../detect/stored-record.js';
 import type { SerialisedRecord } from '../sweep/store.js';
-import { FORMER_DICTIONARY, FORMER_VERSION, TABLE_BYTES, type FormerNames } from './former-packing.js';
 import { DICTIONARY } from './packing-dictionary.js';
 import { readJson, unreadable, type StoredAt } from './stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
-const VERSION = '7';
+const VERSION = '8';
 /** A digest of 16 hexadecimal digits is stored as 8 bytes after this byte; any other text after its length. */
 const BINARY = 255;
 const BINARY_DIGEST = /^[0-9a-f]{16}$/u;
@@ -24,12 +23,6 @@ const BINARY_DIGEST_BYTES = 8;
 /** The most bytes that a digest takes, with the version. */
 export const HEAD_BYTES = 32;
 const CHECKSUM_BYTES = 4;
-
-/** What follows the line of JSON. */
-const NOTHING = 0;
-const IMAGE = 1;
-/** Written by an earlier build: digests of the fields, a number of 4 bytes each. They are skipped. */
-const FIELD_DIGESTS = 2;
 
 const headSchema = z.tuple([z.number(), storedFacts]);
 
@@ -41,7 +34,6 @@ export function packRecord(key: string, record: SerialisedRecord): Buffer {
     Buffer.from(VERSION, 'latin1'),
     packDigest(digest),
     checksumOf(whole),
-    Buffer.of(image === null ? NOTHING : IMAGE),
     deflateRawSync(whole, { level: 6, memLevel: MEM_LEVEL, dictionary: withKey(DICTIONARY, key) }),
   ]);
 }
@@ -59,9 +51,9 @@ function packDigest(digest: string): Buffer {
   return Buffer.concat([Buffer.of(text.length), text]);
 }
 
-function checksumOf(text: string, digests: Buffer = Buffer.alloc(0)): Buffer {
+function checksumOf(text: string): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32BE(crc32(digests, crc32(text)));
+  checksum.writeUInt32BE(crc32(text));
   return checksum;
 }
 
@@ -73,12 +65,7 @@ export function digestOfPacked(head: Buffer, hash: string, key: string): string 
 }
 
 function isPacked(stored: Buffer): boolean {
-  return stored.toString('latin1', 0, 1) === VERSION || isFormer(stored);
-}
-
-/** The record has the form of version 6: FormerNames are needed to read it. */
-export function isFormer(stored: Buffer): boolean {
-  return stored.toString('latin1', 0, 1) === FORMER_VERSION;
+  return stored.toString('latin1', 0, 1) === VERSION;
 }
 
 function readDigest(stored: Buffer): { digest: string; end: number } {
@@ -92,42 +79,25 @@ function readDigest(stored: Buffer): { digest: string; end: number } {
 /**
  * @param hash the Redis key that the value was read from
  * @param key the record's key
- * @param former needed for records that are `isFormer`
- * @throws ChangefeedError CF_STATE_UNREADABLE for a value that neither this release nor the one before has written
+ * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release has not written
  */
-export function unpackRecord(
-  stored: Buffer,
-  { hash, key }: { hash: string; key: string },
-  former: FormerNames | null,
-): SerialisedRecord {
+export function unpackRecord(stored: Buffer, { hash, key }: { hash: string; key: string }): SerialisedRecord {
   const at = recordAt(hash, key);
   if (!isPacked(stored)) throw unreadableRecord(stored, hash, key);
   const { digest, end } = readDigest(stored);
-  const read = readContent(stored.subarray(end), key, isFormer(stored) ? former : null);
-  if (read === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
-  const [sequence, rest] = readJson(headSchema, read.head, at);
-  return { digest, sequence, image: read.image, ...rest };
-}
-
-interface Content {
-  head: string;
-  image: string | null;
+  const text = readText(stored.subarray(end), key);
+  if (text === null) throw unreadable(at, `${stored.length} bytes whose checksum is wrong`);
+  const cut = text.indexOf('\n');
+  const [sequence, rest] = readJson(headSchema, cut === -1 ? text : text.slice(0, cut), at);
+  return { digest, sequence, image: cut === -1 ? null : text.slice(cut + 1), ...rest };
 }
 
 /** Null when the checksum does not fit. */
-function readContent(stored: Buffer, key: string, former: FormerNames | null): Content | null {
-  const kind = stored[CHECKSUM_BYTES] ?? NOTHING;
-  const table = stored.subarray(CHECKSUM_BYTES + 1, CHECKSUM_BYTES + 1 + (former === null ? 0 : TABLE_BYTES));
-  const from = CHECKSUM_BYTES + 1 + table.length;
-  if (stored.length < from + 2) return null;
-  const digests = stored.subarray(from, kind === FIELD_DIGESTS ? from + 2 + 4 * stored.readUInt16BE(from) : from);
-  const dictionary = withKey(former === null ? DICTIONARY : FORMER_DICTIONARY, key);
-  const whole = inflated(stored.subarray(from + digests.length), dictionary);
-  if (whole === null || !checksumOf(whole, digests).equals(stored.subarray(0, CHECKSUM_BYTES))) return null;
-  const cut = whole.indexOf('\n');
-  if (cut === -1 || kind !== IMAGE) return { head: cut === -1 ? whole : whole.slice(0, cut), image: null };
-  const content = whole.slice(cut + 1);
-  return { head: whole.slice(0, cut), image: former === null ? content : former.textOf(table, content) };
+function readText(stored: Buffer, key: string): string | null {
+  const from = CHECKSUM_BYTES;
+  if (stored.length < from + 1) return null;
+  const text = inflated(stored.subarray(from), withKey(DICTIONARY, key));
+  return text !== null && checksumOf(text).equals(stored.subarray(0, CHECKSUM_BYTES)) ? text : null;
 }
 
 function inflated(packed: Buffer, dictionary: Buffer): string | null {

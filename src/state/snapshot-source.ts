@@ -62,7 +62,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
       /** `event` is null where the record is deleted. Records without an image are only counted. */
       const records: { key: string; event: ChangeEvent | null }[] = [];
       let withoutImage = 0;
-      const stored = await unpackAll({ redis, keys, workspace }, list, scanned.records);
+      const stored = unpackAll({ redis, keys, workspace }, list, scanned.records);
       for (const [key, { image, gone, sequence }] of stored) {
         if (image !== null) {
           const record = JSON.parse(image) as UncheckedRecord;

@@ -80,8 +80,8 @@ export function createStateGuard(deps: GuardDeps) {
     },
     /** As `check`, but writes no state where there is none. */
     look: (workspace: string) => of(workspace).look({ creates: false }),
-    /** Begins an epoch because a list has an earlier step than one of these, unless one has begun since they were known. */
-    wentBack: (workspace: string, steps: Steps) => of(workspace).look({ creates: false, lost: steps }),
+    /** As `look`, when a script has found an earlier step than one that this process knows. */
+    wentBack: (workspace: string) => of(workspace).look({ creates: false, isSuspect: true }),
     /** Begins an epoch if this offset of a reader lies above the end of the log: it would skip what is logged from now on. */
     checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
     /** Another map in each epoch. */
@@ -93,8 +93,8 @@ export function createStateGuard(deps: GuardDeps) {
 
 interface Look {
   creates: boolean;
-  /** Evidence of a loss: one of these steps is gone. */
-  lost?: Steps;
+  /** Steps may be gone. */
+  isSuspect?: boolean;
   offset?: string;
 }
 
@@ -123,7 +123,7 @@ class WorkspaceGuard {
     return this.#known?.state ?? null;
   }
 
-  async look({ creates, lost, offset = BEFORE_ALL }: Look): Promise<WorkspaceState | null> {
+  async look({ creates, isSuspect = false, offset = BEFORE_ALL }: Look): Promise<WorkspaceState | null> {
     for (;;) {
       const seen = await this.#read();
       const { state, server, last } = seen;
@@ -132,7 +132,7 @@ class WorkspaceGuard {
         this.steps = new Map();
         return null;
       }
-      const isLost = state !== null && (this.#isEarlier(state) || (lost === this.steps && !this.#isLater(state)));
+      const isLost = state !== null && (await this.#isLost(state, isSuspect || state.server !== server));
       if (state?.server === server && !isLost && compareLogIds(offset, last) <= 0) {
         this.#adopt(state);
         return state;
@@ -142,14 +142,24 @@ class WorkspaceGuard {
     }
   }
 
-  #isEarlier({ id, epoch }: WorkspaceState): boolean {
+  /** Whether it lacks what this process knows of, and nobody has said so yet. */
+  async #isLost({ id, epoch, epochSince, rewound }: WorkspaceState, isSuspect: boolean): Promise<boolean> {
     if (this.#known === null) return false;
     const { state } = this.#known;
-    return epoch < state.epoch || (epoch === state.epoch && id !== state.id);
+    if (epoch < state.epoch || (epoch === state.epoch && id !== state.id)) return true;
+    const isSaid = epoch > state.epoch && rewound?.to === epochSince;
+    if (id !== state.id || isSaid) return false;
+    return (isSuspect || epoch > state.epoch) && (await this.#lacksSteps());
   }
 
-  #isLater({ epoch }: WorkspaceState): boolean {
-    return this.#known === null || epoch > this.#known.state.epoch;
+  /** Steps of a list only increase. */
+  async #lacksSteps(): Promise<boolean> {
+    const { redis, keys, workspace } = this.#scope;
+    for (const [list, step] of this.steps) {
+      const stored = await redis.hget(keys.sweep(workspace, list), 'step');
+      if (numberOfStep(stored ?? '') < numberOfStep(step)) return true;
+    }
+    return false;
   }
 
   #adopt(state: WorkspaceState): void {
@@ -211,6 +221,11 @@ class WorkspaceGuard {
     const found = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
     return found.reduce((furthest, one) => (compareLogIds(one, furthest) > 0 ? one : furthest), BEFORE_ALL);
   }
+}
+
+/** As in lua/shared/step.lua. */
+export function numberOfStep(step: string): number {
+  return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
 }
 
 /** When the last entry was logged. Unknown where the clock of an earlier server was ahead. */

@@ -1,9 +1,8 @@
 /** Reads the stored records of a list, and their digests alone. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { SerialisedRecord } from '../sweep/store.js';
-import { readFormerNames } from './former-packing.js';
 import { type WorkspaceRedis, keyOfField, recordField } from './keys.js';
-import { digestOfPacked, HEAD_BYTES, isFormer, unpackRecord } from './packing.js';
+import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
 import { loadScript } from './scripts.js';
 
 const readHeads = loadScript('read-digests');
@@ -46,7 +45,7 @@ export async function readRecords(
   return await inChunks(wanted, async (chunk) => {
     const packed = await scope.redis.hmgetBuffer(hash, ...chunk.map(recordField));
     const stored = packed.flatMap((bytes, index) => (bytes === null ? [] : [[chunk[index] ?? '', bytes] as const]));
-    const records = new Map(await unpackAll(scope, list, stored));
+    const records = new Map(unpackAll(scope, list, stored));
     return chunk.map((key) => records.get(key) ?? null);
   });
 }
@@ -82,12 +81,11 @@ export async function countRecords({ redis, keys, workspace }: WorkspaceRedis, l
 }
 
 /** @throws ChangefeedError CF_STATE_UNREADABLE */
-export async function unpackAll(
-  scope: WorkspaceRedis,
+export function unpackAll(
+  { keys, workspace }: WorkspaceRedis,
   list: ListName,
   stored: readonly (readonly [key: string, packed: Buffer])[],
-): Promise<[key: string, record: SerialisedRecord][]> {
-  const hash = scope.keys.records(scope.workspace, list);
-  const former = stored.some(([, packed]) => isFormer(packed)) ? await readFormerNames(scope, list) : null;
-  return stored.map(([key, packed]) => [key, unpackRecord(packed, { hash, key }, former)]);
+): [key: string, record: SerialisedRecord][] {
+  const hash = keys.records(workspace, list);
+  return stored.map(([key, packed]) => [key, unpackRecord(packed, { hash, key })]);
 }

@@ -34,8 +34,6 @@ const REMEDIES = {
   'the members of a page': `Restore Redis from a backup, or remove the page ({remove}); removals of records that stood only on this page are then not noticed. ${OTHER_RELEASE}`,
   'since when a record is missing': '{remove} removes it; the record then counts as not missing.',
   'a stored record': `Restore Redis from a backup, or remove the record ({remove}), which then counts as new. ${OTHER_RELEASE}`,
-  'the field names of stored records':
-    'Restore Redis from a backup, or remove all records of the list (DEL of its key "records:…"): the next sweep then takes a new baseline.',
 
   'an offset in the log': 'HSET {key} {field} <log id> sets it; {remove} makes the subscription begin as a new one.',
   'an entry of an ordering group': 'LPOP removes the first entry; LRANGE {key} 0 -1 shows all.',

@@ -48,7 +48,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     const result = await commit(scope, list, step, { sent, steps });
     if (result.outcome !== 'back' && result.outcome !== 'elsewhere') return result as CommitResult;
     // An epoch begins, which takes the lease.
-    await beginEpoch(guard, workspace, result.outcome === 'back' ? steps : undefined);
+    await (result.outcome === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
     return { outcome: 'fenced', holder: null };
   };
   return {
@@ -94,11 +94,6 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
   };
 }
 
-/** @param lost one of these steps is gone; undefined: it is another server, and nothing says that something is gone */
-async function beginEpoch(guard: StateGuard | undefined, workspace: string, lost: Steps | undefined): Promise<void> {
-  await (lost === undefined ? guard?.look(workspace) : guard?.wentBack(workspace, lost));
-}
-
 function leases(
   { redis, keys, workspace }: WorkspaceRedis,
   { known, sent, guard }: { known: () => Steps; sent: Map<string, string>; guard: StateGuard | undefined },
@@ -120,7 +115,7 @@ function leases(
         }
         if (word === 'held') return { outcome: 'held', holder: first, expiresInMs: Math.max(0, Number(second)) };
         if (word !== 'back' && word !== 'elsewhere') throw unexpectedAnswer(acquireLease, word);
-        await beginEpoch(guard, workspace, word === 'back' ? steps : undefined);
+        await (word === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
         // Without a guard nothing begins.
         if (guard === undefined) steps.delete(list);
       }

@@ -56,7 +56,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
     async todos(wanted: readonly string[]): Promise<(StoredTodo | null)[]> {
       const packed = wanted.length === 0 ? [] : await redis.hmgetBuffer(records, ...wanted.map(recordField));
       const stored = packed.flatMap((bytes, at) => (bytes === null ? [] : [[wanted[at] ?? '', bytes] as const]));
-      const todos = new Map(await storedTodos(scope, stored));
+      const todos = new Map(storedTodos(scope, stored));
       return wanted.map((key) => todos.get(key) ?? null);
     },
     /** The timers of these todos. */
@@ -82,7 +82,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
     /** Every stored todo, in chunks. */
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {
-        yield await storedTodos(scope, recordsIn(chunk as Buffer[]));
+        yield storedTodos(scope, recordsIn(chunk as Buffer[]));
       }
     },
     /** Sets timers of a todo, unless the todo has changed since. */
@@ -105,11 +105,11 @@ async function readTimes(redis: Redis, due: string, keys: readonly string[]): Pr
   return keys.map((_key, index) => ({ due_soon: at(2 * index), overdue: at(2 * index + 1) }));
 }
 
-async function storedTodos(
+function storedTodos(
   scope: WorkspaceRedis,
   packed: readonly (readonly [key: string, version: Buffer])[],
-): Promise<(readonly [key: string, todo: StoredTodo])[]> {
-  const records = await unpackAll(scope, 'todo', packed);
+): (readonly [key: string, todo: StoredTodo])[] {
+  const records = unpackAll(scope, 'todo', packed);
   return records.map(([key, { digest: _, image, ...rest }], at) => [
     key,
     {

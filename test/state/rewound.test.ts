@@ -161,6 +161,23 @@ describe('rewound: another server', () => {
 });
 
 describe('rewound: an earlier state', () => {
+  it('rewound: a process that finds another server reports the steps that it lacks, also when another one has begun the epoch', async () => {
+    const [knows, other] = [process(), process()];
+    await Promise.all([knows.check(W), other.check(W)]);
+    const { sweep, change } = swept(knows);
+    await sweep();
+    await change('second');
+    const back = await remember();
+    await change('third');
+    await back();
+    await moveServer();
+    await other.check(W);
+    expect(await rewindings()).toBe(0);
+    await Promise.all([knows.check(W), knows.look(W)]);
+    await Promise.all([knows.check(W), other.check(W)]);
+    expect(await rewindings()).toBe(1);
+  });
+
   it('rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same', async () => {
     const guard = process();
     const { id } = await guard.check(W);

@@ -6,7 +6,6 @@ import { createBackfillStore } from '../../src/state/backfills.js';
 import { createCreditStore } from '../../src/state/credits.js';
 import { recordField } from '../../src/state/keys.js';
 import { createLogReader } from '../../src/state/event-log.js';
-import { readFormerNames } from '../../src/state/former-packing.js';
 import { createRecordGate } from '../../src/state/gate.js';
 import { createHealthStore } from '../../src/state/health.js';
 import { createNoticeStore } from '../../src/state/notices.js';
@@ -96,11 +95,6 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
   'the members of a page': [(of) => of.members('acme', 'todo'), '1', () => sweeps().membership('todo')],
   'since when a record is missing': [(of) => of.missing('acme', 'todo'), 't1', () => sweeps().membership('todo')],
   'a stored record': [(of) => of.records('acme', 'todo'), 't1', () => sweeps().records('todo', ['t1'])],
-  'the field names of stored records': [
-    (of) => of.names('acme', 'todo'),
-    '2a7bdf79',
-    () => readFormerNames(scope(), 'todo'),
-  ],
   'an offset in the log': [
     (of) => of.offsets('ops'),
     'acme',
