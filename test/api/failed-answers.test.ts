@@ -6,7 +6,6 @@ import { createClientUnderTest } from '../support/api-client.js';
 import { startApiServer, type Reply } from '../support/api-server.js';
 import { FIRST, PEOPLE, failing, fetchFirst } from '../support/first-page.js';
 
-/** A valid page apart from its encoding. */
 const NOT_UTF8 = Buffer.from('{"success":true,"data":{"peopleList":[{"id":"\xff"}]}}', 'latin1');
 
 describe('failed answer: permanent', () => {

@@ -17,7 +17,6 @@ const page = (ids: string[], nextCursor: string | null): Page => ({
 
 const looped = expect.objectContaining({ code: 'CF_CURSOR_LOOP' }) as Error;
 
-/** Serves pages by cursor; a cursor it does not know brings `unknown`. */
 const serve = (pages: Record<string, Page>, unknown = page([], null)) => ({
   fetchPage: (_list: string, { cursor }: FetchOptions) => Promise.resolve(pages[cursor ?? 'first'] ?? unknown),
 });

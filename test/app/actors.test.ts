@@ -24,7 +24,6 @@ interface Crm {
   baseUrl: string;
   people: Fields[];
   history: Fields[];
-  /** The next answers about the history are these. */
   refuse: { status: number } | null;
   edit: (id: string, fields: Fields, by: Actor, rows?: (row: Fields) => Fields[]) => void;
 }

@@ -10,7 +10,6 @@ const acme = (lists: object, more: object = {}): object => ({ workspaces: [works
 
 type Given = Record<string, unknown>;
 
-/** The warnings about a subscription with these options. */
 function warningsOf(options: object, given: Given = {}): { reason: string; remedy: string }[] {
   const subscriptions = [{ handler: 'ndjson', name: 's', ...options }];
   const config = parseConfig({ ...acme({}), ...given, subscriptions }, { source: 'the test' });

@@ -9,7 +9,6 @@ const redis = useRedis();
 const PER_PAGE = 7;
 const [LARGE, SMALL] = [60, 8];
 
-/** As many pages of a list as it shall have, with the form of its own records. */
 function grow(crm: OtherCrm, list: keyof OtherCrm['lists'], pages: number): void {
   const [form] = crm.lists[list] as [OtherRecord];
   crm.lists[list] = Array.from({ length: pages * PER_PAGE }, (_, n) => ({ ...form, id: `${list}-${n}` }));

@@ -50,7 +50,6 @@ describe('monitoring', { timeout: 240_000 }, () => {
     const { status, text } = await ask(feed, path);
     return { status, body: JSON.parse(text) as { status: string; reasons: string[]; problems?: string[] } };
   };
-  /** Metric and labels, as exported → value. */
   const metrics = async (feed: Changefeed): Promise<Map<string, number>> => {
     const { text } = await ask(feed, '/metrics');
     const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -95,13 +94,11 @@ describe('monitoring', { timeout: 240_000 }, () => {
 
     const { text, type } = await ask(feed, '/metrics');
     expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
-    // Every series is described once, and belongs to the table, to a queue or to the process.
     const described = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     expect(new Set(described).size).toBe(described.length);
     expect(NAMES.filter((name) => !described.includes(name))).toEqual([]);
     const others = described.filter((name) => !NAMES.includes(name) && name !== QUEUE_METRIC);
     expect(others.filter((name) => !/^(process|nodejs)_/.test(name))).toEqual([]);
-    // Nothing of the CRM, and no secret.
     expect(text).not.toContain('비밀');
     expect(text).not.toContain(crm.token);
     expect(text).not.toContain(String(crm.lists.people[0]?.id));

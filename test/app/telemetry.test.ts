@@ -16,7 +16,6 @@ interface Api {
 const { resolve } = createRequire(import.meta.url);
 const { trace } = createRequire(resolve('bullmq-otel'))('@opentelemetry/api') as Api;
 
-/** The names of all spans from now on. */
 function recordedSpans(): string[] {
   const names: string[] = [];
   const startSpan = (name: string): object => {

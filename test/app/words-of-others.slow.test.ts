@@ -101,7 +101,6 @@ describe('words of others', () => {
   });
 
   it.skipIf(absent !== null)('words of others: a trigger that raises with the row', async () => {
-    // The first event makes the table.
     await mirror().handle(personEvent('p0', 1), handlerContext({ list: 'people' }));
     await admin.query(`CREATE FUNCTION ${schema()}.raising() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'refused %', NEW.data; END $$`);

@@ -28,7 +28,6 @@ describe('dead letters and replay: the command line', () => {
   const cli = useCli();
   const redis = useRedis();
 
-  /** A folder in which three events have died for each of two subscriptions, and the service still runs. */
   async function afterThreeDeaths() {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
@@ -248,7 +247,6 @@ describe('dead letters and replay: the command line', () => {
   });
 });
 
-/** A name that would colour a terminal. */
 function named(event: ChangeEvent): ChangeEvent {
   return {
     ...event,

@@ -51,7 +51,6 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     // This server has only some fields of the interface.
     expect(resultOf('acme: people')).toBe('warning');
     expect(resultOf('endpoint of desk')).toBe('ok');
-    // Nothing runs.
     expect(resultOf('feed')).toBe('warning');
     expect(requests).toBe(0);
     // Two pages of each list that has them, and one of the ready-made list that it serves; all within the shared budget.
@@ -116,7 +115,6 @@ describe.skipIf(redisBinary === undefined)('doctor', () => {
     expect(stdout).not.toContain(wrongToken);
     expect(stdout).not.toContain(SECRET.slice('whsec_'.length));
 
-    // Without Redis, the rest is checked all the same.
     await redis.kill();
     const text = await folder.call(['doctor'], { REDIS_URL: redis.url });
     expect(text.code).toBe(1);

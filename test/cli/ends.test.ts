@@ -19,7 +19,6 @@ const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const main = fileURLToPath(program('src/cli/main'));
 const changefeed = [process.execPath, ...(main.endsWith('.ts') ? ['--import', tsx] : []), main];
 
-/** A project with `changefeed` in node_modules/.bin, and a folder for temporary files of its own. */
 async function project() {
   const cwd = await mkdtemp(join(tmpdir(), 'changefeed-ends-'));
   onTestFinished(async () => {
@@ -49,7 +48,6 @@ async function project() {
     );
   return {
     cwd,
-    /** Runs a line of the shell, which is replaced by its last program. */
     run: (line: string): ChildProcess => {
       const child = spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
       onTestFinished(() => {
@@ -57,7 +55,6 @@ async function project() {
       });
       return child;
     },
-    /** The address of the private Redis, when it is in use. */
     redis: (): Promise<string> =>
       eventually(async () => {
         const { url } = homeOf(stateDir() ?? 'nowhere');

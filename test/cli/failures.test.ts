@@ -21,7 +21,6 @@ describe('failures: the command line', () => {
     token: crm.token,
     ...more,
   });
-  /** A folder whose configuration has these subscriptions, as code. */
   async function folderOf(crm: OtherCrm, subscriptions = '[]', workspace: object = {}) {
     const folder = await cli({
       'changefeed.config.mjs': `
@@ -177,7 +176,6 @@ describe('failures: the command line', () => {
     editPeople(crm, 3);
     const run = await folder.run(['sweep', 'people']);
     expect(run.code).toBe(1);
-    // Once, although each of three events has one.
     expect(run.stderr.match(/Stopping.*/g)).toEqual(['Stopping; nothing is lost. [CF_HANDLER_UNCAUGHT]']);
     expect(run.stderr).toMatch(
       /^changefeed: an error outside of .* at changefeed\.config\.mjs:\d+:\d+: Error with a message of 9 characters/m,

@@ -26,7 +26,6 @@ async function folderOf() {
   };
 }
 
-/** As a newer release would have written it. */
 async function markAsNewer(): Promise<void> {
   const key = redis.keys.state('acme');
   const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };

@@ -8,7 +8,6 @@ import { redisBinary } from '../support/private-redis.js';
 describe.skipIf(redisBinary === undefined)('sweep: another server of the API', () => {
   const cli = useCli();
 
-  /** One `changefeed sweep` after another, with nothing kept between them but the state directory. */
   async function sweeping(crm: OtherCrm) {
     const folder = await cli();
     return async (): Promise<{ events: ChangeEvent[]; stderr: string }> => {

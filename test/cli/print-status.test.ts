@@ -8,7 +8,6 @@ import { AT, EARLIER, HEALTHY_REDIS, list, onePage, process, subscription } from
 const READ = { used: 348, useful: 158, wrong: 34 };
 const BUDGET = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0.98 };
 
-/** One workspace with these lists, without problems. */
 function statusOf({
   lists,
   budget = BUDGET,
@@ -95,7 +94,6 @@ describe('status text', () => {
     const status = statusOf({ lists, subscriptions, processes: [process(['serve', 'handle', 'dispatch', 'poll'])] });
     const lines = statusText(status, { colours: noColours, columns: 80 }).split('\n');
     expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
-    // One line is the prompt.
     expect(lines.length).toBeLessThanOrEqual(23);
     expect(lines[0]).toBe('all is well');
     expect(lines.filter((line) => line.startsWith('last error'))).toHaveLength(1);

@@ -18,7 +18,6 @@ const EVIL = '\u001b]0;owned\u0007\u001b[31m\r\nroot\u202e\u009b2J';
 const iso = (local: string): string => new Date(local).toISOString();
 const long = '가'.repeat(200);
 
-/** An event of this type with these contents, and without changes. */
 function rowEvent(type: string, after: Record<string, unknown>): ChangeEvent {
   const event = edited({});
   return { ...event, type, data: { ...event.data, after: { id: 'a-1', ...after } } };

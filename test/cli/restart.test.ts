@@ -40,7 +40,6 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
   };
   const write = ({ cwd }: CliFolder, name: string, text: string): Promise<void> => writeFile(join(cwd, name), text);
   const count = ({ stderr }: TestProcess, text: string): number => stderr.split(text).length - 1;
-  /** Waits until it runs for this time, by its own log. */
   const runs = (service: TestProcess, times: number): Promise<void> =>
     eventually(() => expect(count(service, 'changefeed is running')).toBe(times));
   const append = (sequence: number): Promise<string[]> =>
@@ -66,14 +65,11 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
     });
     await eventually(async () => expect(await latest('goes')).toBe('v1 first'));
 
-    // A module that the configuration imports.
     await write(folder, 'handle.js', handlerOf('second'));
     await eventually(async () => expect(await latest('s')).toBe('v1 second'));
-    // The file itself: one subscription changes, one goes, one comes.
     await write(folder, CONFIG, configOf(`subscribe('s', 'v2')`, `subscribe('comes', 'v2')`));
     await eventually(async () => expect(await latest('comes')).toBe('v2 second'));
     const gone = (await linesOf(folder, 'goes')).length;
-    // An invalid one is reported once, and the service goes on.
     await write(folder, CONFIG, configOf(`subscribe('s', 'v3'`));
     await service.waitForLine(/not valid and was not applied/);
     const before = (await linesOf(folder, 's')).length;
@@ -116,10 +112,8 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
       [...service.stderr.matchAll(/"subscriptions":(\[.*?\]).*changefeed is running/g)].map(([, names = '']) => names);
     await write(folder, '.env', 'FIRST=2\nOWN=other\nADDED=3\n');
     await runs(service, 2);
-    // Nothing has changed since: SIGHUP restarts all the same.
     process.kill(service.pid, 'SIGHUP');
     await runs(service, 3);
-    // The old environment stays where the new one is refused.
     await write(folder, '.env', 'FIRST=2\nLOG_LEVEL=loud\nADDED=not a name\n');
     await service.waitForLine(/not valid and was not applied/);
     await rm(join(folder.cwd, '.env'));
@@ -151,7 +145,6 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
     const handled = async (name: string) => (await linesOf(folder, name)).map((words) => words.slice(1, 3).join(' '));
     await eventually(async () => expect(await handled('new')).toEqual(['2 v2', '3 v2']));
     await eventually(async () => expect(await handled('old')).toEqual(['1 v1', '2 v2', '3 v2']));
-    // A process that waits for Redis is stopped at once.
     proxy.leadTo('redis://127.0.0.1:1');
     process.kill(service.pid, 'SIGHUP');
     await eventually(() => expect(count(service, 'changefeed does not run')).toBe(2));

@@ -14,7 +14,6 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The types that a sweep over these rows would lead to. */
 function typesOf(rows: readonly Row[], list: BuiltInList = 'people'): string {
   const tally: SchemaDelta = new Map();
   const tracked = new TrackedFields(schemaFrom([]));
@@ -33,7 +32,6 @@ const OPTIONS: ts.CompilerOptions = {
 /** The compiler's own files are read once: they are most of its work. */
 const libraries = new Map<string, ts.SourceFile | undefined>();
 
-/** What the compiler says of each of these modules, as strict as it gets. */
 function complaints(...sources: string[]): string[][] {
   const host = ts.createCompilerHost(OPTIONS);
   const read = host.getSourceFile.bind(host);
@@ -55,7 +53,6 @@ function complaints(...sources: string[]): string[][] {
   );
 }
 
-/** The types of the rows, and every row assigned to them. */
 const assigned = (rows: readonly Row[], held: readonly unknown[] = rows): string =>
   `${typesOf(rows)}\nexport const rows: Person[] = [\n${held.map((row) => JSON.stringify(row)).join(',\n')}\n];`;
 

@@ -11,7 +11,6 @@ describe('source: the command line', { timeout: 240_000 }, () => {
   const cli = useCli();
   const redis = useRedis();
 
-  /** A folder whose configuration reads this address; state is shared by all folders of a test. */
   async function folderAt(baseUrl: string): Promise<Pick<CliFolder, 'run'>> {
     const folder = await cli({
       'changefeed.config.json': {

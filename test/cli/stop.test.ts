@@ -18,7 +18,6 @@ const HANDLER = `defineHandler({ name: 'out', async handle(event) {
   while (!existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20));
   writeSync(1, 'ends ' + event.id + '\\n');
 } })`;
-/** A configuration that never finishes loading. */
 const LOADING = `console.log('loading'); await new Promise(() => setInterval(() => {}, 1000));`;
 
 describe('stop: a service', () => {
@@ -56,7 +55,6 @@ describe('stop: a service', () => {
   const edit = (crm: OtherCrm): void => {
     crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: crypto.randomUUID() };
   };
-  /** A service whose handler is running. */
   async function handling(crm: OtherCrm, service: TestProcess): Promise<TestProcess> {
     await hasBaseline(service);
     edit(crm);

@@ -33,7 +33,6 @@ it('access: a user with the rights that the docs list does the main job, and has
   expect(denied.map((entry) => entry[entry.indexOf('object') + 1])).toEqual([]);
 });
 
-/** A certificate of this machine that signs itself. */
 function selfSigned(): { dir: string; cert: string; key: string } {
   const dir = mkdtempSync(join(tmpdir(), 'changefeed-test-tls-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -32,10 +32,8 @@ describe('cluster', () => {
 
     expect(await runMainJob({ url, seed: 1, changes: 150, forgets: true })).toEqual(RIGHT);
 
-    // Nothing of the workspace is left, on any server.
     const left = await Promise.all(cluster.masters.map(({ redis }) => redis.keys('*{acme}*')));
     expect(left.flat()).toEqual([]);
-    // A server of it, given as if it were the only one.
     const [node = ''] = cluster.nodes;
     expect(await messageOf(`redis://:test-password@${node}`)).toBe(
       `Redis at ${node} is a Redis Cluster. Write redis+cluster://${node} in REDIS_URL (or "redis" in the configuration), or set redis: { cluster: ['${node}'] }.`,

@@ -85,7 +85,6 @@ describe('cluster', () => {
           await eventually(async () => expect(await cluster.ownerOf(key)).not.toBe(master));
         },
       });
-      // The last writes may be lost, and that is reported.
       expect(outcome).toEqual({ ...RIGHT, reported: outcome.reported });
     },
   );

@@ -18,23 +18,17 @@ import { served } from '../support/sandbox.js';
 export interface MainJob {
   url: string;
   seed: number;
-  /** Of the CRM. */
   changes: number;
-  /** At the end the workspace is forgotten. @defaultValue false */
   forgets?: boolean;
-  /** `changed`: waits for further changes of the CRM. @defaultValue nothing happens */
   meanwhile?: (job: { keys: Keys; changed: (count: number) => Promise<void> }) => Promise<void>;
 }
 
 export interface Outcome {
-  /** Of records that the receiver knows wrongly, or not at all: what is wrong. */
   wrong: string[];
-  /** Changes that lasted and were not delivered, and events that report something that did not happen. */
   missed: string[];
   invented: number;
   /** New events whose sequence is not above those of the record that were delivered before. */
   outOfOrder: string[];
-  /** Times that it was reported that Redis went back to an earlier state. */
   reported: number;
   problems: string[];
   pending: number;
@@ -109,7 +103,6 @@ export async function runMainJob({ url, seed, changes, forgets = false, meanwhil
 const changesOf = (events: readonly ChangeEvent[]): ChangeEvent[] =>
   events.filter(({ type }) => /^crm\..*\.(created|updated|deleted)$/.test(type));
 
-/** What the receiver has at the end, and in which order it came. */
 function received(
   delivered: readonly ChangeEvent[],
   before: Awaited<ReturnType<typeof readEverything>>,

@@ -6,7 +6,6 @@ import { optionDocs } from '../support/option-docs.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the editor shows for the options of a type: by name, as text. */
 function shownByEditor(program: ts.Program, file: string, typeName: string): Record<string, string> {
   const source = program.getSourceFile(`${ROOT}src/${file}`)!;
   const alias = source.statements.find(

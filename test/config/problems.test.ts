@@ -22,7 +22,6 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 interface Report {
   message: string;
   report: string;
-  /** `file:line:column: path`, one for each problem. */
   places: string[];
 }
 

@@ -6,7 +6,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import { defineHandler } from '../../src/handlers/define.js';
 
-/** What is said about a configuration as data, or about one in code with this call of the library. */
 async function complaintAbout(config: object | string): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'changefeed-retired-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));

@@ -30,7 +30,6 @@ const isKept = ({ visibility, holds }: SchemaOption): boolean => visibility === 
 const kept = all.filter(({ option }) => isKept(option));
 const title = ({ name, option }: (typeof all)[number]): string => `${name}: ${option.path.join('.')}`;
 
-/** The options around a value at a path: `['workspaces', 0, 'token']`. */
 function at(path: readonly PropertyKey[], value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;

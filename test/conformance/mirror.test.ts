@@ -14,7 +14,6 @@ afterAll(async () => {
   for (const close of closers.reverse()) await close();
 });
 
-/** A mirror of a sandbox that it has seen whole once. */
 async function mirror(): Promise<Target> {
   const redisUrl = inject('redisUrl');
   const redis = new Redis(redisUrl);

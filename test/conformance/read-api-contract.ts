@@ -14,7 +14,6 @@ export interface ContractOptions {
   open: () => Promise<Target>;
   /** True for our own servers, which answer every open point in a known way; false tests only what the interface says. */
   strict: boolean;
-  /** @defaultValue the six lists */
   lists?: readonly ServedList[];
 }
 
@@ -80,7 +79,6 @@ export function readApiContract(
   });
 }
 
-/** What the interface says about every list. */
 const writtenFor = (lists: readonly ServedList[]): Asked[] =>
   lists.flatMap((list): Asked[] => [
     {
@@ -106,7 +104,6 @@ const writtenFor = (lists: readonly ServedList[]): Asked[] =>
     },
   ]);
 
-/** How our own servers answer where the interface does not say. */
 const openPointsFor = (lists: readonly ServedList[]): Asked[] => [
   ...lists.map((list): Asked => ({
     name: `GET ${list.path}: an empty cursor is the first page`,
@@ -148,7 +145,6 @@ const openPointsFor = (lists: readonly ServedList[]): Asked[] => [
 const schemaName = (list: ServedList): string =>
   list.object.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** The document that our own server of these lists has. */
 async function documentOf(lists: readonly ServedList[]): Promise<object> {
   const server = createReadApiServer({ lists, sources: () => null });
   const url = await server.start();

@@ -37,7 +37,6 @@ interface Document {
   paths: Record<string, { get: Operation }>;
 }
 
-/** A client made from nothing but the OpenAPI document: one function per operation. */
 function clientFrom({ paths }: Document, { url: base, token: bearer }: Target) {
   const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
   const call = (path: string) => async (cursor: string | null) => {

@@ -20,7 +20,6 @@ const A: Actor = { type: 'user', id: 'u-a', name: '담당A' };
 const B: Actor = { type: 'api', id: 'k-b', name: '연동 B' };
 const SYSTEM: Actor = { type: 'field', id: null, name: null };
 
-/** Seconds after ten o'clock. */
 const at = (seconds: number): string => new Date(Date.UTC(2026, 2, 2, 10) + seconds * 1_000).toISOString();
 
 type Row = readonly [seconds: number, actor: Actor | null, field: string | null, value?: unknown, more?: object];
@@ -63,7 +62,6 @@ function updatedEvent({ before, after, modified, class: kind = 'edited' }: Omit<
 
 const OWN: Decision = { at: at(60), sweep: 's', what: 'edited', event: 'evt_own' };
 
-/** The actor of the event, or of its changes; null where none is named. */
 function saidOf(given: Given): unknown {
   const decisions = [...(given.decisions ?? []), OWN];
   const facts = { list: list('people'), credits: creditsFor(given.rows), decisions };

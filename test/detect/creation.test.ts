@@ -5,9 +5,7 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 type Page = readonly [known: number, fresh: number];
 
 interface Walk {
-  /** Stored records. */
   before: number;
-  /** The pages of the list: stored and new records on each. */
   pages: readonly Page[];
   list?: BuiltInList;
   rules?: CreationRules;

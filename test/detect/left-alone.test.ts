@@ -7,7 +7,6 @@ import { observation, personAt } from '../support/detect-case.js';
 const NOW = Date.parse(observation.observedAt);
 const ago = (minutes: number, ms = 0): string => new Date(NOW - minutes * 60_000 - ms).toISOString();
 
-/** Decided so many minutes ago; its own time is 10:05:05. */
 const decided = (minutes: number | null, more: Partial<StoredRecord> = {}): StoredRecord => ({
   sequence: 4,
   record: personAt(5),

@@ -3,7 +3,6 @@ import { usualPauseAfter, stalenessOf, type UsualPause, type Staleness } from '.
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** A Monday, midnight. */
 const MONDAY = Date.parse('2026-01-05T00:00:00.000Z');
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -32,7 +31,6 @@ const WEEK = 7 * 24;
 
 describe('staleness: the usual pause of a list', () => {
   it('lets nights, weekends and the longest holiday pass, month after month', () => {
-    // From a Friday to the Sunday after next.
     const holiday = (hour: number): boolean => hour >= 10 * WEEK + 4 * 24 && hour < 12 * WEEK;
     expect(watched(26 * WEEK, (hour) => inOfficeHours(hour) && !holiday(hour))).toEqual([]);
   });

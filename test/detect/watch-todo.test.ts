@@ -8,7 +8,6 @@ import { inputOf, runCase, observation } from '../support/detect-case.js';
 
 const WATCH = { timeZone: 'Asia/Seoul', dueSoonMs: 3_600_000 };
 const rules = compileRules('todo', {}, WATCH);
-/** Due five hours after the observation. */
 const DUE = '2026-03-01T17:00:00.000Z';
 const LATER = '2026-03-02T06:00:00.000Z';
 const kim = { id: 'u1', name: '김' };

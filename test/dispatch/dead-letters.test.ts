@@ -65,7 +65,6 @@ describe('dead letters', () => {
 });
 
 describe("dead letters with whenDead: 'hold'", () => {
-  /** Fails permanently on the first change of r1 until the test switches that off. */
   const holding = (whenDead: 'hold' | 'release', fail: { now: boolean }, seen: string[]): Subscription =>
     aSubscription(
       's',

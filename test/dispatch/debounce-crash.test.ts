@@ -15,7 +15,6 @@ const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.ma
 
 const gateOf = () => fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).gate;
 
-/** Appends the events to the log and waits until each is entered. */
 async function queue(events: readonly ChangeEvent[]): Promise<void> {
   const gate = gateOf();
   const counted = async (): Promise<number> => (await gate.pending('s', 'acme')).events;

@@ -10,7 +10,6 @@ import { NOT_TODAY, changes, idOf, put, queue, debouncing, start, stateOf } from
 
 const test = useRedis();
 
-/** An update of these fields of `r1`, shown in its images. */
 function changed(sequence: number, ...fields: FieldChange[]): ChangeEvent {
   const event = changeEvent({ record: 'r1', sequence, changed: [] });
   const image = (side: 'before' | 'after') => ({

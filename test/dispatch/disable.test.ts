@@ -9,7 +9,6 @@ import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/runnin
 
 const test = useRedis();
 
-/** An endpoint that is gone until the test repairs it, and the events that reached it. */
 class Endpoint {
   mended = false;
   readonly tried: string[] = [];

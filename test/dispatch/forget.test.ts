@@ -47,7 +47,6 @@ describe('forget: a workspace', () => {
     return feed;
   }
 
-  /** Two workspaces with stored state: events handled with side effects, dead letters, records that wait behind one. */
   async function withStoredState() {
     const [acme, beta] = [await living('acme', 1), await living('beta', 2)];
     const seen: string[] = [];

@@ -12,7 +12,6 @@ import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
-/** The id of the delivery of event 1. */
 const idOf = ([logId = '']: readonly string[]): string =>
   deliveryIdOf(changeEvent({ record: 'r1', sequence: 1 }).id, logId);
 

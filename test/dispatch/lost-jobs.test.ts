@@ -56,12 +56,10 @@ async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobs
   return {
     ...running,
     ...{ warnings, queue, pending, gate },
-    /** Waits until it was checked several times more. */
     severalChecks: async () => {
       const before = checks;
       await eventually(() => expect(checks).toBeGreaterThan(before + 5));
     },
-    /** Appends events while the queue is paused, and waits until they are pending and have this number of jobs. */
     put: async (events: readonly ChangeEvent[], jobs: number) => {
       const before = await pending();
       await queue.pause();
@@ -73,7 +71,6 @@ async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobs
 }
 
 const line = ({ source, subject, data }: ChangeEvent): string => `${source} ${subject} ${data.sequence}`;
-/** Three events of each of three records in two workspaces. */
 const someEvents = (): ChangeEvent[] =>
   [1, 2, 3].flatMap((sequence) =>
     ['r1', 'r2', 'r3'].flatMap((record) => WORKSPACES.map((workspace) => changeEvent({ record, sequence, workspace }))),

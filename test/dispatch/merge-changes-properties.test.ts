@@ -21,7 +21,6 @@ function apply(changes: readonly FieldChange[], to: Image): Image {
   return { ...to, ...(Object.fromEntries(changes.map(({ field, after }) => [field, after])) as Image) };
 }
 
-/** The events of a record that went through these states. */
 function story(looks: readonly Image[]): ChangeEvent[] {
   return looks.slice(1).flatMap((after, index) => {
     const before = looks[index]!;

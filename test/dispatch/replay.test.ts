@@ -168,7 +168,6 @@ describe('start: a new subscription', () => {
       aSubscription(name, ({ data }) => void seen.push(`${name} ${data.sequence}`), { start }),
     );
 
-    // After the events above, by any clock.
     const { append, settled } = await runFanOut(test, subscriptions, { configReadAtMs: Number.MAX_SAFE_INTEGER });
     await append(4);
 

@@ -8,7 +8,6 @@ import { runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
-/** One event each of different records. */
 const append = (sequences: readonly number[]): Promise<string[]> =>
   appendEvents(
     test.redis,

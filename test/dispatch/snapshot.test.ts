@@ -22,7 +22,6 @@ const { launch, linesOf } = useFanOutProcesses(test);
 
 type Received = Map<string, string[]>;
 
-/** Records the handled events of each record in order: `snapshot 3`, `updated 4` … */
 function listener(changes: Partial<Subscription> = {}): { received: Received; subscription: Subscription } {
   const received: Received = new Map();
   const handle = ({ subject, type, data }: ChangeEvent): void => {
@@ -32,7 +31,6 @@ function listener(changes: Partial<Subscription> = {}): { received: Received; su
   return { received, subscription: aSubscription('s', handle, { start: 'snapshot', ...changes }) };
 }
 
-/** Correct for a record: a snapshot at some sequence, then every later change once and in order. */
 function rightAfter(first: string | undefined, last: number): string[] {
   const from = Number(/^snapshot (\d+)$/.exec(first ?? '')?.[1] ?? Number.NaN);
   if (Number.isNaN(from)) return Array.from({ length: last }, (_, n) => (n === 0 ? 'created 1' : `updated ${n + 1}`));
@@ -205,7 +203,6 @@ describe('snapshot', { timeout: 240_000 }, () => {
 });
 
 describe('snapshot: its dispatcher is killed', { timeout: 240_000 }, () => {
-  /** The handled events in order, as lines of the child process: `subject sequence`. */
   async function handled(): Promise<Map<string, number[]>> {
     const byRecord = new Map<string, number[]>();
     for (const line of await linesOf('done')) {

@@ -4,7 +4,6 @@ import type { Finding } from '../../src/doctor/finding.js';
 import { judgeRedis } from '../../src/doctor/redis.js';
 import { judgeDisk, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
 
-/** Those that are not in order. */
 const wrong = (findings: readonly Finding[]) =>
   findings.filter(({ result }) => result !== 'ok').map(({ result, check, seen }) => `${result} ${check}: ${seen}`);
 

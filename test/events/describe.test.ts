@@ -8,7 +8,6 @@ import { toColumnValue } from '../../src/handlers/postgres/row.js';
 import { viewOf } from '../../src/server/page/event-view.js';
 import { sampleEvent } from '../support/handler-fixtures.js';
 
-/** What each screen calls the record of an event. */
 function titlesOf(event: ChangeEvent, record: Readonly<Record<string, unknown>>): (string | null | undefined)[] {
   const template = readTemplate('{{title}}');
   if (template.outcome === 'refused') throw new Error(template.allowed);

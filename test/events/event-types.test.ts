@@ -46,7 +46,6 @@ describe('event types', () => {
     }
   }
 
-  /** Every kind of change, in two rounds, so that records change twice. */
   async function live(feed: Changefeed, sandbox: Sandbox, clock: Clock): Promise<void> {
     const { life } = sandbox;
     const edited = life.editPerson();
@@ -74,7 +73,6 @@ describe('event types', () => {
     await sweepTimes(feed, clock);
   }
 
-  /** What a subscription with `settle` would be handed of them. */
   function mergedOf(events: readonly ChangeEvent[]): ChangeEvent[] {
     const subjects = [...new Set(events.map(({ subject }) => subject))];
     return subjects.flatMap((subject) => {

@@ -52,7 +52,6 @@ const text = fc.oneof(
   jsonText.map((json) => Buffer.from(json)),
 );
 
-/** What these runs have found. */
 const FOUND = [
   '{"a":'.repeat(2_000) + '1' + '}'.repeat(2_000),
   '['.repeat(20_000),

@@ -22,7 +22,6 @@ export const jsonText: fc.Arbitrary<string> = fc.oneof(
   fc.integer({ min: 1, max: 20_000 }).map((depth) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)),
 );
 
-/** The value with some of its parts replaced, removed or added to. */
 export function bent(value: unknown): fc.Arbitrary<unknown> {
   return fc
     .array(
@@ -52,7 +51,6 @@ export function bent(value: unknown): fc.Arbitrary<unknown> {
     });
 }
 
-/** The text with some of its bytes replaced, cut, or said twice. */
 export function torn(text: string | Buffer): fc.Arbitrary<Buffer> {
   return fc
     .array(fc.record({ at: fc.nat(), how: fc.nat(3), put: fc.uint8Array({ minLength: 1, maxLength: 8 }) }), {

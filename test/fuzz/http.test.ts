@@ -144,7 +144,6 @@ it('fuzz: no request to the status page makes it fail, hang, or show a token', a
     }),
     { ...runs({ part: 4 }), examples: FOUND.map((before): [Asked] => [{ ...PLAIN, query: [['before', before]] }]) },
   );
-  // It serves on.
   const session = await fetch(`${page.url}/api/session`, { headers: { authorization: `Bearer ${TOKEN}` } });
   expect(session.status).toBe(200);
 });

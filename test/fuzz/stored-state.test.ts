@@ -31,7 +31,6 @@ it('fuzz: whatever stands in Redis, each command ends, with an error that names 
   for (const list of LISTS) for (const record of crm.lists[list]) Object.assign(record, { 메모: CONTENTS });
   const feed = await openFeed(redis, configFor(crm, redis.keys));
   await feed.sweep();
-  // A workspace in which something is new, missing and held.
   Object.assign(crm.lists.people[0]!, { 이름: 'another', '수정 날짜': new Date().toISOString() });
   crm.lists.todo.splice(0, 2);
   await feed.sweep();
@@ -101,7 +100,6 @@ async function valuesIn(server: Redis, prefix: string): Promise<StoredValue[]> {
     const type = await server.type(key);
     if (type === 'string') values.push({ key, field: null, value: (await server.getBuffer(key))! });
     if (type !== 'hash') continue;
-    // Keys of records are bytes.
     for (const field of await server.hkeysBuffer(key))
       values.push({ key, field, value: (await server.hgetBuffer(key, field))! });
   }
@@ -112,6 +110,5 @@ async function namesIn(server: Redis, prefix: string): Promise<string[]> {
   const names: string[] = [];
   for await (const found of server.scanStream({ match: `${prefix}:*`, count: 1_000 }))
     names.push(...(found as string[]));
-  // Not those of the copies.
   return names.filter((name) => name.slice(prefix.length).match(/^:\d+:/) === null).sort();
 }

@@ -12,7 +12,6 @@ import { subscriptionShape } from '../../src/handlers/options.js';
 const page = readFileSync(new URL('../../docs/handlers.md', import.meta.url), 'utf8');
 const shared = Object.keys(subscriptionShape);
 
-/** The options in the first table behind a heading. */
 function optionsIn(heading: string): string[] {
   const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const table = section.split('| option |')[1]?.split('\n\n')[0] ?? '';
@@ -43,7 +42,6 @@ describe('handlers page', () => {
   );
 });
 
-/** The earliest and the latest moment of every try by default, as a table. */
 function webhookSchedule(): string {
   let [earliestMs, latestMs] = [0, 0];
   const rows = Array.from({ length: ENDPOINT_RETRY.attempts }, (_, index) => {

@@ -18,7 +18,6 @@ async function deliver(options: Partial<WebhookOptions> & { url: string }, event
   }
 }
 
-/** What the one request held; fails when there was none or more than one. */
 function only(received: Received[]): Received {
   expect(received).toHaveLength(1);
   return received[0]!;
@@ -87,7 +86,6 @@ describe('webhook: a refused delivery', () => {
 
   it.each([
     ['90', '1 min 30 s', 90_000],
-    // At most a day.
     ['999999999', '24 h', 86_400_000],
   ])('webhook: waits for Retry-After %s', async (header, shown, waitMs) => {
     const receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': header } }));

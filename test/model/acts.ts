@@ -47,7 +47,6 @@ const acts = {
   'touch-todo': { lists: TODO, run: (life) => life.touch('todo'), duringDrift: true },
   'add-activity': { lists: ['activity'], run: (life) => life.addActivity() },
   'import-activity': { lists: ['activity'], run: (life) => life.importActivity() },
-  /** Restores the last deleted record unchanged (see crm.ts). */
   restore: { lists: [...CONTACTS, 'memo', 'todo'], run: () => undefined },
   'add-history': { lists: ['history'], run: (life) => life.addHistory() },
 } satisfies Record<string, Act>;

@@ -4,7 +4,6 @@ import { useRedis } from '../support/redis.js';
 import { findFailure } from './model.js';
 import type { Sabotage } from './run.js';
 
-/** Commits records and checkpoint first, and their events in a second step. */
 const eventsInASecondStep: Sabotage = {
   store: (store) => ({
     ...store,
@@ -30,7 +29,6 @@ const pagesCommittedTwice: Sabotage = {
   }),
 };
 
-/** Lets every writer pass as the holder of the lease. */
 const noFencing: Sabotage = {
   store: (store, { redis, keys, workspace }) => {
     const takeLease: SweepStore['release'] = async (list, token) => {
@@ -49,7 +47,6 @@ const removalAtFirstSweep: Sabotage = {
   options: (options) => ({ ...options, removals: { confirm: 1, afterMs: 0, maxShare: 0.2, maxCount: 10 } }),
 };
 
-/** Sweeps ignore that a person accepted held creations. */
 const acceptanceIgnored: Sabotage = {
   store: (store) => ({ ...store, acceptedAt: () => Promise.resolve(null) }),
 };

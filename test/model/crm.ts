@@ -17,13 +17,9 @@ export class ModelCrm {
   readonly sandbox: Sandbox;
   readonly #scenario: Scenario;
   readonly #time: ModelTime;
-  /** Facts of deleted rows, the latest one last. */
   readonly #gone: { index: number; facts: Facts }[] = [];
-  /** A record that is hidden from the next complete sweeps, and from how many. */
   #hiding: { id: string; sweeps: number } | null = null;
-  /** Ids hidden from the sweep in progress. */
   #hidden = new Set<string>();
-  /** Ids hidden from the last complete sweep. */
   #justHidden: ReadonlySet<string> = new Set();
 
   constructor(scenario: Scenario, time: ModelTime) {
@@ -46,7 +42,6 @@ export class ModelCrm {
     return this.#gone.map(({ index }) => this.sandbox.world.idOf(this.#scenario.list, index));
   }
 
-  /** From now on there are no faults and no changes. */
   stopChanges(): void {
     this.sandbox.behave({ churn: 0, schedules: {} });
     this.#hiding = null;
@@ -76,7 +71,6 @@ export class ModelCrm {
     return hidden;
   }
 
-  /** The current records of the list, as the API renders them. */
   truth(): Map<string, CrmRecord> {
     const { world, behaviour } = this.sandbox;
     const { list } = this.#scenario;

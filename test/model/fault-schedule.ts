@@ -18,7 +18,6 @@ export type FaultKind =
   | 'sent-twice';
 
 export interface ProcessFault {
-  /** The number of the call, from 1. */
   at: number;
   kind: FaultKind;
 }
@@ -98,7 +97,6 @@ export class FaultSchedule {
   }
 }
 
-/** The same connection, with the fault schedule applied to each command. */
 export function faultyRedis(redis: Redis, faults: FaultSchedule): Redis {
   return new Proxy(redis, {
     get(target, name) {

@@ -19,7 +19,6 @@ export interface InProcessApi {
   clock: Clock;
   faults: FaultSchedule;
   attempts: number;
-  /** ms */
   latencyMs: number;
   /** The records of a page as this client receives them: some may be hidden or have no ids. */
   visible: (list: BuiltInList, records: readonly UncheckedRecord[]) => readonly UncheckedRecord[];

@@ -19,7 +19,6 @@ import type { CompleteSweep, RunRecord } from './run-record.js';
 /** For this long a deleted record that is shown again as it was is left alone. Includes a margin. */
 const LEFT_ALONE_MS = 660_000;
 
-/** Everything that is wrong with a run; empty if nothing is. */
 export function violations(run: RunRecord): string[] {
   const sound = [...run.unexpected, ...logViolations(run), ...stateViolations(run)];
   return run.scenario.withoutIds
@@ -158,7 +157,6 @@ interface ReportedEvents {
   sameness: Equality;
 }
 
-/** States that complete sweeps could see, and that no event reports in time. */
 function missedStates(run: RunRecord, lines: readonly MutationLine[], { events, sameness }: ReportedEvents): string[] {
   // The states that the detector may have stored: several if it is unknown whether a sweep saw the record in between.
   const possibleStates = new Map<string, Set<string | null>>();
@@ -199,7 +197,6 @@ function isBetween(at: string, from: number, to: number): boolean {
   return from <= Date.parse(at) && Date.parse(at) <= to;
 }
 
-/** The complete sweeps during which the record had this state, and whether a baseline certainly stored it. */
 function sweepsOf(
   { sweeps, baselines }: RunRecord,
   { at, id }: MutationLine,

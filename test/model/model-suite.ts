@@ -17,7 +17,6 @@ const path = process.env['MODEL_PATH'];
 /** Far more than any machine needs, so that a slow machine fails no test. */
 const MS_PER_RUN = 10_000;
 
-/** `sabotage` may change the options of the sweeps. */
 export function describeModel(lists: readonly BuiltInList[], { sabotage }: { sabotage?: Sabotage } = {}): void {
   const redis = useRedis();
   const seed = SEED === 'random' ? Math.floor(Math.random() * 0x7fff_0000) : Number(SEED);

@@ -15,7 +15,6 @@ import { scenarios, type Scenario } from './scenario.js';
 
 let workspaces = 0;
 
-/** Runs a scenario and returns what is wrong; empty if nothing is. */
 export async function violationsOf(
   { redis, keys }: Pick<TestRedis, 'redis' | 'keys'>,
   scenario: Scenario,
@@ -33,7 +32,6 @@ export interface ModelRuns {
   lists: readonly BuiltInList[];
   runs: number;
   seed: number;
-  /** The path of a reported failure: only this run is repeated and shrunk further. */
   path?: string | undefined;
   /** For controls: the failure is not shrunk. */
   sabotage?: Sabotage;
@@ -49,7 +47,6 @@ export interface ModelFailure {
 /** Concurrent runs: while one waits for Redis, another computes. */
 const SHARDS = 4;
 
-/** The first run that fails, shrunk; null if none fails. */
 export async function findFailure(redis: TestRedis, options: ModelRuns): Promise<ModelFailure | null> {
   await loadScripts(redis.redis);
   const shards = options.path === undefined ? SHARDS : 1;
@@ -63,9 +60,7 @@ export async function findFailure(redis: TestRedis, options: ModelRuns): Promise
 }
 
 interface Found {
-  /** The seed of the shard that failed first. */
   by: number | null;
-  /** The time of that failure; ms. */
   since: number;
 }
 

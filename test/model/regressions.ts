@@ -1,7 +1,6 @@
 /** Runs that failed in the past, each shrunk: what went wrong, and the scenario that showed it. */
 import type { Scenario, Step } from './scenario.js';
 
-/** A list without faults, and the default configuration. */
 const CALM: Omit<Scenario, 'list' | 'steps'> = {
   withoutIds: false,
   seed: 0,

@@ -9,10 +9,8 @@ import type { Scenario } from './scenario.js';
 export interface CompleteSweep {
   sweepId: string;
   mode: 'baseline' | 'changes';
-  /** ms */
   startedAt: number;
   endedAt: number;
-  /** Ids of existing records that were hidden from this sweep. */
   hidden: ReadonlySet<string>;
   summary: SweepSummary;
 }
@@ -27,18 +25,14 @@ export interface IntendedEvent {
 export interface RunRecord {
   scenario: Scenario;
   journal: readonly JournalLine[];
-  /** The log, in order. */
   events: readonly ChangeEvent[];
   intended: readonly IntendedEvent[];
   sweeps: readonly CompleteSweep[];
   /** Periods in which the next complete sweep is a baseline; ms. */
   baselines: readonly { from: number; to: number }[];
-  /** Times of schema changes; ms. */
   driftedAt: readonly number[];
-  /** Outcomes that no sweep may have. */
   unexpected: readonly string[];
   end: {
-    /** The records of the list, as the API renders them. */
     truth: ReadonlyMap<string, CrmRecord>;
     records: ReadonlyMap<string, SerialisedRecord>;
     membership: Membership;

@@ -30,7 +30,6 @@ import { HINT } from '../../src/crm/hint.js';
 export interface RunContext {
   redis: Redis;
   keys: Keys;
-  /** Used by this run only. */
   workspace: string;
   sabotage?: Sabotage;
 }
@@ -66,12 +65,10 @@ class Run {
   readonly #context: RunContext;
   readonly #time = new ModelTime();
   readonly #crm: ModelCrm;
-  /** For operator commands and for the test's own reads. */
   readonly #store: SweepStore;
   readonly #aims: AimQueue;
   /** Of the process that ended last: it goes on with what it has learned, unless it died. */
   #kept: Reader | null = null;
-  /** Changed records that other lists tell about later. */
   #late: readonly string[] = [];
   readonly #options: SweepOptions;
   readonly #intended: IntendedEvent[] = [];
@@ -118,7 +115,6 @@ class Run {
     else if (this.#isBaselined && step.do === 'drift') this.#drift(step.how);
   }
 
-  /** Ends faults and changes. From now on every sweep must be complete, and everything must be reported. */
   async stopChanges(): Promise<void> {
     this.#crm.stopChanges();
     this.#time.advance(LEFT_ALONE_MS);
@@ -270,7 +266,6 @@ class Run {
     return kept;
   }
 
-  /** Changes, and what other lists tell about them. */
   async #live(acts: readonly ActName[]): Promise<void> {
     const before = this.#journalLength;
     this.#crm.act(acts);
@@ -307,7 +302,6 @@ class Run {
     if (mode === 'baseline' && baseline !== undefined) baseline.to = Math.min(baseline.to, endedAt);
   }
 
-  /** Lets the lease of a dead or stalled process expire. */
   async #expireLease(): Promise<void> {
     const { redis, keys, workspace } = this.#context;
     if ((await redis.del(keys.lease(workspace, this.#scenario.list))) > 0) this.#time.advance(LEASE_MS);
@@ -327,7 +321,6 @@ class Run {
     this.#unexpected.push(`a sweep ended with ${code ?? 'an error'}: ${messageOf(error)}`);
   }
 
-  /** The store, which records every event before it is written. */
   #recordingEvents(store: SweepStore, shown: ReadonlyMap<string, UncheckedRecord>): SweepStore {
     const intend = (event: ChangeEvent | null, digest?: string): void => {
       if (event === null) return;
@@ -366,7 +359,6 @@ function withLongLeases(store: SweepStore): SweepStore {
   };
 }
 
-/** Nothing changed and nothing is undecided: another sweep would give the same result. */
 function isUneventful(last: CompleteSweep | undefined, quietSince: number): boolean {
   if (last === undefined || last.startedAt < quietSince || last.mode === 'baseline') return false;
   const { summary } = last;

@@ -12,16 +12,12 @@ export interface Scenario {
   /** Rows of history and activity have no id. */
   withoutIds: boolean;
   seed: number;
-  /** Records of the list at the start. */
   size: number;
   rendering: Partial<Behaviour>;
-  /** For each fault, the share of requests that it affects. */
   apiFaults: Partial<Record<ScheduledFault, number>>;
   /** Mutations after every page until the end of the steps. */
   churn: number;
-  /** Attempts per page. */
   attempts: number;
-  /** Null: none are used. */
   shortcuts: ModelShortcuts | null;
   config: ModelConfig;
   steps: readonly Step[];
@@ -47,12 +43,10 @@ export type Step =
   /** A sweep. If its process stalls, its lease expires and another process takes over. */
   | { do: 'sweep'; fault: ProcessFault | null; meanwhile: readonly ActName[]; takeoverFault: ProcessFault | null }
   | { do: 'wait'; ms: number }
-  /** The list waits for its next sweep, and its shortcuts are used meanwhile. */
   | { do: 'watch'; ms: number; fault: ProcessFault | null; meanwhile: readonly ActName[] }
   | { do: 'hint'; which: Hint; nth: number }
   | { do: 'resync' }
   | { do: 'accept' }
-  /** Hides one record from the next complete sweeps, as a lagging replica would. */
   | { do: 'hide'; nth: number }
   | { do: 'drift'; how: Drift };
 

@@ -23,7 +23,6 @@ export class ModelTime {
     for (const { wake } of due) wake();
   }
 
-  /** A sleep advances the time at once. */
   readonly autoAdvancing: Clock = {
     now: this.now,
     sleep: (ms) => {
@@ -32,7 +31,6 @@ export class ModelTime {
     },
   };
 
-  /** A sleep lasts until something else advances the time. */
   readonly waiting: Clock = {
     now: this.now,
     sleep: (ms, signal) =>

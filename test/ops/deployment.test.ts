@@ -73,11 +73,8 @@ const manifests = parseAllDocuments(await read('ops/kubernetes.yml')).map((one) 
 const manifest = (kind: string): Kubernetes => manifests.find((one) => one.kind === kind)!;
 const pod = manifest('Deployment').spec.template.spec;
 const container = pod.containers[0]!;
-/** The limit of a stop, in seconds, as the code has it. */
 const stopLimit = Number(/STOP_LIMIT_MS = (\d+)_000/.exec(await read('src/cli/io.ts'))?.[1]);
-/** The port of the page where the configuration names none. */
 const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/app/http.ts'))?.[1]);
-/** The environment of the service in docker-compose.yml with values for the variables that a person sets. */
 const environment = {
   ...compose.services['changefeed']!.environment,
   REDIS_URL: compose.services['changefeed']!.environment!['REDIS_URL']!.replace('${REDIS_PASSWORD}', 'redis-password'),
@@ -88,7 +85,6 @@ const environment = {
   LOG_LEVEL: 'info',
 };
 
-/** Every process that the files start: the arguments of the command line. */
 const commands = [
   JSON.parse(/^CMD (.*)$/m.exec(dockerfile)![1]!) as string[],
   ...[compose, roles]

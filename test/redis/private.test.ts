@@ -42,7 +42,6 @@ async function open(options: Partial<Parameters<typeof openRedis>[0]> = {}): Pro
   return redis;
 }
 
-/** Processes that have the directory open, and the address they share. */
 async function owners(count: number) {
   const started = Array.from({ length: count }, () => spawnScript(ownerScript, { args: [stateDir] }));
   const lines = await Promise.all(started.map((owner) => owner.waitForLine(/^open/)));

@@ -24,7 +24,6 @@ const linesOf = ({ stderr }: TestProcess): Line[] =>
     .map((line) => JSON.parse(line) as Line);
 const logged = (service: TestProcess, message: RegExp): Line[] =>
   linesOf(service).filter(({ msg }) => message.test(msg));
-/** The messages of all warnings and errors. */
 const alarms = (service: TestProcess): string[] =>
   linesOf(service)
     .filter(({ level }) => level === 'warn' || level === 'error')
@@ -84,13 +83,11 @@ describe.skipIf(redisBinary === undefined)('redis trouble', { timeout: 240_000 }
       run: (args: readonly string[]) => folder.run(args, env),
     };
   }
-  /** A CRM, a Redis that can be spoilt, and the folder of a service that uses both. */
   async function spoilt(options?: Parameters<typeof folderOf>[2]) {
     const [crm, redis] = await Promise.all([startOtherCrm(), startPrivateRedis()]);
     const [admin, folder] = await Promise.all([commandsTo(redis), folderOf(crm, redis, options)]);
     return { crm, redis, admin, folder };
   }
-  /** A running service whose lists have their baselines. */
   async function running(folder: { start: () => TestProcess }): Promise<TestProcess> {
     const service = folder.start();
     await service.waitForLine(/changefeed is running/);

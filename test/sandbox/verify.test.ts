@@ -180,7 +180,6 @@ test('verify: a removal is expected after two complete walks that are far enough
   expect(scoreEvents({ journal: twice, events: [] }).byVerb.deleted).toEqual({ expected: 1, found: 0 });
   const events = [eventOf({ type: 'crm.person.deleted', before: A, after: null, second: 14 })];
   expect(scoreEvents({ journal: twice, events })).toMatchObject({ found: 1, falseEvents: 0 });
-  // Too early is not false: it was gone.
   expect(scoreEvents({ journal: once, events })).toMatchObject({ expected: 0, falseEvents: 0 });
 });
 

@@ -27,7 +27,6 @@ describe('the request budget', () => {
     for (let at = 0; at < entries.length; at += 2) grants.set(`${workspace} ${entries[at]}`, Number(entries[at + 1]));
   }
 
-  /** Never stops asking until the signal aborts. */
   async function takeForever(own: SharedBudget, stop: AbortSignal): Promise<void> {
     while (!isAborted(stop)) await own.take({ ...WALK, signal: AbortSignal.any([stop]) });
   }
@@ -39,7 +38,6 @@ describe('the request budget', () => {
     const takers = Array.from({ length: 4 }, () => budget(limits)).flatMap((own) =>
       Array.from({ length: 10 }, () => takeForever(own, stop.signal)),
     );
-    // Two whole windows in a row.
     await eventually(async () => {
       await record(grants);
       expect(fullest(grants, 6_000)).toBeGreaterThanOrEqual(0.98 * 200);
@@ -168,7 +166,6 @@ describe('the request budget', () => {
     expect(granted).toMatchObject({ requests: 1 });
   });
 
-  /** After the pause of a millisecond. */
   async function eventuallyGranted(take: () => Promise<WindowAnswer>): Promise<WindowAnswer> {
     for (;;) {
       const answer = await take();

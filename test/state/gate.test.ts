@@ -15,7 +15,6 @@ const entry = (group: string | null, n: number, more: Partial<NewEntry> = {}): N
 const gateOf = (): RecordGate => createRecordGate(test.redis, test.keys);
 const enter = (gate: RecordGate, entries: readonly NewEntry[], source = WS): ReturnType<RecordGate['enter']> =>
   gate.enter(SUB, { workspace: WS, source, readAt: null, entries });
-/** A run that holds the lock of its job, as BullMQ gives it. */
 async function run({ group, id }: NewEntry, token = TOKEN): Promise<Claim> {
   await test.redis.set(test.keys.jobLock(SUB, id), token);
   return { workspace: WS, group, id, token };

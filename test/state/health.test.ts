@@ -8,7 +8,6 @@ const test = useRedis();
 let health: HealthStore;
 beforeEach(() => (health = createHealthStore(test.redis, test.keys)));
 
-/** Notes a failure `days` after the first one. */
 function fail(
   days: number,
   { succeeded = 0, after = 5 }: { succeeded?: number; after?: number } = {},

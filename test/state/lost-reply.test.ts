@@ -9,7 +9,6 @@ import { startRedisProxy } from '../support/redis-proxy.js';
 
 const test = useRedis();
 
-/** A client that loses the reply to the call, connects again and sends its command again. */
 async function losingReplies() {
   const proxy = await startRedisProxy(test.url);
   const redis = new Redis(proxy.url, { maxRetriesPerRequest: null, retryStrategy: () => 1 });

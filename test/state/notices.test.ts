@@ -110,7 +110,6 @@ describe('notices', () => {
   it('notice: the end of a problem is one event, when no process has seen the problem for a while', async () => {
     const [one, other] = [watching(), watching()];
     for (let turn = 0; turn < 3; turn += 1) await Promise.all([one.look(late('people')), other.look(late('people'))]);
-    // The other one still sees it.
     for (let turn = 0; turn < 6; turn += 1) await Promise.all([one.look(), other.look(late('people'))]);
     expect(await events()).toHaveLength(1);
     for (let turn = 0; turn < 6; turn += 1) await Promise.all([one.look(), other.look()]);

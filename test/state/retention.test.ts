@@ -9,7 +9,6 @@ const NOW = Date.parse('2026-03-20T12:00:00.000Z');
 describe('the retention of the log', () => {
   const redis = useRedis();
 
-  /** One event a minute, the newest a minute ago. */
   async function minutes(count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, (_, index) => `${NOW - (count - index) * MINUTE}-0`);
     const pipeline = redis.redis.pipeline();
@@ -99,7 +98,6 @@ describe('the retention of the log', () => {
     expect(await left()).toEqual(ids.slice(2));
   });
 
-  /** Ten events; `slow` has read the second, `quick` the ninth; at most five are kept. */
   async function readUnequally() {
     const ids = await minutes(10);
     await reads('slow', ids[1]!);
@@ -118,7 +116,6 @@ describe('the retention of the log', () => {
     const { ids, trimFor } = await readUnequally();
     expect(await trimFor('slow')).toEqual({ droppedOffsets: [], dropped: 5, missedBy: ['slow'] });
     expect(await left()).toEqual(ids.slice(5));
-    // Reported once: nothing more is removed now.
     expect(await trimFor('slow')).toEqual({ droppedOffsets: [], dropped: 0, missedBy: [] });
   });
 

@@ -33,7 +33,6 @@ async function remember(): Promise<() => Promise<void>> {
   };
 }
 
-/** One person whose name is edited, swept by a process. */
 function swept(guard: StateGuard) {
   const api = listedApi([{ id: 'p1', 이름: 'first' }]);
   const store = storeOf(guard);
@@ -62,7 +61,6 @@ async function moveServer(): Promise<void> {
   await test.redis.set(key, JSON.stringify({ ...state, server: 'another' }));
 }
 
-/** An offset of a subscription, as a reader stores it. */
 async function storeOffset(logId: string): Promise<void> {
   await test.redis.hset(test.keys.readers(W), 's', '0');
   await test.redis.hset(test.keys.offsets('s'), W, logId);
@@ -96,7 +94,6 @@ describe('rewound: another server', () => {
       const { epoch, epochSince } = guard.state(W)!;
       expect(epoch).toBeGreaterThan(before.epoch);
       expect(epochSince! >= before.epochSince!).toBe(true);
-      // Its lease has ended with the epoch before.
       await change('second');
       expect((await said()).map(([verb, name, sequence]) => [verb, name, epochOfSequence(sequence)])).toEqual([
         ['updated', 'second', epoch],
@@ -122,7 +119,6 @@ describe('rewound: another server', () => {
     await moveServer();
     await change('second');
     expect(compareLogIds(await lastId(), FAR)).toBeGreaterThan(0);
-    // An offset above the end of the log says that its end is gone.
     expect((await said()).map(([verb]) => verb)).toEqual(['rewound', 'updated']);
     expect(Date.parse(guard.state(W)!.rewound!.from)).toBeLessThanOrEqual(Date.now());
   });

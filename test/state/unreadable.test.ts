@@ -54,7 +54,6 @@ const sweep: KeyOf = (of) => of.sweep('acme', 'todo');
 const notices: KeyOf = (of) => of.notices('acme');
 const OPEN = 'open list.late list:todo';
 
-/** Where a value of the kind is, and what reads it. The place is a field of a hash or the Redis type of the key. */
 const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read[]]> = {
   'the report of a process': [
     (of) => of.process('one'),

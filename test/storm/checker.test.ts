@@ -10,7 +10,6 @@ const of = (sequence: number, about: Partial<StormEvent> = {}): StormEvent => {
   return { subscription: 'ordered', record: 'r1', sequence, replay: false, ...about };
 };
 
-/** A journal written by the test, with one line per 100 ms. */
 class Journal {
   readonly #entries: JournalEntry[] = [];
   #runs = 0;

@@ -19,9 +19,7 @@ import type { StormSubscription } from './plan.js';
 export interface StormFacts {
   lines: readonly Line[];
   subscriptions: readonly StormSubscription[];
-  /** The events that each subscription must have handled, or have among its dead letters. */
   expected: readonly StormEvent[];
-  /** Dead letters at the end. */
   dead: readonly StormEvent[];
   /** How long a process must have been away at least before its events may be taken over. */
   awayMs: number;
@@ -107,7 +105,6 @@ function absencesOf(lines: readonly Line[]): Absence[] {
   return absences;
 }
 
-/** Whether the run's process was killed, or was away for long enough, between the run's begin and `then`. */
 function wasAway({ pid, from, until, killed }: Absence, run: Run, then: number, awayMs: number): boolean {
   if (pid !== run.pid || from > then || until < run.beganAt) return false;
   return killed || Math.min(until, then) - from >= awayMs;
@@ -171,7 +168,6 @@ class Checker {
     this.#last.set(nameOf(run), run);
   }
 
-  /** One more run of the same event. */
   #continueLife(run: Run, group: Group, { key, last }: Life): void {
     this.#repeats += 1;
     if (last.outcome === 'failed' || last.outcome === 'aborted') return;
@@ -181,7 +177,6 @@ class Checker {
     }
   }
 
-  /** The first run of an event, or the first after its life has ended. */
   #startLife(run: Run, group: Group): void {
     const key = keyOf(run);
     if (group.life !== null && !this.#isOver(group.life, group)) {

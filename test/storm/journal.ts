@@ -5,7 +5,6 @@
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 
-/** One event for one subscription. */
 export interface StormEvent {
   subscription: string;
   record: string;

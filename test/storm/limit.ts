@@ -5,9 +5,7 @@ import { withinTime } from '../../src/runtime/clock.js';
 const LIMIT_MS = 45_000;
 
 export interface Limit {
-  /** @defaultValue 45000 */
   ms?: number;
-  /** What is known about the processes, for the message. */
   state: () => string;
 }
 

@@ -5,9 +5,7 @@ import { seeded, type EventSpec } from '../support/fan-out.js';
 export interface StormSize {
   events: number;
   records: number;
-  /** Processes that run handlers. */
   handlers: number;
-  /** For how long faults are applied. */
   stormMs: number;
 }
 
@@ -34,9 +32,7 @@ export const SUBSCRIPTIONS: readonly StormSubscription[] = [
 ];
 
 export type Fault =
-  /** SIGKILL, then a new process at once. */
   | { kind: 'kill'; role: Role; slot: number }
-  /** SIGTERM, then a new process at once. */
   | { kind: 'restart'; role: Role; slot: number }
   /** SIGSTOP for longer than the lock, then SIGCONT or SIGKILL. `replaced`: a new process takes its slot meanwhile. */
   | { kind: 'freeze'; role: Role; slot: number; forMs: number; thenKill: boolean; replaced: boolean }
@@ -116,7 +112,6 @@ export type Action =
   | { kind: 'hang' }
   | { kind: 'refuse' };
 
-/** What the nth run of an event does. `refuse` is a permanent error; one event in a hundred is refused in every run. */
 export function actionOf(
   seed: number,
   event: { subscription: string; record: string; sequence: number },

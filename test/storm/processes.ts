@@ -16,7 +16,6 @@ const LOG_LINES = 15;
 interface Slot {
   role: Role;
   process: TestProcess;
-  /** A fault is being applied. */
   busy: boolean;
 }
 
@@ -26,7 +25,6 @@ export class StormProcesses {
   readonly #task: Omit<StormTask, 'role' | 'selfFault'>;
   readonly #slots: Slot[] = [];
   readonly #all = new Map<TestProcess, Role>();
-  /** Processes that stopped themselves and that are or will be continued. */
   readonly #continued = new Set<number>();
   readonly #watching = new AbortController();
   readonly #counts: Record<string, number> = {};
@@ -75,12 +73,10 @@ export class StormProcesses {
     return new Set([...this.#all.keys()].map(({ pid }) => pid));
   }
 
-  /** Processes that are launched from now on do not kill or stop themselves. */
   calm(): void {
     this.#calm = true;
   }
 
-  /** Ends every process as a deployment would. Returns what went wrong. */
   async stop(): Promise<string[]> {
     this.#isStopping = true;
     const ends = [...this.#all.keys()].map(async (process) => {
@@ -94,7 +90,6 @@ export class StormProcesses {
     return unclean;
   }
 
-  /** The last lines of each process, for the message of a wait that took too long. */
   state(): string {
     return [...this.#all.keys()].map((process) => this.#stateOf(process)).join('\n');
   }
@@ -150,7 +145,6 @@ export class StormProcesses {
     return [`process ${pid} (${this.#all.get(process) ?? 'ended'}):`, ...lines].join('\n  ');
   }
 
-  /** Replaces processes that killed themselves, and continues those that stopped themselves. */
   async #replaceEnded(): Promise<void> {
     const { signal } = this.#watching;
     while (!signal.aborted) {

@@ -24,7 +24,6 @@ export interface StormTask {
   file: string;
   role: 'handle' | 'dispatch';
   selfFault: SelfFault | null;
-  /** The control: no gate. */
   ungated: boolean;
 }
 
@@ -118,7 +117,6 @@ async function watchStarvation(): Promise<never> {
   }
 }
 
-/** Shown if this process does not end. */
 const say =
   (level: string) =>
   (facts: object, message: string): void =>

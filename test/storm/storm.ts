@@ -22,14 +22,11 @@ export interface StormOptions {
   /** A server of its own: the storm restarts it. */
   redis: Pick<PrivateRedis, 'url' | 'kill' | 'restart'>;
   plan: StormPlan;
-  /** The control: processes without the gate. */
   ungated?: boolean;
 }
 
 export interface StormResult extends CheckResult {
-  /** The faults applied to processes and queues, counted by kind. */
   faults: Record<string, number>;
-  /** Processes that did not end cleanly. */
   unclean: string[];
   /** The journal. It is deleted when there was no violation, or when violations were expected. */
   file: string;
@@ -83,7 +80,6 @@ class Storm {
   readonly #counts: Record<string, number> = {};
   readonly #startedAtMs = systemClock.now();
   #appended = 0;
-  /** What `finish` waits for. */
   #doing = 'in the storm';
   #restarting: Promise<void> = Promise.resolve();
   readonly #retries = new Map<string, number>();
@@ -114,7 +110,6 @@ class Storm {
     return { ...this.#counts, ...this.processes.counts };
   }
 
-  /** Returns the events that must have been handled when it is over. */
   async run(): Promise<readonly StormEvent[]> {
     const { size, faults, events } = this.#plan;
     for (const { name: subscription } of SUBSCRIPTIONS) {
@@ -234,7 +229,6 @@ class Storm {
     );
   }
 
-  /** Waits until every event is handled or dead, or until there is no more progress. */
   async #finish(): Promise<void> {
     let size = 0;
     let grewAt = systemClock.now();
@@ -267,7 +261,6 @@ class Storm {
     return left === null;
   }
 
-  /** What must still happen; null when all is done. */
   async #left(): Promise<string | null> {
     const tail = await this.#deps.log.tail(WORKSPACE);
     for (const { name, whenDead } of SUBSCRIPTIONS) {

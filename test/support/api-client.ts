@@ -10,11 +10,8 @@ export const TOKEN = 'tok-5f0c/1e+9b=d2a7';
 
 export interface ClientUnderTest {
   api: ReadApi;
-  /** The waits between attempts, in ms. */
   waits: number[];
-  /** `take`, and `pause` with its length, in order. */
   budget: string[];
-  /** Every log line as facts with its message. */
   logged: object[];
   tried: ObservedTry[];
 }

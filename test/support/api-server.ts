@@ -4,13 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export interface Running extends AsyncDisposable {
-  /** The part of the URL before `/v2`. */
   readonly baseUrl: string;
   readonly host: string;
 }
 
 export interface ApiServer extends Running {
-  /** Every request so far, oldest first. */
   readonly requests: readonly IncomingMessage[];
 }
 
@@ -21,7 +19,6 @@ export interface Reply {
   body?: unknown;
 }
 
-/** Answers the n-th request (from 0) with the result of `reply`. */
 export async function startApiServer(reply: (request: IncomingMessage, n: number) => Reply): Promise<ApiServer> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {

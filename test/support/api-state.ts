@@ -18,7 +18,6 @@ export interface Difference {
   id: string;
   before: Fields | null;
   after: Fields | null;
-  /** Names of the fields that differ, except timestamps. */
   fields: string[];
 }
 

@@ -20,7 +20,6 @@ const ARGUMENTS = [
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
 
-/** Null where no Chromium is installed (`.ci/ensure-chromium` installs one). */
 export const CHROMIUM = findChromium();
 
 export interface PageOptions {
@@ -35,7 +34,6 @@ export interface OpenedPage {
   complaints: string[];
 }
 
-/** Call it once at the top of a file. */
 export function useBrowser(): (url: string, options?: PageOptions) => Promise<OpenedPage> {
   let started: Promise<Browser> | undefined;
   afterAll(async () => (await started)?.close());
@@ -65,7 +63,6 @@ interface AxeResult {
   violations: { id: string; impact: string | null; nodes: { html: string; failureSummary?: string }[] }[];
 }
 
-/** What axe finds serious or critical on the page as it is now. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // Evaluated by the debugger: the content security policy of the page does not apply to it.

@@ -14,9 +14,7 @@ export interface Chain {
   url: string;
   token: string;
   receiver: Receiver;
-  /** The configuration of one workspace and one webhook to the receiver, as data. */
   config(interval: string, prefix: string): object;
-  /** Every delivery so far, in the order of arrival, repeats included. */
   deliveries(): ChangeEvent[];
   /** The deliveries of record changes, without derived events. */
   changes(): ChangeEvent[];
@@ -70,7 +68,6 @@ export function expectedEvent({ list, id, before, after, fields }: Difference): 
   return { type: `crm.${descriptorOf(list).object}.${verb}`, subject: id, before, after, fields };
 }
 
-/** An event, reduced to the properties of `expectedEvent`. */
 export function saidBy({ type, subject, data }: ChangeEvent): object {
   return {
     type,

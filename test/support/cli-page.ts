@@ -7,7 +7,6 @@ import { buildProgram } from '../../src/cli/program.js';
 
 const PAGE = new URL('../../docs/cli.md', import.meta.url);
 
-/** Prints and asks nothing. */
 export const quietIo: Io = {
   out: () => undefined,
   err: () => undefined,
@@ -27,7 +26,6 @@ for (const command of program.commands) (await loadCommand(command.name()))(comm
 
 export const commandNames = program.commands.map((command) => command.name());
 
-/** The expected page: hand-written text unchanged, generated parts from the commands. */
 export function cliPage(): string {
   return readFileSync(PAGE, 'utf8').replace(
     /(<!-- options: ([\w-]+) -->\n)[^]*?(<!-- end -->)/g,
@@ -41,7 +39,6 @@ function commandText(name: string): string {
   return `\n\`\`\`\n${command.helpInformation().trimEnd()}\n\`\`\`\n`;
 }
 
-/** The example after `<!-- shape: … -->`. */
 export function promisedShape(name: 'sweep' | 'status'): unknown {
   const found = new RegExp(`<!-- shape: ${name} -->\n\`\`\`json\n([^]*?)\n\`\`\``).exec(readFileSync(PAGE, 'utf8'));
   return shapeOf(JSON.parse(found?.[1] ?? 'null'));

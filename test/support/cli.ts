@@ -31,7 +31,6 @@ export interface CliRun {
 
 export interface CliFolder {
   cwd: string;
-  /** Starts `changefeed …` there. */
   start(
     args: readonly string[],
     env?: Readonly<Record<string, string | undefined>>,
@@ -42,7 +41,6 @@ export interface CliFolder {
    * by a signal.
    */
   call(args: readonly string[], env?: Readonly<Record<string, string>>, io?: Partial<Io>): Promise<CliRun>;
-  /** Runs it to its end in a process. */
   run(
     args: readonly string[],
     env?: Readonly<Record<string, string | undefined>>,

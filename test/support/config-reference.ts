@@ -13,11 +13,8 @@ type Json = Record<string, unknown>;
 
 interface Section {
   title: string;
-  /** Text under the title. */
   text?: string;
-  /** The declaration of the options: a schema, its shape, or an interface. */
   name: string;
-  /** A whole configuration in which these options have these values. */
   around: (options: Json) => Json;
 }
 
@@ -211,7 +208,6 @@ export function isObject(allowed: string): boolean {
   return allowed.startsWith('an object ');
 }
 
-/** Formats values as code, and leaves words as they are. */
 function code(text: string): string {
   return text.replace(/'[^']*'|\['[^']*'\]|\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b/g, (value) => `\`${value}\``);
 }

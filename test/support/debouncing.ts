@@ -13,7 +13,6 @@ export const NOT_TODAY: Settling = { stillMs: 3_600_000, atMostMs: 36_000_000 };
 
 export const changes = (...sequences: number[]): ChangeEvent[] =>
   sequences.map((sequence) => changeEvent({ record: 'r1', sequence }));
-/** The id of their merged event. */
 export const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
 
 export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Subscription {
@@ -22,7 +21,6 @@ export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Su
 
 export type Debounce = RunningFanOut & { test: TestRedis };
 
-/** Starts a fan-out with its queue paused. */
 export async function start(test: TestRedis, subscription: Subscription, extras: FanOutExtras = {}): Promise<Debounce> {
   const running = await runFanOut(test, [subscription], extras);
   await running.queues.of('s').pause();
@@ -40,7 +38,6 @@ export async function queue({ queues, test }: Debounce, events: readonly ChangeE
   return ids;
 }
 
-/** Queues the events, then resumes the queue. */
 export async function put(running: Debounce, events: readonly ChangeEvent[]): Promise<void> {
   await queue(running, events);
   await running.queues.of('s').resume();

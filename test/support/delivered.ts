@@ -25,7 +25,6 @@ export function eventNumber(sequence: number): number {
 
 type Stories = readonly { subject: string; sequences: readonly number[] }[];
 
-/** Every changed record has arrived, with 1, 2, 3 … */
 export function expectNoGap(stories: Stories, truth: readonly Difference[]): void {
   const without = stories.filter(({ sequences }) =>
     sequences.some((sequence, index) => eventNumber(sequence) !== index + 1),

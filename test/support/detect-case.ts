@@ -36,7 +36,6 @@ export function inputOf({ observation: seen, ...given }: DetectCase): DetectInpu
   };
 }
 
-/** The decision, and the record stored after it. */
 export function runCase(given: DetectCase): { detection: Detection; next: StoredRecord } {
   const input = inputOf(given);
   const detection = detect(input);

@@ -8,7 +8,6 @@ export const listOf = (rows: number, forms: Record<string, number> = {}): Schema
 
 export const appears = { field: '출처', from: 'absent', to: 'string' };
 
-/** Rows by their value type before, and what so many of them did. */
 export function fieldMoves(
   valueTypes: Record<string, number>,
   moved: readonly (readonly [from: string, to: string, rows: number])[],

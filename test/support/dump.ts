@@ -1,7 +1,6 @@
 /** Everything in Redis under a prefix, as text, for tests about contents that must not be stored. */
 import type { Redis } from 'ioredis';
 
-/** Key → its value as text. */
 export async function dumpOf(redis: Redis, prefix: string): Promise<Map<string, string>> {
   const dump = new Map<string, string>();
   for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {

@@ -14,7 +14,6 @@ type Examples = ReadonlyMap<string, ChangeEvent>;
 
 const ALL_TYPES: readonly string[] = [...EVENT_TYPES, ...NOTICE_TYPES];
 
-/** When an event of the verb is emitted. */
 const WHEN: Readonly<Record<Verb | TodoVerb, string>> = {
   created: 'A record is in the list that was not there before.',
   updated: 'A field of a record changed.',
@@ -37,7 +36,6 @@ function whenOf(type: string): string {
   return row.when;
 }
 
-/** JSON Schema of every event type. */
 export function schemaDocument(): string {
   const document = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -100,7 +98,6 @@ function messageOf(type: string, examples: Examples): Json {
   };
 }
 
-/** Headers of the handler `webhook`. */
 const SIGNED: Json = {
   headers: {
     type: 'object',
@@ -113,7 +110,6 @@ const SIGNED: Json = {
   },
 };
 
-/** docs/events.md */
 export async function eventsPage(examples: Examples): Promise<string> {
   const parts = [
     INTRODUCTION,
@@ -192,7 +188,6 @@ async function exampleOf(type: string, examples: Examples): Promise<string> {
   return [`### ${type}`, whenOf(type), `\`\`\`json\n${json}\`\`\``].join('\n\n');
 }
 
-/** As GitHub makes it from the heading. */
 function anchorOf(heading: string): string {
   return heading.replaceAll('.', '');
 }

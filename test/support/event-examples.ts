@@ -36,10 +36,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const WATCH = { timeZone: 'Asia/Seoul', dueSoonMs: 24 * HOUR_MS };
 /** Enough rows for a change of the schema, few enough that a person in the examples has a short story. */
 const SIZES = { people: 24, organizations: 12, memos: 12, todos: 12, history: 12, activity: 12 };
-/** Lists whose rows never change in the sandbox. */
 const GROWING = ['history', 'activity'] as const;
 
-/** An event of every type, in the order of the catalogue. */
 export async function eventExamples(redis: TestRedis): Promise<Map<string, ChangeEvent>> {
   const found = [...(await eventsOfALife(redis)), ...(await noticeExamples(redis))];
   const all = [...EVENT_TYPES, ...NOTICE_TYPES].map((type) => [type, bestOf(found, type)] as const);
@@ -150,11 +148,8 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
 }
 
 interface Shown {
-  /** Lists whose first row has other content. */
   edited: Set<string>;
-  /** Lists whose second row is missing. */
   hidden: Set<string>;
-  /** Every row has one field more. */
   drifted: boolean;
 }
 

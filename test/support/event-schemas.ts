@@ -109,7 +109,6 @@ const notice = z.strictObject(aboutAProblem);
 const noticeOfTheEnd = z.strictObject({ ...aboutAProblem, problem: z.enum(PROBLEM_KINDS) });
 expectTypeOf<z.output<typeof notice | typeof noticeOfTheEnd>>().toExtend<Notice>();
 
-/** The data of the feed's own events. */
 const ofTheFeed = (type: string) =>
   z.strictObject({
     before: z.null(),
@@ -153,14 +152,12 @@ const envelope = z.strictObject({
   data: z.unknown(),
 });
 
-/** The problems of an event by the schema of its verb; empty if it is valid. */
 export function problemsOf(event: ChangeEvent): string[] {
   return [envelope.safeParse(event), dataSchemaOf(event.type).safeParse(event.data)].flatMap(({ error }) =>
     (error?.issues ?? []).map(({ path, message }) => `${event.type}: ${path.join('.')} ${message}`),
   );
 }
 
-/** The schema of the data of an event type. */
 function dataSchemaOf(type: string): z.ZodType {
   return DATA[dataNameOf(type)] ?? z.never();
 }
@@ -234,7 +231,6 @@ function replace(target: object, by: object): void {
   Object.assign(target, by);
 }
 
-/** The properties with the comments of the interface that declares them. */
 function commentsOn(properties: Json, declaredBy: string): Json {
   const docs = optionDocs('events/types.ts', declaredBy).filter(
     ({ name, meaning }) => name in properties && meaning !== '',

@@ -1,7 +1,6 @@
 export interface EventuallyOptions {
   /** @defaultValue 80000: far more than any test waits on an idle machine. Shorter only where a promise is */
   timeoutMs?: number;
-  /** @defaultValue 20 */
   intervalMs?: number;
 }
 

@@ -31,7 +31,6 @@ function freeze(): Promise<never> {
   return new Promise(() => setInterval(() => undefined, 1_000));
 }
 
-/** Freezes at the n-th call of an operation. */
 const calls = new Map<string, number>();
 async function freezeAtCall(what: string): Promise<void> {
   const count = (calls.get(what) ?? 0) + 1;
@@ -78,7 +77,6 @@ const gate: typeof deps.gate = {
   },
 };
 
-/** One line per event: record, sequence, id. */
 const lineOf = ({ subject, id, data }: ChangeEvent): string => `${subject} ${data.sequence} ${id}`;
 
 const subscription = aSubscription(

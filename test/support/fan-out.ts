@@ -27,7 +27,6 @@ export interface EventSpec {
   workspace?: string;
   list?: BuiltInList;
   verb?: Verb;
-  /** Names of changed fields. */
   changed?: readonly string[];
   class?: ChangeEvent['data']['class'];
   /** Makes the event about as large as a real one. */
@@ -81,7 +80,6 @@ export function aSubscription(name: string, handle: Handle, changes: Partial<Sub
   };
 }
 
-/** Appends events to their workspaces' logs, in the order given. Returns their log ids. */
 export async function appendEvents(redis: Redis, keys: Keys, events: readonly ChangeEvent[]): Promise<string[]> {
   const ids: string[] = [];
   for (let from = 0; from < events.length; from += 1_000) {
@@ -127,7 +125,6 @@ export interface FanOutParts {
   connect: () => Redis;
 }
 
-/** The options of `createDispatcher` and `createHandlerPool`, without the subscriptions. */
 export function fanOutDeps({
   redis,
   keys,
@@ -171,7 +168,6 @@ export const openGate: RecordGate = {
   heads: () => Promise.resolve([]),
 };
 
-/** Pseudo-random numbers in [0, 1): the same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

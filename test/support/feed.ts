@@ -10,7 +10,6 @@ import { eventually, type EventuallyOptions } from './eventually.js';
 import type { OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';
 
-/** Opens it with this configuration, under the keys of the test unless it names others. It is stopped after the test. */
 export async function openFeed(
   { url, keys }: Pick<TestRedis, 'url' | 'keys'>,
   raw: object,
@@ -23,7 +22,6 @@ export async function openFeed(
   return feed;
 }
 
-/** Waits until every enabled list was read completely once. */
 export async function baselined(feed: Changefeed, options?: EventuallyOptions): Promise<void> {
   await eventually(async () => {
     const lists = (await feed.status()).workspaces.flatMap((one) => one.lists);
@@ -31,7 +29,6 @@ export async function baselined(feed: Changefeed, options?: EventuallyOptions): 
   }, options);
 }
 
-/** All events of the logs, or those that these patterns select. */
 export async function eventsOf(feed: Changefeed, types?: readonly string[]): Promise<ChangeEvent[]> {
   const events: ChangeEvent[] = [];
   for await (const { event } of feed.tail({ from: '0', follow: false, types })) events.push(event);
@@ -40,9 +37,7 @@ export async function eventsOf(feed: Changefeed, types?: readonly string[]): Pro
 
 export interface FeedOptions {
   redis: TestRedis;
-  /** @defaultValue people */
   list?: BuiltInList;
-  /** @defaultValue the system's */
   clock?: Clock;
 }
 

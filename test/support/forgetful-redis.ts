@@ -15,11 +15,8 @@ export type Loss = 'failover' | 'aof' | 'backup';
 
 export interface ForgetfulRedis {
   readonly url: string;
-  /** From now on, what is written will be lost. */
   remember(): Promise<void>;
-  /** The server ends. Nothing answers until `comeBack`. */
   die(): Promise<void>;
-  /** What answers is in the state of `remember`. */
   comeBack(): Promise<void>;
 }
 

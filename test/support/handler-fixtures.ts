@@ -46,7 +46,6 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
   return { ...base, ...overrides };
 }
 
-/** What a delivery fails with. */
 export async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
   const error: unknown = await delivery.then(
     () => new Error('expected the delivery to fail'),
@@ -69,12 +68,9 @@ export interface Reply {
 }
 
 export interface Receiver {
-  /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly port: number;
-  /** Everything that arrived, oldest first. */
   readonly received: Received[];
-  /** The number of connections, including those without a request. */
   readonly connections: () => number;
 }
 

@@ -5,15 +5,12 @@ import type { Page, ReadApi } from '../../src/api/read-api.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 export interface ListedApi extends ReadApi {
-  /** The current records. */
   records: UncheckedRecord[];
   /** Called before each page is answered; may throw, wait, or answer another page in its place. */
   before: (cursor: string | null, page: number) => Page | undefined | Promise<Page | undefined>;
-  /** The requested cursors, in order. */
   readonly asked: (string | null)[];
 }
 
-/** Two records per page by default. */
 export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): ListedApi {
   const asked: (string | null)[] = [];
   const api: ListedApi = {

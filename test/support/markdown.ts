@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Pages that are part of the project, by their path from its root. */
 export function pages(): string[] {
   const inDocs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' }).map((path) => `docs/${path}`);
   return [...readdirSync(ROOT), 'examples/README.md', ...inDocs].filter((path) => path.endsWith('.md')).sort();
@@ -38,7 +37,6 @@ export interface Link {
   anchor: string | undefined;
 }
 
-/** Links to files of the project, pictures included. */
 export function linksOf(text: string): Link[] {
   return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)
@@ -71,7 +69,6 @@ export function codeBlocksOf(page: string): CodeBlock[] {
   );
 }
 
-/** A table, without padding. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -12,20 +12,16 @@ import { handlerContext } from './handler-fixtures.js';
 import { obtainPostgres } from './postgres.js';
 
 export interface TestMirrors {
-  /** Why there is no PostgreSQL here; null when there is. */
   readonly absent: string | null;
   readonly url: string;
   readonly admin: pg.Pool;
-  /** A subscription that writes into this test's schema. */
   mirror: (options?: Partial<PostgresOptions>) => Subscription;
-  /** This test's schema as it is called, then the schema and a table in it as statements write them. */
   schemaName: () => string;
   schema: () => string;
   table: (name?: string) => string;
   rows: (columns?: string, name?: string) => Promise<unknown[]>;
 }
 
-/** Call it once at the top of a file, awaited. */
 export async function useMirrors(): Promise<TestMirrors> {
   const server = await obtainPostgres();
   const url = server.outcome === 'found' ? server.url : '';

@@ -4,7 +4,6 @@
  */
 export const isGate = process.env['TEST_PART'] === 'gate';
 
-/** In the gate only the first `count` rows. */
 export function rowsOfGate<T>(count: number, rows: readonly T[]): T[] {
   return isGate ? rows.slice(0, count) : [...rows];
 }

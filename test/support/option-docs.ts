@@ -6,7 +6,6 @@ export interface OptionDoc {
   name: string;
   required: boolean;
   meaning: string;
-  /** The text of `@defaultValue`; empty without one. */
   defaultValue: string;
 }
 

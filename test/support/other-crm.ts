@@ -9,7 +9,6 @@ import { onTestFinished } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { Reply } from './api-server.js';
 
-/** The built-in lists, and one other list. */
 type ListName = BuiltInList | 'deal';
 
 export type OtherRecord = Record<string, unknown> & { id: string };
@@ -42,12 +41,10 @@ export interface AskedPage {
 }
 
 export interface OtherCrm {
-  /** The part of the URL before `/v2`. */
   readonly url: string;
   token: string;
   /** The served lists; a test changes them in place. */
   readonly lists: Record<ListName, OtherRecord[]>;
-  /** Every request with a valid token so far. */
   readonly asked: AskedPage[];
   /** While it returns a reply, that is sent instead of the list. */
   fault: (list: ListName, cursor: string | null) => Reply | undefined;
@@ -102,7 +99,6 @@ function offsetOf(cursor: string): number {
   return (JSON.parse(Buffer.from(cursor, 'base64').toString()) as { offset: number }).offset;
 }
 
-/** UUIDs, 24 hex digits and plain numbers as text, all in one list. */
 function idOf(list: ListName, index: number): string {
   const number = list.length * 1_000 + index;
   if (index % 3 === 0) return `0198f0aa-1c00-7a10-8f01-${String(number).padStart(12, '0')}`;

@@ -71,7 +71,6 @@ export async function startPageFeed(
   };
 }
 
-/** A handler that gives up an event where `reasonOf` has a reason, and else notes its subject. */
 export function handlerOf(
   name: string,
   reasonOf: (subject: string) => string | null = () => null,
@@ -88,7 +87,6 @@ export function handlerOf(
   });
 }
 
-/** Adds events to the log as they are, also such as no sweep would make. */
 export async function appendRaw(
   { redis, keys }: Pick<TestRedis, 'redis' | 'keys'>,
   events: readonly ChangeEvent[],
@@ -98,7 +96,6 @@ export async function appendRaw(
   return ((await pipeline.exec()) ?? []).map(([, id]) => id as string);
 }
 
-/** A change of a person, with these fields of the record and these changes. */
 export function personEvent(
   record: string,
   sequence: number,

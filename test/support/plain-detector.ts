@@ -6,7 +6,6 @@ import type { ServedList } from '../../src/server/read-api/lists.js';
 import { readPage, type Fields, type PageRead, type Target } from './read-api.js';
 
 export interface Flaw {
-  /** Misses every nth change. */
   losesEvery?: number;
   /** Reports a removal at the first absence, and a new order of keys as a change. */
   hasty?: boolean;

@@ -15,11 +15,9 @@ export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** The folder of its data. */
   readonly dir: string;
   /** SIGKILL: data that is not yet on disk is lost, as in a power failure. */
   kill(): Promise<void>;
-  /** Stops it if it runs, then starts it with the same port, password and data. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -91,7 +89,6 @@ interface Started {
   ended: Promise<unknown>;
 }
 
-/** Waits until it answers, also while it loads its data. */
 async function start(dir: string, options: ServerOptions): Promise<Started> {
   const keeper = spawnKeeper(dir);
   keeper.start(options);
@@ -108,7 +105,6 @@ async function start(dir: string, options: ServerOptions): Promise<Started> {
   }
 }
 
-/** The content of `redis.json` in a state directory. */
 export function homeOf(stateDir: string): { url: string } {
   return JSON.parse(readFileSync(join(stateDir, 'redis.json'), 'utf8')) as ReturnType<typeof homeOf>;
 }

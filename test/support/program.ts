@@ -8,7 +8,6 @@ const ROOT = new URL('../../', import.meta.url);
 const SOURCES = ['src', 'workers'];
 const COMPILED = new URL('node_modules/.cache/changefeed/', ROOT);
 
-/** A program of the product at `path` (`src/cli/main`). */
 export function program(path: string): URL {
   const built = new URL(`dist/${path}.js`, ROOT);
   return isCurrent(built) ? built : new URL(`${path}.ts`, ROOT);

@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import type { Changefeed } from '../../src/app/changefeed.js';
 import { eventually } from './eventually.js';
 
-/** Waits until every list was read completely, from its first page on. */
 export async function sweptSince(feed: Changefeed, ms: number): Promise<void> {
   await eventually(
     async () => {
@@ -23,7 +22,6 @@ export async function missingIn(feed: Changefeed): Promise<string[]> {
   return missing.map(({ list, held }) => [list, ...held.map(({ what }) => `${what} held`)].join(', '));
 }
 
-/** Events that are not handled. */
 export async function pendingOf(feed: Changefeed): Promise<number> {
   const { subscriptions } = await feed.status();
   return subscriptions.reduce((sum, { lagEvents, waiting, active }) => sum + (lagEvents ?? 1) + waiting + active, 0);

@@ -61,9 +61,7 @@ export interface ReadyMadeRows {
   api: Pick<ReadApi, 'fetchPage' | 'fetchIfChanged'>;
   /** A new row in each list, and another value in the first one. Of leads, the history says who changed it. */
   change: (atMs: number) => void;
-  /** The second row of each list is gone. */
   remove: () => void;
-  /** Every row has one field more. */
   drift: () => void;
 }
 

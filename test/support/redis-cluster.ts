@@ -8,9 +8,7 @@ const SLOTS = 16_384;
 const PASSWORD = 'test-password';
 
 export interface ClusterServer extends PrivateRedis {
-  /** A connection to this server alone. */
   readonly redis: Redis;
-  /** Its name in the cluster. */
   readonly id: string;
 }
 
@@ -20,17 +18,13 @@ export interface TestCluster {
   readonly masters: readonly ClusterServer[];
   /** One of each master, in the same order; none unless asked for. */
   readonly replicas: readonly ClusterServer[];
-  /** The server that has the slot of a key now. */
   ownerOf(key: string): Promise<ClusterServer>;
   close(): Promise<void>;
 }
 
 export interface ClusterOptions {
-  /** One of each master. @defaultValue none */
   replicas?: boolean;
-  /** A server that is killed and started again has its data. @defaultValue false */
   persists?: boolean;
-  /** The URL is that of encrypted ports. @defaultValue not encrypted */
   tls?: Certificate;
 }
 

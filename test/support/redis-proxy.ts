@@ -6,9 +6,7 @@ import { onTestFinished } from 'vitest';
 export interface RedisProxy {
   /** That of Redis, through the proxy. */
   readonly url: string;
-  /** The number of connections so far. */
   readonly accepted: number;
-  /** The number of answers lost so far. */
   readonly lost: number;
   /** The current connections carry no more data, without being closed, as after a firewall dropped their state. Later ones work. */
   fallSilent(): void;

@@ -18,7 +18,6 @@ export interface WatchedRedis {
   /** Names a sentinel that is gone before the one that runs. */
   readonly url: string;
   readonly master: PrivateRedis;
-  /** The port of the server that is the master now. */
   masterPort(): Promise<number>;
   /** The replica becomes the master when it has everything that was written, and the master its replica. */
   switchOver: () => Promise<void>;

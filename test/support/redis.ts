@@ -8,7 +8,6 @@ import { Keys } from '../../src/state/keys.js';
 import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
 
 export interface TestRedis {
-  /** A connection of this test. */
   readonly redis: Redis;
   readonly url: string;
   /** Keys under a prefix that no other test uses. */
@@ -69,7 +68,6 @@ export function useRedis(): TestRedis {
   };
 }
 
-/** The events in the log of a workspace, in order. */
 export async function loggedEvents(
   { redis, keys }: { redis: Redis; keys: Keys },
   workspace = 'acme',

@@ -21,9 +21,7 @@ export interface RunningFanOut {
   pool: ReturnType<typeof createHandlerPool>;
   queues: Queues;
   dead: DeadLetters;
-  /** Appends changes of one record to the log. Returns their log ids. */
   append: (...sequences: number[]) => Promise<string[]>;
-  /** Waits until every event in the log is handled or dead. */
   settled: (timeoutMs?: number) => Promise<unknown>;
 }
 

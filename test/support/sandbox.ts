@@ -8,7 +8,6 @@ export interface Served {
   target: SandboxAddress;
 }
 
-/** A running sandbox, without a limit of requests unless one is given. */
 export async function served(options: SandboxOptions = {}): Promise<Served> {
   const sandbox = createSandbox({ people: 30, limit: null, ...options });
   onTestFinished(() => sandbox.stop());

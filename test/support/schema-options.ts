@@ -11,7 +11,6 @@ export interface SchemaOption {
   holds: boolean;
 }
 
-/** All options of a schema, without those inside a secret. */
 export function optionsIn(schema: z.core.$ZodType, path: readonly PropertyKey[] = []): SchemaOption[] {
   return layers(schema).flatMap((layer) => {
     const { def } = (layer as z.core.$ZodTypes)._zod;

@@ -12,21 +12,15 @@ import { sweptList, type SweptList } from './swept-list.js';
 
 export interface ReadPage extends Partial<Omit<SweepOptions, 'list' | 'rules'>> {
   page: number;
-  /** @defaultValue the position of the page in pages of two records */
   cursor?: string | null;
-  /** ms before now @defaultValue 0 */
   askedMsAgo?: number;
-  /** Kept cursors are answered with the list as it is now. @defaultValue true */
   isLive?: boolean;
   source?: string;
-  /** @defaultValue a lease of its own */
   token?: FencingToken;
 }
 
 export interface ShortcutCase extends SweptList {
-  /** Reads one page and commits it. */
   read: (page: ReadPage) => Promise<ShortcutResult>;
-  /** A complete sweep. */
   walk: SweptList['sweep'];
 }
 

@@ -21,12 +21,9 @@ export interface ShortcutLoop {
   walk: () => Promise<void>;
   /** Lets time pass, in steps of 100 ms, with a shortcut whenever one is due. */
   pass: (ms: number) => Promise<void>;
-  /** `created x` … in the order of the log. */
   lines: () => Promise<string[]>;
-  /** Another process takes the lease. */
   restart: () => Promise<void>;
   now: () => number;
-  /** Moves the clock; nothing is done meanwhile. */
   later: (ms: number) => void;
 }
 

@@ -28,19 +28,16 @@ export interface ExitOutcome {
 
 export interface TestProcess {
   readonly pid: number;
-  /** All output so far. */
   readonly stdout: string;
   readonly stderr: string;
   readonly exited: Promise<ExitOutcome>;
   /** The first line, of standard output or error, that matches; fails when the process ends or time is up without one. */
   waitForLine(pattern: RegExp, timeoutMs?: number): Promise<string>;
-  /** Sends the signal (default SIGKILL) and waits until the process has exited. */
   kill(signal?: NodeJS.Signals): Promise<ExitOutcome>;
 }
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-/** Starts the script with node. The caller must end the process. */
 export function startProcess(
   script: string | URL,
   { args = [], env = {}, cwd, program, terminal }: SpawnOptions = {},

@@ -71,7 +71,6 @@ export const process = (roles: readonly string[], more: object = {}): Status['pr
 export const HEALTHY_REDIS = { evictionPolicy: 'noeviction', mayEvict: false, refuses: null };
 export const ALL = process(['poll', 'dispatch', 'handle']);
 
-/** The problems of a status with these parts. */
 export function problemsWith(more: {
   lists?: ListStatus[];
   subscriptions?: SubscriptionStatus[];

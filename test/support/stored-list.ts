@@ -11,7 +11,6 @@ import { WORKSPACE, changeEvent } from './fan-out.js';
 const AT = '2026-03-02T04:10:00.000Z';
 
 export class StoredList {
-  /** For each record, the number of its events. */
   readonly sequences = new Map<string, number>();
   readonly #store: SweepStore;
   readonly #list: BuiltInList;
@@ -36,7 +35,6 @@ export class StoredList {
     await this.#commit({ checkpoint: null, summary, writes: [] });
   }
 
-  /** Each record changes once; one that is not stored is created. */
   async change(...records: readonly string[]): Promise<void> {
     const writes = records.map((record): RecordWrite => {
       const before = this.sequences.get(record);
@@ -89,7 +87,6 @@ function stored(record: string, sequence: number): RecordWrite {
   return { key: record, state: { digest: `d${sequence}`, sequence, image }, event: null };
 }
 
-/** `count` record ids. */
 export function recordNames(count: number): string[] {
   return Array.from({ length: count }, (_, n) => `r${String(n).padStart(5, '0')}`);
 }

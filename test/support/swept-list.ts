@@ -12,22 +12,17 @@ import { loggedEvents, type TestRedis } from './redis.js';
 
 export interface SweptListOptions extends Partial<Omit<RunOptions, 'rules' | 'list'>> {
   rules?: FieldRules;
-  /** @defaultValue true */
   images?: boolean;
-  /** @defaultValue todos are not watched */
   watch?: TodoWatch;
   log?: Log;
-  /** The address that the list is read from. @defaultValue none */
   source?: string;
   store?: SweepStore;
-  /** @defaultValue 1 */
   minutesLater?: number;
 }
 
 export interface SweptList {
   store: SweepStore;
   clock: Clock;
-  /** A complete sweep. */
   sweep: (options?: SweptListOptions) => Promise<SweepSummary>;
   events: () => Promise<ChangeEvent[]>;
   /** `deleted a 2`: verb, subject, sequence. */

@@ -3,13 +3,11 @@ import type { UncheckedRecord } from '../../src/crm/record.js';
 
 export interface Said {
   done?: boolean;
-  /** The due date. @defaultValue none */
   due?: string | null;
   owner?: object | null;
   team?: readonly object[];
   createdAt?: string;
   doneAt?: string | null;
-  /** The record's own change time. */
   stamp?: string;
 }
 export type Spelling = (id: string, said?: Said) => UncheckedRecord;

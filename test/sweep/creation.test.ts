@@ -207,7 +207,6 @@ describe('creations: held ones', () => {
     expect((await eventLines()).length).toBe(38);
     api.records = people(40);
     const few = { maxShare: 0.5, maxCount: 10 };
-    // Just as they were: they are left alone for ten minutes.
     expect((await sweep({ creations: few })).counts).toMatchObject({ unchanged: 40, held: 0 });
     const { count, reported = 0 } = creations(await sweep({ creations: few, minutesLater: 10 }))!;
     expect(count + reported).toBe(38);

@@ -8,7 +8,6 @@ import { eventsOf, openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
-/** It takes every request and answers none. */
 async function startSilentApi(): Promise<{ url: string; asked: () => number }> {
   let asked = 0;
   const server = createServer(() => (asked += 1));

@@ -10,7 +10,6 @@ const REMOVALS = { confirm: 2, afterMs: 0, maxShare: 1, maxCount: 0 };
 const people = (edited = '') =>
   Array.from({ length: 10 }, (_, index) => ({ id: `p${index}`, 이름: edited === `p${index}` ? '고침' : 'a' }));
 
-/** As the API sends it. */
 function emptyPage(nextCursor: string): Page {
   const text = JSON.stringify({ success: true, data: { peopleList: [], nextCursor } });
   const asked = { workspace: 'acme', host: 'crm.example', list: 'people', page: 1, now: 0, redact: String } as const;

@@ -15,7 +15,6 @@ const person = (name: string, stamp: string | null, deals = 0): UncheckedRecord 
 describe('older answers', () => {
   const redis = useRedis();
 
-  /** Sweeps once for each record, and returns the contents of the events. */
   async function sweepEach(...records: UncheckedRecord[]): Promise<string[]> {
     const api = listedApi([]);
     const { sweep, events } = sweptList(redis, api);

@@ -114,7 +114,6 @@ describe.skipIf(redisBinary === undefined)('redis failures of a sweep', () => {
     const failures = createFailureLog({ workspace, lists: ['people'], schedule, outages, log, clock });
     return {
       ...{ crm, sweep, schedule },
-      /** While a request waits for its part of the budget. */
       inTrouble: (wanted: Trouble) => void (trouble = wanted),
       failed: (error: unknown) => failures.failed('people', { error, pace: { intervalMs: 1_000 } }),
     };

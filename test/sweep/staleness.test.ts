@@ -27,7 +27,6 @@ describe('staleness: a list without changes', () => {
     const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };
     return (await readWorkspaceStatus(view, workspace)).lists[0]!;
   };
-  /** Three weeks in which something changes before every sweep. */
   async function busyWeeks(api: ListedApi, { sweep }: SweptList): Promise<void> {
     for (let round = 0; round < 42; round += 1) {
       api.records = [{ id: 'a', 이름: String(round) }, { id: 'b' }];

@@ -8,7 +8,6 @@ import { sweptList } from '../support/swept-list.js';
 
 const person = (id: string, name = id): UncheckedRecord => ({ id, 이름: name });
 
-/** Answers these pages, whatever their records. */
 function paged(api: ListedApi, pages: readonly (readonly UncheckedRecord[])[]): void {
   api.before = (cursor) => {
     const at = Number(cursor ?? 0);

@@ -18,7 +18,6 @@ const objects = (levels: number): string => nested('{"a":', '}', levels);
 describe('unreadable records:', () => {
   const redis = useRedis();
 
-  /** Serves pages of JSON texts over HTTP, each text one record. */
   const open = async () => {
     const state = { pages: [[]] as string[][] };
     const server = await startApiServer(({ url = '' }) => {

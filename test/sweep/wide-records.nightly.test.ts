@@ -13,7 +13,6 @@ const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 describe('wide records', { timeout: 240_000 }, () => {
   const redis = useRedis();
 
-  /** A workspace of one list, all of it on one page. */
   async function open(options: object = {}) {
     const crm = await startOtherCrm();
     const people: OtherRecord[] = [];

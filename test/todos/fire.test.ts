@@ -21,7 +21,6 @@ describe('due times', () => {
     const start = list.clock.now();
     const store = createTodoStore(redis.redis, redis.keys, 'acme');
     const fire = (clock: Clock = list.clock) => fireDue({ workspace: 'acme', store, clock });
-    /** A complete sweep so many hours after the last one. */
     const sweep = (shown: UncheckedRecord[], hours = 1 / 60, options: SweptListOptions = {}) => {
       api.records = shown;
       return list.sweep({ watch, minutesLater: hours * 60, ...options });

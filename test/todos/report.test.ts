@@ -11,7 +11,6 @@ import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 import { SPELLINGS, type Said, type Spelling } from '../support/todos.js';
 
-/** 10 March, 3:30 in Seoul. */
 const NOW = '2026-03-09T18:30:00.000Z';
 const DAY_MS = 86_400_000;
 const period = { timeZone: 'Asia/Seoul', sinceMs: Date.parse(NOW) - 7 * DAY_MS, nowMs: Date.parse(NOW) };

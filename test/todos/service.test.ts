@@ -13,7 +13,6 @@ import { loggedEvents, startPrivateRedis, useRedis } from '../support/redis.js';
 
 const HOUR_MS = 3_600_000;
 
-/** The verb that reports each mutation of the sandbox. */
 const VERB_OF: Readonly<Record<string, string>> = {
   'complete-todo': 'completed',
   'reopen-todo': 'reopened',
@@ -75,7 +74,6 @@ describe('todo events: a running service', () => {
       );
       expect(truth.length).toBeGreaterThanOrEqual(20);
       expect(reported).toEqual(truth);
-      // Each derived event follows its source event directly.
       for (const [at, { data }] of events.entries()) {
         if (data.derivedFrom !== undefined) expect(events[at - 1]?.id).toBe(data.derivedFrom);
       }

@@ -58,7 +58,6 @@ class History {
     await fireDue({ workspace: 'acme', store, clock: this.list.clock });
   }
 
-  /** The events since the last call. Those of due times are checked against the model. */
   async newEvents(): Promise<string[]> {
     const events = (await this.list.events()).slice(this.#seen);
     this.#seen += events.length;
@@ -73,7 +72,6 @@ class History {
     return events.map(({ type, subject }) => `${type.slice('crm.todo.'.length)} ${subject}`);
   }
 
-  /** Carries out the step if it is possible. Returns the expected events. */
   act({ todo: id, act, dueIn }: Step): string[] {
     const todo = this.todos.get(id);
     const due = dueIn === null ? null : new Date(this.list.clock.now() + dueIn * HOUR_MS + 1).toISOString();

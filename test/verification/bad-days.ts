@@ -81,7 +81,6 @@ const problem = (kind: string): Promise<void> =>
     const { problems } = await statusNow();
     if (!problems.some((one) => one.kind === kind)) throw new Error(`no problem ${kind}: ${JSON.stringify(problems)}`);
   }, WAIT);
-/** The log says so once more. */
 const saidAgain = async (words: string, act: () => Promise<void>): Promise<void> => {
   const before = service.stderr.split(words).length;
   await act();

@@ -10,7 +10,6 @@ export interface Crossing {
   seed: number;
   rounds: number;
   redisUrl: string;
-  /** Faults to combine with. @defaultValue all */
   only: readonly string[] | undefined;
   say: (text: string) => void;
 }
@@ -19,7 +18,6 @@ export interface Crossing {
 const TOO_SLOW: readonly string[] = ['rate-limited-bare', 'rate-limited-empty', 'rate-limited-html', 'page-size-1'];
 const MUTATIONS_PER_ROUND = 25;
 
-/** @returns how many sound crossings were not perfect */
 export async function crossed({ seed, rounds, redisUrl, only, say }: Crossing): Promise<number> {
   const profiles = PROFILES.filter(({ name }) => !Object.hasOwn(FAULTS, name));
   const faults = Object.keys(FAULTS).filter(

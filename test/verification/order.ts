@@ -33,7 +33,6 @@ async function launchSwitched(): Promise<StormRedis> {
   return { url, close, kill: () => Promise.resolve(), restart: switchOver };
 }
 
-/** A Redis Cluster of which another server is restarted each time. */
 async function launchMasters(): Promise<StormRedis> {
   const cluster = await launchCluster({ persists: true });
   const { url, masters } = cluster;

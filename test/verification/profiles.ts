@@ -39,7 +39,6 @@ await redis.close();
 await rm(stateDir, { recursive: true, force: true });
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** One profile after the other. @returns how many sound ones were not perfect */
 async function one(): Promise<number> {
   process.stdout.write(
     '| profile | | sweeps complete / incomplete | expected | recall | false events | order violations | repeated | delay p50 / p99 / max |\n|---|---|---|---|---|---|---|---|---|\n',

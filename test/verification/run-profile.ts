@@ -15,7 +15,6 @@ import { fastClock } from '../support/fast-clock.js';
 
 export interface ProfileRun {
   profile: string;
-  /** Further faults. */
   faults?: readonly string[];
   seed: number;
   redisUrl: string;
@@ -31,7 +30,6 @@ export interface ProfileRun {
 
 export interface ProfileScore {
   profile: string;
-  /** Sweeps that completed, and that were reported as incomplete. */
   complete: number;
   incomplete: number;
   score: Score;

@@ -22,21 +22,18 @@ import { startProcess } from '../support/spawned.js';
 
 export interface SoakOptions {
   seconds: number;
-  /** Changes per second. */
   rate: number;
   seed: number;
   /** Entries of the log that are kept, and ten times the dead letters. */
   kept: number;
 }
 
-/** What is measured, by name. */
 export type Sample = Readonly<Record<string, number>>;
 
 export interface Soaked {
   samples: Sample[];
   expected: number;
   found: number;
-  /** Events that are wrong, out of order or said twice. */
   wrong: number;
   refused: number;
 }
@@ -244,7 +241,6 @@ function numbersIn(metrics: string): Sample {
   );
 }
 
-/** Memory of Redis, and for each kind of key how many there are and how many entries they have. */
 async function numbersOf(redis: Redis): Promise<Sample> {
   const memory = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
   const numbers: Record<string, number> = { 'Redis bytes': memory };

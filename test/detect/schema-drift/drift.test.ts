@@ -34,7 +34,6 @@ describe('schema drift: an unusual move', () => {
 });
 
 describe('schema drift: one page', () => {
-  /** A page on which `moved` of `rows` rows have the field now. */
   const moving = (rows: number, moved: number, others: Record<string, string> = {}): string[] => {
     const shown = Array.from(
       { length: rows },
@@ -45,7 +44,6 @@ describe('schema drift: one page', () => {
 
   it('shows a field that moved on most of the rows that could have moved', () => {
     expect([moving(50, 26), moving(50, 25), moving(1, 1), moving(2, 1)]).toEqual([['출처'], [], ['출처'], []]);
-    // The other rows have had the field before.
     expect(moving(50, 3, { 출처: 'number' })).toEqual(['출처']);
   });
 

@@ -24,7 +24,6 @@ const routes: Routes = (app) => {
 };
 
 interface Given extends Partial<AccessOptions> {
-  /** @defaultValue `usualPort`, if it is free */
   port?: number | undefined;
   usualPort?: number;
   nowMs?: number;
@@ -274,7 +273,6 @@ describe('http server', () => {
       timeout: 120_000,
       maxConnections: 1_000,
     });
-    // The same limits, in less time.
     Object.assign(node, { requestTimeout: 300, headersTimeout: 200, timeout: 300, connectionsCheckingInterval: 50 });
     const url = new URL(await server.start());
     const socketThat = (text: string) => {

@@ -18,7 +18,6 @@ const WIDTHS = [
   { name: 'narrow, Korean, dark', viewport: NARROW, locale: 'ko-KR', colorScheme: 'dark', heading: '방금 변경된 내용' },
 ] as const;
 
-// Skipped where no Chromium is installed; .ci/ensure-chromium installs one.
 describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
   const redis = useRedis();
   const browse = useBrowser();
@@ -124,7 +123,6 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     const { url } = await open({ http: { tokens }, subscriptions: [handlerOf('orders')] });
     const { page } = await browse(`${url}/#/subscriptions`);
     await page.getByLabel('Token').waitFor();
-    // The field has the focus.
     await page.keyboard.type('not the token');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();

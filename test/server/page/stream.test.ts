@@ -58,7 +58,6 @@ async function openStreams(answers: () => Promise<LoggedEvent[]> = () => Promise
         headers: { authorization: `Bearer ${TOKENS[role]}` },
         signal: stopping.signal,
       }),
-    /** Sends so many requests over one connection. */
     send(count: number) {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);

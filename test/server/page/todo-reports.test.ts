@@ -3,7 +3,6 @@ import type { TodosReport } from '../../../src/todos/counts.js';
 import { createTodoReports } from '../../../src/server/page/todo-reports.js';
 import { eventually } from '../../support/eventually.js';
 
-/** Reports that end when the test says so. */
 function reports() {
   let now = Date.parse('2026-03-09T18:30:30.000Z');
   const begun: string[] = [];

@@ -8,7 +8,6 @@ import { useRedis } from '../../support/redis.js';
 
 const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', since: '2026-01-01T00:00:00.000Z' };
 
-// Skipped where no Chromium is installed; .ci/ensure-chromium installs one.
 describe.skipIf(CHROMIUM === null)('status page: views', () => {
   const redis = useRedis();
   const browse = useBrowser();

@@ -3,7 +3,6 @@ import type { PageAnswer } from '../../../src/sweep/shortcuts/answers.js';
 import { Plan, type PlannedPage, type PlanOptions } from '../../../src/sweep/shortcuts/plan.js';
 
 const START = Date.UTC(2026, 2, 2);
-/** Record `p7` stands on page 7. */
 const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
 const shown = (more: Partial<PageAnswer> = {}): PageAnswer => ({
   ...{ keys: ['x'], created: [], rewritten: [], left: 0, isOutdated: false, nextCursor: null, open: [] },
@@ -15,7 +14,6 @@ const swept = (pages: number, nowMs: number) => ({
   ...{ pages, startedMs: nowMs - 60_000, completedMs: nowMs, lastCursor: `c${pages}` },
 });
 
-/** A plan of a list of 20 pages, whose last page has the cursor `c20`. */
 function planned(options: Partial<PlanOptions> = {}) {
   const plan = new Plan({ requestsPerSecond: 8, intervalMs: null, ...options });
   plan.anchor(swept(20, START), START);
@@ -27,7 +25,6 @@ function planned(options: Partial<PlanOptions> = {}) {
     plan.answered(page, answer(page), clock.nowMs);
     return page.page;
   };
-  /** The pages that are read in so many seconds, in steps of 100 ms. */
   const pass = (seconds: number, answer?: Parameters<typeof read>[0]): number[] => {
     const pages: number[] = [];
     for (const endMs = clock.nowMs + 1_000 * seconds; clock.nowMs < endMs; clock.nowMs += 100) {

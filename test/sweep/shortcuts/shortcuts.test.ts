@@ -13,7 +13,6 @@ const people = (count: number): UncheckedRecord[] => Array.from({ length: count 
 const edit = (api: ListedApi, id: string, second = 5): void => {
   api.records = api.records.map((one) => (one['id'] === id ? { ...one, 등급: 'A', '수정 날짜': at(second) } : one));
 };
-/** The pages requested since the last call. */
 const asked = (api: ListedApi): (string | null)[] => api.asked.splice(0);
 
 describe('shortcuts: the tail of a list', () => {

@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PageAnswer } from '../../../src/sweep/shortcuts/answers.js';
 import { WaitingNames } from '../../../src/sweep/shortcuts/waiting-names.js';
 
-/** Not a whole second. */
 const NAMED = Date.UTC(2026, 2, 2) + 700;
 const MEMO = new Set(['crm.memo.created']);
-/** Record `p7` stands on page 7. */
 const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
 
 function waiting(ids: readonly string[], atMs = NAMED): WaitingNames {
