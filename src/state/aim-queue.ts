@@ -10,7 +10,6 @@ const SEPARATOR = ' ';
 
 export interface Aimed {
   id: string;
-  /** What named it. */
   by: string;
   /** When it was named, ms since the epoch. */
   atMs: number;
@@ -21,12 +20,8 @@ export type AimQueue = ReturnType<typeof createAimQueue>;
 /** Ids that records and hints name, per list, most recent first. Shared by all processes of a workspace. */
 export function createAimQueue({ redis, keys, workspace }: WorkspaceRedis) {
   return {
-    /**
-     * Adds ids, or moves them to the front. The oldest are dropped where there are too many.
-     * @param named.by what names them: HINT (crm/hint.ts), or the type of an event
-     */
+    /** Adds ids, or moves them to the front. @param named.by HINT (crm/hint.ts), or the type of an event */
     async add(list: ListName, ids: readonly string[], { by, atMs }: { by: string; atMs: number }): Promise<void> {
-      // The last ones are kept where there are too many.
       const kept = ids.slice(-MOST_QUEUED);
       if (kept.length === 0) return;
       const key = keys.aimed(workspace, list);

@@ -19,10 +19,7 @@ export interface StoredTask<Task = BackfillTask> {
 
 interface TaskStep {
   to: BackfillTask | null;
-  /**
-   * In the same step, one chunk of a snapshot is staged (each record at most once per snapshot; `event` is null where nothing is to be sent), or
-   * is deleted because it was `sent`. `discarded`: all that an earlier snapshot has staged or read is deleted.
-   */
+  /** A chunk staged in the same step (`event` null: nothing is to be sent), or deleted because it was `sent`. `discarded`: of an earlier snapshot. */
   staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
 }
 

@@ -137,10 +137,7 @@ function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
   return [WALK_MEMBERS, 'set', page, packKeys(keys)];
 }
 
-/**
- * A page with the same members replaces its stored one at once. With other members it waits in the walk until the sweep is
- * complete: if the sweep is abandoned, the stored members stay, and a page that is skipped must have them.
- */
+/** With other members the page waits until the sweep is complete: if it is abandoned, the stored members stay, and a skipped page must have them. */
 function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
   const forget: FieldChange = [PAGES, 'forget', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.
@@ -155,7 +152,6 @@ export const BEGIN_WALK: readonly FieldChange[] = [
   [SWEEP, 'del', 'createdRows', ''],
 ];
 
-/** What an abandoned sweep leaves: the next one starts at the first page. */
 export const ABANDON: readonly FieldChange[] = [
   [SWEEP, 'del', 'checkpoint', ''],
   ...[WALK_CURSORS, WALK_MEMBERS, WALK_PAGES].map((key): FieldChange => [key, 'drop', '', '']),

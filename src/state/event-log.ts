@@ -1,7 +1,4 @@
-/**
- * A workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON. Readers ignore other fields. Sweeps append
- * to it in their commits (lua/commit.lua); here it is read.
- */
+/** Reads a workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON. Readers ignore other fields. */
 import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
@@ -85,9 +82,9 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
       return newest?.[0] ?? BEFORE_ALL;
     },
-    /** The time of the server, which gives the entries of the log their ids; ms. */
     /** An offset that a subscription has stored and that lies above the end of the log begins an epoch: the log has lost its end. */
     checkOffset: async (workspace: string, offset: string) => await guard?.checkOffset(workspace, offset),
+    /** The time of the server, which gives the entries of the log their ids; ms. */
     async serverMs(): Promise<number> {
       const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
       return seconds * 1_000 + Math.floor(micros / 1_000);
@@ -131,7 +128,6 @@ function createWaits(keys: Keys, connect: () => Redis) {
         forget();
       }
     },
-    /** Closes the connections that `waitForMore` opened. */
     close(): Promise<void> {
       closing.abort();
       for (const connection of [...idle, ...busy]) connection.disconnect();
@@ -141,10 +137,7 @@ function createWaits(keys: Keys, connect: () => Redis) {
   };
 }
 
-/**
- * What was read last, as text: each handler gets a copy of its own. A process that dispatches and handles events reads each of them once.
- * Nothing is kept until the process has asked for an event: until then it does not handle any.
- */
+/** What was read last, as text: each handler gets a copy of its own. Nothing is kept until the process has asked for an event: it may handle none. */
 function createEventCache() {
   const kept = new Map<string, StreamEntry>();
   let length = 0;

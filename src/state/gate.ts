@@ -36,10 +36,7 @@ export interface GroupEntry {
   id: string;
   logId: string;
   atMs: number;
-  /**
-   * `logged`: its event is in the log. `stored`: its event is stored with the group. `decided`: stored, and no longer merged with others
-   * (debounce).
-   */
+  /** `stored`: its event is stored with the group, not in the log. `decided`: stored, and no longer merged with others (debounce). */
   kind: 'logged' | 'stored' | 'decided';
   type: string;
 }
@@ -66,15 +63,13 @@ export interface SourceBatch {
   /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
   source: string;
   /**
-   * What told the caller what to read: the offset in the log, or the task of a replay or snapshot by its name, as they were stored then. If
-   * another is stored now, nothing is entered: another dispatcher has gone on, or Redis has gone back to an earlier state, and what it has
-   * forgotten must be read again first. Null: the batch depends on nothing.
+   * Where the batch was read: the offset in the log, or the task of a backfill. If another is stored now, nothing is entered: another dispatcher
+   * has gone on, or Redis has gone back, and what it has forgotten must be read again first. Null: the batch depends on nothing.
    */
   readAt: { offset: string } | StoredTask | null;
   entries: readonly NewEntry[];
 }
 
-/** One run of a delivery. */
 export interface Claim {
   workspace: string;
   group: string | null;
@@ -133,10 +128,7 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     throw unexpectedAnswer(advanceScript, describe(word));
   };
   return {
-    /**
-     * Appends deliveries to their groups, in the order given. `heads`: for each entry, whether it is the head of its group, so that its job
-     * must be added; empty when nothing was entered because of `readAt`.
-     */
+    /** `heads`: for each entry, whether it is the head of its group, so that its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
     /** The first entries of the group, at most `count`, if this delivery is its head. The script refuses everything else. */
     standing: (subscription: string, claim: Claim, count = 1) =>
@@ -155,20 +147,14 @@ export function createRecordGate(redis: Redis, keys: Keys) {
       return ask(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
     },
     stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
-    /**
-     * Deliveries entered and neither handled nor dead. `oldest` is the log id of the oldest, or just before it; `oldestMs` is when it was
-     * logged, and of a snapshot from before the log when it was entered.
-     */
+    /** `oldest` is the log id of the oldest delivery that is neither handled nor dead, or just before it; `oldestMs` when it was logged. */
     async pending(subscription: string, workspace: string) {
       const key = keys.pending(subscription, workspace);
       const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
       if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
       return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
     },
-    /**
-     * Every delivery of these workspaces that must have a job. It is not a snapshot: a delivery that leaves during the call, with or without
-     * an order, may still be returned. Searches all keys of Redis.
-     */
+    /** Every delivery that must have a job. Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis. */
     heads: (subscription: string, workspaces: readonly string[]) => readHeads(scope, subscription, workspaces),
   };
 }

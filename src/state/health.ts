@@ -12,10 +12,7 @@ import { readNumber } from './stored.js';
 const noteFailure = loadScript('note-failure');
 const disableSubscription = loadScript('disable-subscription');
 
-/**
- * Failures further apart do not belong to one outage: a subscription with one event a week must not be disabled by two failures.
- * Twice the longest wait that a receiver can request with `Retry-After`.
- */
+/** Twice the longest `Retry-After`. A subscription with one event a week must not be disabled by two failures. */
 const LONGEST_PAUSE_MS = 2 * 86_400_000;
 
 export type Disabled = NonNullable<SubscriptionStatus['disabled']>;
@@ -52,7 +49,6 @@ export function createHealthStore(redis: Redis, keys: Keys) {
       const key = keys.health(subscription);
       return toHealth(key, await redis.hgetall(key));
     },
-    /** Notes a failed attempt. Disables the subscription when it has failed for long enough. */
     async failed(
       subscription: string,
       { nowMs, succeededAtMs, disableAfterMs, reason, error }: FailureNote,

@@ -155,7 +155,6 @@ export class Keys {
   }
 }
 
-/** One workspace's part of Redis. */
 export interface WorkspaceRedis {
   redis: Redis;
   keys: Keys;
@@ -166,10 +165,7 @@ const UUID = 0;
 const HEX24 = 1;
 const TEXT = 2;
 
-/**
- * A record's key as the field of a hash: UUIDs as 16 bytes, 24-digit hexadecimal ids as 12, others as they are. A first byte below three says
- * which.
- */
+/** A record's key as a hash field: UUIDs as 16 bytes, 24-digit hexadecimal ids as 12, others as they are. A first byte below three says which. */
 export function recordField(key: string): Buffer {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(key))
     return Buffer.concat([Buffer.of(UUID), Buffer.from(key.replaceAll('-', ''), 'hex')]);

@@ -6,13 +6,11 @@ import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
 import { countRecords, everyDigest, readRecords } from './stored-records.js';
 
-/** How complete and how fresh a list is. */
 export interface MirroredList {
   /** ISO 8601: when the first complete sweep ended; null before that. */
   baselineAt: string | null;
   /** ISO 8601: when the last complete sweep ended. */
   completedAt: string | null;
-  /** True while a process sweeps the list. */
   sweeping: boolean;
   /** Changes whenever the list may have gained or lost records. */
   version: string;
@@ -39,7 +37,6 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string) {
         version: `${completed?.sweepId} ${records}`,
       };
     },
-    /** The keys of all records of a list, unordered. */
     async keys(list: ListName): Promise<string[]> {
       const found = new Set<string>();
       for await (const [key, digest] of everyDigest(scope, list)) if (digest !== GONE) found.add(key);

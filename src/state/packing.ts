@@ -76,11 +76,7 @@ function readDigest(stored: Buffer): { digest: string; end: number } {
   return { digest: stored.toString(isBinary ? 'hex' : 'latin1', start, end), end };
 }
 
-/**
- * @param hash the Redis key that the value was read from
- * @param key the record's key
- * @throws ChangefeedError CF_STATE_UNREADABLE for a value that this release has not written
- */
+/** @param hash the Redis key it was read from @param key the record's @throws ChangefeedError CF_STATE_UNREADABLE: not written by this release */
 export function unpackRecord(stored: Buffer, { hash, key }: { hash: string; key: string }): SerialisedRecord {
   const at = recordAt(hash, key);
   if (!isPacked(stored)) throw unreadableRecord(stored, hash, key);

@@ -13,7 +13,6 @@ type StoredProcess = z.output<typeof storedProcess>;
 
 export function createProcessRegistry(redis: Redis, keys: Keys) {
   return {
-    /** Records that the process is alive, for `ttlMs`. */
     async beat(process: ProcessStatus, ttlMs: number): Promise<void> {
       const { token } = thisProcess;
       await redis.set(keys.process(process.id), JSON.stringify({ ...process, token }), 'PX', ttlMs);
@@ -23,7 +22,6 @@ export function createProcessRegistry(redis: Redis, keys: Keys) {
       await redis.del(keys.process(id));
       await redis.srem(keys.processes(), id);
     },
-    /** The processes that are alive. */
     async list(): Promise<ProcessStatus[]> {
       const ids = await redis.smembers(keys.processes());
       const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));

@@ -1,11 +1,9 @@
 /**
- * Trims the event log. An event that a subscription has not read, or has not handled, is kept, because the log is the outbox: what waits in
- * an ordering group is only named there. Disabled subscriptions are the exception: for them events are kept only as long as the retention says.
+ * Trims the event log. An event that a subscription has not read, or has not handled, is kept, because the log is the outbox. Disabled
+ * subscriptions are the exception: for them events are kept only as long as the retention says.
  *
- * Each dispatcher knows the subscriptions of its own configuration. An offset of a subscription that it does not know may belong
- * to another process with another configuration, which may just be restarting. Such an offset is marked as unconfigured; a
- * process that has the subscription configured removes the mark. After 7 days with the mark, or the retention age of the log if
- * that is longer, the offset is dropped and no longer keeps events in the log.
+ * An offset of a subscription that is not configured here may belong to a process with another configuration that is just restarting. So it is
+ * marked first, and dropped after 7 days with the mark, or the retention age of the log if that is longer.
  */
 import { compareLogIds } from '../events/log-id.js';
 import type { Redis } from '../redis/client.js';
@@ -34,10 +32,7 @@ const CHUNK = 1_000;
 /** Longer keeps a log that no subscription reads; shorter loses events of a service that is down for repair. */
 const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
-/**
- * @returns `droppedOffsets`: subscriptions whose offset was dropped, which begin as new ones if they are configured again; `missedBy`:
- * disabled subscriptions that had not read or not handled all of the removed events
- */
+/** @returns `droppedOffsets`: they begin as new ones if configured again; `missedBy`: disabled ones that had not handled all removed events */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const { workspace, retention, nowMs, disabled } = options;
   const log = keys.log(workspace);
@@ -107,10 +102,7 @@ async function trimTo(
   if (cut !== undefined) await redis.xtrim(log, 'MINID', olderId(cut, keepFrom));
 }
 
-/**
- * Removes whole nodes of the stream, which have some 100 events or 4 kB, in steps. One command for a million events would block Redis for
- * seconds. What is left to remove then is less than a node.
- */
+/** Removes whole nodes of the stream (some 100 events or 4 kB) in steps: one command for a million events would block Redis for seconds. */
 async function trimNodes(
   redis: Redis,
   log: string,

@@ -1,7 +1,4 @@
-/**
- * Rows that are only recognised: of each, 8 bytes of a digest of its key are kept, so that it is reported once. The digests are spread over
- * buckets: a field of a hash takes about 70 bytes, whatever is in it.
- */
+/** Rows that are only recognised: 8 bytes of a digest of each key, spread over buckets, because a field of a hash takes about 70 bytes. */
 import { hash } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
 import type { WorkspaceRedis } from './keys.js';

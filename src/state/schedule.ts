@@ -34,7 +34,6 @@ async function readTimes(scope: WorkspaceRedis, list: ListName): Promise<ListTim
   return timesIn(scope, list, { summary: readSummary(summary, scope, list), failure });
 }
 
-/** The times of a list by what is stored. */
 export function timesIn<Summary extends ListTimes['lastSweep']>(
   { keys, workspace }: WorkspaceRedis,
   list: ListName,

@@ -1,7 +1,4 @@
-/**
- * Lua scripts: read from files once, called by digest, sent whole when Redis does not know them yet. A line `--- @include "x"` stands for
- * the file `lua/shared/x.lua`.
- */
+/** Lua scripts: called by digest, sent whole when Redis does not know them yet. `--- @include "x"` stands for the file `lua/shared/x.lua`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ChangefeedError, describe } from '../errors.js';

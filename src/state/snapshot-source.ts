@@ -48,10 +48,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
       const each = lists.map(async (list) => [list, await readiness(workspace, list, since)] as const);
       return new Map(await Promise.all(each));
     },
-    /**
-     * One step through the records of a list. Over all steps, each record comes at least once.
-     * @param least events have at least this sequence
-     */
+    /** Over all steps, each record comes at least once. @param least events have at least this sequence */
     async scan(workspace: string, list: ListName, from: ScanPosition | null, least = 0) {
       const options = configured(workspace, list);
       if (options === null) return { next: null, tail: BEFORE_ALL, records: [], withoutImage: 0 };
@@ -75,12 +72,10 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
   };
 }
 
-/** Some records of a list and the end of the log, read at the same moment. */
 interface Scanned {
   next: ScanPosition | null;
   tail: string;
   records: [key: string, packed: Buffer][];
-  /** Id of the last complete sweep. */
   sweep: string;
 }
 

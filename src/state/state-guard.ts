@@ -1,13 +1,8 @@
 /**
- * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup, a slot
- * that moved) begins a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. One
- * process begins it, by compare-and-set (lua/begin-epoch.lua); the others find it in the state. Scripts that write to the log write nothing on
- * another server until then. Leases end, and every list is due.
- *
- * A clean restart looks the same as one that lost something, so an epoch is only a line in the log. A loss is reported where there is evidence:
- * - the state is gone, or an earlier one, although this process has seen it;
- * - a list has an earlier step than one that this process has committed or has followed (lua/commit.lua);
- * - a subscription's offset lies above the end of the log.
+ * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup) begins
+ * a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. Until then, scripts
+ * write nothing to the log. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
+ * state is gone or an earlier one, a list has an earlier step than this process knows, or a subscription's offset lies above the end of the log.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from '../redis/client.js';
@@ -32,7 +27,6 @@ const beginEpoch = loadScript('begin-epoch');
 const FORMAT = 2;
 
 const stateSchema = z.object({
-  /** The format of all keys of the workspace. */
   format: z.number().exactOptional(),
   id: z.string(),
   /** ISO 8601: when it began. */
@@ -43,7 +37,6 @@ const stateSchema = z.object({
   epoch: z.number().int().exactOptional(),
   /** ISO 8601: when the epoch began. Lists that were swept last before then are due. */
   epochSince: z.iso.datetime().exactOptional(),
-  /** The run id of the server that the epoch began on. */
   server: z.string().exactOptional(),
   /** The last time that Redis is known to have gone back: what was written from `from` on may be gone, and `to` is when it was noticed; ISO 8601. */
   rewound: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).exactOptional(),
@@ -86,7 +79,6 @@ export function createStateGuard(deps: GuardDeps) {
     checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
     /** Another map in each epoch. */
     steps: (workspace: string) => of(workspace).steps,
-    /** The state as it was last seen; null before. */
     state: (workspace: string) => of(workspace).state,
   };
 }
@@ -98,13 +90,11 @@ interface Look {
   offset?: string;
 }
 
-/** The state, its server and its log as they were read. */
 interface Seen {
   /** As it is stored; `''` for none. */
   json: string;
   state: WorkspaceState | null;
   server: string;
-  /** The last id that the log has given out. */
   last: string;
 }
 
@@ -259,10 +249,7 @@ export async function readState(redis: Redis, keys: Keys, workspace: string): Pr
   return json === null ? null : parseState(keys.state(workspace), json);
 }
 
-/**
- * Called before anything is read or written: an earlier release must not work on what it would misread.
- * @throws ChangefeedError CF_STATE_NEWER
- */
+/** Before anything is read or written: an earlier release must not work on what it would misread. @throws ChangefeedError CF_STATE_NEWER */
 export async function refuseNewerState(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
   const found = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
   found.forEach((json, index) => refuseNewer(keys.state(workspaces[index] ?? ''), json));

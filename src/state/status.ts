@@ -141,7 +141,6 @@ function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> 
   };
 }
 
-/** Whether this Redis is safe for state and accepts writes. */
 export async function readRedisStatus(
   redis: Redis,
   keys: Keys,

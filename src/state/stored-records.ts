@@ -21,7 +21,6 @@ export async function inChunks<T>(wanted: readonly string[], read: (chunk: strin
   return all;
 }
 
-/** The digests of stored records; null where there is none. */
 export async function readDigests(
   { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,

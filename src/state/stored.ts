@@ -1,7 +1,6 @@
 /**
- * Checks what is read from Redis. A person, another program or another release may have changed a value. A value that
- * does not have the expected form is refused with its key's name; nothing is decided or written from it. Messages give types
- * and sizes, never contents.
+ * Checks what is read from Redis: a person, another program or another release may have changed it. A value without the expected form is refused
+ * with its key's name; nothing is decided or written from it. Messages give types and sizes, never contents.
  */
 import type { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
@@ -50,10 +49,7 @@ export interface StoredAt {
   field?: string;
 }
 
-/**
- * @param found what is there instead: type and size, never contents
- * @returns CF_STATE_UNREADABLE
- */
+/** @param found what is there instead: type and size, never contents */
 export function unreadable({ what, ...place }: StoredAt, found: string): ChangefeedError {
   const { key, field } = place;
   const where = field === undefined ? `"${key}"` : `"${key}", "${field}"`;
@@ -68,10 +64,7 @@ export function unreadable({ what, ...place }: StoredAt, found: string): Changef
   });
 }
 
-/**
- * Parses JSON and checks it. Returns the parsed value itself, not the schema's copy: a copy loses the property `__proto__`, and a
- * field of the CRM may have that name.
- */
+/** Returns the parsed value, not the schema's copy: a copy loses the property `__proto__`, and a field of the CRM may have that name. */
 export function readJson<T>(schema: z.ZodType<T>, text: string, at: StoredAt): T {
   return checked(schema, parseJson(text, at), at);
 }

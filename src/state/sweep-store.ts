@@ -61,15 +61,10 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     pages: (list: ListName, from: number, count: number) => readPages(scope, list, { from, count }),
     /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
     recentEvents: (sinceMs: number, limit: number) => readRecentEvents(scope, sinceMs, limit),
-    /** Every write of a walk and of a shortcut. */
     commit: write,
-    /** Makes some pages those of the last complete sweep. */
     promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
       write(list, { token, writes: [], further: promotion(pages) }),
-    /**
-     * To be called when a walk begins at the first page, before its first request. Ids that `created` steps have named become UNCONFIRMED
-     * (detect/removal.ts): this walk is the first that must show them.
-     */
+    /** Before the first request of a walk: ids that `created` steps have named become UNCONFIRMED, because this walk is the first to show them. */
     beginWalk: (list: ListName, token: FencingToken) => write(list, { token, writes: [], further: BEGIN_WALK }),
     /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
     async abandon(list: ListName, token: FencingToken): Promise<CommitResult> {
@@ -120,7 +115,6 @@ function leases(
         if (guard === undefined) steps.delete(list);
       }
     },
-    /** False when another process holds the lease. */
     async renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean> {
       const [word] = words(extendLease, await extendLease.run(redis, [lease(list)], [token, ttlMs]));
       return word === 'extended';
@@ -135,7 +129,6 @@ function leases(
 function records(scope: WorkspaceRedis) {
   const { redis, keys, workspace } = scope;
   return {
-    /** Which rows with these keys were seen before, of a list whose rows are only recognised. */
     recognised: (list: ListName, wanted: readonly string[]) => recognisedRows(scope, list, wanted),
     /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
     digests: (list: ListName, wanted: readonly string[]) => readDigests(scope, list, wanted),
@@ -146,7 +139,6 @@ function records(scope: WorkspaceRedis) {
       const counters = fields.filter(([name]) => name.startsWith('schema '));
       return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), readCount(hash, name, rows)]));
     },
-    /** Number of events about these fields so far. */
     async schemaSequences(list: ListName, wanted: readonly string[]): Promise<number[]> {
       const hash = keys.sweep(workspace, list);
       const names = wanted.map((field) => `schemaEvents ${field}`);
@@ -169,7 +161,6 @@ function shortcuts(scope: WorkspaceRedis) {
       ]);
       return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
     },
-    /** What shortcuts have learned; null where nothing is stored. */
     learned: async (list: ListName) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
     async saveLearned(list: ListName, learned: Learned): Promise<void> {
       await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
@@ -182,7 +173,6 @@ export function learnedIn({ keys, workspace }: WorkspaceRedis, list: ListName, j
   return json === null ? null : readJson(learnedSchema, json, at);
 }
 
-/** How a sweep recognises the pages of the last complete one. */
 async function readPages(
   { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,
@@ -223,7 +213,6 @@ export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows
   return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
 }
 
-/** When the baseline of a list was complete. */
 export function baselineIn({ keys, workspace }: WorkspaceRedis, list: ListName, at: string | null): string | null {
   const key = keys.sweep(workspace, list);
   return readTime(at, { what: 'when the baseline was complete', key, field: 'baselineAt' });

@@ -20,7 +20,6 @@ const NOTHING = Buffer.alloc(0);
 /** The time at which a todo becomes due soon or overdue. It is stored and removed together with the todo. */
 export interface Timer {
   readonly kind: TimerKind;
-  /** The todo's key. */
   readonly key: string;
   readonly atMs: number;
 }
@@ -59,12 +58,8 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
       const todos = new Map(storedTodos(scope, stored));
       return wanted.map((key) => todos.get(key) ?? null);
     },
-    /** The timers of these todos. */
     times: (wanted: readonly string[]) => readTimes(redis, due, wanted),
-    /**
-     * Appends the event (if there is one) and removes the timer, in one step. `moved`: the timer or the todo has changed since the
-     * event was built; nothing was done. `waits`: the todo is missing from the list, or something about it is undecided; the timer stays.
-     */
+    /** `moved`: the timer or the todo changed since the event was built. `waits`: the todo is missing, or undecided. In both cases the timer stays. */
     async fire({ kind, key, atMs }: Timer, todo: StoredTodo | null, event: ChangeEvent | null) {
       const version = todo?.version ?? NOTHING;
       const json = event === null ? '' : JSON.stringify(event);
@@ -79,7 +74,6 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
       const at = { what: 'how todos are watched', key: sweep, field: 'watchedAs' } as const;
       return text === null ? null : readJson(todoWatchSchema, text, at);
     },
-    /** Every stored todo, in chunks. */
     async *everyTodo() {
       for await (const chunk of redis.hscanBufferStream(records, { count: SCAN_COUNT })) {
         yield storedTodos(scope, recordsIn(chunk as Buffer[]));

@@ -1,7 +1,4 @@
-/**
- * Finds and removes everything that Redis stores for a workspace or a subscription. Jobs are removed with BullMQ (dispatch/forget.ts). Uses SCAN,
- * never KEYS, which would block Redis. Every step can be repeated after a crash.
- */
+/** Finds and removes all keys of a workspace or a subscription. Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
 import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 import { countRecords } from './stored-records.js';

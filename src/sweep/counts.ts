@@ -23,7 +23,6 @@ export function countsOfNextWalk({ created, edited, refreshed }: SweepCounts): S
   return { ...noCounts(), created, edited, refreshed };
 }
 
-/** The counts after one more record. */
 export function counted(counts: SweepCounts, kind: CountedKind): SweepCounts {
   return { ...counts, seen: counts.seen + 1, [kind]: counts[kind] + 1 };
 }
@@ -34,7 +33,6 @@ export function countedAgain(counts: SweepCounts, kind: CountedKind): SweepCount
   return changes.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
 }
 
-/** One more record that a rule muted. */
 export function mutedOnce(muted: Readonly<Record<string, number>>, rule: string): Readonly<Record<string, number>> {
   return { ...muted, [rule]: (muted[rule] ?? 0) + 1 };
 }

@@ -3,7 +3,6 @@ import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError, messageOf } from '../errors.js';
 import type { CommitResult } from './store.js';
 
-/** The sweep stopped at a page. */
 export function incompleteSweep({
   workspace,
   list,

@@ -11,7 +11,6 @@ export interface RecordStory {
   id: string;
   /** False: no sweep has seen it. */
   known: boolean;
-  /** Events so far. */
   sequence: number;
   /** The whole image, a digest of its content, or nothing because it is gone. */
   kept: 'image' | 'digest' | 'only its key' | 'nothing';

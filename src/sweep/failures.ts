@@ -13,7 +13,6 @@ import type { ScheduleStore } from '../state/schedule.js';
 export interface FailureLogDeps {
   workspace: string;
   schedule: ScheduleStore;
-  /** Those that are swept. */
   lists: readonly ListName[];
   /** While the API does not answer or refuses the token, this is logged once for all lists. */
   outages: Readonly<Record<keyof ApiOutages, Pick<Episode, 'holds'>>>;
@@ -38,14 +37,10 @@ export function createFailureLog(deps: FailureLogDeps) {
   const failing = new Set<ListName>();
   let hasRead = false;
   return {
-    /** The last attempt of this process to sweep the list has failed. */
     isFailing: (list: ListName) => failing.has(list),
     /** The API answers again, or accepts the token: what was noted of all lists is over, and they are due at once. */
     recovered: () => clearShared(deps),
-    /**
-     * Called after each try of a page. Repeated failures are noted before the sweep gives up, because that may take a minute and
-     * the status must show the failure earlier.
-     */
+    /** Called after each try. Repeated failures are noted before the sweep gives up, which may take a minute: the status shows them earlier. */
     async tried(tried: ObservedTry): Promise<void> {
       const { list, code, attempt } = tried;
       if (code === null) {
@@ -65,10 +60,7 @@ export function createFailureLog(deps: FailureLogDeps) {
       await schedule.clearFailure(list);
       logged.get(list)?.over();
     },
-    /**
-     * A sweep failed. `quiet`: the caller reports it.
-     * @throws `error`, when it is not about the list (for example, Redis does not answer)
-     */
+    /** `quiet`: the caller reports it. @throws `error`, when it is not about the list (for example, Redis does not answer) */
     async failed(
       list: ListName,
       { error, pace, quiet = false }: { error: unknown; pace: Pace; quiet?: boolean },
@@ -144,9 +136,8 @@ function whatOf({ cause, facts, message }: ChangefeedError): string {
 const ABOUT_REDIS: ReadonlySet<ErrorCode> = new Set(['CF_REDIS_EVICTS', 'CF_REDIS_REFUSES', 'CF_REDIS_UNREACHABLE']);
 
 /**
- * Such a failure says nothing about the list, and the Redis watch reports it. A sweep that stopped at a page is judged by its cause: the
- * request budget and the stored pages are in Redis. Any other error of ours is judged by its code: the cause of `CF_UNAVAILABLE`, for
- * example, is a broken connection to the API, and its message may quote what the API says of its own Redis.
+ * Such a failure says nothing about the list. A sweep that stopped at a page is judged by its cause; any other error of ours by its code, because
+ * the cause of `CF_UNAVAILABLE`, for example, may quote what the API says of its own Redis.
  */
 function isAboutRedis(error: unknown): boolean {
   let about = error;

@@ -13,11 +13,9 @@ export interface LeasedWork {
   token: FencingToken;
   /** The caller's signal; it also aborts with CF_LEASE_LOST when another process holds the list. */
   signal: AbortSignal;
-  /** Of the state, as of `AcquireResult`. */
   epoch: number | undefined;
 }
 
-/** Runs `work` while this process holds the list, and releases the list afterwards. */
 export async function withLease<Result>(
   { store, clock }: SweepDeps,
   { list, signal: given }: SweepOptions,

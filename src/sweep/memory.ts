@@ -7,12 +7,8 @@ import type { SweepStore } from '../state/sweep-store.js';
 
 export interface SweepMemory {
   schema: SchemaTally;
-  /** The fields that the schema tally counts. */
   tracked: TrackedFields;
-  /**
-   * Keys of the records seen so far in this sweep, on pages that had to be compared, with the first page that showed them. A record that is
-   * also on an unchanged page counts twice.
-   */
+  /** Record key → first page that showed it, of the pages compared so far. A record that is also on an unchanged page counts twice. */
   seen: Map<string, number>;
   /** The page before was skipped: its records are not among those seen. */
   skipped: boolean;
@@ -20,7 +16,6 @@ export interface SweepMemory {
   hasUnconfirmed: boolean;
 }
 
-/** Restores what an interrupted sweep had in memory. */
 export async function restoreMemory(
   store: SweepStore,
   list: ListName,

@@ -33,7 +33,7 @@ export interface SweepOptions {
   pagesAhead?: number | undefined;
   /** @defaultValue DEFAULT_CREATIONS */
   creations?: CreationRules | undefined;
-  /** Of the state that the lease was got in. Set by `withLease`. @defaultValue 0 */
+  /** The epoch of the state that the lease was got in. Set by `withLease`. @defaultValue 0 */
   epoch?: number | undefined;
   /** The last attempt failed, which was logged: that this one resumes it is no news. @defaultValue false */
   again?: boolean | undefined;
@@ -49,7 +49,6 @@ export interface SweepProgress {
   records: number;
   /** Records that the last complete sweep saw, as an estimate of the total. Null on the first sweep. */
   expected: number | null;
-  /** This page is the end of the list. */
   done: boolean;
 }
 
@@ -59,12 +58,10 @@ export interface PageToRead {
   cursor: string | null;
 }
 
-/** What every step after a page, or after the last page, starts from. */
 export interface FinishStep {
   checkpoint: Checkpoint;
   token: FencingToken;
   lastSweep: SweepSummary | null;
-  /** The fields that the list's schema tally counts. */
   tracked: TrackedFields;
 }
 
@@ -76,7 +73,6 @@ export function isOtherForm(
   return lastSweep !== null && (lastSweep.recognisedOnly ?? false) !== recognisedOnly;
 }
 
-/** What the events of a sweep say about time, sweep and state. */
 export function observationOf(
   { workspace, clock }: Pick<SweepDeps, 'workspace' | 'clock'>,
   { epoch }: Pick<SweepOptions, 'epoch'>,

@@ -16,15 +16,9 @@ export interface PollerDeps {
   lists: readonly PolledList[];
   /** When the list is due, in ms since the epoch. */
   dueMs: (list: PolledList) => Promise<number>;
-  /**
-   * One sweep. Returns how long to wait before the list's times are read again, in ms. Calls `alive` whenever the sweep makes
-   * progress.
-   */
+  /** One sweep; calls `alive` with its progress. Returns how long to wait before the list's times are read again, in ms. */
   sweep: (list: PolledList, watch: { signal: AbortSignal; alive: () => void }) => Promise<number>;
-  /**
-   * Uses the list's shortcuts while it waits, until this time at the latest; ms since the epoch. Returns when they may be due again.
-   * @defaultValue the loop only waits
-   */
+  /** Uses the list's shortcuts until `untilMs` at the latest; returns when they may be due again. @defaultValue the loop only waits */
   watch?: (list: PolledList, watch: { signal: AbortSignal; alive: () => void; untilMs: number }) => Promise<number>;
   /** Resolves when Redis can be written to, or when the signal aborts. */
   ready: (signal: AbortSignal) => Promise<void>;

@@ -1,7 +1,4 @@
-/**
- * The records of a page next to what is stored of them. A record whose text has the stored digest is as it was; only the others are loaded.
- * Walks, shortcuts and guards read pages in this way.
- */
+/** The records of a page next to what is stored of them. A record whose text has the stored digest is as it was; only the others are loaded. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { recordDigest } from '../crm/canonical.js';
@@ -14,15 +11,11 @@ import type { SerialisedRecord } from './store.js';
 export interface SeenRecord {
   key: string;
   record: UncheckedRecord;
-  /** Of its text. */
   digest: string;
-  /** Null where there is no stored record. */
   storedDigest: string | null;
 }
 
-/** A record that differs from its stored record, or has none. */
 export interface DifferingRecord extends SeenRecord {
-  /** As Redis keeps it. */
   state: SerialisedRecord | null;
   stored: StoredRecord | null;
 }
@@ -87,7 +80,6 @@ export function parseStored(state: SerialisedRecord | null): StoredRecord | null
   return { ...rest, record: image === null ? null : (JSON.parse(image) as UncheckedRecord) };
 }
 
-/** A stored record as it is written, with the digest and the text of its image. */
 export function serialised(
   { record: _, ...rest }: StoredRecord,
   { digest, image }: Pick<SerialisedRecord, 'digest' | 'image'>,

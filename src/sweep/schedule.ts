@@ -1,8 +1,7 @@
 /**
- * Decides when a list is swept next: as soon as the last sweep has ended, but at most once per interval. The request budget decides how fast
- * the sweeps are, and which list gets the next request. A todo that becomes due makes its list due earlier. A list whose sweep failed is
- * tried again after a growing wait. Pure: the times are read from Redis before every decision. So no schedule can be lost, and a changed
- * interval takes effect at once.
+ * Decides when a list is swept next: as soon as the last sweep has ended, but at most once per interval; earlier for a due todo, and after a
+ * growing wait when it failed. Pure: the times are read from Redis before every decision, so no schedule can be lost, and a changed interval
+ * takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs } from '../runtime/backoff.js';
@@ -12,7 +11,6 @@ import type { ListFailure, SweepSummary } from './store.js';
 
 export type { ListFailure };
 
-/** Start and end of a complete sweep, and its length. */
 export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt' | 'pages'>;
 
 export interface ListTimes {
@@ -31,7 +29,6 @@ const LEAST_PERIOD_MS = 1_000;
 /** The usual period of a list before its first complete sweep. */
 const UNKNOWN_PERIOD_MS = 300_000;
 
-/** How a list is scheduled, as configured. */
 export interface Pace {
   /** The shortest time from the start of one sweep to the start of the next; null: `LEAST_PERIOD_MS`. */
   intervalMs: number | null;
@@ -83,15 +80,11 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
   return { pages, changesPerSecond: foundByWalks, isBackground: pace.walksPerSecond !== undefined };
 }
 
-/**
- * The same during the first sweep, whose end is not known: a list that has shown so many pages probably has as many more. Without it, lists
- * that are complete would be swept again and again while a large one is read for the first time.
- */
+/** The same during the first sweep, taken to be half done. Otherwise complete lists would be swept again and again during a long first sweep. */
 export function firstLoad(pagesSoFar: number): WalkLoad {
   return { pages: 2 * pagesSoFar, changesPerSecond: null };
 }
 
-/** The failure of a list after one more failed attempt. */
 export function failureAfter(before: ListFailure | null, error: ChangefeedError, attempt: Attempt): ListFailure {
   const { nowMs, periodMs, random } = attempt;
   const cause = error.cause instanceof ChangefeedError ? error.cause : error;
@@ -113,7 +106,6 @@ export function failureAfter(before: ListFailure | null, error: ChangefeedError,
 
 export interface Attempt {
   nowMs: number;
-  /** The usual time from the start of one sweep to the start of the next. */
   periodMs: number;
   /** A number in [0, 1). */
   random: number;

@@ -22,10 +22,7 @@ export type AcquireResult =
 
 const count = z.number();
 
-/**
- * The counts of a sweep. Every record seen is in exactly one of the counts up to `held`. Exception: a record that changed
- * between two sightings in one sweep, or was reported by an earlier pass of it, is seen once and in both.
- */
+/** Each record seen is in one count up to `held`; in two when it changed between two sightings, or an earlier pass of the sweep reported it. */
 const sweepCounts = z.object({
   seen: count,
   /** As they are stored, or left alone because the answer is older. */
@@ -48,7 +45,6 @@ const sweepCounts = z.object({
 });
 export type SweepCounts = z.infer<typeof sweepCounts>;
 
-/** What a checkpoint and a summary have in common. */
 const sweep = z.object({
   sweepId: z.string(),
   /** ISO 8601. */
@@ -116,16 +112,12 @@ export const storedPageSchema = z.object({
   /** Its open records, in a list that has such (detect/open.ts). */
   open: z.array(z.number().nullable()).readonly().exactOptional(),
 });
-/**
- * A page as a sweep read it. It has a digest only while every record on it is stored as the page shows it, so a page with the same bytes has
- * nothing to compare. Its cursor is known whether it is recognised or not.
- */
+/** A page as a sweep read it. It has a digest only while every record is stored as the page shows it, so the same bytes need no comparison. */
 export type StoredPage = z.infer<typeof storedPageSchema>;
 
 /** In place of the digest of a page that must be compared record by record. */
 export const NOT_RECOGNISED = '';
 
-/** What is known about a list after its last complete sweep. */
 export interface ListState {
   /** ISO 8601: when the baseline was complete; null before. */
   baselineAt: string | null;
@@ -200,7 +192,6 @@ export interface Step {
   token: FencingToken;
   /** Where the walk stands after it. Null or absent: the walk stays where it is, or `summary` closes it. */
   checkpoint?: Checkpoint | null;
-  /** Closes the walk. */
   summary?: SweepSummary | null;
   writes: readonly RecordWrite[];
   /** Events about the list itself. */
@@ -209,10 +200,7 @@ export interface Step {
   cursors?: readonly string[];
   /** The members of the page, when they differ from the last complete sweep. */
   members?: { page: number; keys: readonly string[] } | null;
-  /**
-   * The page that was read. With `stored: null` it can no longer be recognised: its bytes may be as they were while its stored records
-   * are not. @defaultValue the step is about no page, or creates records only
-   */
+  /** With `stored: null` the page can no longer be recognised: its bytes may be as before while its stored records are not. */
   page?: { number: number; stored: StoredPage | null };
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
@@ -224,20 +212,17 @@ export interface Step {
 }
 
 export interface StoredSweep {
-  /** Of an interrupted sweep; null when there is none. */
   checkpoint: Checkpoint | null;
-  /** The cursors that sweep has followed. */
   cursors: string[];
   /** `resync` cut a sweep off, and its pages are still stored. It must be abandoned before the next one. */
   cutOff: boolean;
   state: ListState;
 }
 
-/** Which records are on which page. */
 export interface Membership {
-  /** Of the last complete sweep. */
+  /** Page → keys in the last complete sweep. */
   before: Map<number, string[]>;
-  /** In the current sweep, for pages that differ. */
+  /** The same in the current sweep, for pages that differ. */
   changed: Map<number, string[]>;
   missing: Map<string, Missing>;
 }
@@ -246,7 +231,6 @@ export interface Membership {
 export interface FinishedPages {
   /** Pages whose new members the next sweep compares with. */
   promote: number[];
-  /** Pages that no longer exist. */
   drop: number[];
   /** Unchanged pages with a record that also came to, or left, another page. That page may have shown it differently. */
   forget: number[];

@@ -1,11 +1,8 @@
 --[[ commit: commits everything that one step of a walk or a shortcut changes, or nothing of it. Every write of a sweep is such a step.
 
-  A process can be killed (kill -9) before or after this script, never within it:
-  - Before: nothing of the page is written. The checkpoint still names its cursor, or that of an unchanged page shortly before it; the
-    process that gets the lease next reads the page again and compares it with the same stored records. A change found again gets the same event id.
-  - After: records, events and checkpoint are all written. The next process goes on with the next page. Dispatchers read the
-    events from the log; the process that committed them is not needed any more.
-  Redis logs the writes of a script as one transaction: a Redis that was killed replays all of them or none.
+  A process can be killed (kill -9) before or after this script, never within it. Before: the checkpoint still names the page's cursor, the next
+  process reads it again, and a change found again gets the same event id. After: the next process goes on with the next page, and dispatchers
+  read the events from the log. Redis logs the writes of a script as one transaction: a Redis that was killed replays all of them or none.
 
   Atomic because: a crash between stored records and log would lose or repeat an event; a checkpoint ahead of its page would
   skip the page; a todo's timer that does not belong to its stored record would fire at the wrong time; a page that is recognised

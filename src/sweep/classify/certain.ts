@@ -1,12 +1,8 @@
 /**
- * Which differences a shortcut commits; everything else is left to the walk:
- *
- * - records that were never stored;
- * - records whose own time of change is newer than the stored one;
- * - any other difference while the list is live: kept cursors are answered with the list as it is now. Only a walk commits what is older.
- *
- * A record is left as well when the walk under way may have seen it on another page: the next sweep may recognise that page by its bytes, and
- * would miss that a change committed here was undone. So are known records while the walk surveys the list.
+ * Which differences a shortcut commits: records that were never stored, records whose own time of change is newer than the stored one, and any
+ * other difference while the list is live. Everything else is left to the walk.
+ * A record that the walk under way may have seen on another page is left as well: the next sweep may recognise that page by its bytes, and would
+ * miss that a change committed here was undone. So are known records while the walk surveys the list.
  */
 import { ageOf } from '../../detect/age.js';
 import { modifiedAtOf } from '../../detect/fields.js';

@@ -1,11 +1,7 @@
 /**
- * Compares one page with the stored records, and says what is written for it. Every page goes through here, whoever asked for it. A record whose
- * text has the stored digest costs one digest; only the others are loaded and decided about.
- *
- * - A walk writes every decision. When the page raises a question that only the whole list can answer, nothing of it is written, and the walk
- *   becomes a survey.
- * - A shortcut writes what is certain (certain.ts) and leaves the rest to the walk.
- * - A record that is younger than the answer is left alone by both (detect/left-alone.ts).
+ * Compares one page with the stored records, and says what is written for it. A record whose text has the stored digest costs one digest; only
+ * the others are loaded and decided about. When a page of a walk raises a question that only the whole list can answer, nothing of it is
+ * written, and the walk becomes a survey. A shortcut writes only what is certain, and leaves the rest to the walk.
  */
 import type { UnreadableRecord } from '../../api/unreadable.js';
 import type { UncheckedRecord } from '../../crm/record.js';
@@ -27,26 +23,21 @@ import { decide, type DecidedRecord, type DecideRules } from './classify-record.
 /** Who asked for a page. A shortcut knows which ids shortcuts have created since the last walk began, and whether kept cursors are live. */
 export type AskedBy = { by: 'walk' } | { by: 'shortcut'; created: CreatedRecords; isLive: boolean };
 
-/** A page and everything its records are classified by. */
 export interface ClassifyOptions extends DecideRules {
   asked: AskedBy;
-  /** Its number. */
   page: number;
   records: readonly UncheckedRecord[];
   /** Further records of the page, which cannot be read. What is stored about them stays, and they are not missing. */
   unreadable: readonly UnreadableRecord[];
-  /** Of the walk under way. */
   checkpoint: Checkpoint;
   memory: SweepMemory;
   /** Null: new records are not guarded, as in a baseline. */
   guard: ListGuard | null;
 }
 
-/** What a page changes. */
 export interface PageChanges {
   writes: RecordWrite[];
   schema: SchemaDelta;
-  /** Keys of new records. */
   created: string[];
 }
 
@@ -55,7 +46,6 @@ export type ClassifiedPage =
       outcome: 'classified';
       /** Every record of the page is stored as the page shows it. */
       settled: boolean;
-      /** The records on the page, each once. */
       keys: readonly string[];
       changes: PageChanges;
       /** Null: the members of the page are those of the last complete sweep. */
@@ -63,10 +53,8 @@ export type ClassifiedPage =
       reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'unreadable'>;
       /** Records that differ, and that a shortcut leaves to the walk. */
       left: number;
-      /** A record is older than its stored record. */
       isOutdated: boolean;
     }
-  /** Only the whole list can answer the question. Nothing of the page is written. */
   | { outcome: 'survey'; question: SurveyQuestion };
 
 /** @throws ChangefeedError CF_PAGE_MALFORMED when a record has no id */
@@ -121,18 +109,14 @@ function suspiciousCreations(
   return isSuspicious(counts, guard) ? counts.fresh : 0;
 }
 
-/** Adds up what the records of a page change. */
 class PageTally {
   readonly #options: ClassifyOptions;
-  /** Members of the page in the last complete sweep. */
   readonly #before: ReadonlySet<string>;
   readonly changes: PageChanges = { writes: [], schema: new Map(), created: [] };
   #counts: Checkpoint['counts'];
   #fresh: number;
   #muted: Readonly<Record<string, number>>;
-  /** Every record so far is stored as the page shows it. */
   settled = true;
-  /** Records that a shortcut leaves to the walk. */
   left = 0;
   isOutdated = false;
 
@@ -176,7 +160,6 @@ class PageTally {
     return { counts: this.#counts, ...(this.#fresh > 0 && { fresh: this.#fresh }), muted: this.#muted };
   }
 
-  /** The fields that move on this page and are not decided. */
   #moves(seen: readonly SeenRecord[], differing: readonly DifferingRecord[]): PageMoves {
     const { baseline, checkpoint, drifted, memory, rules } = this.#options;
     if (baseline !== null) return NO_MOVES;
@@ -189,7 +172,6 @@ class PageTally {
     this.#count(key, 'unchanged');
   }
 
-  /** A new record waits for a person. */
   #heldBack(decision: DecidedRecord): DecidedRecord {
     const { heldSince } = this.#options.checkpoint.verdict ?? NO_VERDICT;
     return heldSince === null || decision.kind !== 'created' ? decision : { kind: 'held', write: null };

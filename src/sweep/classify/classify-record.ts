@@ -1,7 +1,4 @@
-/**
- * Decides about one record that differs from its stored record: which event, and what is stored. Walks and shortcuts decide by the same
- * function.
- */
+/** Decides about one record that differs from its stored record: which event, and what is stored. The same for walks and shortcuts. */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
 import type { AnswerTime } from '../../detect/left-alone.js';
@@ -13,7 +10,6 @@ import type { CountedKind } from '../counts.js';
 import { serialised, type DifferingRecord } from '../records.js';
 import type { RecordWrite } from '../store.js';
 
-/** What records are decided by. */
 export interface DecideRules extends AnswerTime {
   /** Fields that drifted: rows that make the same moves yield no event. */
   drifted: readonly DriftedField[];
@@ -23,7 +19,6 @@ export interface DecidedRecord {
   /** `touched`, `ignored`: no compared field differs in meaning. */
   kind: CountedKind;
   write: RecordWrite | null;
-  /** The rule that muted a change. */
   mutedBy?: string | undefined;
 }
 
@@ -54,7 +49,7 @@ function silentFields(
   );
 }
 
-/** Of a record without an image: the drifted fields without which it is as it was stored. */
+/** A record without an image: the drifted fields without which it is as it was stored. */
 function gainedFields(
   { content }: StoredRecord,
   record: UncheckedRecord,
@@ -67,7 +62,6 @@ function gainedFields(
   return sets.find((some) => content === contentOf(record, withoutFields(rules, some))) ?? new Set();
 }
 
-/** What is written after a decision. */
 function recordWrite({ key, record, digest }: DifferingRecord, input: DetectInput, detection: Detection): RecordWrite {
   if (input.rules.recognisedOnly) return { key, state: null, event: detection.event };
   const next = recordAfter(input, detection);

@@ -1,7 +1,4 @@
-/**
- * Finds the records that a complete sweep did not show, and commits the decision of `detect/removal.ts`, which describes how a
- * deletion is decided.
- */
+/** Finds the records that a complete sweep did not show, and commits what `detect/removal.ts` decides about them. */
 import { heldOf, type Held } from '../../detect/held.js';
 import { isKnownByContent } from '../../detect/identity.js';
 import {
@@ -46,10 +43,7 @@ interface FinishedRemovals {
   pages: FinishedPages;
 }
 
-/**
- * What the sweep changed in which records are on which page. `before` has only the pages that it replaced.
- * @returns `left`: records that were on some page before and are on none now
- */
+/** @returns `left`: records that were on some page before and are on none now. `before` has only the pages that the sweep replaced. */
 async function readMembershipChange(
   store: SweepStore,
   list: ListName,
@@ -111,7 +105,6 @@ export async function finishRemovals(
   };
 }
 
-/** The records on no page of this sweep, with the number of sweeps that missed them. */
 async function stillMissing(
   { store }: SweepDeps,
   { list }: SweepOptions,
@@ -141,10 +134,7 @@ async function withoutNewcomers(
   return old;
 }
 
-/**
- * After a baseline of another source, drops the records that the new source does not show. They yield no events, because nothing
- * was removed. Their sequences stay, so that an id that is seen again continues counting.
- */
+/** After a baseline of another source: drops what it does not show, without events. Sequences stay, so an id seen again continues counting. */
 async function dropFormer(
   deps: SweepDeps,
   options: SweepOptions,
@@ -213,7 +203,6 @@ async function removalWrites(
   });
 }
 
-/** The records that deleted ones were merged into, in lists whose records can be merged. */
 async function mergeSurvivors(
   { store }: SweepDeps,
   { list, rules }: SweepOptions,

@@ -36,7 +36,6 @@ export function firstVerdict(lastSweep: SweepSummary | null, acceptedAt: string 
     : { ...NO_VERDICT, heldSince: held.since };
 }
 
-/** The new records that a complete walk has held, if they are still too many. */
 export function heldCreations(
   { counts, fresh = 0, verdict }: Pick<Checkpoint, 'counts' | 'fresh' | 'verdict'>,
   guard: ListGuard,

@@ -16,10 +16,7 @@ const SAME_SHARE = 0.8;
 /** A list with the newest records first may show only new ones on its first pages. */
 const MOST_PAGES = 5;
 
-/**
- * Reads at most a few pages, and writes nothing.
- * @throws ChangefeedError CF_SOURCE_CHANGED when the list has a baseline of another source
- */
+/** Reads at most a few pages, writes nothing. @throws ChangefeedError CF_SOURCE_CHANGED when the list has a baseline of another source */
 export async function checkSource(
   deps: SweepDeps,
   options: SweepOptions,
@@ -48,7 +45,6 @@ export async function checkSource(
 
 async function showsTheSame({ api, store, workspace }: SweepDeps, options: SweepOptions, seenBefore: number) {
   const { list, rules, signal } = options;
-  /** Pages compared. */
   let number = 0;
   try {
     for await (const { records } of walkList(api, list, signal === undefined ? {} : { signal })) {

@@ -30,7 +30,7 @@ export interface SurveyPosition {
 export interface Surveyed {
   verdict: Verdict;
   changes: SchemaChange[];
-  /** With what shortcuts found meanwhile. */
+  /** Includes what shortcuts found meanwhile. */
   checkpoint: Checkpoint;
 }
 
@@ -86,7 +86,6 @@ async function count(
   }
 }
 
-/** What a verdict commits: the checkpoint of the walk that follows, and one event per drifted field. */
 export async function commitOfVerdict(
   deps: SweepDeps,
   options: SweepOptions,

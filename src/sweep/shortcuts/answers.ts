@@ -1,7 +1,6 @@
 /** What the planner learns of the list from its pages, whoever read them. */
 import type { OpenRecords } from '../../detect/open.js';
 
-/** What a page that was asked for has shown. */
 export interface PageAnswer {
   keys: readonly string[];
   created: readonly string[];
@@ -14,7 +13,6 @@ export interface PageAnswer {
   open: OpenRecords;
 }
 
-/** What the walk has found on a page. */
 export interface WalkAnswer {
   page: number;
   /** New records. */
@@ -28,6 +26,5 @@ export interface CompleteSweep {
   pages: number;
   startedMs: number;
   completedMs: number;
-  /** Of its last page; undefined when it is not known. */
   lastCursor: string | null | undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * Commits what is certain of a page that was read outside the order of a walk. The page is classified like one of the walk
- * (`classify/classify-page.ts`), and committed under the same lease with the same event ids.
- */
+/** Commits what is certain of a page that was read outside the order of a walk, under the same lease and with the same event ids. */
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
 import { openRecords } from '../../detect/open.js';
@@ -20,24 +17,17 @@ import type { Checkpoint, FencingToken, ListState, SweepCounts, SweepSummary } f
 import type { PageAnswer } from './answers.js';
 import type { ShortcutPage } from './plan.js';
 
-/** Where the list stands when an answer is committed. */
 export interface ListPosition {
   token: FencingToken;
   state: ListState;
-  /** Of the walk under way or interrupted; otherwise null. */
+  /** Null when no walk is under way or interrupted. */
   checkpoint: Checkpoint | null;
-  /** Of the walk under way, or as it is restored. */
   memory: SweepMemory;
 }
 
-/**
- * - `no baseline`, `source`, `held`, `finishing`: the state of the list does not allow shortcuts now.
- * - `malformed`: a record without an id. The walk reports it.
- * - `too many new`: the guard on new records decides about a whole list.
- */
+/** `malformed`: a record has no id, which the walk reports. `too many new`: the guard on new records decides about whole lists. */
 export type DropReason = 'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'too many new';
 
-/** What the page showed, what was committed of it, and the counts of the walk with it. */
 export interface ShownPage extends PageAnswer {
   outcome: 'shown';
   counts: SweepCounts;
@@ -46,7 +36,6 @@ export interface ShownPage extends PageAnswer {
 
 export type ShortcutResult = ShownPage | { outcome: 'dropped'; why: DropReason };
 
-/** An answer, and where the list stands when it is committed. */
 export interface ShortcutAnswer extends ListPosition {
   shortcut: ShortcutPage;
   answer: Page;
@@ -83,7 +72,6 @@ export async function commitShortcut(
   return { outcome: 'shown', ...{ keys, nextCursor, created, rewritten, left, isOutdated, open }, counts, events };
 }
 
-/** Why a list's shortcuts may commit nothing now; null when they may. */
 function whyNoShortcut(
   { baselineAt, lastSweep }: ListState,
   checkpoint: Checkpoint | null,

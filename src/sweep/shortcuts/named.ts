@@ -13,13 +13,11 @@ import type { AimQueue } from '../../state/aim-queue.js';
 export interface NamedOptions {
   workspace: string;
   queue: AimQueue;
-  /** The lists that are polled. */
   lists: Lists;
   clock: Clock;
   log: Log;
 }
 
-/** Records of a list that an event names. */
 export interface Named {
   list: ListName;
   /** What named them (`reasonOf`). */
@@ -41,10 +39,7 @@ export function namedIn(events: readonly ChangeEvent[], lists: Lists): Named[] {
 
 const LONGEST_REASON = 100;
 
-/**
- * Events with the same reason are alike in whether the named records have changed too: of new rows those of the same `type`, of changed
- * ones those with the same changed fields. A memo that was written changes the person, and a mail that was opened does not.
- */
+/** Events with one reason are alike in whether the named records changed too: a written memo changes the person, an opened mail does not. */
 function reasonOf({ type, data: { before, after, changes } }: ChangeEvent): string {
   const kind = after?.['type'];
   const facts = before === null ? (typeof kind === 'string' ? [kind] : []) : changes.map(({ field }) => field);

@@ -11,7 +11,6 @@ interface OpenPage {
 export class OpenPages {
   readonly #pages = new Map<number, OpenPage>();
 
-  /** The page was read then, and showed these open records. */
   knows(page: number, open: OpenRecords, atMs: number): void {
     if (open.length === 0) this.#pages.delete(page);
     else {
@@ -42,7 +41,6 @@ export class OpenPages {
     return open === undefined ? 0 : gathered(rate * open.weight, nowMs - open.readMs);
   }
 
-  /** Of the pages that are free, the most valuable one. */
   best(nowMs: number, isFree: (page: number) => boolean): number | null {
     let best: { page: number | null; value: number } = { page: null, value: 0 };
     for (const page of this.#pages.keys()) {

@@ -1,7 +1,4 @@
-/**
- * Where each record of a list stood in the last complete sweep. The index is made in steps: a large list would keep the walk waiting. The index
- * of the sweep before is used meanwhile.
- */
+/** Where each record of a list stood in the last complete sweep. Made in steps, because a large list would keep the walk waiting. */
 import type { ListName } from '../../crm/lists/lists.js';
 import type { SweepSummary } from '../store.js';
 import type { SweepStore } from '../../state/sweep-store.js';
@@ -11,10 +8,7 @@ const EMPTY = 0;
 const MOST_FILLED = 0.7;
 const FEWEST_SLOTS = 64;
 
-/**
- * Id → page, in about 12 bytes per record. Ids are kept as 32-bit hashes. Two ids with the same hash give two candidate pages, so an answer may
- * name a page too many and never one too few.
- */
+/** Id → page, about 12 bytes per record. Ids are 32-bit hashes; with equal hashes an answer names a page too many, never one too few. */
 export class PageIndex {
   #hashes = new Uint32Array(FEWEST_SLOTS);
   /** Page numbers, from 1. */
@@ -31,7 +25,6 @@ export class PageIndex {
     this.#size += 1;
   }
 
-  /** The pages that may have held the record; empty for an id that no page held. */
   pagesOf(id: string): number[] {
     const hash = hashOf(id);
     const slots = this.#hashes.length;
@@ -77,7 +70,6 @@ const INDEXED_AT_ONCE = 200;
 export class KnownPages {
   readonly #deps: { list: ListName; store: SweepStore };
   #pages: PageIndex | null = null;
-  /** The sweep that `#pages` is of. */
   #sweepId: string | null = null;
   #making: { index: PageIndex; sweepId: string; nextPage: number } | null = null;
 

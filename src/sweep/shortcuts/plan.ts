@@ -7,10 +7,8 @@
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately
  *
- * t is the time since the page was read. A named record is found by nothing else but the walk, on average after half of it (waiting.ts).
- * A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned (rates.ts). A further source of value is a
- * further line in `#sources`. Holds no I/O: `shortcuts.ts` finds the pages and their cursors, and what a page may commit is decided in
- * commit-shortcut.ts.
+ * t is the time since the page was read. A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned. A
+ * further source of value is a further line in `#sources`. Holds no I/O.
  */
 import type { OpenRecords } from '../../detect/open.js';
 import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
@@ -23,7 +21,6 @@ import type { Aimed } from '../../state/aim-queue.js';
 import { WaitingNames, type WaitingName } from './waiting-names.js';
 
 export interface PlanOptions {
-  /** Of the workspace's budget. */
   requestsPerSecond: number;
   /** The list is swept at most this often; null: as often as the budget allows. */
   intervalMs: number | null;
@@ -35,15 +32,13 @@ export interface PlannedPage {
   kind: Kind;
   /** The number that the page had in the last complete sweep, or would have behind its last page. */
   page: number;
-  /** Of an end; otherwise it is that of the last complete sweep. */
+  /** The cursor of an end. Absent: that of the last complete sweep. */
   cursor?: string | null;
-  /** The named records on it. */
   ids: readonly string[];
   /** Grows while the request waits for the budget. */
   value: (nowMs: number) => number;
 }
 
-/** A page that is read outside the order of a walk. */
 export interface ShortcutPage extends PlannedPage {
   cursor: string | null;
 }
@@ -73,7 +68,7 @@ const PAGE_REST_MS = 1_000;
 const UNREAD_MS = 60_000;
 /** A longer time without a poll says no more. */
 const LONGEST_S = 600;
-/** Of a list that is swept at most once per interval: so many pages in that time. */
+/** The most pages per interval of a list that has one. */
 const PAGES_PER_INTERVAL = 60;
 /** A chain of full pages without a new record is not the end of the list. */
 const MOST_FOLLOWED = 3;
@@ -107,7 +102,6 @@ export class Plan {
     this.#paceMs = (intervalMs ?? 0) / PAGES_PER_INTERVAL;
   }
 
-  /** What a process before has learned. */
   restore({ live, uses, rates }: Learned): void {
     this.live = live;
     this.#uses = uses;
@@ -132,7 +126,6 @@ export class Plan {
     this.#open.keepUpTo(pages);
   }
 
-  /** The page was read then, and showed these open records. */
   knows(page: number, open: OpenRecords, atMs: number): void {
     this.#open.knows(page, open, atMs);
   }
@@ -143,7 +136,6 @@ export class Plan {
       if (isLikely(this.#rates.rightness(new Set([by]), nowMs))) this.#names.add(id, { atMs, by: new Set([by]) });
   }
 
-  /** The named records that were not looked up. */
   giveBack(): Aimed[] {
     return this.#names.giveBack();
   }
@@ -165,7 +157,6 @@ export class Plan {
     return best;
   }
 
-  /** The page is requested now. */
   taken({ page, ids }: PlannedPage, nowMs: number): void {
     this.#lastMs = nowMs;
     this.#underWay.add(page);
@@ -223,7 +214,6 @@ export class Plan {
     return Math.max(Math.min(...due), this.paceMs());
   }
 
-  /** No page is given out before. */
   paceMs(): number {
     return this.#lastMs + this.#paceMs;
   }

@@ -4,7 +4,6 @@
  */
 import { RecentMap } from './recent-map.js';
 
-/** What was found, and of how much. */
 export interface Rate {
   found: number;
   of: number;
@@ -20,10 +19,7 @@ const HALF_LIFE_MS = 600_000;
 /** The names come from a few types of events; a limit all the same. The oldest are forgotten. */
 const MOST_NAMES = 128;
 
-/**
- * As if ten records had been looked up before, of which five had changed. With fewer, a name that is wrong three times in a row would be left to
- * the walk for minutes.
- */
+/** As if five of ten looked-up records had changed. With fewer, a name that is wrong three times in a row would be left to the walk for minutes. */
 const RIGHT_AT_FIRST = { found: 5, of: 10 };
 
 export class Rates {
@@ -48,12 +44,11 @@ export class Rates {
     this.#rates.set(name, { found: Math.max(0, now.found + found), of: now.of + of, atMs: nowMs });
   }
 
-  /** Of a record that these reasons name (`reasonOf` in named.ts): the chance that it has changed. */
+  /** The chance that a record that these reasons name has changed. */
   rightness(reasons: ReadonlySet<string>, nowMs: number): number {
     return Math.max(0, ...[...reasons].map((one) => this.rate(`right ${one}`, this.#likeOthers(one, nowMs), nowMs)));
   }
 
-  /** A record that these reasons named was looked up. */
   lookedUp(reasons: ReadonlySet<string>, hadChanged: boolean, nowMs: number): void {
     for (const one of new Set([...reasons].flatMap((reason) => [reason, typeOf(reason)])))
       this.add(`right ${one}`, { found: hadChanged ? 1 : 0, of: 1 }, nowMs);
@@ -78,7 +73,6 @@ export class Rates {
   }
 }
 
-/** Of the events with this reason. */
 function typeOf(reason: string): string {
   return reason.split(',', 1)[0] ?? reason;
 }

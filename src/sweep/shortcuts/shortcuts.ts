@@ -1,8 +1,4 @@
-/**
- * The shortcuts of one list, for the process that holds its lease: which page is worth reading before the next page of the walk. plan.ts decides
- * by the value of each page; this file finds the pages and their cursors, and keeps what was learned. What a page may commit is decided in
- * commit-shortcut.ts.
- */
+/** The shortcuts of one list, for the process that holds its lease: finds the pages and cursors for the plan, and keeps what was learned. */
 import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { OpenRecords } from '../../detect/open.js';
@@ -26,7 +22,6 @@ export interface ShortcutsDeps extends PlanOptions {
   log: Log;
 }
 
-/** `failed`: the page could not be read. */
 export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' };
 
 export interface WalkedPage {
@@ -98,7 +93,6 @@ export class ListShortcuts {
     }
   }
 
-  /** The page that is most worth reading now; null when there is none. */
   async next(nowMs: number): Promise<ShortcutPage | null> {
     if (this.#lastSweep === null) return null;
     await this.#readQueue(nowMs);
@@ -122,7 +116,6 @@ export class ListShortcuts {
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);
   }
 
-  /** What the walk found on a page. @returns how many of the new records the next poll of an end would have found */
   walked({ page, isKept, events, open }: WalkedPage, nowMs: number): number {
     if (isKept) this.#learnLive(events);
     const isNew = ({ type, data }: ChangeEvent): boolean => type.endsWith('.created') && data.reappeared !== true;
@@ -130,12 +123,11 @@ export class ListShortcuts {
     return this.#plan.walked({ page, created: events.filter(isNew).length, changed, open }, nowMs);
   }
 
-  /** Whether kept cursors are answered with the list as it is now (plan.ts). */
   isLive(): boolean {
     return this.#plan.live;
   }
 
-  /** Of a page that was asked for by a cursor of the last complete sweep. */
+  /** The page was asked for by a cursor of the last complete sweep. */
   #learnLive(events: readonly ChangeEvent[]): void {
     if (events.some((event) => this.#isNewerThanLastSweep(event))) this.#plan.live = true;
   }
@@ -208,7 +200,6 @@ export class ListShortcuts {
     this.#plan.name(await this.#deps.queue.take(this.#deps.list, TAKEN_AT_ONCE), nowMs);
   }
 
-  /** The cursor of a page in the last complete sweep; undefined when it is not known. */
   async #cursorOf(page: number): Promise<string | null | undefined> {
     if (page === 1) return null;
     const known = this.#cursors.get(page);

@@ -16,5 +16,4 @@ export const learnedSchema = z.object({
   uses: z.object({ last: uses, first: uses, aimed: uses, open: uses.default(NO_USES) } satisfies Record<Kind, object>),
   rates: z.record(z.string(), z.object({ found: count, of: count, atMs: z.number() })),
 });
-/** What is kept for the next process. */
 export type Learned = z.infer<typeof learnedSchema>;

@@ -7,7 +7,6 @@ import { commitShortcut, type ListPosition, type ShownPage } from './commit-shor
 import type { ShortcutPage } from './plan.js';
 import type { Shortcuts } from './shortcuts.js';
 
-/** A page that was requested. */
 export interface AskedShortcut {
   readonly shortcut: ShortcutPage;
   /** When the budget granted it, or until then when it was asked for; ms since the epoch. */
@@ -55,10 +54,7 @@ export function askShortcut(
 /** What a shortcut has changed for the walk under way; null when nothing of its page was committed. */
 export type TakenShortcut = Pick<ShownPage, 'counts' | 'created' | 'rewritten'> | null;
 
-/**
- * Commits what the page may commit, and notes what the shortcut was worth.
- * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST
- */
+/** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
 export async function takeAnswer(
   deps: SweepDeps,
   options: SweepOptions,
@@ -87,10 +83,7 @@ export async function takeAnswer(
   return null;
 }
 
-/**
- * While no walk is under way: the shortcut that is most worth it, if any.
- * @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason
- */
+/** Only while no walk is under way. @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST; the signal's reason */
 export async function takeDueShortcut(
   deps: SweepDeps,
   options: SweepOptions,

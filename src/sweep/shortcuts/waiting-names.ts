@@ -6,7 +6,6 @@ import type { Aimed } from '../../state/aim-queue.js';
 export interface WaitingName {
   /** When it was named last. */
   atMs: number;
-  /** What named it. */
   by: ReadonlySet<string>;
 }
 
@@ -46,7 +45,6 @@ export class WaitingNames {
     return ids.flatMap((id) => this.#waiting.get(id) ?? []);
   }
 
-  /** Those that were not looked up. */
   giveBack(): Aimed[] {
     const named = [...this.#waiting].flatMap(([id, { by, atMs }]) => [...by].map((one) => ({ id, by: one, atMs })));
     this.#waiting.clear();
@@ -73,7 +71,6 @@ export class WaitingNames {
     return { byPage, unknown };
   }
 
-  /** Their page is requested now. */
   taken(ids: readonly string[]): void {
     for (const id of ids) {
       const name = this.#waiting.get(id);
@@ -82,7 +79,6 @@ export class WaitingNames {
     }
   }
 
-  /** Their page was requested, and its answer will not be read. */
   again(ids: readonly string[]): void {
     for (const id of ids) this.add(id, this.#asked.get(id) ?? { atMs: -Infinity, by: new Set() });
   }

@@ -6,10 +6,7 @@
 
 /** The least that is worth a request: a list that gains a record a minute is polled every 1.7 s. */
 export const WORTH = 1 / 5;
-/**
- * A new row counts as so many changes of a record that is known: it often names a record that has changed too and is found as late as the row,
- * and it is what most automations start with.
- */
+/** A new row counts as so many changes of a known record: it often names a changed record, and it is what most automations start with. */
 const CHANGES_PER_ROW = 8;
 /** A row that is read for the record that it names. One change makes two or three of them at once. */
 const CHANGES_PER_NAMING_ROW = 1 / 2;
@@ -45,10 +42,7 @@ export function isLikely(chance: number): boolean {
   return chance >= LEAST_RIGHT;
 }
 
-/**
- * A change that only a walk would find otherwise. How long it has waited does not matter: its request is no cheaper later.
- * @param chance that it is there
- */
+/** A change that only a walk would find otherwise. How long it has waited does not matter. @param chance that it is there */
 export function untilWalked(chance: number, walkMs: number): number {
   return chance * (1 + seconds(walkMs) / 2);
 }

@@ -1,8 +1,4 @@
-/**
- * Finishes a sweep after its last page: finds removals, decides what is held for a person, and makes
- * this sweep's pages the ones that the next sweep compares with. Each step is one commit and may be repeated after a crash. The
- * last commit closes the sweep.
- */
+/** Finishes a sweep after its last page. Each step is one commit and may be repeated after a crash; the last commit closes the sweep. */
 import type { Held } from '../../detect/held.js';
 import { pastAfter } from '../../detect/schema-drift/drift.js';
 import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';

@@ -1,13 +1,8 @@
 /**
- * Reads the pages of a walk, and requests pages before the walk reaches them.
- *
- * The last complete sweep left, for each page, its cursor and the digest of its bytes. While the walk follows the same cursors, the
- * pages ahead are requested at the same time. Such an answer counts only if the page before it names the same cursor. So every
- * page of the walk was requested with the cursor that its predecessor names, as in a walk that reads one page after another.
- * Where the cursors differ, the requests under way are dropped, and the walk goes on one page at a time.
- *
- * How many pages are requested ahead is learned in each sweep: twice as many with every page that fits, one after a page that
- * does not. So a server that gives out other cursors in each sweep wastes at most one request per page that once fitted.
+ * Reads the pages of a walk, and requests pages before the walk reaches them, with the cursors that the last complete sweep left. Such an answer
+ * counts only if the page before it names the same cursor, so every page was requested with the cursor that its predecessor names. Where the
+ * cursors differ, the requests under way are dropped. How many pages are requested ahead is learned in each sweep: twice as many with every page
+ * that fits, one after a page that does not. So a server with other cursors in each sweep wastes at most one request per page that once fitted.
  */
 import type { FetchedPage, KnownPage } from '../../api/read-api.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -15,7 +10,6 @@ import type { PageToRead } from '../options.js';
 import { NOT_RECOGNISED, type StoredPage } from '../store.js';
 
 export interface ReadAheadOptions {
-  /** Requests a page. */
   fetch: (request: PageToRead & KnownPage & { signal: AbortSignal }) => Promise<FetchedPage>;
   /** Pages of the last complete sweep; null where there is none. */
   stored: (from: number, count: number) => Promise<(StoredPage | null)[]>;
@@ -101,7 +95,6 @@ export function createReadAhead(options: ReadAheadOptions) {
       const known = chunk.pages[page - chunk.from];
       if (known != null) chunk.pages[page - chunk.from] = { ...known, digest: NOT_RECOGNISED };
     },
-    /** Drops the requests under way. */
     close: dropAll,
   };
 }
@@ -120,7 +113,6 @@ function makeRequest(
   return { cursor, answer, drop };
 }
 
-/** The last sweep read the page with the same cursor. */
 function ifSame(page: StoredPage | null, cursor: string | null): StoredPage | null {
   return page?.cursor === cursor ? page : null;
 }

@@ -1,12 +1,8 @@
 /**
- * Runs one complete sweep of one list: from the checkpoint (or the first page) along the cursors to the end, page by page. Each
- * page is classified and then committed together with its events and the checkpoint. Unchanged pages are skipped, and their checkpoint
- * follows within two seconds. After a crash, the pages since the last commit are read again.
- *
- * A sweep is complete when a page named no next cursor and the last step of `finish-sweep.ts` is committed. A page that cannot be read, a
- * cursor that repeats and the first page in place of a later one end it as incomplete, and nothing is decided about removals. When a page
- * raises a question that only the whole list can answer, the list is surveyed (survey.ts) and walked again with the verdict. This file must
- * not know HTTP or Redis.
+ * Runs one complete sweep of one list along the cursors, page by page. Each page is classified and committed together with its events and the
+ * checkpoint; the checkpoint of unchanged pages follows within two seconds. After a crash, the pages since the last commit are read again. A
+ * sweep that ends as incomplete decides nothing about removals. A question that only the whole list can answer starts a survey, and a second
+ * walk with its verdict. This file must not know HTTP or Redis.
  */
 import { wholePage } from '../../api/read-api.js';
 import type { Rules } from '../../detect/rules.js';
@@ -45,9 +41,8 @@ const UNCOMMITTED_MS = 2_000;
 export type SweepResult = { outcome: 'complete'; summary: SweepSummary } | Held;
 
 /**
- * @throws ChangefeedError CF_SWEEP_INCOMPLETE when a page could not be read (the checkpoint is kept, `cause` says why),
- *   CF_LEASE_LOST when another process took over, CF_SOURCE_CHANGED when the list has a baseline of another source,
- *   CF_STATE_LOST when the list's records are gone from Redis
+ * @throws ChangefeedError CF_SWEEP_INCOMPLETE when a page could not be read (the checkpoint is kept), CF_LEASE_LOST when another process took over,
+ *   CF_SOURCE_CHANGED when the list has a baseline of another source, CF_STATE_LOST when the list's records are gone from Redis
  */
 export async function sweepList(deps: SweepDeps, options: RunOptions): Promise<SweepResult> {
   const leased = await withLease(deps, options, async ({ token, signal, epoch }) => {

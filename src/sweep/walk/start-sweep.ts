@@ -10,13 +10,9 @@ import type { Checkpoint, FencingToken, StoredSweep, SweepCounts } from '../stor
 
 /** An older checkpoint is not resumed: its first pages show another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;
-/**
- * A cursor is not used later than this after the server gave it out. Later it may lead elsewhere without an error, and a sweep that
- * follows it would miss records. An interrupted sweep that waited for longer starts again, which costs requests only.
- */
+/** Later it may lead elsewhere without an error, and a sweep that follows it would miss records. Starting again costs requests only. */
 export const CURSOR_LIFE_MS = 300_000;
 
-/** What one walk over the list starts with. */
 export interface WalkStart {
   verdict: Verdict;
   /** What an earlier walk of the same sweep has reported. */

@@ -1,11 +1,8 @@
 /**
- * Reads one page of a walk and classifies its records, or recognises it as unchanged. The walk commits what it changes together with its
- * checkpoint. This file must not know HTTP or Redis.
+ * Reads one page of a walk and classifies its records, or recognises it as unchanged. This file must not know HTTP or Redis.
  *
- * A page with the bytes that the last complete sweep read is skipped: it is not parsed, and no record on it is compared. This is sound
- * because the digest is kept only while every record on it is stored as the page shows it:
- * - whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished;
- * - that of a page with a record that was held or left alone is not kept.
+ * A page with the bytes that the last complete sweep read is skipped. This is sound because its digest is kept only while every record on it is
+ * stored as the page shows it: whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished.
  */
 import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
@@ -36,7 +33,6 @@ interface Skipping {
   lastSweep: SweepSummary | null;
 }
 
-/** Where a walk stands when it reads its next page. */
 export interface Position extends Skipping {
   visited: VisitedCursors;
   ahead: ReadAhead;

@@ -10,7 +10,6 @@ import { askShortcut, takeAnswer, type ArrivedShortcut, type AskedShortcut } fro
 import type { Checkpoint, FencingToken, StoredSweep } from '../store.js';
 import type { ReadAhead } from './read-ahead.js';
 
-/** With the list's shortcuts, which are used between the pages of the walk. */
 export interface RunOptions extends SweepOptions {
   /** @defaultValue none are used */
   shortcuts?: Shortcuts | undefined;
@@ -103,7 +102,6 @@ class ShortcutsBesideWalk implements WalkShortcuts {
     this.#underWay.clear();
   }
 
-  /** Until the walk has its page, a shortcut has arrived, or one is due. */
   async #untilNext(read: Promise<unknown>): Promise<void> {
     const { clock } = this.#deps;
     const woken = new AbortController();
