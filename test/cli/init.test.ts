@@ -99,15 +99,3 @@ describe('init', () => {
     expect(withLines('.env\n.changefeed\n', lines)).toBeUndefined();
   });
 });
-
-describe('.env', () => {
-  const cli = useCli();
-
-  it('.env: is read on start, and the real environment wins', async () => {
-    const folder = await cli({ '.env': 'CHANGEFEED_BASE_URL=ftp://x\nCHANGEFEED_TOKEN=t\n' });
-    const fromFile = await folder.call(['sweep']);
-    expect(fromFile.stderr).toContain('begins with ftp:');
-    const fromOutside = await folder.call(['sweep'], { CHANGEFEED_BASE_URL: 'gopher://x' });
-    expect(fromOutside.stderr).toContain('begins with gopher:');
-  });
-});

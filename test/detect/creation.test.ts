@@ -12,7 +12,6 @@ interface Walk {
   allowed?: number;
 }
 
-/** The page at which the walk becomes a survey, the page at which that is decided, and whether new records are held. */
 function outcome({ before, pages, list = 'people', rules = DEFAULT_CREATIONS, allowed = 0 }: Walk) {
   const guard = { list, rules, before };
   const counts = (page: number) => {

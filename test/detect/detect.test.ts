@@ -35,10 +35,11 @@ function detectChange(
 }
 
 describe('detect: a record without a stored record', () => {
-  const unseen = () => ({ key: 'p1', record: minsu, stored: null, rules: compileRules('people'), observation });
-
   it('is created, at its own creation time, as the first of its sequence', () => {
-    const { kind, event } = detect({ ...unseen(), baseline: null });
+    const { kind, event } = detect({
+      ...{ key: 'p1', record: minsu, stored: null, baseline: null },
+      ...{ rules: compileRules('people'), observation },
+    });
     expect(kind).toBe('created');
     expect(event).toEqual({
       specversion: '1.0',
@@ -59,20 +60,6 @@ describe('detect: a record without a stored record', () => {
         sweep: 'people-1',
       },
     });
-  });
-
-  it('is stored without an event during a quiet baseline', () => {
-    expect(detect({ ...unseen(), baseline: 'quiet' })).toEqual({ kind: 'baselined', sequence: 0, event: null });
-  });
-
-  it('is a snapshot event in a baseline that emits', () => {
-    const { kind, event } = detect({ ...unseen(), baseline: 'emit' });
-    expect([kind, event?.type, event?.time, event?.data.sequence]).toEqual([
-      'baselined',
-      'crm.person.snapshot',
-      '2026-01-05T01:20:00.000Z',
-      1,
-    ]);
   });
 });
 

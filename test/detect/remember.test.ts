@@ -6,7 +6,6 @@ import { runCase, observation, personAt } from '../support/detect-case.js';
 
 const rules = () => compileRules('people');
 const { observedAt: at, sweep } = observation;
-const event = expect.stringMatching(/^evt_/u) as string;
 const known = (given: Partial<StoredRecord> = {}): StoredRecord => ({ sequence: 4, record: personAt(5), ...given });
 
 describe('stored record: after a decision', () => {
@@ -30,19 +29,6 @@ describe('stored record: after a removal', () => {
       record: null,
       gone: { at, modifiedAt: '2026-03-01T10:05:05.000Z' },
       decisions: [...trail, { ...step, what: 'deleted' }],
-    });
-  });
-
-  it('is an ordinary record again once it has reappeared', () => {
-    const gone = deletedRecord(known(), { ...step, sequence: 5 }, rules());
-    const { next } = runCase({ stored: gone, record: personAt(6) });
-    expect(next).toStrictEqual({
-      sequence: 6,
-      record: personAt(6),
-      decisions: [
-        { ...step, what: 'deleted' },
-        { at, sweep, what: 'reappeared', event },
-      ],
     });
   });
 });

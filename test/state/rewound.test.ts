@@ -54,7 +54,6 @@ const said = async (): Promise<[string | undefined, unknown, number][]> =>
 const rewindings = async (): Promise<number> =>
   (await loggedEvents(test)).filter(({ type }) => type === 'changefeed.state.rewound').length;
 
-/** The next process that asks finds another server, as after a restart or a failover. */
 async function moveServer(): Promise<void> {
   const key = test.keys.state(W);
   const state = JSON.parse((await test.redis.get(key)) ?? '') as object;

@@ -44,7 +44,6 @@ const trim = () =>
     ...{ workspace: 'acme', retention: { ageMs: 1, events: 1 }, readers: [], disabled: [] },
     nowMs: Date.parse('2026-03-01T00:00:00.000Z'),
   });
-/** What a reader needs in other keys to come to the damaged value. */
 const after = async (prepared: Promise<unknown>, read: Read): Promise<unknown> => {
   await prepared;
   return await read();

@@ -46,7 +46,6 @@ export interface CheckResult {
   violations: Violation[];
   runs: number;
   repeats: number;
-  /** Runs that overlapped a successor, after their process had been stopped. */
   staleRuns: number;
   deaths: number;
 }

@@ -16,7 +16,6 @@ export interface Chain {
   receiver: Receiver;
   config(interval: string, prefix: string): object;
   deliveries(): ChangeEvent[];
-  /** The deliveries of record changes, without derived events. */
   changes(): ChangeEvent[];
 }
 
@@ -62,7 +61,6 @@ function verified({ body, headers }: Received): ChangeEvent {
   return new Webhook(SECRET).verify(body, headers as Record<string, string>) as ChangeEvent;
 }
 
-/** The expected event for a record that differs between two readings. */
 export function expectedEvent({ list, id, before, after, fields }: Difference): object {
   const verb = before === null ? 'created' : 'updated';
   return { type: `crm.${descriptorOf(list).object}.${verb}`, subject: id, before, after, fields };

@@ -6,7 +6,6 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import type { Life } from '../../sandbox/life/life.js';
 import type { Difference } from './api-state.js';
 
-/** Some of every kind of change, except removals. */
 export function live(life: Life): void {
   life.createPerson();
   life.createMemo();

@@ -23,7 +23,6 @@ async function valueOf(redis: Redis, key: string, type: string | undefined): Pro
   return redis.get(key);
 }
 
-/** The keys that contain one of these words in their name or value. */
 export function keysWith(dump: ReadonlyMap<string, string>, words: readonly string[]): string[] {
   return [...dump]
     .filter(([key, value]) => words.some((word) => key.includes(word) || value.includes(word)))

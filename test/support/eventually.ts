@@ -4,7 +4,6 @@ export interface EventuallyOptions {
   intervalMs?: number;
 }
 
-/** Runs an assertion until it passes, and returns its value. Fails with its last error when the time is up. */
 export async function eventually<T>(
   assertion: () => T | Promise<T>,
   { timeoutMs = 80_000, intervalMs = 20 }: EventuallyOptions = {},

@@ -7,7 +7,6 @@ const child = new URL('./fan-out-child.ts', import.meta.url);
 /** What the process does: `freeze` is the point at which it waits to be killed. */
 type Plan = Readonly<Record<string, string | undefined>>;
 
-/** Call it once at the top of a file. */
 export function useFanOutProcesses(test: TestRedis) {
   const start = useProcesses();
   const launch = (role: 'dispatch' | 'handle' | 'replay', plan: Plan = {}): TestProcess => {

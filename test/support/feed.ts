@@ -67,7 +67,6 @@ export function sweepInNewLives({ redis, list = 'people', clock }: FeedOptions) 
   };
 }
 
-/** `updated p5 이름`: verb, subject and changed fields. */
 export function summaryOf({ type, subject, data }: ChangeEvent): string {
   return [type.split('.')[2], subject, ...data.changes.map(({ field }) => field)].join(' ');
 }

@@ -19,7 +19,6 @@ export const failing = (code: string, facts: object = {}) =>
 
 export const fetchFirst = ({ api }: ClientUnderTest) => api.fetchPage('people', FIRST);
 
-/** Everything that inspection can show of a value. */
 export function shown(value: unknown): string {
   return inspect(value, { depth: null, showHidden: true, maxStringLength: null, maxArrayLength: null });
 }

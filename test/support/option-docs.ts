@@ -57,7 +57,6 @@ function docOf(option: Option): OptionDoc {
   };
 }
 
-/** In a schema, the last call decides. */
 function isOptional(option: Option): boolean {
   if (ts.isPropertySignature(option)) return option.questionToken !== undefined;
   if (!ts.isPropertyAssignment(option) || !ts.isCallExpression(option.initializer)) return false;

@@ -50,7 +50,6 @@ export interface OtherCrm {
   fault: (list: ListName, cursor: string | null) => Reply | undefined;
 }
 
-/** Call it inside a test; the server is stopped after it. */
 export async function startOtherCrm(): Promise<OtherCrm> {
   const crm: Omit<OtherCrm, 'url'> = {
     token: 'tok-5f0c1e9bd2a7',

@@ -16,7 +16,6 @@ export interface TestCluster {
   readonly url: string;
   readonly nodes: readonly string[];
   readonly masters: readonly ClusterServer[];
-  /** One of each master, in the same order; none unless asked for. */
   readonly replicas: readonly ClusterServer[];
   ownerOf(key: string): Promise<ClusterServer>;
   close(): Promise<void>;

@@ -4,7 +4,6 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface RedisProxy {
-  /** That of Redis, through the proxy. */
   readonly url: string;
   readonly accepted: number;
   readonly lost: number;

@@ -19,7 +19,6 @@ export interface ShortcutLoop {
   store: SweepStore;
   /** A complete sweep that begins as a walk with shortcuts does; tells the shortcuts what it found. */
   walk: () => Promise<void>;
-  /** Lets time pass, in steps of 100 ms, with a shortcut whenever one is due. */
   pass: (ms: number) => Promise<void>;
   lines: () => Promise<string[]>;
   restart: () => Promise<void>;

@@ -42,7 +42,6 @@ function readAhead({ pages, most }: { pages: readonly StoredPage[]; most: number
   return { ahead, asked, answer, pagesAsked: () => asked.map(({ page }) => page) };
 }
 
-/** Reads a page whose answer is as it was. */
 async function readKnown(run: ReturnType<typeof readAhead>, page: number): Promise<void> {
   const reading = run.ahead.read({ page, cursor: page === 1 ? null : `c${page}` });
   await expect.poll(() => run.pagesAsked()).toContain(page);

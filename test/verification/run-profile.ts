@@ -19,7 +19,6 @@ export interface ProfileRun {
   seed: number;
   redisUrl: string;
   prefix: string;
-  /** Rounds of life, each followed by a sweep of every list. */
   rounds: number;
   mutationsPerRound: number;
   /** From this round (0, 1 …) on, the sandbox behaves otherwise. @defaultValue no change */

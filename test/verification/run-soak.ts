@@ -283,7 +283,6 @@ async function linesOf<Line>(file: string): Promise<Line[]> {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
 }
 
-/** How old the stored state of each list that is polled may be. */
 function agesIn({ workspaces }: StatusPart): number[] {
   return workspaces
     .flatMap(({ lists }) => lists)

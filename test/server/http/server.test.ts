@@ -312,19 +312,6 @@ describe('http server', () => {
     one[0]?.emit('close');
     expect(opened(open('203.0.113.2', 2))).toBe(1);
   });
-
-  it('http server: stops although a connection is open', async () => {
-    const server = open();
-    const url = new URL(await server.start());
-    const closed = new Promise((resolve) => {
-      const socket = request({ host: url.hostname, port: url.port, path: '/seen', agent: false });
-      socket.on('error', resolve);
-      socket.on('close', resolve);
-      socket.flushHeaders();
-    });
-    await server.stop();
-    await closed;
-  });
 });
 
 /** As `GET /events` does. */

@@ -8,7 +8,6 @@ import { askShortcut } from '../../../src/sweep/shortcuts/take-shortcut.js';
 const page: Page = { list: 'people', records: [], nextCursor: null, bytes: 0 };
 const shortcut: ShortcutPage = { kind: 'aimed', page: 4, cursor: 'c4', ids: ['p1'], value: () => 1 };
 
-/** Asks for a page while the budget grants nothing, at 1,000 ms on a clock that stands still until `pass`. */
 function asking(signal?: AbortSignal) {
   let nowMs = 1_000;
   const sleeping: { untilMs: number; wake: () => void }[] = [];
