@@ -1,7 +1,4 @@
-/**
- * The roles of a process, all or some of them: what `changefeed start` runs. They start in the reverse of the order in which events pass
- * them, so that an event that is found can be handled, and stop in that order.
- */
+/** The roles of a process. They start in the reverse order of an event's way, so that a found one can be handled. */
 import type { AppContext } from '../src/app/context.js';
 import type { Workspaces } from '../src/app/workspaces.js';
 import { createLifecycle, type Lifecycle, type Part } from '../src/runtime/lifecycle.js';

@@ -1,7 +1,4 @@
-/**
- * The role `dispatch`: moves events from the log to the queues and trims the log. The questions and operations on the log and the
- * queues are here too; they need no role.
- */
+/** The role `dispatch`: moves events from the log to the queues and trims the log. */
 import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js';
 import { readsWorkspace } from '../src/events/pattern.js';
 import { followLog, type TailOptions } from '../src/dispatch/tail.js';

@@ -34,10 +34,7 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
   };
 }
 
-/**
- * When the list is due, in ms since the epoch: by its schedule and its last failure, or earlier because a todo becomes due or an epoch has begun. What the last
- * sweep cost and found, in whichever process, sets the list's part of this process's requests.
- */
+/** By its schedule and last failure, or earlier because a todo becomes due or an epoch has begun. In ms. */
 async function dueMs({ clock, guard }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
   const { schedule, todos, budget, openedMs } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
@@ -52,10 +49,7 @@ async function dueMs({ clock, guard }: AppContext, workspace: Workspace, list: L
   return nextSweepMs(times, { ...pace, wakeMs, nowMs: clock.now() });
 }
 
-/**
- * Sweeps a list that is due. A failure is logged, stored for the status, and decides when the next attempt is made.
- * @returns how long the lease of another process may last, in ms; 0 when this process swept the list
- */
+/** @returns how long the lease of another process may last, in ms; 0 when this process swept the list */
 async function sweepDue(
   context: AppContext,
   workspace: Workspace,
@@ -92,10 +86,7 @@ async function sweepDue(
   return 0;
 }
 
-/**
- * Uses the shortcuts of a list that waits for its next sweep. A failure is the next sweep's to report: it reads the same list and the same
- * Redis.
- */
+/** A failure is the next sweep's to report: it reads the same list and the same Redis. */
 async function watchList(
   { watch, guard, log, clock, capacity }: AppContext,
   workspace: Workspace,

@@ -53,7 +53,6 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
   };
 }
 
-/** What a token opens. */
 interface Holder<Held> {
   token: string;
   held: Held;

@@ -1,7 +1,4 @@
-/**
- * Who made a change: before a commit, the events of records that histories name get their actors; after it, what new rows of histories say is
- * stored. It is there before the record that a row names is fetched out of turn. No event waits for its actor, and none is lost without it.
- */
+/** Who made a change, as the rows of histories say. No event waits for its actor, and none is lost without it. */
 import { actorIn, creditsOf, whoMade } from '../detect/actor.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { Lists } from '../crm/lists/lists.js';
@@ -16,7 +13,6 @@ import type { SweepStore } from '../state/sweep-store.js';
 
 export interface ActorOptions {
   workspace: string;
-  /** The lists that are polled. */
   lists: Lists;
   credits: CreditStore;
   clock: Clock;
@@ -51,7 +47,6 @@ function rowsIn(events: readonly ChangeEvent[]): NonNullable<ChangeEvent['data']
   return events.flatMap(({ type, data: { after } }) => (type.endsWith('.created') && after !== null ? [after] : []));
 }
 
-/** A row of a history says itself who made the change that it is about. */
 function sayingWho(write: RecordWrite, { history }: ListDescriptor): RecordWrite {
   const { event } = write;
   const [row] = rowsIn(event === null ? [] : [event]);

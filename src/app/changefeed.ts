@@ -176,7 +176,6 @@ export interface OpenedChangefeed {
   budgetOf: (workspace: string) => Budget;
 }
 
-/** As `openChangefeed`, for a configuration that has been checked. */
 export async function openWithBudgets(options: ChangefeedOptions & { config: Config }): Promise<OpenedChangefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
   const { stateDir = join(process.cwd(), '.changefeed'), configReadAtMs = clock.now() } = options;

@@ -1,7 +1,4 @@
-/**
- * Warnings about a valid configuration: subscriptions that can never match, handlers that cannot work, and lists that are needed but not
- * polled. Logged by `start`. A warning is never false: it compares names that stand in the configuration, and predicts no events.
- */
+/** Warnings about a valid configuration. A warning is never false: it compares names and predicts no events. */
 import type { Config, WorkspaceConfig } from '../config/schema.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
@@ -13,7 +10,6 @@ import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
-  /** The subscription or the workspace. */
   subject: { subscription: string } | { workspace: string };
   reason: string;
   remedy: string;
@@ -38,7 +34,6 @@ export function configWarnings(config: Config): ConfigWarning[] {
   ];
 }
 
-/** @param about the kinds of warnings that concern this process */
 export function logConfigWarnings(
   log: Pick<Log, 'warn'>,
   config: Config,
@@ -82,7 +77,6 @@ function workspaceWarnings({ name, baseUrl, lists, todos }: WorkspaceConfig, { s
   return warnings;
 }
 
-/** Only the event types that exist are compared. Whether one of them will occur, and what it contains, is not judged. */
 function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
   const { name, on, lists: wanted, workspaces: named, fields, catalogue = builtInLists } = subscription;
   const patterns = on.map(compileTypePattern);

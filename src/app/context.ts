@@ -25,7 +25,6 @@ export interface AppContext {
   subscriptions: readonly Subscription[];
   keys: Keys;
   redis: Redis;
-  /** Opens a connection for blocking reads. */
   connect: () => Redis;
   /** Reads the event logs. Its readers share what it keeps of them. */
   events: EventLog;
@@ -37,9 +36,7 @@ export interface AppContext {
   log: Log;
   clock: Clock;
   loops: LoopBoard;
-  /** Records what BullMQ does with the queues. */
   queueTelemetry: WorkerOptions['telemetry'];
-  /** For its sweeps. */
   capacity: Capacity;
 }
 
@@ -47,10 +44,7 @@ export interface OpenedContext extends AppContext, UsedRedis {
   redisOrigin: OpenedRedis['origin'];
 }
 
-/**
- * Opens Redis: the configured one, otherwise a private one.
- * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_MISSING, CF_CONFIG_INVALID
- */
+/** Opens Redis: the configured one, otherwise a private one. */
 export async function openContext(options: {
   config: Config;
   configReadAtMs: number;

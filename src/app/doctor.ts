@@ -1,7 +1,4 @@
-/**
- * Checks what a configuration depends on, one after another: Redis, the API of each workspace, endpoints, disk, and the problems of the feed.
- * One that is away does not stop the others. Reads only: of the API two pages of each list, of an endpoint only the connection.
- */
+/** Checks what a configuration depends on. Reads only: two pages of each list; of an endpoint, only the connection. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';

@@ -1,7 +1,4 @@
-/**
- * The HTTP server of this process. Whatever a process serves over HTTP is a set of routes in the list below; each is made of the questions
- * that a Changefeed answers.
- */
+/** The HTTP server of this process: whatever it serves is a set of routes in the list below. */
 import { polledLists } from '../config/lists.js';
 import { openQueues, type Queues } from '../dispatch/queues.js';
 import { ChangefeedError, messageOf } from '../errors.js';
@@ -19,9 +16,7 @@ const USUAL_PORT = 4021;
 
 interface HttpDeps {
   workspaces: Workspaces;
-  /** The Changefeed that this process is. */
   feed: FeedOfPage;
-  /** What monitors read. */
   monitoring: Routes;
   stateDir: string;
 }

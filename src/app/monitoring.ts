@@ -11,7 +11,6 @@ import type { AppContext } from './context.js';
 export interface MonitoredProcess {
   progress: () => Progress;
   status: () => Promise<Status>;
-  /** BullMQ's export of each queue. */
   queues: () => Promise<string[]>;
   prometheus: Prometheus;
 }

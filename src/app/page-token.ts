@@ -1,7 +1,4 @@
-/**
- * The token of the status page where the configuration has no credentials: without it, every user and program of this machine could read all
- * records. It stays the same, so that sessions and scrapers outlive a restart.
- */
+/** Without it, every user of this machine could read all records. It stays the same: sessions survive a restart. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

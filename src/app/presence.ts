@@ -1,7 +1,4 @@
-/**
- * Runs in every process that has roles: reports in Redis that the process is alive, checks that the state still exists and that Redis is
- * the same server, and watches for problems.
- */
+/** What every process with roles does: it reports that it lives, checks Redis and the state, watches for problems. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createSentinel } from '../observability/sentinel.js';

@@ -19,7 +19,6 @@ import {
 import { watchConfig } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
-/** What a log depends on. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   /** Standard error is a terminal: log lines are formatted for reading. */
@@ -39,28 +38,20 @@ export interface OpenedService extends OpenedChangefeed {
 
 interface ReadOptions {
   path?: string | undefined;
-  /**
-   * For a command that a person waits for: readable log lines, only warnings and errors, each kind once (LOG_LEVEL overrides this),
-   * and fewer tries when the API does not answer. @defaultValue false
-   */
+  /** For a command that a person waits for: each kind of warning once, and fewer tries. @defaultValue false */
   quiet?: boolean;
-  /**
-   * Standard output is a terminal on which events are shown: the log leaves out complete sweeps, unless LOG_LEVEL is set.
-   * @defaultValue false
-   */
+  /** Events are shown on standard output: complete sweeps are not logged. @defaultValue false */
   showsEvents?: boolean;
   /** Changes the configuration each time it is read. */
   adapt?: (config: Config) => Config;
 }
 
 export interface OpenOptions extends ReadOptions {
-  /** Ends the wait for a Redis that does not answer. */
   signal?: AbortSignal | undefined;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
 }
 
-/** What a service is opened with. */
 interface Loaded {
   config: Config;
   /** The files that the configuration was read from. */
@@ -108,7 +99,6 @@ function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): L
   return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
 }
 
-/** Logs what the user of a command decided. */
 export function decisionLog(terminal: Terminal): (what: string, facts: object) => void {
   const { env, err } = terminal;
   const by = userName();
@@ -167,10 +157,7 @@ export interface RunOptions extends ReadOptions {
 /** How long a restart that has failed waits before the next try. */
 const RETRY_MS = 2_000;
 
-/**
- * Runs the roles until the signal aborts. When another valid configuration is found, the whole service stops and opens again in this process.
- * @throws ChangefeedError what `openService`, `start` and `stop` of a Changefeed throw; the signal's reason if it aborts before the roles run
- */
+/** When another valid configuration is found, the whole service stops and opens again in this process. */
 export async function runService(world: ServiceWorld, options: RunOptions): Promise<void> {
   const { signal, onHangUp, onRunning } = options;
   let file: string | undefined;

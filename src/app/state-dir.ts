@@ -16,12 +16,7 @@ export interface StateDirOptions {
 const PROJECT_FOLDER = '.changefeed';
 const PROJECT_MARKS = [PROJECT_FOLDER, 'package.json', ...CONFIG_FILES];
 
-/**
- * In this order: `CHANGEFEED_STATE_DIR`; `.changefeed` in the working directory if that is a project (it has a configuration,
- * a package.json or a `.changefeed`); the user's state directory, so that a command tried in any other folder leaves no files
- * there. In the user's state directory each base URL has its own folder: without a configuration file, the workspace of every
- * source has the same name `default`.
- */
+/** Each base URL has its own folder in the user's directory: without a file, every workspace is `default`. */
 export function stateDirOf({ cwd, env, home, baseUrl }: StateDirOptions): string {
   const named = env['CHANGEFEED_STATE_DIR'];
   if (named !== undefined && named !== '') return resolve(cwd, named);

@@ -21,10 +21,7 @@ export type ListSweep = { workspace: string; list: ListName } & (
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
 );
 
-/**
- * Sweeps lists now, at the same time.
- * @throws ChangefeedError CF_USAGE when there is no such workspace, or none that is swept has a list of this name
- */
+/** @throws ChangefeedError CF_USAGE when there is no such workspace, or none that is swept has the list */
 export async function sweepNow(
   context: AppContext,
   workspaces: Workspaces,
@@ -52,10 +49,7 @@ function listsToSweep(
 
 type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & Pick<RunOptions, 'list' | 'shortcuts' | 'again'>;
 
-/**
- * While another process sweeps the list, waits, and then sweeps it: that sweep may have begun before the caller's change. A service that
- * sweeps without a pause may hold the lease whenever it is tried. Then its second complete sweep counts: it began after the call.
- */
+/** Another process's sweep may have begun before the call, so it is waited for; its second one counts. */
 async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<ListSweep> {
   const { list, signal } = sweep;
   const where = { workspace: workspace.name, list };
@@ -84,10 +78,7 @@ export function refuseToReport(error: unknown): void {
   if (error instanceof ChangefeedError && error.code === 'CF_STATE_NEWER') throw error;
 }
 
-/**
- * A sweep does not start while Redis takes no writes, and it is aborted when Redis begins to evict keys: a record whose key was evicted
- * would be taken for a new one.
- */
+/** Aborted when Redis begins to evict keys: a record whose key was evicted would be taken for a new one. */
 export async function sweepOnce(
   { guard, watch, clock, log }: AppContext,
   workspace: Workspace,

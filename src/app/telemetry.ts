@@ -2,10 +2,7 @@ import type { WorkerOptions } from 'bullmq';
 import { requireOptionalPackage } from '../runtime/optional-package.js';
 import { packageVersion } from '../runtime/package-version.js';
 
-/**
- * What BullMQ records about its jobs for OpenTelemetry. Loaded only where the option `telemetry` is true.
- * @throws ChangefeedError CF_CONFIG_INVALID when `bullmq-otel` is not installed
- */
+/** @throws ChangefeedError CF_CONFIG_INVALID when `bullmq-otel` is not installed */
 export async function openTelemetry({ telemetry }: { telemetry: boolean }): Promise<WorkerOptions['telemetry']> {
   if (!telemetry) return undefined;
   requireOptionalPackage('bullmq-otel', 'The option telemetry');

@@ -1,8 +1,4 @@
-/**
- * Reads the configuration, and waits for another valid one. Its files and `.env` are read once a second, and a change is taken when two reads
- * in a row find the same content. This works for every way in which editors write files (in place, or as a new file that is renamed) and
- * for mounted folders, which send no change notifications. An invalid configuration is logged once and changes nothing.
- */
+/** Files are read once a second: mounted folders send no notifications. A change counts when two reads agree. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { addEnvFile, envFileIn } from '../config/env-file.js';
@@ -14,7 +10,6 @@ import { runLoop } from '../runtime/loop.js';
 export interface ConfigWatchOptions<Loaded> {
   cwd: string;
   env: Record<string, string | undefined>;
-  /** Reads and checks everything that the service is opened with. */
   load: () => Promise<Loaded>;
 }
 
@@ -71,7 +66,6 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
       await runLoop({ name: 'configuration', run, signal: AbortSignal.any([signal, over.signal]), log });
       return found;
     },
-    /** Takes the configuration as it is now for the next one, if it is valid. */
     request: (): void => {
       isRequested = true;
       wake.abort();

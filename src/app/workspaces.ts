@@ -1,7 +1,4 @@
-/**
- * The workspaces of the configuration as this process uses them: for each, the client of its API, its stores, and the compiled rules of
- * its lists.
- */
+/** The workspaces as this process uses them: the client of each API, its stores, and the rules of its lists. */
 import { createReadApi } from '../api/client.js';
 import type { ApiOutages } from '../api/retry.js';
 import { polledLists } from '../config/lists.js';
@@ -35,7 +32,6 @@ type ListWithRules = ListConfig & Pace & { rules: Rules };
 export type Workspace = ReturnType<typeof openWorkspace>;
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
-/** @param options.attempts tries per page of the API; the client's default when undefined */
 export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }) {
   const byName = new Map(
     context.config.workspaces.map((config) => [config.name, openWorkspace(context, { config, attempts })]),
@@ -51,17 +47,13 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
     all: (): Workspace[] => [...byName.values()],
     /** @throws ChangefeedError CF_USAGE when there is no such workspace */
     get,
-    /**
-     * The workspace of this name; without a name, the only one.
-     * @throws ChangefeedError CF_USAGE when there is no such workspace, or several to choose from
-     */
+    /** @throws ChangefeedError CF_USAGE when there is no such workspace, or several and no name */
     choose(name: string | undefined): Workspace {
       const [first, second] = names;
       if (name !== undefined) return get(name);
       if (first !== undefined && second === undefined) return get(first);
       throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
     },
-    /** Closes the connections to the APIs. */
     async close(): Promise<void> {
       await Promise.all([...byName.values()].map(({ api }) => api.close()));
     },
@@ -81,10 +73,7 @@ export function listIn({ name, lists }: Pick<Workspace, 'name' | 'lists'>, list:
   throw usage(`The workspace "${name}" has no list "${list}". Its lists are ${[...lists.keys()].join(', ')}.`);
 }
 
-/**
- * The rules of the list an event came from. Undefined: events of a workspace or a list that the configuration no longer names may still
- * be in the queues.
- */
+/** Undefined where unknown: events of a list that the configuration no longer names may still be in the queues. */
 export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | undefined {
   const workspace = workspaceOf(event);
   if (!workspaces.names.includes(workspace)) return undefined;
@@ -137,15 +126,12 @@ function openWorkspace(
     /** Shared by all processes. */
     budget,
     store,
-    /** Records that events or hints name, to be fetched out of turn. */
     aims,
-    /** Of the lists that are polled. */
     shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log }),
     sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,
     sweepLog,
-    /** Whether the API answers this process, and accepts its token. */
     outages,
     /** When this process began to use this configuration, ms. */
     openedMs: clock.now(),
@@ -203,10 +189,7 @@ interface CommitOptions extends NamedOptions {
   logged: (events: readonly ChangeEvent[]) => void;
 }
 
-/**
- * A commit of a walk or a shortcut with all that surrounds it: it is named for a stop that cannot wait for Redis, and once its events are
- * in the log they are counted, and the records that they name are queued.
- */
+/** A stop that cannot wait for Redis names the commit. What is in the log is counted, and its records queued. */
 export function observedCommit(commit: SweepStore['commit'], options: CommitOptions): SweepStore['commit'] {
   const { unfinished, logged } = options;
   return async (list, step) => {

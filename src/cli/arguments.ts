@@ -1,7 +1,4 @@
-/**
- * Arguments and options that several commands have, and readers of their texts. A text that cannot be read is a usage error that
- * names the option and what is allowed.
- */
+/** Arguments and options that several commands share, and readers of their texts. */
 import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { parseDuration } from '../runtime/duration.js';
@@ -18,7 +15,6 @@ export function listArguments(description: string): Parameter<ListName[]> {
   return { ...restArguments(description, asText), resolve: listsNamed };
 }
 
-/** `--workspace`: a name that the configuration has. */
 export function workspaceOption(description: string): Parameter<string | undefined> {
   return { ...option('name', description, asText), resolve: workspaceNamed };
 }
@@ -60,12 +56,10 @@ export function word<Word extends string>(...words: readonly Word[]): Read<Word>
   };
 }
 
-/** `a,b`: some of these words. */
 export function words<Word extends string>(...allowed: readonly Word[]): Read<Word[]> {
   return (text, name) => separated(text, name).map((part) => word(...allowed)(part, name));
 }
 
-/** `a,b` */
 export const separated: Read<string[]> = (text) => text.split(',').map((part) => part.trim());
 
 export function wholeNumber({ least = 0, most = 999_999_999 } = {}): Read<number> {

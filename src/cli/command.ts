@@ -9,20 +9,14 @@ import type { Io } from './io.js';
 /** Reads a text of the command line. `name` is what the message of a usage error begins with. */
 export type Read<T> = (text: string, name: string) => T;
 
-/** An argument or an option whose value has the type `T`. */
 export interface Parameter<T, Term extends Argument | Option = Argument | Option> {
-  /** `name` as it is written on the command line. */
   readonly term: (name: string, command: string) => Term;
   /** Only in the type. */
   readonly value?: T;
-  /**
-   * For commands that use the feed: checks a given value against the configuration, before Redis is opened.
-   * @throws ChangefeedError CF_USAGE
-   */
+  /** Checks a given value against the configuration, before Redis is opened. */
   resolve?(value: T & {}, known: Known): T & {};
 }
 
-/** What arguments are checked against: the configuration, and the built-in lists together with its own. */
 export interface Known {
   config: Config;
   lists: Lists;
@@ -69,7 +63,6 @@ export function argument<T>(description: string, read: Read<T>): Parameter<T> {
   };
 }
 
-/** `[lists...]`: any number of arguments. */
 export function restArguments<T>(description: string, read: Read<T>, form = '[…]'): Parameter<T[]> {
   return {
     term: (name, command) =>
@@ -151,7 +144,6 @@ export function defineFeedCommand<Parameters extends Record<string, Parameter<un
   });
 }
 
-/** Opens the feed of the configuration for an interactive command, and closes it afterwards. */
 export async function withFeed<T>(
   io: Io,
   path: string | undefined,

@@ -1,7 +1,4 @@
-/**
- * The commands by the headings of `--help`, in its order, with their descriptions. The command `tail` is what `commands/tail.ts` exports
- * under that name.
- */
+/** The commands by the headings of `--help`, in its order, with their descriptions. */
 import { extname } from 'node:path';
 import type { DefineCommand } from './command.js';
 
@@ -39,10 +36,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
   },
 };
 
-/**
- * Loaded when the command is used: most of them load the whole service, and `--version`, `--help` and a mistyped command must not wait
- * for it.
- */
+/** Loaded on use: most load the whole service, and `--version` and `--help` must not wait for it. */
 export async function loadCommand(name: string): Promise<DefineCommand> {
   const file = new URL(`./commands/${name}${extname(import.meta.url)}`, import.meta.url);
   const { [name]: define } = (await import(file.href)) as Record<string, DefineCommand>;

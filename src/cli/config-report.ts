@@ -3,7 +3,6 @@ import { problemsText, type LocatedProblem, type Place } from '../config/report.
 import { ChangefeedError } from '../errors.js';
 import { cut, widthOf } from './text.js';
 
-/** The error of a configuration as wide as the terminal; undefined for any other error. */
 export function configReport(error: unknown, columns = 100): string | undefined {
   if (!(error instanceof ChangefeedError)) return undefined;
   const { source, problems } = error.facts;

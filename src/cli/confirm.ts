@@ -1,12 +1,8 @@
 import { usage } from '../errors.js';
-/** Asks before something is removed. */
 
 import type { Io } from './io.js';
 
-/**
- * @param question.what what would happen, as a sentence without its full stop
- * @throws ChangefeedError CF_USAGE without a terminal to ask on, unless `yes`
- */
+/** @throws ChangefeedError CF_USAGE without a terminal to ask on, unless `yes` */
 export async function isConfirmed(
   { command, what, yes }: { command: string; what: string; yes: boolean },
   io: Io,

@@ -3,7 +3,6 @@ import { createApp, listening } from '../server/http/app.js';
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
-/** Attempts that the subscription `ops` makes. */
 export const OPS_ATTEMPTS = 3;
 /** Of the events that reach `/ops`, in their order. The first dead letter comes early: a viewer waits seconds, not minutes. */
 const REFUSED_ONCE = 6;
@@ -28,7 +27,6 @@ export async function startDemoReceiver() {
   const server = listening(app, { host: '127.0.0.1', port: 0 });
   const url = await server.start();
   return {
-    /** Takes everything. */
     chatUrl: `${url}/chat`,
     /** Refuses the first attempt of some events and all attempts of a few; what a person sends again, it takes. */
     opsUrl: `${url}/ops`,

@@ -1,5 +1,3 @@
-/** The files of a new project, as text. */
-
 export const FORMATS = ['ts', 'js', 'json'] as const;
 
 export interface Answers {
@@ -8,7 +6,6 @@ export interface Answers {
   baseUrl: string;
   /** Empty: the user writes it into `.env` later. */
   token: string;
-  /** Ready-made lists. */
   lists: readonly string[];
 }
 

@@ -24,7 +24,6 @@ export interface Io {
   readonly colours: { readonly out: Colours; readonly err: Colours };
   /** Width of standard output; undefined when it is not a terminal. */
   readonly columns: number | undefined;
-  /** Width of standard error; undefined when it is not a terminal. */
   readonly errorColumns?: number | undefined;
   readonly rows?: number | undefined;
   /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
@@ -35,10 +34,7 @@ export interface Io {
   /** The command adds the variables of `.env`. */
   readonly env: Record<string, string | undefined>;
   readonly cwd: string;
-  /**
-   * Aborts on SIGINT, SIGTERM and SIGHUP, when standard output or standard error cannot be written to any more, when the npm that
-   * started the process has ended, and on an uncaught error.
-   */
+  /** Aborts on signals, when output cannot be written any more, when npm has ended, and on an uncaught error. */
   readonly signal: AbortSignal;
   /** From now on SIGHUP calls `act` instead of ending the command, unless its terminal was closed. */
   onHangUp(act: () => void): void;
@@ -71,7 +67,6 @@ export function processIo(): Io {
   };
 }
 
-/** Undefined where it is no terminal, and where a terminal does not say. */
 function widthOfTerminal({ isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number | undefined {
   return isTTY && columns > 0 ? columns : undefined;
 }

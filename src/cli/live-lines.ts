@@ -1,11 +1,7 @@
-/**
- * Lines at the bottom of a terminal that are rewritten in place. Other output to the same terminal, on any stream, appears
- * above them: an event on standard output must not be written into a bar.
- */
+/** Lines at the bottom of a terminal, rewritten in place; other output to the terminal appears above them. */
 
 import { cut } from './text.js';
 
-/** The part of a stream that is used, such as of `process.stderr`. */
 export interface TerminalStream {
   isTTY?: boolean;
   columns?: number;
@@ -53,7 +49,6 @@ export function liveLines(screen: TerminalStream, others: readonly TerminalStrea
     },
   };
 
-  /** Puts the writes of the stream above the lines. Returns the function that restores the stream. */
   function intercept(stream: TerminalStream): () => void {
     const original = stream.write.bind(stream);
     stream.write = (chunk, ...rest) => {

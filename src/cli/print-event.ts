@@ -42,13 +42,11 @@ const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> =
 
 export interface LineStyle {
   colours: Colours;
-  /** The line is shortened to this width. @defaultValue no limit */
   columns?: number | undefined;
   /** The name of the person or organization that the record belongs to, if it is known: the record itself has only an id. */
   about?: string | undefined;
 }
 
-/** A part of a line, before it is coloured: colours have no width. */
 interface Piece {
   text: string;
   paint?: ((text: string) => string) | undefined;
@@ -81,7 +79,6 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity, abo
   return painted(FITS.map(line).find(fits) ?? line(SMALLEST), columns);
 }
 
-/** Prints an event as `demo`, `start` and `tail` do on a terminal: with the name of a record of which it only has the id. */
 export async function printEvent(
   event: ChangeEvent,
   { record }: Pick<Inspector, 'record'>,
@@ -90,7 +87,6 @@ export async function printEvent(
   out(eventLine(event, { colours: colours.out, columns, about: await nameItBelongsTo(event, record) }));
 }
 
-/** Colours the pieces, and cuts the one that reaches over the edge. */
 function painted(pieces: readonly Piece[], columns: number): string {
   let left = columns;
   let result = '';
@@ -120,7 +116,6 @@ export function eventWords(event: ChangeEvent, places: number): { what: string; 
   };
 }
 
-/** What a person calls a record; undefined where it has no name. */
 export function recordTitle(record: CrmRecord, places: number): string | undefined {
   const title = titleOfRecord(record);
   return title === null ? undefined : shown(title, places);

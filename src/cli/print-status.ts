@@ -14,16 +14,12 @@ import { type Colours, count, cut, fitted, fittedTable, hanging, printable } fro
 interface Page {
   nowMs: number;
   colours: Colours;
-  /** Width of the terminal; tables and sentences that are wider are continued on further lines. */
   columns: number;
   /** Also the counts of each sweep, the shortcuts, and errors that are over. */
   verbose: boolean;
 }
 
-/**
- * What an operator can act on: problems, subscriptions, lists. With six lists and three subscriptions it fits on a terminal of 80 × 24 when all
- * is well.
- */
+/** With six lists and three subscriptions it fits on a terminal of 80 × 24 when all is well. */
 export function statusText(
   status: Status,
   {
@@ -41,7 +37,6 @@ export function statusText(
   ].join('\n\n');
 }
 
-/** The most severe first. */
 function problemsText(
   problems: readonly Problem[],
   { nowMs, colours: { red, yellow, green, bold }, columns }: Page,
@@ -98,7 +93,6 @@ function detailLines(lists: readonly ListStatus[], page: Page): string[] {
 
 const RECENT_MS = 900_000;
 
-/** One line for all lists whose last error is over but recent. */
 function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: { dim } }: Page): string[] {
   const errors = lists.flatMap(({ list, failure, lastError }) =>
     failure === null && lastError !== null
@@ -145,7 +139,6 @@ function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): stri
   return verbose ? `every ${formatDuration(intervalMs)}, ${next}` : next;
 }
 
-/** The last error, with its time. Of a list that is failing, the problem above says what it is. */
 function lastErrorText({ list, failure, lastError }: ListStatus, { nowMs, columns, colours: { dim } }: Page): string[] {
   if (lastError === null) return [];
   const ago = formatDuration(Math.max(0, nowMs - Date.parse(lastError.at)));
@@ -168,7 +161,6 @@ function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours }:
   return late ? `${age}, ${colours.red('late')}` : age;
 }
 
-/** What is to be decided about a list is a problem, and above. */
 function lastSweepText({ lastSweep }: ListStatus, { verbose }: Page): string {
   if (lastSweep === null) return '—';
   const took = formatDuration(lastSweep.tookMs);

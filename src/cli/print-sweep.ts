@@ -8,7 +8,6 @@ import { countsText, warningTexts } from './print-status.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
 
-/** A line per list. A reason that stopped several lists is printed once. */
 export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): string[] {
   const several = new Set(sweeps.map(({ workspace }) => workspace)).size > 1;
   const nameOf = ({ workspace, list }: ListSweep): string => (several ? `${workspace}/` : '') + list;
@@ -75,7 +74,6 @@ export function nextSweepText(
   return `The next sweep, of ${next.list}, starts ${when}.`;
 }
 
-/** After the first sweep of lists: what `sweep` has done, and how changes are found from then on. */
 export function afterBaselineText(sweeps: readonly ListSweep[]): string | undefined {
   const first = sweeps.flatMap((one) => (one.outcome === 'complete' && one.summary.mode === 'baseline' ? [one] : []));
   if (first.length === 0) return undefined;
@@ -83,7 +81,6 @@ export function afterBaselineText(sweeps: readonly ListSweep[]): string | undefi
   return `Baseline complete: ${count(records, 'record')} in ${count(first.length, 'list')} ${records === 1 ? 'is' : 'are'} known now. From here on, changes become events: "changefeed start" finds them all the time, another "changefeed sweep" once.`;
 }
 
-/** The sentence after the lines when lists could not be completed; undefined when all were. */
 export function incompleteText(sweeps: readonly ListSweep[]): string | undefined {
   const stopped = sweeps.filter((one) => one.outcome === 'incomplete');
   if (stopped.length === 0) return undefined;

@@ -48,7 +48,6 @@ function withoutHelpCommand([first, ...rest]: readonly string[]): string[] {
   return first === 'help' ? [...rest.slice(0, 1), '--help'] : [first, ...rest];
 }
 
-/** @param done receives the exit code of the command that ran */
 export function buildProgram(io: Io, done: (code: number) => void): Command {
   const program = new Command('changefeed')
     .description("Turns a CRM's read-only list API into a reliable stream of change events.")
@@ -74,7 +73,6 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
   for (const [heading, commands] of Object.entries(COMMANDS))
     for (const [name, description] of Object.entries(commands))
       program.command(name).description(description).helpGroup(heading);
-  // Runs before the arguments of the command are read.
   program.hook('preSubcommand', async (_, command) => {
     addEnvFile(io.cwd, io.env);
     (await loadCommand(command.name()))(command, io, done);
@@ -86,7 +84,6 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
 function errorText(error: unknown, { env, errorColumns }: Pick<Io, 'env' | 'errorColumns'>): string {
   const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
   const stack = env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
-  // A configuration's problems are shown with its lines.
   const report = configReport(error, errorColumns);
   if (report === undefined || !report.includes('\n')) return `changefeed: ${messageOf(error)}${code}${stack}`;
   return `changefeed: ${report}\n${code.trimStart()}${stack}`;

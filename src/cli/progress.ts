@@ -68,7 +68,6 @@ export function progressLine(
   return `${label} ${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${parts.join(', ')}`;
 }
 
-/** Without fractions of a second. */
 function whole(ms: number): string {
   return formatDuration(Math.max(1, Math.round(ms / 1_000)) * 1_000);
 }

@@ -17,7 +17,6 @@ export interface SeenList {
   schema: ListSchema;
 }
 
-/** A module with the interfaces, which makes them the types of the records in events. */
 export function typesFile(seen: readonly SeenList[]): string {
   // The events of a further list have the type that `defineList` is given.
   const typed = seen.filter(
@@ -67,7 +66,6 @@ function unionOf(forms: readonly string[]): string {
   return [...new Set([...telling.map(typeOf), ...(forms.includes('null') ? ['null'] : [])])].join(' | ');
 }
 
-/** `detect/schema-drift/value-type.ts` defines the value types. */
 function typeOf(form: string): string {
   if (form.startsWith('timestamp')) return 'string';
   if (form === 'list' || form === 'empty list') return 'unknown[]';

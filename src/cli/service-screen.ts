@@ -36,7 +36,6 @@ export function serviceScreen(io: Io) {
       isPrinted = false;
       return { ...config, subscriptions: config.subscriptions.map(readable) };
     },
-    /** Shows the baseline and the events until the signal aborts. */
     async show(opened: Changefeed, { polls, signal }: { polls: boolean; signal: AbortSignal }): Promise<void> {
       feed = opened;
       await Promise.all([

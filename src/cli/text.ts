@@ -16,7 +16,6 @@ export function widthOf(text: string): number {
   return measure(text).width;
 }
 
-/** Shortens a text without colours to this number of columns. */
 export function cut(text: string, columns: number): string {
   return widthOf(text) <= columns ? text : `${beginning(text, columns - 1).trimEnd()}…`;
 }
@@ -34,13 +33,9 @@ function beginning(text: string, columns: number): string {
 }
 
 const GAP = '  ';
-/** A column is not made narrower than this. */
 const NARROWEST = 10;
 
-/**
- * Each column is as wide as its widest cell. A table that is then wider than the terminal is made as narrow by wrapping the cells of its
- * widest columns. Cells that are wrapped have no colours.
- */
+/** A table that is wider than the terminal wraps the cells of its widest columns; these have no colours. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -75,7 +70,6 @@ export function fittedTable(
   return width <= columns ? natural : table(head, rowsIn(noColours), colours, columns);
 }
 
-/** Takes what is too much from the widest column, step by step. */
 function fitting(natural: readonly number[], columns: number): number[] {
   const widths = [...natural];
   const gaps = GAP.length * Math.max(0, widths.length - 1);
@@ -103,10 +97,7 @@ export function hanging(text: string, columns: number, indent = '    '): string 
 /** A line of a code frame: wrapped, its marker would point at nothing. */
 const FRAME = /^\s*(> )?\d*\s*\|/;
 
-/**
- * Sentences for a terminal: each line that is wider is continued on the next ones, a little further to the right. A colour may go on over
- * the end of a line. For text that people read, never for JSON or code, which they copy.
- */
+/** For text that people read, never for JSON or code, which they copy. A colour may go on over the end of a line. */
 export function fitted(text: string, columns = Infinity): string {
   return text
     .split('\n')
@@ -144,10 +135,7 @@ export type Colours = ReturnType<typeof pc.createColors>;
 
 export const noColours: Colours = pc.createColors(false);
 
-/**
- * Colours of one stream: standard error may be a terminal while standard output is a file. On a terminal, unless NO_COLOR is
- * set; elsewhere only if FORCE_COLOR is set.
- */
+/** On a terminal, unless NO_COLOR is set; elsewhere only if FORCE_COLOR is set. */
 export function coloursFor({ isTTY }: { isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Colours {
   const { NO_COLOR: no = '', FORCE_COLOR: force = '', TERM: terminal } = env;
   if (no !== '') return noColours;

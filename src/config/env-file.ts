@@ -6,19 +6,13 @@ import { ChangefeedError, messageOf } from '../errors.js';
 
 const NAME = '.env';
 
-/** The names that came from the file, by environment. */
 const added = new WeakMap<object, readonly string[]>();
 
 export function envFileIn(cwd: string): string {
   return join(cwd, NAME);
 }
 
-/**
- * Adds the variables of `.env` to `env`. A variable that the process was started with keeps its value, so that what starts a service decides.
- * What an earlier call added is replaced by what the file says now, or removed.
- * @returns undoes this
- * @throws ChangefeedError CF_CONFIG_UNLOADABLE when there is such a file and it cannot be read
- */
+/** A variable that the process was started with keeps its value. Returns what undoes this. */
 export function addEnvFile(cwd: string, env: Record<string, string | undefined>): () => void {
   const before = added.get(env) ?? [];
   const values = before.map((name) => [name, env[name]] as const);

@@ -16,10 +16,7 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
   'workspaces[0].token': 'CHANGEFEED_TOKEN',
 };
 
-/**
- * The configuration without a file: one workspace `default`, its events as lines on standard output.
- * @throws ChangefeedError CF_CONFIG_INVALID naming the variables that are missing or wrong
- */
+/** One workspace `default`, its events as lines on standard output. */
 export function configFromEnvironment(env: Env): Config {
   const raw = {
     workspaces: [

@@ -10,11 +10,7 @@ export interface Evaluated {
 /** Modules loaded for configurations so far. Only these are loaded again; other modules of the process keep their instances. */
 const loaded = new Set<string>();
 
-/**
- * @param library what the import of `crm-changefeed` gives: this module instance, not a second copy. Only then are errors
- *   thrown by handlers recognised by their class, and a global installation works in a folder without node_modules.
- * @throws what the file throws
- */
+/** @param library this module instance: errors of handlers are recognised, and no node_modules are needed */
 export async function evaluate(file: string, library: object): Promise<Evaluated> {
   const jiti = createJiti(file, { virtualModules: { 'crm-changefeed': library }, fsCache: false });
   for (const path of loaded) Reflect.deleteProperty(jiti.cache, path);
@@ -30,10 +26,7 @@ export async function evaluate(file: string, library: object): Promise<Evaluated
   }
 }
 
-/**
- * Runs the file as a script: Node keeps an ES module for the life of the process, so a changed file would not be read again.
- * A file with a top-level await can only run as an ES module.
- */
+/** As a script: Node keeps an ES module for good, so a changed file would not be read again. */
 async function run(jiti: Jiti, file: string): Promise<unknown> {
   try {
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- import() keeps JavaScript modules for the life of the process

@@ -1,7 +1,4 @@
-/**
- * The lists of a configuration: the built-in ones, the ready-made ones that `workspaces[].lists` switches on, and those that it adds with
- * a `path`. Each becomes a descriptor; from there on nothing distinguishes an added list from a built-in one.
- */
+/** The lists of a configuration. Each becomes a descriptor: nothing then distinguishes it from a built-in one. */
 import { z } from 'zod';
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, createLists, LIST_NAMES, listsFrom, readyMadeLists, type Lists } from '../crm/lists/lists.js';
@@ -22,7 +19,6 @@ const OBJECT = /^[a-z][a-z0-9_]{0,39}$/;
 
 const fieldNames = listOf(text('the name of a field'), 'field names');
 
-/** The options that describe a list that is not built in. */
 export const descriptorOptions = {
   /** Only for a list that is not built in: its path behind `/v2/`, such as `deal`. @defaultValue none */
   path: matching(PATH, A_PATH).optional(),
@@ -52,7 +48,6 @@ const EVERY_LIST = createLists(readyMadeLists.all);
 const READY_MADE_NAMES = readyMadeLists.all.map(({ name }) => name).join(', ');
 const OWN_OPTIONS = Object.keys(descriptorOptions) as (keyof DescriptorOptions)[];
 
-/** Separates what describes a list from how it is polled. */
 export function splitListOptions<Options extends DescriptorOptions>(
   options: Options,
 ): { description: DescriptorOptions; rest: Omit<Options, keyof DescriptorOptions> } {
@@ -67,10 +62,7 @@ export function splitListOptions<Options extends DescriptorOptions>(
 /** Says what is wrong with one entry under `lists`, at an option of it or as a whole; there is no list then. */
 export type RefuseEntry = (problem: string, ...option: (keyof DescriptorOptions)[]) => null;
 
-/**
- * The list of one entry under `lists`; null if it is refused.
- * @param taken the lists of the workspace so far
- */
+/** Null if it is refused. `taken`: the lists of the workspace so far. */
 export function readList(
   key: string,
   options: DescriptorOptions,
@@ -109,7 +101,6 @@ function ownList(key: string, options: DescriptorOptions, refuse: RefuseEntry): 
   return { ...USUAL, ...given, name: key, path: `v2/${written.replace(/^\/?(v2\/)?/, '')}`, key: arrayKey, object };
 }
 
-/** No other list of the workspace has the path or the object. */
 function isFree(
   { name, path, object }: ListDescriptor,
   { path: written = name }: DescriptorOptions,
@@ -132,7 +123,6 @@ interface WithLists {
   readonly lists: Readonly<Record<string, { readonly descriptor: ListDescriptor }>>;
 }
 
-/** The built-in lists, and every list that any workspace adds. */
 export function listsOf(workspaces: readonly WithLists[]): Lists {
   const further = new Map<string, ListDescriptor>();
   for (const { lists } of workspaces) {
@@ -144,7 +134,6 @@ export function listsOf(workspaces: readonly WithLists[]): Lists {
   return createLists([...further.values()]);
 }
 
-/** The lists of a workspace that are polled. */
 export function polledLists(
   lists: Readonly<Record<string, { readonly descriptor: ListDescriptor; readonly enabled: boolean }>>,
 ): Lists {
@@ -157,10 +146,7 @@ const WHY_ONE = {
   path: 'the same name and path in every workspace, because "serve" offers them at one address',
 };
 
-/**
- * A list's name must stand for the same thing in all workspaces: the same object, because a subscription reads several
- * workspaces, and with `serve` the same path, because the mirror serves all workspaces at one address.
- */
+/** A subscription reads several workspaces, and the mirror serves all of them at one address. */
 export function listsThatDisagree(workspaces: readonly WithLists[], option: 'object' | 'path'): ConfigProblem[] {
   const seen: { workspace: string; list: ListDescriptor }[] = [];
   return workspaces.flatMap(({ name: workspace, lists }, index) =>

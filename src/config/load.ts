@@ -59,7 +59,6 @@ export async function loadConfig({
 interface Read {
   raw: unknown;
   files: readonly string[];
-  /** Problems that were found while it was read. */
   collected: readonly LocatedProblem[];
   /** Where an option stands. Only JSON shows it: code is evaluated, and its values have no places. */
   locate?: (path: Path) => Place;
@@ -78,7 +77,6 @@ function findFile({ cwd, named }: { cwd: string; named: string | undefined }): s
   return file;
 }
 
-/** Relative to the working directory, for messages. */
 function nameOf(file: string, cwd: string): string {
   const name = relative(cwd, file);
   return name.startsWith('..') ? file : name;

@@ -79,11 +79,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   };
 }
 
-/**
- * A configuration as `defineConfig` returns it, checked; one that `parseConfig` or `loadConfig` has checked, as it is.
- * @param source first words of every message
- * @throws ChangefeedError CF_CONFIG_INVALID
- */
+/** What is checked already is returned as it is. @throws ChangefeedError CF_CONFIG_INVALID */
 export function checkedConfig(given: ConfigInput | Config, source: string): Config {
   return isChecked(given) ? given : parseConfig(given, { source });
 }
@@ -107,7 +103,6 @@ function remedyInFile(path: Path): string | undefined {
   return 'If it comes from an environment variable, that variable is not set.';
 }
 
-/** An entry of the configuration. */
 interface Placed<One> {
   one: One;
   path: Path;

@@ -2,7 +2,6 @@
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import { sentenceOf, type ConfigProblem } from '../schema-kit/problem.js';
 
-/** A place in a file of the configuration. */
 export interface Place {
   /** Relative to the working directory. */
   file: string;
@@ -17,11 +16,6 @@ export interface LocatedProblem extends ConfigProblem {
   place?: Place | undefined;
 }
 
-/**
- * The error that lists all problems of a configuration, one per line.
- * @param source the file, or "the environment"
- * @param problems at least one
- */
 export function configError(
   source: string,
   problems: readonly LocatedProblem[],
@@ -30,7 +24,6 @@ export function configError(
   return new ChangefeedError(code, { message: problemsText(source, problems), source, problems, cause });
 }
 
-/** @param frameOf the lines of the file, shown below the problem */
 export function problemsText(
   source: string,
   problems: readonly LocatedProblem[],

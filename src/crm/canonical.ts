@@ -1,10 +1,7 @@
 /**
- * The canonical form: two values that mean the same have the same one. It ignores key order, null against absent, the order
- * inside a set of references, Unicode composition of keys and the signature of a picture URL. Numbers, booleans and strings
- * are never converted. Detection and merged changes compare records field by field: the values first, and only where they differ their
- * canonical text. The record's own time of change is not compared. What is made of a record is made once, and digests stand for texts.
- *
- * The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
+ * The canonical form: two values that mean the same have the same one. It ignores key order, null against absent, the
+ * order in a set of references, Unicode composition of keys and the signature of a picture URL. Values are never
+ * converted. The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
@@ -16,7 +13,6 @@ class ComparedField {
   #canonical: { value: unknown } | undefined;
   #text: string | undefined;
 
-  /** @param name as the record spells it */
   constructor(
     readonly name: string,
     readonly value: unknown,
@@ -35,10 +31,8 @@ class ComparedField {
   }
 }
 
-/** Fields by canonical name. */
 type ComparedFields = ReadonlyMap<string, ComparedField>;
 
-/** The rules of a comparison. */
 export interface Comparison {
   readonly list: ListRef;
   /** Null, absent and an empty list mean the same. */
@@ -49,10 +43,7 @@ export interface Comparison {
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/**
- * The compared fields of a record; null and empty lists are left out where they mean absence.
- * @param names of the record's fields that are read. @defaultValue all
- */
+/** @param names of the record's fields that are read. @defaultValue all */
 export function readFields(
   record: AnyRecord,
   { list, nullIsAbsent, compares }: Comparison,
@@ -92,7 +83,6 @@ export function diffFields(before: ComparedFields, after: ComparedFields): Field
   });
 }
 
-/** The same between two records. Values that are equal as they are written are not brought into canonical form. */
 export function diffRecords(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -102,10 +92,7 @@ export function diffRecords(
   return diffFields(readFields(before, comparison, names.one), readFields(after, comparison, names.other));
 }
 
-/**
- * The names of the fields that differ as they are written; all names where the two records have other names, or two names that are
- * one in canonical form: which of the two is read depends on all of them.
- */
+/** All names where the records have other names: of two that are one, which is read depends on all. */
 function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
   const [ones, others] = [Object.keys(one), Object.keys(other)];
   if (ones.length !== others.length || !ones.every((name) => Object.hasOwn(other, name)))
@@ -119,7 +106,6 @@ function hasTwins(names: readonly string[]): boolean {
   return new Set(names.map((name) => name.normalize('NFC'))).size < names.length;
 }
 
-/** Two values that are the same as they are written. Others may still mean the same. */
 function isSameValue(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
@@ -178,7 +164,6 @@ function withoutQuery(value: unknown): unknown {
 
 const textCache = new WeakMap<AnyRecord, WeakMap<Comparison, string>>();
 
-/** The canonical text of a whole record: equal contents have equal texts. */
 export function canonicalText(record: AnyRecord, comparison: Comparison): string {
   const byComparison = memoized(textCache, record, () => new WeakMap<Comparison, string>());
   return memoized(byComparison, comparison, () => {
@@ -187,10 +172,7 @@ export function canonicalText(record: AnyRecord, comparison: Comparison): string
   });
 }
 
-/**
- * Keeps a value computed from an object for as long as the object lives. Records, rules and stored records are never
- * modified, and one decision needs the same value types, text and image in several modules.
- */
+/** These objects are never modified, and one decision needs the same value in several modules. */
 export function memoized<K extends object, V>(cache: WeakMap<K, V>, key: K, compute: () => V): V {
   const cached = cache.get(key);
   if (cached !== undefined) return cached;

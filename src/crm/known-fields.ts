@@ -1,8 +1,4 @@
-/**
- * The fields of the six lists: of the OpenAPI document, of the sandbox and of `changefeed doctor`.
- * `written` fields are in section 2 of the interface. `seen` fields are known from real answers: the interface
- * describes no fields for history and activity.
- */
+/** `written` fields are in section 2 of the interface; `seen` fields are known from real answers. */
 import type { BuiltInList } from './lists/lists.js';
 
 /** `any`: the interface does not show the type of a value that is not null. */
@@ -141,7 +137,6 @@ export const FIELDS: Readonly<Record<BuiltInList, readonly Field[]>> = {
   activity: seen(ACTIVITY),
 };
 
-/** The known fields of a list; none for a list that is not one of the six. */
 export function fieldsOf(list: string): readonly Field[] {
   return (FIELDS as Readonly<Record<string, readonly Field[]>>)[list] ?? [];
 }

@@ -1,7 +1,4 @@
-/**
- * Which records a record names: `peopleId`, `organization: { id }`, and what other words the vendor has for the same objects.
- * A field refers to a list when its word is the list's name or object, so a configured list `deal` is found by `dealId`.
- */
+/** Which records a record names. A field refers to a list by its name or object: `deal` is found by `dealId`. */
 import type { ListName, Lists } from './lists/lists.js';
 import type { UncheckedRecord } from './record.js';
 
@@ -43,7 +40,6 @@ export function referencesIn(record: UncheckedRecord, lists: Lists): Reference[]
   return [...found.values()];
 }
 
-/** The value of a field such as `peopleId`. */
 function idsOf(value: unknown): string[] {
   return typeof value === 'string' && value !== '' ? [value] : [];
 }

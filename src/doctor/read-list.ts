@@ -12,28 +12,22 @@ export interface ReadList {
   readonly pages: readonly Page[];
   /** Why the page after these could not be read; null when it was not asked for. */
   readonly failed: FailedPage | null;
-  /** Every answer as it came. */
   readonly answers: readonly Answer[];
 }
 
 export interface FailedPage {
   /** HTTP status; null when there was no answer. */
   readonly status: number | null;
-  /** What the API did, with its address and its words. */
   readonly what: string;
 }
 
 export interface ReadOptions {
   list: ListDescriptor;
-  /** The most pages. */
   pages: number;
   signal: AbortSignal;
 }
 
-/**
- * @param api asks once: it is made with `attempts: 1`
- * @throws what the budget throws, and the signal's reason
- */
+/** @param api asks once: it is made with `attempts: 1` */
 export async function readList(
   { fetchPage }: Pick<ReadApi, 'fetchPage'>,
   { list, pages: most, signal }: ReadOptions,
@@ -56,7 +50,6 @@ export async function readList(
   return { list, pages, answers, failed: null };
 }
 
-/** The name of the array of rows in the first answer, which was read as a page. */
 export function keyOf({ list: { key }, answers: [first] }: ReadList): string {
   const { data } = jsonOf(first?.text ?? '') as { data: Readonly<Record<string, unknown>> };
   const arrays = Object.keys(data).filter((name) => Array.isArray(data[name]));

@@ -31,7 +31,6 @@ export function judgeHandler({ name, handler, obstacle }: Subscription): Finding
 }
 
 export function judgeFeed(feed: {
-  /** How many run roles. */
   processes: number;
   /** `subject`: such as `list:people`. */
   problems: readonly { severity: 'error' | 'warning'; kind: string; subject: string; message: string }[];

@@ -15,7 +15,6 @@ export function isBy(rules: readonly ActorRule[], { data: { actor } }: ChangeEve
   );
 }
 
-/** The actors that an event names: of all its changes, or of some. */
 export function actorsOf({ data: { actor, changes } }: ChangeEvent): Actor[] {
   return actor === undefined ? changes.flatMap((change) => change.actor ?? []) : [actor];
 }

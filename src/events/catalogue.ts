@@ -3,14 +3,11 @@ import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, readyMadeLists } from '../crm/lists/lists.js';
 import { NOTICE_KINDS, TODO_VERBS, VERBS, type EventType, type NoticeType } from './types.js';
 
-/** The types of the events of one list. */
 export function typesOf({ name, object }: ListDescriptor): string[] {
   const verbs = name === 'todo' ? [...VERBS, ...TODO_VERBS] : VERBS;
   return verbs.map((verb) => `crm.${object}.${verb}`);
 }
 
-/** The event types of the built-in and of the ready-made lists. */
 export const EVENT_TYPES = [...builtInLists.all, ...readyMadeLists.all].flatMap(typesOf) as readonly EventType[];
 
-/** The feed's own events. */
 export const NOTICE_TYPES: readonly NoticeType[] = NOTICE_KINDS.map((kind): NoticeType => `changefeed.${kind}`);

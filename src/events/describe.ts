@@ -1,7 +1,4 @@
-/**
- * An event in words: what its record is called, a value as text, and the part of a long text that differs. Terminal, status page, chat
- * messages and PostgreSQL columns use these, so that one event has one name everywhere. Each screen shortens and escapes in its own way. Pure.
- */
+/** An event in words, the same everywhere. Each screen shortens and escapes in its own way. Pure. */
 import type { UncheckedRecord } from '../crm/record.js';
 import type { ChangeEvent } from './types.js';
 

@@ -45,7 +45,6 @@ export function workspaceOf(event: ChangeEvent): string {
   return event.source.slice('/workspaces/'.length);
 }
 
-/** The object of an event: the second word of its type. */
 export function objectOf({ type }: Pick<ChangeEvent, 'type'>): string {
   return type.split('.')[1] ?? '';
 }
@@ -55,7 +54,6 @@ export function listOf(event: Pick<ChangeEvent, 'type'>, lists: Lists = builtInL
   return lists.byObject(objectOf(event))?.name;
 }
 
-/** The events of what is committed in one step, as the log gets them. */
 export function eventsOf({
   events = [],
   writes,

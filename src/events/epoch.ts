@@ -1,7 +1,4 @@
-/**
- * Epochs of a workspace's state. A new one begins when Redis has lost the state or went back to an earlier one: which sequences were given out
- * since then is not known, so all that follow are higher.
- */
+/** An epoch begins when Redis has lost the state: sequences given out since are unknown, so later ones are higher. */
 
 /** More events than any record has in a second, which is how long an epoch lasts at least. Sequences stay below 2^53 until the year 2242. */
 const STEP = 2 ** 20;
@@ -15,15 +12,11 @@ export function epochOfSequence(sequence: number): number {
   return Math.floor(sequence / STEP);
 }
 
-/** The sequence of a record's next event. */
 export function nextSequence(last: number, { epoch = 0 }: { epoch?: number }): number {
   return Math.max(last + 1, firstSequenceOf(epoch));
 }
 
-/**
- * The epoch after the last one that is known; 0: none is. It is the time of day in seconds, because Redis may have forgotten later ones, and no
- * process may know them.
- */
+/** The time of day in seconds: Redis may have forgotten later epochs, and no process may know them. */
 export function epochAfter(last: number, nowMs: number): number {
   return Math.max(last + 1, Math.floor(nowMs / 1_000));
 }

@@ -22,7 +22,6 @@ export function offsetBefore(logId: string): string {
   return ms > 0 ? `${ms - 1}-${HIGHEST_SEQUENCE}` : BEFORE_ALL;
 }
 
-/** The id right after an offset. */
 export function idAfter(offset: string): string {
   const [ms, sequence] = partsOf(offset);
   return `${ms}-${sequence + 1}`;
@@ -30,10 +29,7 @@ export function idAfter(offset: string): string {
 
 const HIGHEST_SEQUENCE = 4_294_967_295;
 
-/**
- * Reads a starting point: `'beginning'`, a log id (that entry is the first), or a time in ISO 8601 (entries from then on).
- * Returns the offset to read after; undefined for any other text.
- */
+/** The offset to read after: `'beginning'`, a log id (that entry is the first) or an ISO 8601 time. */
 export function parseBeginning(text: string): string | undefined {
   if (text === 'beginning') return BEFORE_ALL;
   if (/^\d{1,15}-\d{1,10}$/.test(text)) return offsetBefore(text);

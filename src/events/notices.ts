@@ -1,7 +1,4 @@
-/**
- * The feed's own events: `changefeed.<subject>.<what>`. They are in the workspace's log and reach subscriptions that select
- * them by name or by `changefeed.*`.
- */
+/** The feed's own events: `changefeed.<subject>.<what>`, in the workspace's log. */
 import type { ListName } from '../crm/lists/lists.js';
 import { eventId } from './envelope.js';
 import type { ChangeEvent, Notice, NoticeKind, NoticeType } from './types.js';

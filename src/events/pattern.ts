@@ -1,16 +1,10 @@
-/**
- * Which events and fields a pattern or a subscription selects. Pure. Compiled once and applied to many events. `*` is the only wildcard of
- * Changefeed: it matches any number of characters, also none.
- */
+/** Which events and fields a pattern selects. Pure. `*` is the only wildcard: any number of characters, also none. */
 import type { ListName, Lists } from '../crm/lists/lists.js';
 import { isBy, type ActorRule } from './actor.js';
 import { listOf, workspaceOf } from './envelope.js';
 import type { ChangeClass, ChangeEvent } from './types.js';
 
-/**
- * Returns a function that tests a text against the pattern. Compile once, test often. Texts come from records and have any length, so
- * this is no regular expression: with two `*` one would take quadratic time, in which the whole process stands still.
- */
+/** No regular expression: with two `*` one takes quadratic time on a long text, and the process stands still. */
 export function compilePattern(pattern: string): (text: string) => boolean {
   const [prefix = '', ...rest] = pattern.split('*');
   const suffix = rest.pop();
@@ -35,11 +29,7 @@ const OF_A_LIST = '.schema_changed';
 /** The beginning of the types of the feed's own events. */
 const OF_THE_FEED = 'changefeed.';
 
-/**
- * Returns a function that tests whether a pattern in `on` selects an event type. Only a pattern that ends in `.schema_changed`
- * selects events of a list, and only one that begins with `changefeed.` selects the feed's own: a handler of all events of
- * people (`crm.person.*`) expects a person in each. `EventOf` in `handlers/define.ts` has the same rule in types.
- */
+/** Other events need a pattern that names them: a handler of `crm.person.*` expects a person in each. */
 export function compileTypePattern(pattern: string): (type: string) => boolean {
   const matches = compilePattern(pattern);
   const [ofLists, ofFeed] = [pattern.endsWith(OF_A_LIST), pattern.startsWith(OF_THE_FEED)];
@@ -67,11 +57,7 @@ export interface Selection {
 
 type Test = (event: ChangeEvent) => boolean;
 
-/**
- * Field patterns apply to updated events. Created and deleted events pass, because the whole record has changed. An event
- * for which `where` throws is selected, so that it is not lost: `where` runs again before the handler, where a failure is
- * retried.
- */
+/** An event for which `where` throws is selected: it runs again before the handler, where a failure is retried. */
 export function compileSelection({
   on,
   workspaces,

@@ -68,7 +68,6 @@ type Selected<Pattern extends string, Types extends string = EventType> = Exclud
 >;
 type ListSuffix = '.schema_changed';
 
-/** True if the compiler knows every character of the pattern. */
 type IsLiteral<Text extends string> = { readonly '': never } extends Record<Text, unknown> ? false : true;
 
 /** The event that a handler with this `on` (and `start`, which may ask for a snapshot) receives. */
@@ -95,10 +94,7 @@ type SnapshotType<Type extends EventType> = Type extends `crm.${infer Name}.${st
 export type NamedLists = readonly (ListName | ListDefinition<object>)[];
 
 declare const UNSET: unique symbol;
-/**
- * The type of an `on` that is not given. It has every pattern, because the editor completes the patterns of the default; with
- * `readonly ['crm.*']` it would complete that one only.
- */
+/** Has every pattern: the editor completes the patterns of the default. */
 export type UnsetOn = readonly EventPattern[] & { readonly [UNSET]: true };
 type OrDefault<On extends readonly string[]> = typeof UNSET extends keyof On ? readonly ['crm.*'] : On;
 
@@ -139,7 +135,6 @@ type FurtherEvent<List extends ListDefinition<object>, Name extends Verb> = Name
   ? EventOfType<`crm.${List['object']}.${Name}`, WithRecord<EventData<`crm.person.${Name}`>, RecordOf<List>>>
   : never;
 
-/** The same data with records of another type. */
 type WithRecord<Data, Item> = {
   readonly [Key in keyof Data]: CrmRecord extends Data[Key]
     ? Key extends 'before' | 'after'

@@ -1,7 +1,4 @@
-/**
- * What a handler throws decides how the event is retried. These errors are recognised by `name` and fields, never by `instanceof`:
- * a configuration file may load its own copy of this package.
- */
+/** What a handler throws. Never recognised by `instanceof`: a configuration may load its own copy of the package. */
 import { ChangefeedError, describe, messageOf } from '../errors.js';
 import { parseDuration } from '../runtime/duration.js';
 
@@ -58,10 +55,7 @@ export function retryAfterMsOf(error: unknown): number | undefined {
 export interface ErrorParts {
   /** For the log and the status: only what Changefeed knows. */
   known: string;
-  /**
-   * With the words of others: of a receiver, a database, or a function of the configuration. They may quote a record, so this is only in
-   * the dead letter, where the record is, and in the log at level `debug`.
-   */
+  /** It may quote a record, so it is only in the dead letter and in the log at level `debug`. */
   whole: string;
 }
 
@@ -84,7 +78,6 @@ function charactersOf({ length }: string): string {
   return `${length} characters (shown with LOG_LEVEL=debug)`;
 }
 
-/** The name of an error's class; of other values their type. */
 export function classOf(thrown: unknown): string {
   const name = nameOf(thrown);
   if (typeof thrown !== 'object') return typeof thrown;

@@ -1,7 +1,4 @@
-/**
- * Reads one value of a record by a path such as `담당자.name` or `딜 개수`. Pure. Names may contain spaces and dots, so the longest
- * existing name wins. Only a value's own fields are read.
- */
+/** Reads one value of a record by a path. Names may contain spaces and dots, so the longest existing name wins. */
 
 export function valueAtPath(value: unknown, path: string): unknown {
   // A Korean name typed on one system may use another Unicode composition than the one the API sends.

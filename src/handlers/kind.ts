@@ -1,7 +1,4 @@
-/**
- * A built-in handler for the registry: the schema of its options, how they are checked, and how they become a subscription. The error
- * of a wrong option names the path and the subscription, what was found and what is allowed.
- */
+/** A built-in handler: the schema of its options, and how they become a subscription. */
 import type { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
 import { problemOf } from '../schema-kit/explain.js';
@@ -11,10 +8,6 @@ import type { Subscription } from './handler.js';
 
 export type Kind = ReturnType<typeof defineKind>;
 
-/**
- * @param handler the value of `"handler"` in JSON
- * @param schema of its options as data, without `handler`
- */
 export function defineKind<Schema extends z.ZodType>(
   handler: string,
   schema: Schema,
@@ -34,10 +27,7 @@ export function isRefused(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'refused' in value;
 }
 
-/**
- * Makes what a call in code returns. While a configuration is loaded, problems of the call are collected, and it returns a stand-in.
- * @throws ChangefeedError `CF_CONFIG_INVALID` at any other time
- */
+/** While a configuration is loaded, problems of the call are collected, and it returns a stand-in. */
 export function orRefuse<Made extends object>(make: () => Made): Made {
   try {
     return make();
@@ -48,11 +38,7 @@ export function orRefuse<Made extends object>(make: () => Made): Made {
   }
 }
 
-/**
- * Checks `raw` and returns it with its defaults.
- * @param kind the factory the options belong to: `webhook`, `defineHandler` …
- * @throws ChangefeedError `CF_CONFIG_INVALID` with all problems
- */
+/** @throws ChangefeedError `CF_CONFIG_INVALID` with all problems */
 export function parseOptions<Schema extends z.ZodType>(schema: Schema, raw: unknown, kind: string): z.output<Schema> {
   const result = schema.safeParse(raw);
   if (result.success) return result.data;

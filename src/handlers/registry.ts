@@ -1,9 +1,6 @@
 /**
- * The built-in handlers, one line each, and how an entry of `subscriptions` becomes a subscription.
- *
- * To add a handler of your own, write `defineHandler({ name, on, handle })` in the configuration; nothing changes here. To add a built-in
- * one: a folder next to this file in which `defineKind` joins the schema of its options and the function that makes the subscription
- * (`ndjson/` is the smallest), a line in `KINDS`, and an export in `src/index.ts`. The JSON schema follows from `KINDS`.
+ * The built-in handlers. To add one: a folder here in which `defineKind` joins the schema of its options and its
+ * function (`ndjson/` is the smallest), a line in `KINDS`, and an export in `src/index.ts`.
  */
 import { describe, type ChangefeedError } from '../errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
@@ -24,10 +21,7 @@ const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
   KIND_NAMES.map((name) => JSON.stringify(name)),
 );
 
-/**
- * Accepts one entry of `subscriptions`: a subscription built in code, or a built-in handler's options as data.
- * @throws ChangefeedError `CF_CONFIG_INVALID`
- */
+/** @throws ChangefeedError `CF_CONFIG_INVALID` */
 export function buildSubscription(raw: unknown): Subscription {
   if (isSubscription(raw)) return raw;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
@@ -45,10 +39,7 @@ export function buildSubscription(raw: unknown): Subscription {
   return kind.build(options);
 }
 
-/**
- * Checks the shape and not `instanceof`: a configuration file may load its own copy of this package. `timeoutMs` and
- * `retry.delayMs`, which only the factories set, distinguish a built subscription from options.
- */
+/** Not `instanceof`: a configuration file may load its own copy of this package. Only factories set these two. */
 function isSubscription(value: unknown): value is Subscription {
   if (typeof value !== 'object' || value === null) return false;
   const { name, handler, on, handle, timeoutMs, retry } = value as Partial<Record<keyof Subscription, unknown>>;

@@ -1,7 +1,4 @@
-/**
- * Checks what a subscription selects against the lists of a configuration. It is done once the configuration is known: until
- * then a name or type may belong to a list that the configuration adds. A selection that nothing can match would be silent.
- */
+/** Checks a selection against the lists of a configuration: one that nothing can match would be silent. */
 import { readyMadeLists, type Lists } from '../crm/lists/lists.js';
 import { objectOf } from '../events/envelope.js';
 import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
@@ -11,7 +8,6 @@ import type { Subscription } from './handler.js';
 
 type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists'>;
 
-/** What is wrong with the lists and the built-in event types that a subscription names. */
 export function selectionProblems(
   { name, handler, on, lists: names = [], namedLists = [] }: Selecting,
   lists: Lists,

@@ -1,17 +1,4 @@
-/**
- * Conditions as data: which events a subscription selects by their content. All entries must hold.
- *
- *   { "after.유형": "전화" }                      equal
- *   { "data.class": ["edited", "refreshed"] }      one of them
- *   { "after.담당자.name": { "not": "가나" } }      a field of a reference
- *   { "after.금액": { "gte": 100, "lt": 500 } }     numbers, or texts by their order (dates in ISO 8601)
- *   { "after.태그": { "contains": "VIP" } }         in a list, or in a text
- *   { "after.이메일": { "matches": "*@example.com" } }
- *   { "before.완료": { "exists": false } }          absent or null
- *   { "changed": "담당자" }                         one of the changed fields has this name (patterns allowed)
- *
- * Values are never converted: "3" is not 3.
- */
+/** Conditions as data, in the forms that docs/fan-out.md lists. Values are never converted: "3" is not 3. */
 import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { compilePattern } from '../events/pattern.js';

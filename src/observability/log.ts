@@ -1,7 +1,4 @@
-/**
- * The log of a process: pino on standard error, because standard output is for events. Fields that may hold a secret are redacted here,
- * for every caller. Contents of records must never be logged.
- */
+/** pino on standard error: standard output is for events. Secrets are redacted; record contents are never logged. */
 import pc from 'picocolors';
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import { ChangefeedError, describe } from '../errors.js';
@@ -41,10 +38,7 @@ export function createLog({ level = 'info', pretty = false, colour = false, dest
   return pino(options, pretty ? { write: (line) => void sink.write(readableLine(line, colour)) } : sink);
 }
 
-/**
- * Reads `LOG_LEVEL`.
- * @throws ChangefeedError CF_CONFIG_INVALID
- */
+/** @throws ChangefeedError CF_CONFIG_INVALID */
 export function parseLogLevel(text: string | undefined): LogLevel {
   if (text === undefined || text.trim() === '') return 'info';
   const wanted = text.trim().toLowerCase();
@@ -59,10 +53,7 @@ export function parseLogLevel(text: string | undefined): LogLevel {
 /** Facts that make two lines with the same message different kinds. */
 const KIND = ['workspace', 'subscription', 'code', 'status'] as const;
 
-/**
- * A log for a person who waits for one command: each kind of warning or error is logged once, however often it occurs, such as a
- * dead letter of each of 500 events. The command's own summary says how it ended.
- */
+/** Each kind of warning or error once, however often it occurs, such as a dead letter of each of 500 events. */
 export function logOnce(log: Log): Log {
   const logged = new Set<string>();
   return filtered(log, (level, facts, message) => {
@@ -75,10 +66,7 @@ export function logOnce(log: Log): Log {
   });
 }
 
-/**
- * A line as a person reads it: `16:02:24 WARN  Redis is away. workspace=acme seconds=12`.
- * @param json one line as pino writes it; any other text is returned unchanged
- */
+/** `16:02:24 WARN  Redis is away. workspace=acme seconds=12`; text that is no line of pino is unchanged. */
 function readableLine(json: string, colour: boolean): string {
   let line: { level: string; time: string; msg?: string };
   try {

@@ -1,7 +1,4 @@
-/**
- * Every metric that a process exports, in one table: the Prometheus registry is made of it, docs/operations.md prints it, and a test
- * holds the dashboard and the alerts in ops/ to it. Labels have few values: names of the configuration, never ids of records.
- */
+/** Every metric: docs, dashboard and alerts follow this table. Labels are names of the configuration, never ids. */
 
 /** The role of the process that knows the value; `every` process knows the rest. */
 export type KnownBy = 'poll' | 'dispatch' | 'handle' | 'every';
@@ -11,7 +8,6 @@ export interface MetricDefinition {
   readonly labels: readonly string[];
   readonly by: KnownBy;
   readonly help: string;
-  /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
 }
 

@@ -1,14 +1,10 @@
-/**
- * Finds what needs attention in the status. Pure. The `status` command prints the problems, `status --check` fails when one is an error,
- * and the sentinel logs them and reports them by events.
- */
+/** Finds what needs attention in the status. Pure. */
 import { isAsLongAsPages } from '../crm/full-page.js';
 import { rewoundMessage } from '../events/notices.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Held } from '../sweep/store.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
-/** The status before the problems are found in it. */
 type Observed = Omit<Status, 'problems'>;
 
 /** While a process has just started, others may still be starting. */

@@ -1,7 +1,4 @@
-/**
- * The metrics of a process in Prometheus' text format. Counters and histograms are counted in the process; gauges about lists and
- * subscriptions are read from the status when they are asked for.
- */
+/** The metrics in Prometheus' text format. Gauges are read from the status when they are asked for. */
 import type { Counter, Gauge, Histogram } from 'prom-client';
 import type { ObservedTry } from '../api/one-try.js';
 import type { ListName } from '../crm/lists/lists.js';
@@ -15,7 +12,6 @@ export interface Measure {
   tried(workspace: string, tried: ObservedTry): void;
   /** @param swept.ms how long it took; null when it is incomplete */
   swept(swept: { workspace: string; list: ListName; outcome: 'complete' | 'incomplete'; ms: number | null }): void;
-  /** These events are in the log. */
   logged(workspace: string, events: readonly Pick<ChangeEvent, 'type'>[]): void;
   /** A handler was called. Returns what to call with its outcome; only the first call counts. */
   handling(subscription: string): (ended: HandlerEnded) => void;
@@ -46,7 +42,6 @@ export interface Exposed {
 }
 
 export interface Prometheus extends Measure {
-  /** The content type of the text. */
   readonly contentType: string;
   text(exposed: Exposed): Promise<string>;
 }
@@ -191,10 +186,7 @@ function secondsSince(time: string, nowMs: number): number {
   return Math.max(0, (nowMs - Date.parse(time)) / 1_000);
 }
 
-/**
- * The job counts of all queues, with one header. BullMQ's other two metrics stay 0 unless its workers collect them; ours count attempts
- * with their outcome.
- */
+/** BullMQ's other two metrics stay 0 unless its workers collect them: only the job counts are taken. */
 function queueLines(exports: readonly string[]): string[] {
   const lines = exports.flatMap((text) => text.split('\n')).filter((line) => line.includes(QUEUE_METRIC));
   const headers = [...new Set(lines.filter((line) => line.startsWith('#')))];

@@ -1,7 +1,4 @@
-/**
- * Watches for problems: every few seconds each process that runs roles reads the status, logs each problem when it begins and when it
- * ends, and reports it by an event in the log of the workspace. All processes see the same problems; the store accepts one report.
- */
+/** Logs each problem when it begins and ends, and reports it by an event: once, although every process sees it. */
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { NoticeStore } from '../state/notices.js';
@@ -22,10 +19,7 @@ const INTERVAL_MS = 10_000;
 /** A problem that no process has seen for this time is over. */
 const OVER_MS = 4 * INTERVAL_MS;
 
-/**
- * Must be found twice. After Redis was away or lost its data, living processes are missing until their next heartbeat, all lists are late
- * until they are swept, and no event has been handled for some time. And a failure of one list may turn out to concern all of them.
- */
+/** Must be found twice: after an outage all is late for a moment, and one list's failure may concern all lists. */
 const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
   'role.missing',
   'list.late',

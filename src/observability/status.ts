@@ -1,7 +1,4 @@
-/**
- * The status of a Changefeed as plain data: the `status` command prints it, the page reads it, and the problems are found in it. Its types
- * and the document of the page's API are made of these schemas.
- */
+/** The status as plain data. Its types and the document of the page's API are made of these schemas. */
 import { z } from 'zod';
 import { subscriptionStatus } from '../dispatch/subscription-status.js';
 import { PROBLEM_KINDS } from '../events/types.js';
@@ -74,7 +71,6 @@ const listStatus = z.object({
 });
 export type ListStatus = z.output<typeof listStatus>;
 
-/** Something that needs attention. */
 const problem = z
   .object({
     kind: z.enum(PROBLEM_KINDS),

@@ -5,11 +5,7 @@ export interface BackoffOptions {
   maxDelayMs: number;
 }
 
-/**
- * The wait after the `attempt`-th failure (1, 2, 3 …): exponential, with "equal" jitter. Half of the wait is fixed, so that an
- * overloaded server gets a pause; half is random, so that clients do not return at the same moment.
- * @param random a number in [0, 1)
- */
+/** Half is fixed, so that a server gets a pause; half is `random` in [0, 1), so that clients do not return at once. */
 export function backoffMs(attempt: number, { delayMs, maxDelayMs }: BackoffOptions, random: number): number {
   const ceiling = Math.min(maxDelayMs, delayMs * 2 ** Math.min(attempt - 1, 30));
   return Math.round(ceiling / 2 + (ceiling / 2) * random);

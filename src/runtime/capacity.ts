@@ -1,7 +1,4 @@
-/**
- * How many sweeps a process does at once: as many as its event loop keeps up with, which its own timers show. With more, all of them are slow
- * together: leases and answers of a healthy API come too late, and nothing is finished. The others wait, in the order in which they came.
- */
+/** As many sweeps at once as the event loop keeps up with: with more, leases expire and nothing is finished. */
 import { reasonOf, systemClock, type Clock } from './clock.js';
 import { onAbort } from './on-abort.js';
 
@@ -37,10 +34,7 @@ export class Capacity {
     return { count: this.#waiting.size, forMs: first === undefined ? 0 : this.#clock.now() - first.sinceMs };
   }
 
-  /**
-   * @param wait.alive called again and again while the work waits for its turn
-   * @throws the signal's reason, if it aborts before
-   */
+  /** @param wait.alive called again and again while the work waits for its turn */
   async run<T>(work: () => Promise<T>, { signal, alive }: { signal: AbortSignal; alive: () => void }): Promise<T> {
     const own: Work = { sinceMs: this.#clock.now(), alive, begin: () => undefined };
     const turn = new Promise<void>((resolve) => (own.begin = resolve));

@@ -30,10 +30,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/**
- * The result of the work, or `late` if it takes longer than `ms` or the signal aborts first. The work is not cancelled.
- * @throws the error of the work, if it fails in time
- */
+/** `late` if the work takes longer than `ms` or the signal aborts first. The work is not cancelled. */
 export async function withinTime<T>(
   work: Promise<T>,
   ms: number,
@@ -54,7 +51,6 @@ export async function withinTime<T>(
   }
 }
 
-/** Waits; ends early and without an error when the signal aborts. */
 export async function sleepUntilAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   try {
     await clock.sleep(ms, signal);

@@ -1,21 +1,15 @@
-/**
- * Trouble that lasts: an API or a Redis that is away, the failures in a row of a loop, of a list or of a handler. It is logged once when it
- * begins and once when it is over, with its duration, however many calls fail in between.
- */
+/** Trouble that lasts: logged once when it begins and once when it is over, however many calls fail in between. */
 import { isoTime, type Clock } from './clock.js';
 import type { Log } from './log.js';
 
 export interface EpisodeOptions {
-  /** What the line says when it begins, and when it is over. */
   begins: string;
   ends: string;
   /** Of the line when it begins. @defaultValue 'error' */
   level?: 'warn' | 'error';
   /** Fewer failures in a row, or failures for a shorter time, are no trouble: the next try may succeed. @defaultValue the first begins it */
   threshold?: { failures: number; lastsMs: number };
-  /** Called when it is over. */
   ended?: () => void;
-  /** In both lines. */
   facts: object;
   log: Log;
   clock: Clock;
@@ -35,7 +29,6 @@ export class Episode {
     this.#options = options;
   }
 
-  /** It was logged and is not over. */
   get holds(): boolean {
     return this.#logged !== undefined;
   }
@@ -55,11 +48,7 @@ export class Episode {
     return this.holds || (failedMs <= this.#overMs && this.#options.clock.now() - this.#overMs < ECHO_MS);
   }
 
-  /**
-   * @param facts why it failed; no contents, no secrets
-   * @param kind a failure of another kind than the last one that was logged is logged again
-   * @returns whether it was logged
-   */
+  /** Returns whether it was logged. A failure of another `kind` than the last one is logged again. */
   failed(facts: object, { kind = '', sinceMs }: { kind?: string; sinceMs?: number } = {}): boolean {
     const { begins, level = 'error', threshold = { failures: 1, lastsMs: 0 }, log, clock } = this.#options;
     if (this.#failures === 0) this.#sinceMs = sinceMs ?? clock.now();

@@ -36,7 +36,6 @@ export function gather<Input, Output>(
     });
 }
 
-/** Like `gather`, with groups of their own for each key. */
 export function gatherEach<Input, Output>(
   carryOut: (key: string, inputs: readonly Input[]) => Promise<readonly Output[]>,
   largest?: number,

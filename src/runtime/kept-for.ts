@@ -1,4 +1,3 @@
-/** A reading that several share. */
 import type { Clock } from './clock.js';
 
 /** Calls within `ms` share one result; a failure is not kept. */

@@ -18,7 +18,6 @@ interface StartedPart {
   readonly starting: Promise<void>;
 }
 
-/** @param options.deadlineMs the time in which all parts together must stop */
 export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } = {}) {
   const started: StartedPart[] = [];
   const abandon = new AbortController();
@@ -46,10 +45,7 @@ export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } 
         await stop().catch(() => undefined);
         throw error;
       })),
-    /**
-     * Waits for a start in progress, then stops the parts in reverse. A second call returns the same promise.
-     * @throws ChangefeedError CF_STOP_TIMEOUT naming the parts that did not stop in time or failed to stop
-     */
+    /** @throws ChangefeedError CF_STOP_TIMEOUT naming the parts that did not stop in time or failed to stop */
     stop,
   };
 }

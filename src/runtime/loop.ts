@@ -27,7 +27,6 @@ export interface LoopOptions {
    * null for a loop whose turns wait for events that may never happen. @defaultValue 45000
    */
   stallMs?: number | null;
-  /** Receives the loops that make no progress, for the status. */
   loops?: LoopBoard;
   clock?: Clock;
   random?: () => number;
@@ -54,10 +53,7 @@ const READY_AT_ONCE_MS = 500;
 /** How long a stalled turn may take to end after its signal aborted. */
 const STALL_GRACE_MS = 10_000;
 
-/**
- * Runs until the signal aborts, then resolves. A turn that fails is repeated after a growing wait. Consecutive failures with the
- * same message are logged once when they begin and once when a turn succeeds again; in between at the debug level.
- */
+/** Consecutive failures with the same message are logged once when they begin and once when they end. */
 export async function runLoop(options: LoopOptions): Promise<void> {
   const { name, loops, signal, log, backoff = BACKOFF, clock = systemClock, random = Math.random } = options;
   const failing = new Episode({ begins: FAILED, ends: RECOVERED, facts: { loop: name }, log, clock });
@@ -97,10 +93,7 @@ function troubleOf(sinceMs: number, error: string, clock: Clock): LoopTrouble {
   return { since: isoTime(sinceMs), failed: { at: isoTime(clock.now()), error: error.slice(0, LONGEST_ERROR) } };
 }
 
-/**
- * The watchdog uses the system clock: a test that controls the clock of the loop does not stop the process.
- * @throws the error of the turn; ChangefeedError CF_LOOP_STALLED if it gives no sign of life
- */
+/** It uses the system clock: a test that controls the clock of the loop does not stop the process. */
 async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: LoopOptions): Promise<number> {
   const turn = new AbortController();
   const over = new AbortController();
@@ -130,7 +123,6 @@ interface Watchdog {
   signal: AbortSignal;
 }
 
-/** @param life the time of the last sign of life, updated by the turn */
 async function untilStalled(life: { atMs: number }, { stallMs, ready, signal }: Watchdog): Promise<'stalled'> {
   while (!isAborted(signal)) {
     const leftMs = life.atMs + stallMs - systemClock.now();

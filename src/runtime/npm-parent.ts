@@ -1,7 +1,4 @@
-/**
- * Notices that npm has ended, where npm started this process (`npx changefeed`, `npm run`). npm runs a shell, which runs this process, and
- * passes SIGTERM on to the shell only: without this, the process would go on with nobody who could stop it.
- */
+/** npm passes SIGTERM on to its shell only: without this, the process would go on and could not be stopped. */
 import { systemClock } from './clock.js';
 import { identityOf, isAlive, processFacts } from './process-identity.js';
 

@@ -4,10 +4,7 @@ import { setMaxListeners } from 'node:events';
 /** Ends a wait that is over. Made once: an abort without a reason makes an exception with a stack, for each request. */
 export const OVER = new Error('The wait is over.');
 
-/**
- * Calls the listener once if the signal aborts. Returns how to stop listening, which each caller does when its wait is over. So many
- * listeners are no leak, and Node.js must not warn of one.
- */
+/** Each caller stops listening when its wait is over: so many listeners are no leak. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   setMaxListeners(0, signal);
   signal.addEventListener('abort', listener, { once: true });

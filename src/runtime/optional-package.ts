@@ -4,11 +4,7 @@ import { ChangefeedError } from '../errors.js';
 
 const { resolve } = createRequire(import.meta.url);
 
-/**
- * Fails early and by name where the package is not installed.
- * @param needs what needs it, as the beginning of a sentence: `The handler postgres`
- * @throws ChangefeedError CF_CONFIG_INVALID
- */
+/** @param needs the beginning of a sentence: `The handler postgres` @throws ChangefeedError CF_CONFIG_INVALID */
 export function requireOptionalPackage(name: string, needs: string): void {
   try {
     resolve(name);

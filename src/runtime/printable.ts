@@ -11,10 +11,7 @@ export function shorten(text: string, longest: number): string {
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
 }
 
-/**
- * Invisible characters as `\uXXXX`, which JSON and TypeScript read as they were. Line breaks, tabs and escape stay, for the layout and the
- * colours of our own output: JSON and `printable` leave no others.
- */
+/** Line breaks, tabs and escape stay, for the layout and the colours of our own output. */
 export function escapeInvisible(text: string): string {
   return text.replace(/[^\P{C}\n\t\u001b]/gu, (character) =>
     character

@@ -14,10 +14,7 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, token: processFacts(pid)?.token ?? randomUUID() };
 }
 
-/**
- * On a system that does not report start times, a process with a reused id counts as alive. The opposite error would be worse:
- * a living process would lose its lock or its Redis.
- */
+/** Where start times are unknown, a reused id counts as alive: a living process must not lose its lock. */
 export function isAlive({ pid, token }: ProcessIdentity): boolean {
   if (pid === thisProcess.pid) return token === thisProcess.token;
   try {

@@ -16,7 +16,6 @@ export class Turns {
     return mine;
   }
 
-  /** Resolves when all work has ended. */
   async over(): Promise<void> {
     await Promise.all(this.#last.values());
   }

@@ -1,4 +1,3 @@
-/** Where an error was thrown in the user's own code. */
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

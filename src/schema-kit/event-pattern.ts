@@ -5,7 +5,6 @@ import { compileTypePattern } from '../events/pattern.js';
 import { TODO_VERBS, VERBS } from '../events/types.js';
 import { didYouMean } from './did-you-mean.js';
 
-/** Whether a pattern can select an event of these lists. */
 export function selectsType(pattern: string, lists: Lists): boolean {
   return allTypes(lists).some(compileTypePattern(pattern));
 }

@@ -1,7 +1,4 @@
-/**
- * Problems of options: the path, what was found, what is allowed. The schemas carry the "allowed" half as their error texts. Small plain
- * values are shown, because "found 'recrod'" is what helps; what `secret` marks in the schema never is.
- */
+/** Problems of options: the path, what was found, what is allowed. What `secret` marks is never shown. */
 import type { z } from 'zod';
 import { describe } from '../errors.js';
 import { unsetText, unsetVariableIn } from './env-variable.js';

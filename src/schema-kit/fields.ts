@@ -1,7 +1,4 @@
-/**
- * The building blocks of all schemas. The error text of each says what is allowed; `explain.ts` adds the path and what was
- * found.
- */
+/** The building blocks of all schemas. The error text of each says what is allowed. */
 import { z } from 'zod';
 import { parseDuration, type Duration } from '../runtime/duration.js';
 import { didYouMean } from './did-you-mean.js';

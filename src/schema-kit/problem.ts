@@ -1,7 +1,4 @@
-/**
- * What is wrong with a configuration, as data. It becomes a sentence only where it is shown. While a configuration in code runs, problems
- * are collected instead of thrown one at a time: a person corrects all of them at once.
- */
+/** What is wrong with a configuration, as data. Problems are collected: a person corrects all of them at once. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ChangefeedError } from '../errors.js';
 
@@ -35,7 +32,6 @@ export function pathText(path: Path): string {
   return steps.join('').replace(/^\./, '');
 }
 
-/** The error of options: the first problem is its message, `problemsIn` gives all. */
 export function optionsError(problems: readonly ConfigProblem[]): ChangefeedError {
   const [first = { path: [], problem: 'the options cannot be used' }] = problems;
   const others = problems.length <= 1 ? '' : ` (${problems.length - 1} more after this one.)`;

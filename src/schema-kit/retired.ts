@@ -1,7 +1,4 @@
-/**
- * Options, handlers and functions of a configuration that were removed, and what to use instead. Whoever still has one is told so, in
- * place of "there is no such option".
- */
+/** Options, handlers and functions of a configuration that were removed, and what to use instead. */
 const INSTEAD_OF_DERIVE = 'where on the change, or your own queue by the handler bullmq';
 
 const RETIRED: Readonly<Record<string, string>> = {

@@ -1,7 +1,4 @@
-/**
- * Which options of a schema may be shown. `secret(…)` and `address(…)` mark an option where it is declared; errors and frames ask here,
- * so no list of names can lack one.
- */
+/** Which options may be shown: they are marked where they are declared, so that no list of names can lack one. */
 import { z } from 'zod';
 
 /** `address`: shown if it looks like one, without user, password and query. */
@@ -9,7 +6,6 @@ export type Visibility = 'shown' | 'address' | 'hidden';
 
 const MARKS = z.registry<{ visibility: Visibility }>();
 
-/** Marks an option whose value is never shown, nor anything inside it. */
 export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
   MARKS.add(schema, { visibility: 'hidden' });
   return schema;

@@ -130,7 +130,6 @@ async function change(
   return 0;
 }
 
-/** ` (books 2, mail 3)` */
 function perSubscription(letters: readonly DeadLetter[]): string {
   const counts = new Map<string, number>();
   for (const { subscription } of letters) counts.set(subscription, (counts.get(subscription) ?? 0) + 1);
@@ -148,7 +147,6 @@ async function refuseUnknown(letters: DeadLetters, filter: DeadLetterFilter, ids
 const LIST_PLACES = 36;
 const SHOW_PLACES = 120;
 
-/** First what a person looks for: which record, what changed, why it failed. */
 function listText(letters: readonly DeadLetter[], { colours: { out: colours }, columns = Infinity }: Io): string {
   const rows = letters.map((letter) => {
     const { title, change } = wordsOf(letter, LIST_PLACES);

@@ -60,7 +60,6 @@ function countText({ world }: Sandbox): string {
   return `${world.counts.people} people and ${total} records in six lists`;
 }
 
-/** One of each use: a receiver that fails now and then, messages to a team, and a file of everything. As data, as in a JSON file. */
 function subscriptionsOf({ opsUrl, chatUrl }: DemoReceiver, stateDir: string): object[] {
   const allowHosts = ['127.0.0.1'];
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -118,7 +117,6 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   }
 }
 
-/** What there is to see, in the order in which it happens. */
 function pageLines(url: string, link: string, io: Io): string[] {
   const views = [
     ['changes', 'each change as it is found'],

@@ -69,7 +69,6 @@ function titleOf(record: CrmRecord | null, events: readonly ChangeEvent[]): stri
   return known == null ? undefined : recordTitle(known, PLACES);
 }
 
-/** With the values of the change, where its event is still in the log. */
 function decisionLines(
   { at, sweep: _, what, event: id = '', fields, ...rest }: RecordStory['decisions'][number],
   events: ReadonlyMap<string, ChangeEvent>,

@@ -53,7 +53,6 @@ interface Question {
   fallback: string;
   /** What is wrong with an answer, as the end of "allowed: …"; undefined when it can be used. */
   allowed: (answer: string) => string | undefined;
-  /** The answer is not shown while it is typed. */
   hidden?: boolean;
 }
 

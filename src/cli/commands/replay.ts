@@ -7,16 +7,12 @@ import { asText, defineFeedCommand, flag, option, type CommandService, type Read
 import type { Io } from '../io.js';
 import { count, fitted } from '../text.js';
 
-/** A duration as the time that long ago; any other text as it is. */
 const since: Read<string> = (text) => {
   const ms = parseDuration(text);
   return ms === undefined ? text : isoTime(systemClock.now() - ms);
 };
 
-/**
- * Puts the events into the queue; a process with the role `handle` handles them. If the command is stopped or killed, the
- * processes with the role `dispatch` send the rest.
- */
+/** Only fills the queue. If it is killed, the processes with the role `dispatch` send the rest. */
 export const replay = defineFeedCommand({
   input: {
     subscription: option('name', 'the subscription', asText),

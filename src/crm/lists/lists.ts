@@ -23,12 +23,10 @@ export interface Lists {
   parse(text: string): ListDescriptor | undefined;
 }
 
-/** The built-in lists, and others that a configuration adds. */
 export function createLists(further: readonly ListDescriptor[]): Lists {
   return listsFrom([...BUILT_IN, ...further]);
 }
 
-/** Exactly these lists. */
 export function listsFrom(all: readonly ListDescriptor[]): Lists {
   const byName = new Map(all.map((list) => [list.name, list]));
   const byObject = new Map(all.map((list) => [list.object, list]));
@@ -48,7 +46,6 @@ export const builtInLists: Lists = createLists([]);
 /** Off unless a configuration names them. */
 export const readyMadeLists: Lists = listsFrom(READY_MADE);
 
-/** The built-in lists, and those of `lists` that are not built in. */
 export function withBuiltIn(lists: readonly ListDescriptor[]): Lists {
   return createLists(lists.filter(({ name }) => builtInLists.byName(name) === undefined));
 }

@@ -1,7 +1,4 @@
-/**
- * Lists that a configuration switches on by name (`lists: { deal: true }`). The interface does not show them: paths, keys and fields are those
- * of the vendor's public documentation.
- */
+/** Lists that a configuration switches on by name. They are as the vendor's public documentation describes them. */
 import { historyOf, KEPT_BY_SYSTEM } from './built-in.js';
 import { USUAL, type ListDescriptor } from './descriptor.js';
 

@@ -74,7 +74,6 @@ export function bullmq(options: BullmqOptions): Subscription {
 
 export const bullmqKind = defineKind('bullmq', bullmqSchema, (options) => createBullmq(options));
 
-/** @param env provides `REDIS_URL` if `redis` is left out */
 export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = process.env): Subscription {
   const { name, queue, prefix, timeout } = settings;
   const url = settings.redis ?? urlFrom(env, name);
@@ -143,10 +142,7 @@ const LONGEST_PAUSE_MS = 2_000;
 
 type Producer = ReturnType<typeof createProducer>;
 
-/**
- * Adds jobs through a connection of its own. It connects at the first job, so that a command that only reads the configuration opens no connection.
- * @param options `timeoutMs` is for connecting and for each command
- */
+/** It connects at the first job, so that a command that only reads the configuration opens no connection. */
 function createProducer(options: { url: string; queue: string; prefix: string; timeoutMs: number }) {
   let opening: ReturnType<typeof open> | undefined;
   let failure: Error | undefined;
@@ -173,7 +169,6 @@ function createProducer(options: { url: string; queue: string; prefix: string; t
     return { redis, queue };
   }
 
-  /** @throws the connection's error, or Redis's own */
   async function use<Result>(act: (opened: Awaited<ReturnType<typeof open>>) => Promise<Result>): Promise<Result> {
     try {
       opening ??= open().catch((error: unknown) => {

@@ -1,12 +1,7 @@
 /**
- * Which addresses a webhook may reach, and connections that reach only these.
- *
- * Only addresses of the public internet are allowed by default: a webhook to an internal address would let the author of a URL read or
- * control services behind the firewall. A public receiver that is refused by mistake costs one line of configuration (`allowHosts`).
- *
- * Names are resolved here, at connect time, and the socket gets exactly the addresses that were checked: resolving once for the check and
- * again for the connection would let a name change its answer in between (DNS rebinding). Literal addresses are not resolved and are
- * checked first. The address of the connected socket is checked once more before the first byte of a request.
+ * Which addresses a webhook may reach: only the public internet, or the author of a URL could control services behind
+ * the firewall. Names are resolved at connect time and the socket gets the addresses that were checked: between two
+ * lookups a name could change its answer (DNS rebinding). The connected address is checked before the first byte.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup as resolveByDns } from 'node:dns/promises';
@@ -122,10 +117,7 @@ export function guardedAgent(options: GuardOptions): Agent {
   return new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: guardedConnector(options) });
 }
 
-/**
- * Connects as a request would, TLS included, and sends nothing.
- * @throws what a request to the URL would throw for its connection
- */
+/** Connects as a request would, TLS included, and sends nothing; throws what a request would. */
 export async function connectTo({ protocol, hostname, host, port }: URL, options: GuardOptions): Promise<void> {
   const connect = guardedConnector(options);
   // As in a request: an IPv6 address stands without its brackets.

@@ -33,7 +33,6 @@ interface Endpoint {
   /** Start of every message: `Webhook "ops"`. */
   who: string;
   subscription: string;
-  /** The URL's name in messages and logs. */
   place: string;
   url: URL;
   allowances: Allowances;
@@ -72,7 +71,6 @@ export function createPost(
       body.dump().catch(() => undefined);
     },
 
-    /** Sends a test message in the same way, and returns the outcome instead of throwing. */
     async probe(encode: Encode, given: AbortSignal) {
       const startedAt = clock.now();
       // A delivery is bounded by the subscription's timeout; a test message needs its own.
@@ -90,7 +88,6 @@ export function createPost(
       }
     },
 
-    /** Connects, TLS included, and sends nothing. */
     async reach(): Promise<Reached> {
       const failed = (error: unknown): string => unreachable(error, endpoint).message;
       return { place, problem: await connectTo(url, guard).then(() => null, failed) };

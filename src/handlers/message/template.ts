@@ -1,8 +1,4 @@
-/**
- * Templates: text with `{{…}}` placeholders. A placeholder is resolved, never executed: a word (`{{title}}`) or a field of the record
- * (`{{after.이름}}`, `{{record.담당자.name}}`), with an optional fallback after ` | `. Pure. The text format is Slack's mrkdwn, which other
- * services accept too.
- */
+/** Templates in Slack's mrkdwn. A placeholder is resolved, never executed. Pure. */
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { listOf, workspaceOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
@@ -26,7 +22,6 @@ interface EventFacts {
   list: ListName | null;
 }
 
-/** Placeholders without a field: `{{title}}`. Not yet escaped. */
 const PLAIN_WORDS = {
   title: titleOf,
   changes: ({ data }: ChangeEvent) => data.notice?.message ?? changesOf(data.changes),
@@ -157,10 +152,7 @@ const GAP = '\u200b';
 /** They look like the characters of the formatting that they replace. A backslash would do in Markdown, and be shown by Slack. */
 const LOOKALIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
 
-/**
- * Makes a value mere text, in Slack's format and in the Markdown of services that take it: it notifies nobody, disguises no link, formats
- * nothing, and does not change the direction of what follows. An address in full stays a link, which shows where it leads.
- */
+/** Makes a value mere text, in mrkdwn and Markdown: it notifies nobody, disguises no link and formats nothing. */
 function escapeText(text: string): string {
   return (
     text
@@ -177,7 +169,6 @@ function escapeText(text: string): string {
   );
 }
 
-/** A value as readable text, not yet escaped; empty where there is none. */
 function wordsOf(value: unknown): string {
   return textOfValue(value)?.trim() ?? '';
 }

@@ -55,7 +55,6 @@ export function ndjson(options: NdjsonOptions): Subscription {
 
 export const ndjsonKind = defineKind('ndjson', ndjsonSchema, (options) => createNdjson(options));
 
-/** @param stdout used if no path is set */
 export function createNdjson(settings: NdjsonSettings, stdout: Writable = process.stdout): Subscription {
   const { path } = settings;
   const sink = path === undefined ? streamSink(stdout, 'standard output') : fileSink(path, settings.rotate);

@@ -6,7 +6,6 @@ import type { Writable } from 'node:stream';
 import { Turns } from '../../runtime/turns.js';
 
 export interface Sink {
-  /** For messages: `standard output`, or the file's path. */
   readonly target: string;
   /** Resolves when all lines are handed over; rejects if they could not be. `lines` ends with a newline. */
   write(lines: string): Promise<void>;
@@ -29,12 +28,7 @@ export function streamSink(stream: Writable, target: string): Sink {
   return { target, write: (lines) => turns.take(target, () => write(lines)), close: () => turns.over() };
 }
 
-/**
- * @param rotation `size` in bytes
- *
- * The file is opened at the first line, so that a subscription without events creates no file, and opened again after a failure, so that
- * writing resumes when a full disk has space again.
- */
+/** Opened at the first line: without events there is no file. Opened again after a failure, such as a full disk. */
 export function fileSink(path: string, rotation?: { size: number; keep: number }): Sink {
   let file: Awaited<ReturnType<typeof openForAppend>> | null = null;
   const turns = new Turns();

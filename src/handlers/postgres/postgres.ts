@@ -60,15 +60,12 @@ async function reach(subscription: string, database: Database): Promise<Reached>
 interface Mirror {
   settings: PostgresSettings;
   database: Database;
-  /** Tables that were checked, and created or extended where needed. */
   ready: Map<ListName, Promise<void>>;
-  /** Columns whose unfitting values were logged once. */
   warned: Set<string>;
 }
 
 type WriteContext = Pick<HandlerContext, 'signal' | 'log' | 'list'>;
 
-/** Makes sure that the table exists, writes, and turns an error of the database into one for the event. */
 async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror): Promise<void> {
   const writing = writingOf(event, context, mirror);
   if (writing === null) return;

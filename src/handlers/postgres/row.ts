@@ -1,7 +1,4 @@
-/**
- * The table row of an event's record, and its values as text, which the statement casts. Pure. A value that does not fit its column is
- * stored as NULL; the whole record is in `data`.
- */
+/** The table row of an event's record. Pure. A value that does not fit its column is stored as NULL. */
 import type { ChangeEvent } from '../../events/types.js';
 import { workspaceOf } from '../../events/envelope.js';
 import { nameIn } from '../../events/describe.js';
@@ -50,10 +47,7 @@ export function toColumnValue(value: unknown, type: ColumnType, timeZone: string
   return value === null || value === undefined ? null : READERS[type](value, timeZone);
 }
 
-/**
- * JSON that `jsonb` accepts. It rejects NUL and lone surrogates, which the API sometimes sends (texts cut in the middle of an
- * emoji). They become U+FFFD, so that the record is not lost.
- */
+/** `jsonb` rejects NUL and lone surrogates, which the API sometimes sends: they become U+FFFD. */
 function toJson(value: unknown): string {
   const json = JSON.stringify(value);
   // JSON escapes both of them and few other characters: most records need no further check.

@@ -1,10 +1,7 @@
 /**
- * One list's table: its columns, and the statements that create and update it. Pure.
- *
- * A row is a record's newest state by its sequence, and of two events with one sequence the one observed later: an earlier release gave a sequence
- * out again after a failover of Redis that lost its last writes. The condition is part of the statement that writes, so it holds for concurrent
- * writers: an event that is late, repeated or replayed finds a row that is at least as new, and changes nothing. The row of a removed
- * record stays (marked and emptied) for the same reason: without it, a late `updated` would bring the record back.
+ * One list's table: columns and statements. Pure. A row is a record's newest state by sequence; the condition is
+ * part of the statement that writes, so it holds for concurrent writers. Of equal sequences the later one wins:
+ * a failover of Redis may give one out again. Rows of removed records stay: a late `updated` would bring them back.
  */
 
 /** In bytes. PostgreSQL truncates longer names, and two names may become one. */
@@ -103,10 +100,7 @@ export function creationSql(table: Table, present: Present): string {
 /** An arbitrary number that all processes share. */
 const CREATION_LOCK = 4_611_686_018_427;
 
-/**
- * A smaller sequence observed this much later means that the state was lost (another Redis) and sequences began again at 1.
- * Clocks of two machines may differ by seconds, not by a minute; a row that is never updated again would be worse.
- */
+/** A smaller sequence this much later: the state was lost. Clocks may differ by seconds, not by a minute. */
 const NEW_COUNT_AFTER = '1 minute';
 
 /** Values in the order of `workspace, id, data, sequence, updated_at, observed_at, deleted`, then the columns. */

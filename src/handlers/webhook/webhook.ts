@@ -71,7 +71,6 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     },
     world,
   );
-  /** Sends one signed test event in the same way as any other: for `changefeed webhook test`. */
   const ping = async ({ signal }: { signal: AbortSignal }): Promise<Pinged> => {
     // A new id each time: a receiver would skip an id it has already received.
     const id = `test_${randomUUID()}`;
@@ -106,7 +105,6 @@ interface Unsigned extends Message {
   id: string;
 }
 
-/** @param event a CloudEvent with any type and data */
 export function encodeEvent(event: Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object }): Unsigned {
   return { id: event.id, headers: { 'content-type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
 }

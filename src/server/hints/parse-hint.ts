@@ -1,7 +1,4 @@
-/**
- * Reads the body of a hint: `{ list, ids }`, or the body of the vendor's webhook, which names an object and a record (`objectType`,
- * `objectId`). Pure. Webhooks are unsigned, so nothing of a body is taken for true: the named records are looked up, no more.
- */
+/** Reads the body of a hint: `{ list, ids }`, or the vendor's webhook, which is unsigned: it only queues look-ups. */
 import { isObject, type UncheckedRecord } from '../../crm/record.js';
 import { problemOfIds } from '../../crm/hint.js';
 import { listsForWord } from '../../crm/references.js';
@@ -13,7 +10,6 @@ export type ParsedHint =
   | { outcome: 'nothing'; reason: string }
   | { outcome: 'refused'; status: 400 | 404; reason: string };
 
-/** @param polled the lists that are polled */
 export function parseHint(text: string, polled: Lists): ParsedHint {
   if (text.trim() === '') return { outcome: 'nothing', reason: 'The body is empty.' };
   const body = jsonOf(text);
@@ -32,7 +28,6 @@ function ownBody({ list: name, ids }: UncheckedRecord, polled: Lists): ParsedHin
   return namedOrRefused([list.name], ids);
 }
 
-/** The object may be written in Korean or in English. */
 function vendorBody({ objectType: word, objectId: id }: UncheckedRecord, polled: Lists): ParsedHint {
   const lists = typeof word === 'string' && id !== undefined ? listsForWord(word, polled) : [];
   if (lists.length > 0) return namedOrRefused(lists, [id]);

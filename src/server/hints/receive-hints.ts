@@ -1,7 +1,4 @@
-/**
- * `POST /hints/<workspace>`: takes hints and answers at once. The token is the workspace's token for hints, as a bearer token or, because
- * the vendor's webhooks send no headers of ours, as the parameter `token`. It stands in addresses and so in logs, so it opens nothing else.
- */
+/** `POST /hints/<workspace>`: its token may stand in addresses and so in logs, so it opens nothing else. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
@@ -11,10 +8,8 @@ import { bearerOf } from '../http/access.js';
 import type { Attempts } from '../http/attempts.js';
 import { parseHint } from './parse-hint.js';
 
-/** What takes the hints of one workspace. */
 export interface HintTarget {
   workspace: string;
-  /** The lists that are polled. */
   lists: Lists;
   add: (list: ListName, ids: readonly string[]) => Promise<void>;
 }
@@ -27,10 +22,8 @@ const MOST_BYTES = 65_536;
 
 export interface HintDeps {
   targets: HintTargets;
-  /** Limits wrong tokens. */
   attempts?: Attempts | undefined;
   log: Log;
-  /** Describes the route. */
   schema: object;
 }
 

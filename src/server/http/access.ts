@@ -1,14 +1,10 @@
-/**
- * Who sends a request, and what they may do. Three ways in: a bearer token, a session that began with a token (the login form of the
- * page), or a proxy that signs people in.
- */
+/** Who sends a request, and what they may do: by a bearer token, a session of the login form, or a trusted proxy. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { isOwnHost } from './browser-safety.js';
 import { readSession, SESSION_COOKIE, type Role, type Tokens } from './session.js';
 
-/** What a route needs. */
 export type Access = 'public' | Role;
 
 export interface Caller {

@@ -1,7 +1,4 @@
-/**
- * The Fastify instance of each server here: however many clients connect and fall silent, they hold a limited number of connections for a
- * limited time. It listens, gives its address, and stops in the same way whatever it serves.
- */
+/** The Fastify instance of each server: clients that fall silent hold few connections for a limited time. */
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from 'fastify';
 import ipaddr from 'ipaddr.js';
@@ -11,7 +8,6 @@ import { createPlaces, type Places } from './places.js';
 const REQUEST_MS = 30_000;
 /** Its headers come in one piece from whoever wants something; a connection on which nothing is sent ends after this. */
 const HEADERS_MS = 10_000;
-/** How often Node looks at both. */
 const CHECK_MS = 5_000;
 /** A connection on which nothing is sent or received is closed: a client that does not read its answer. Streams are excepted. */
 const SILENT_MS = 120_000;

@@ -1,7 +1,4 @@
-/**
- * Counts wrong tokens by address, and answers more than a few with 429. A right token always passes: behind a proxy everyone has the same
- * address, and a stranger must not lock the others out. Guesses are hopeless because of the length of the tokens.
- */
+/** Counts wrong tokens by address. A right one always passes: behind a proxy everyone has the same address. */
 import type { Clock } from '../../runtime/clock.js';
 
 export type Attempts = ReturnType<typeof createAttempts>;
@@ -15,7 +12,6 @@ const MOST_ADDRESSES = 5_000;
 export function createAttempts(clock: Pick<Clock, 'now'>) {
   const seen = new Map<string, { count: number; until: number }>();
   return {
-    /** Counts a wrong token of this address. */
     wrong(address: string): 'few' | 'too many' {
       const nowMs = clock.now();
       const known = seen.get(address);

@@ -30,7 +30,6 @@ export const SECURITY_HEADERS = {
 /** A form of another site cannot send it, and a script of another site may not. */
 const ACTION_HEADER = 'x-changefeed-action';
 
-/** Whether an action comes from this page, or from a program. */
 export function isSameSite(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
@@ -49,10 +48,7 @@ export function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => /^(x-forwarded-.+|x-real-ip|forwarded|via)$/.test(name));
 }
 
-/**
- * The names of this machine for itself, and those of the configuration. Another name can lead here too, if its owner has it resolve to
- * the address of this server.
- */
+/** Another name can lead here too, if its owner has it resolve to the address of this server. */
 export function isOwnHost(host: string | undefined, further: readonly string[] = []): boolean {
   const name = (host ?? '').replace(/:\d+$/, '').toLowerCase();
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name) || further.includes(name);

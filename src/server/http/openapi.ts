@@ -6,10 +6,7 @@ import { z } from 'zod';
 type Document = Exclude<Parameters<typeof swagger>[1], { mode: 'static' }>['openapi'];
 type Answers = Record<string, { headers?: object }>;
 
-/**
- * To be called before the routes are added. When the app is ready, `app.swagger()` gives the document.
- * @param schemaRegistry has the names and descriptions of the schemas
- */
+/** To be called before the routes are added. When the app is ready, `app.swagger()` gives the document. */
 export async function documentRoutes(
   app: FastifyInstance,
   document: NonNullable<Document>,
@@ -55,7 +52,6 @@ function reachable(from: object, schemas: Readonly<Record<string, object>> = {},
   return found;
 }
 
-/** An answer of this form. */
 export function json(description: string, schema: z.ZodType) {
   return { description, content: { 'application/json': { schema } } };
 }

@@ -1,7 +1,4 @@
-/**
- * The HTTP server of a process: health, metrics, the status page and its API. It knows none of them: each is a set of routes that is
- * handed in. It decides who may use a route, and sends the headers that keep a browser safe.
- */
+/** The HTTP server of a process: it decides who may use a route. Sets of routes are handed in; it knows none. */
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -24,7 +21,6 @@ declare module 'fastify' {
   }
 }
 
-/** A set of routes. `access` of each route's `config` says who may use it; without it, everyone who may read. */
 export type Routes = (app: FastifyInstance) => void | Promise<void>;
 
 export interface HttpServerOptions {

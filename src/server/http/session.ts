@@ -1,7 +1,4 @@
-/**
- * Sessions of the login form: `<role>.<end>.<signature>`, signed with the token of the role. Nothing is stored: a session lives through a
- * restart and on other processes, and ends at once when its token is replaced.
- */
+/** Sessions of the login form, signed with the token of the role. None is stored; a new token ends them all. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** `read`: sees everything and changes nothing. `operate`: may act as well. */

@@ -1,8 +1,4 @@
-/**
- * The mirror serves the lists from the stored records, so that other tools read the CRM without using its rate limit.
- * Records have the same keys as upstream. They are ordered by id, and a cursor is the last id of the page before.
- * Extensions of the interface: `?updated_since=`, `?ids=`, `GET /v2/<list>/<id>`, and headers that report freshness.
- */
+/** The mirror serves the lists from the stored records, so that other tools do not use the CRM's rate limit. */
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -16,7 +12,6 @@ const PAGE = 50;
 const MOST_READ = 1_000;
 const MOST_IDS = 200;
 
-/** A list of the workspace: what it is, whether it is polled, and whether its contents are stored. */
 interface MirrorList {
   readonly descriptor: ListDescriptor;
   readonly enabled: boolean;
@@ -25,18 +20,15 @@ interface MirrorList {
 
 export interface MirrorDeps {
   store: MirrorStore;
-  /** The lists of the workspace by name. */
   lists: Readonly<Record<string, MirrorList>>;
   clock: Clock;
   /** The record's own time of last change; null when it has none. */
   modifiedAtOf: (record: Readonly<Record<string, unknown>>, list: ListDescriptor) => string | null;
 }
 
-/** The mirror of one workspace. */
 export function createMirror(deps: MirrorDeps): Source {
   const { store, clock } = deps;
   const sortedKeys = keyCache(store);
-  /** A list that may be served now, or why it may not. */
   const open = async (name: string) => {
     const list = findList(deps, name);
     if ('outcome' in list) return list;
@@ -82,10 +74,7 @@ function findList({ lists }: Pick<MirrorDeps, 'lists'>, name: string): ListDescr
   return failure(404, 'Not Found', `This mirror ${why}. Asking again does not help; change its configuration.`);
 }
 
-/**
- * An incomplete list must not be served: clients would take the missing records for a mass deletion. `retry-after` is sent
- * only while a sweep is running that completes the list.
- */
+/** Clients would take missing records for a mass deletion. `retry-after`: only while a sweep completes the list. */
 function incomplete(list: string, { sweeping }: MirroredList): SourceFailure {
   const reason = `The mirror has not seen the list "${list}" whole yet.`;
   if (sweeping) {
@@ -130,7 +119,6 @@ interface Walk {
   since: number | null;
 }
 
-/** The records of a page, and the cursor of the next one. */
 async function recordsAfter(deps: MirrorDeps, list: ListDescriptor, { keys, cursor, since }: Walk) {
   const start = cursor === null ? 0 : positionAfter(keys, cursor);
   const found: string[] = [];

@@ -1,7 +1,4 @@
-/**
- * What monitors read of a process: whether it lives, whether it can work, and its metrics. No record contents, no messages: probes of an
- * orchestrator have no token, so everyone may read the first two, without the names of workspaces, lists and subscriptions.
- */
+/** Health, readiness and metrics. Probes have no token, so the first two are public and name nothing. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { mayUse } from '../http/access.js';
 
@@ -23,7 +20,6 @@ export interface Monitored {
   metrics: () => Promise<{ contentType: string; text: string }>;
 }
 
-/** Each route says who may read it: see `access` of the server's routes. */
 export function monitoringRoutes({ health, readiness, metrics }: Monitored) {
   return (app: FastifyInstance): void => {
     app.addHook('onRequest', (_request, reply, done) => {

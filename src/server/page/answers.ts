@@ -1,7 +1,4 @@
-/**
- * The answers of the API as schemas. The OpenAPI document and the types of what endpoints give and the page reads are made of them, and a
- * test checks real answers against them.
- */
+/** The answers of the API as schemas: the OpenAPI document and the types are made of them. */
 import { z } from 'zod';
 import { subscriptionStatus } from '../../dispatch/subscription-status.js';
 import { statusSchema } from '../../observability/status.js';
@@ -91,7 +88,6 @@ export const eventsPage = z.strictObject({
   end: z.string().describe('the end of the log: `from` of the stream of what comes next'),
 });
 
-/** A line of `/events`. */
 export const streamed = z.union([
   z.strictObject({ position: z.string(), workspace: z.string(), logId: z.string(), event: changeEvent }),
   eventView,

@@ -20,7 +20,6 @@ interface ZodTypes extends FastifyTypeProvider {
   serializer: this['schema'] extends z.ZodType ? Plain<z.output<this['schema']>> : unknown;
 }
 
-/** The types of what a route takes and gives follow from its schemas. */
 export const apiOf = (app: FastifyInstance) => app.withTypeProvider<ZodTypes>();
 export type Api = ReturnType<typeof apiOf>;
 
@@ -114,7 +113,6 @@ export class RefusedError extends Error {
   }
 }
 
-/** What a person asked for does not exist, or cannot be answered. */
 function asRefusal(error: unknown): never {
   if (error instanceof ChangefeedError && error.code === 'CF_USAGE') throw new RefusedError(409, error.message);
   throw error;

@@ -17,10 +17,7 @@ const MOST_NAMES = 5_000;
 
 export type EventViews = (event: LoggedEvent) => Promise<EventView>;
 
-/**
- * Views of events, with names that their records lack. A memo has only the id of the person in charge; other records have the
- * name. An activity has only the id of the person it belongs to, who is looked up.
- */
+/** Memos and activities have only the id of a person: the name comes from other events, or is looked up. */
 export function createEventViews(find: FindRecord): EventViews {
   const names = new Map<string, string>();
   return async (event) => {
@@ -110,16 +107,12 @@ function shortened(text: string): string {
   return readable(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 }
 
-/** The same JSON with readable texts. */
 export function readableTexts<Value>(value: Value): Value {
   const text = JSON.stringify(value);
   return JSON.parse(text, (_name, one: unknown) => (typeof one === 'string' ? readable(one) : one)) as Value;
 }
 
-/**
- * Control characters become visible, and those that change the direction of writing are removed: a name must not move or hide what stands
- * next to it.
- */
+/** A name must not move or hide what stands next to it, such as by a change of direction. */
 export function readable(text: string): string {
   return (
     text

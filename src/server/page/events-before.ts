@@ -16,10 +16,7 @@ const CHUNK = 200;
 /** Events that one page looks at, when few of them are wanted. The answer then says how far it has looked. */
 export const MOST_SEARCHED = 4_000;
 
-/**
- * @returns the events, newest first; `next`: where the next page begins, null at the beginning of the log; how many events were looked
- * at, found or not, and the ISO time of the oldest of them
- */
+/** `next`: where the next page begins, null at the beginning of the log. `searched` counts what was not found too. */
 export async function eventsBefore(log: EventLog, { workspaces, before, limit, wanted }: BeforeCall) {
   const events: LoggedEvent[] = [];
   const offsets = new Map(workspaces.map((name) => [name, before.get(name) ?? '+']));
@@ -41,7 +38,6 @@ export async function eventsBefore(log: EventLog, { workspaces, before, limit, w
   return { events, next: ended ? null : formatPosition(offsets), searched, searchedBackTo };
 }
 
-/** The events of all logs together, from these offsets back. */
 async function* newestFirst(log: EventLog, offsets: Position, chunk: number) {
   const read = async (workspace: string, before: string) => {
     const events = await log.readBefore(workspace, before, chunk);
@@ -62,7 +58,6 @@ async function* newestFirst(log: EventLog, offsets: Position, chunk: number) {
   }
 }
 
-/** Of each workspace, where its log ends. */
 export async function endsOf(
   { log }: { log: Pick<EventLog, 'readBefore'> },
   workspaces: readonly string[],

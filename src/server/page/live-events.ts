@@ -1,7 +1,4 @@
-/**
- * The live end of the logs, watched once per process however many readers follow it. What is found there only wakes the readers: each
- * reads the logs itself from where it is, so it gets every event, in the order of each log, however slow it is.
- */
+/** The live end of the logs, watched once per process. It only wakes the readers: each reads the logs itself. */
 import { EventEmitter, once } from 'node:events';
 import type { TailedEvent } from '../../dispatch/tail.js';
 import { messageOf } from '../../errors.js';
@@ -46,7 +43,6 @@ export function createLiveEvents(source: PageSource, log: Log) {
     return { begun, ended: watchAll(), broken: broken.signal };
   };
   return {
-    /** Events after a position, until the signal aborts or the watch of the logs fails. */
     async *follow(from: Position, signal: AbortSignal): AsyncGenerator<TailedEvent, void, undefined> {
       watch ??= begin();
       const ended = AbortSignal.any([signal, stopping.signal, watch.broken]);
@@ -69,7 +65,6 @@ export function createLiveEvents(source: PageSource, log: Log) {
   };
 }
 
-/** Events after a position, to the end of each log. */
 export async function* storedEvents(
   feed: FeedOfPage,
   from: Position,

@@ -2,7 +2,6 @@
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 
-/** The queues of the subscriptions, opened when the board is asked for. */
 export type BoardQueues = () => Iterable<Queue>;
 
 /** bull-board has styles in its page, and its own icons. It is shown in the fonts of the system: its own ones would be asked of another server. */

@@ -17,7 +17,6 @@ import { addStream } from './stream.js';
 
 export interface PageDeps {
   source: PageSource;
-  /** For bull-board. */
   queues: BoardQueues;
   version: string;
   /** Resolves when Redis can be used, or when the signal aborts. */

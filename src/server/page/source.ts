@@ -15,7 +15,6 @@ export interface PageWorkspace {
   lists: readonly { name: ListName; object: string; enabled: boolean }[];
 }
 
-/** What the page uses of a Changefeed, the public object: its questions and the actions of an operator. */
 export interface FeedOfPage {
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;

@@ -1,7 +1,4 @@
-/**
- * `GET /events`: the events as they come, as server-sent events (`accept: text/event-stream`) or as lines of JSON. A reader that was cut off
- * continues with `Last-Event-ID`, as browsers do by themselves, or with `from`.
- */
+/** `GET /events`: server-sent events or lines of JSON. A reader continues with `Last-Event-ID`, or with `from`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { once } from 'node:events';
 import { z } from 'zod';
@@ -122,7 +119,6 @@ interface Stream {
   signal: AbortSignal;
 }
 
-/** An answer without end. */
 export function openStream(reply: FastifyReply, type: string): Stream {
   const { raw } = reply.hijack();
   const closed = new AbortController();

@@ -1,7 +1,4 @@
-/**
- * The reports of todos that the page asks for. Each reads all todos, so one is made at a time, those of the same period are shared, and
- * few may wait: however many are asked for, the process goes on with its work.
- */
+/** Todo reports for the page. Each reads all todos: one is made at a time, they are shared, and few may wait. */
 import type { TodosReport } from '../../todos/counts.js';
 import { isoTime, type Clock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';

@@ -13,7 +13,6 @@ export interface ReadRequest {
   readonly contentType: string | undefined;
   /** Validators of a page that the client has already. */
   readonly ifNoneMatch?: string | undefined;
-  /** Aborts when the server closes. */
   readonly signal: AbortSignal;
 }
 

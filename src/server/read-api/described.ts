@@ -1,7 +1,4 @@
-/**
- * What the OpenAPI document of the read API says about its routes. Nothing is checked by these schemas: `respond.ts` checks requests, and its
- * answers are bytes.
- */
+/** The routes of the read API as its OpenAPI document describes them. Nothing is checked by these schemas. */
 import { z } from 'zod';
 import { fieldsOf, type FieldType } from '../../crm/known-fields.js';
 import { json } from '../http/openapi.js';
@@ -28,10 +25,6 @@ const REFUSALS = {
 };
 const ETAG = { etag: { type: 'string', description: 'the version of the answer, for `if-none-match`' } };
 
-/**
- * @param names the registry of this document
- * @param mirror whether the extensions of the mirror are served too
- */
 export function describedBy(names: typeof z.globalRegistry, { mirror }: { mirror: boolean }) {
   const parts = partsOf(names);
   const { types, parameter, refused } = parts;
@@ -111,7 +104,6 @@ function partsOf(names: typeof z.globalRegistry) {
   return { types, failure, refused, parameter };
 }
 
-/** `person_activity` → `PersonActivity`. */
 function nameOf({ object }: ServedList): string {
   return object.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

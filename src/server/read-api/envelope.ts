@@ -8,12 +8,10 @@ export function pageHead(key: string, records: readonly string[]): Buffer {
   return Buffer.from(`{"success":true,"data":{${JSON.stringify(key)}:[${records.join(',')}]`);
 }
 
-/** The part of a page after its records. */
 export function pageTail(nextCursor: NextCursor): string {
   return nextCursor === undefined ? '}}' : `,"nextCursor":${JSON.stringify(nextCursor)}}}`;
 }
 
-/** A whole page from records that are JSON texts already. */
 export function pageBody(key: string, records: readonly string[], nextCursor: NextCursor): Buffer {
   return Buffer.concat([pageHead(key, records), Buffer.from(pageTail(nextCursor))]);
 }

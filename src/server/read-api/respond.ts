@@ -18,7 +18,6 @@ export interface RespondOptions {
   sources: Sources;
   /** Around every request with a good token: limits, delays, faults. */
   layers: readonly Layer[];
-  /** Limits wrong tokens. */
   attempts?: Attempts | undefined;
 }
 
@@ -77,7 +76,6 @@ function toAnswer(answer: SourceAnswer): Answer {
   return refusal(answer.status, { message, ...(reason !== undefined && { reason }) }, answer.headers);
 }
 
-/** A failure in the body of section 7. */
 export function refusal(status: number, failure: Failure, headers?: Readonly<Record<string, string>>): Answer {
   return jsonAnswer(status, failureBody(failure), headers);
 }
