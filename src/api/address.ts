@@ -7,14 +7,10 @@ export interface ApiAddress {
   readonly origin: string;
   /** Name and port, for messages. */
   readonly host: string;
-  /** Path and query of one page of a list. */
   pathOf(list: ListRef, cursor: string | null): string;
 }
 
-/**
- * Reads the part of the address before `/v2`, with or without a path and a trailing slash.
- * @throws ChangefeedError CF_CONFIG_INVALID; the URL itself is not repeated, it may hold a secret
- */
+/** @throws ChangefeedError CF_CONFIG_INVALID; the URL itself is not repeated, it may hold a secret */
 export function parseBaseUrl(baseUrl: string, workspace: string): ApiAddress {
   const fault = baseUrlFault(baseUrl);
   if (fault !== undefined) {
@@ -40,10 +36,7 @@ export function normaliseBaseUrl(url: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/**
- * The token as it goes into the header, without surrounding white space (a secret file ends in a line break).
- * @throws ChangefeedError CF_CONFIG_INVALID
- */
+/** Without surrounding white space (a secret file ends in a line break). @throws ChangefeedError CF_CONFIG_INVALID */
 export function checkToken(token: string, workspace: string): string {
   const checked = apiToken.safeParse(token);
   if (checked.success) return checked.data;

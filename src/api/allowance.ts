@@ -1,15 +1,11 @@
 /**
- * How much of the budget may be used after a 429. The quota is shared with clients that we do not see, so the only sign of them is a
- * refusal, and the number of requests that were accepted in the window before it (the *level*) is the best estimate of what they leave
- * to us. The allowance falls below the level at once and climbs by a fixed share per window, until the next refusal or the whole budget.
- * Pure.
+ * How much of the budget may be used after a 429. The quota is shared with clients that we do not see: the number of requests that were accepted in
+ * the window before the refusal (the *level*) is the best estimate of what they leave to us. The allowance falls below it and climbs again. Pure.
  */
 import type { BudgetLimits, Refusal } from './budget.js';
 
 export interface Allowance {
-  /** Most requests in any window. */
   requests: number;
-  /** Most requests at once. */
   burst: number;
 }
 

@@ -13,7 +13,6 @@ export class BodyTooLarge extends BodyRefused {
   override readonly name = 'BodyTooLarge';
 }
 
-/** The encodings that `unpack` knows. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
@@ -21,14 +20,10 @@ const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promi
 export interface BodyOptions {
   maxBytes: number;
   encoding: string | undefined;
-  /** The `Content-Length` of the answer. */
   length?: string | undefined;
 }
 
-/**
- * The bytes of a body, unpacked.
- * @throws BodyRefused when the body is larger than `maxBytes` or cannot be unpacked; the stream's own error when the connection fails
- */
+/** @throws BodyRefused when the body is larger than `maxBytes` or cannot be unpacked; the stream's own error when the connection fails */
 export async function readBody(
   body: AsyncIterable<Buffer>,
   { maxBytes, encoding, length }: BodyOptions,

@@ -26,7 +26,6 @@ export function headerOf({ headers }: Pick<Answer, 'headers'>, name: string): st
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** The request, as far as messages need it. */
 export interface Asked {
   readonly workspace: string;
   readonly host: string;
@@ -37,7 +36,6 @@ export interface Asked {
   readonly redact: Redact;
 }
 
-/** The error of an answer whose status is not 2xx. */
 export function statusFailure(answer: Answer, asked: Asked): ChangefeedError {
   const code = codeOf(answer.status);
   const advice = [403, 404].includes(answer.status) ? adviceAbout(nameOf(asked.list)) : '';
@@ -55,7 +53,6 @@ export function malformed(answer: Answer, asked: Asked, what: string, advice = '
   return failure('CF_PAGE_MALFORMED', asked, { answer, what, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
 }
 
-/** What to do about a page that is too large. */
 export function smallerPages(list: ListRef): string {
   return `The server decides how many records a page holds: ask its operator for smaller pages, or set lists.${nameOf(list)}.enabled to false until then.`;
 }
@@ -65,7 +62,6 @@ export function noAnswer(asked: Asked, failed: Pick<Failed, 'status' | 'what' | 
   return failure('CF_UNAVAILABLE', asked, failed);
 }
 
-/** The error of a complete body that cannot be used: too large, or with a broken encoding. */
 export function unreadable(asked: Asked, { advice = '', ...failed }: Omit<Failed, 'answer'>): ChangefeedError {
   return failure('CF_PAGE_MALFORMED', asked, { ...failed, advice: `${NOTHING_WRITTEN} ${advice}`.trim() });
 }

@@ -9,18 +9,13 @@
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
 
-/**
- * The walk of all lists finds every change, however the other requests fail, so it sets the longest delay.
- */
+/** The walk of all lists finds every change, however the other requests fail, so it sets the longest delay. */
 const URGENT_SHARE = 0.5;
 
 /**
  * A list's part of the walks is by the square root of pages × changes that only its walks find, which minimises the mean delay of these, and at
- * least the sum of
- * - a part by pages: so much that every list is walked at least once in `MOST_WALKS` times of a walk of all lists in the whole budget. It bounds
- *   the longest delay;
- * - an equal part: a small list is swept often, and at little cost, even before anything has changed in it.
- * Background lists together get a tenth, by their pages, and the others share what is left as if there were no background lists.
+ * least an equal part (a small list is swept often) plus a part by pages: every list is walked at least once in `MOST_WALKS` times of a walk of
+ * all lists in the whole budget. Background lists together get a tenth, by their pages; the others share what is left.
  */
 const MOST_WALKS = 4;
 const EQUALLY = 0.03;
@@ -29,10 +24,7 @@ export const BACKGROUND_PART = 0.1;
 /** The part of the requests that walks get is measured over so many of them. */
 const MEASURED_REQUESTS = 500;
 
-/**
- * Requests that a list may catch up. Where records were removed, a walk asks for one page after the other, and nothing of it waits while a page
- * is under way: without credit, it would lose what it does not ask for in time.
- */
+/** Requests that a list may catch up. A walk that asks for one page after the other would lose what it does not ask for in time. */
 const CREDIT = 60;
 
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
@@ -60,13 +52,11 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE) {
       if (isUrgent(kind)) urgent.push({ waiting, value });
       else walks.add(list, waiting);
     },
-    /** Removes one that no longer waits. */
     remove(waiting: Waiting): void {
       walks.remove(waiting);
       const at = urgent.findIndex((one) => one.waiting === waiting);
       if (at !== -1) urgent.splice(at, 1);
     },
-    /** Takes the one whose turn it is; undefined when none waits. */
     next(nowMs: number): Waiting | undefined {
       if (walks.size === 0) return nextUrgent(nowMs);
       const isUrgentNext = urgent.length > 0 && credit >= WHOLE;
@@ -90,10 +80,7 @@ function isUrgent(kind: RequestKind): boolean {
   return kind === 'tail' || kind === 'aimed';
 }
 
-/**
- * The weights of the lists' walks; 1 on average.
- * @param walkPart the part of all requests that walks get
- */
+/** 1 on average. @param walkPart the part of all requests that walks get */
 export function walkWeights(loads: ReadonlyMap<ListName, WalkLoad>, walkPart = 1): Map<ListName, number> {
   const background = [...loads].filter(([, { isBackground }]) => isBackground === true);
   const usual = [...loads].filter(([, { isBackground }]) => isBackground !== true);
@@ -163,7 +150,6 @@ interface Line<Waiting> {
   due: number;
 }
 
-/** Start-time fair queueing over named lines. */
 function createTurns<Waiting>(weightOf: (name: string) => number) {
   const lines = new Map<string, Line<Waiting>>();
   // That of the last request taken.

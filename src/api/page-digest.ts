@@ -5,10 +5,7 @@ let loading: Promise<XXHashAPI> | undefined;
 /** What is hashed is copied into the memory of the WebAssembly module, which grows with it and never shrinks. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/**
- * Identifies the bytes of a page, to recognise a page that is as it was. 64 bits of xxHash and the length, compared with one earlier digest
- * only; SHA-256 takes longer than downloading the bytes. A person who can forge a page can change records without forging.
- */
+/** 64 bits of xxHash and the length: SHA-256 takes longer than the download. A person who can forge a page can change records without forging. */
 export async function pageDigest(bytes: Uint8Array): Promise<string> {
   loading ??= xxhash();
   const hash = (await loading).create64();

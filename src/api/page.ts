@@ -1,7 +1,4 @@
-/**
- * Turns an answer into a page or a typed error. A failure must never become an empty list: that would report every record as
- * removed. Checks the status first, then JSON, then the form (section 4 of the interface). Pure.
- */
+/** Turns an answer into a page or a typed error. A failure must never become an empty list: every record would be reported as removed. Pure. */
 import { describe } from '../errors.js';
 import { malformed, refusal, smallerPages, statusFailure, type Answer, type Asked } from './failure.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
@@ -11,10 +8,7 @@ import type { Page } from './read-api.js';
 import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
 
-/**
- * A page is committed by one script, and other clients of Redis wait for it: 20 ms for 1,000 records of 1.6 kB, 2.4 s for 60,000.
- * Pages of the API have 50 records.
- */
+/** A page is committed by one script, and other clients of Redis wait for it: 20 ms for 1,000 records, 2.4 s for 60,000. The API has 50. */
 const MOST_RECORDS = 1_000;
 
 /** @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
@@ -46,10 +40,7 @@ export function readPage(answer: Answer, asked: Asked): Page {
   return unreadable.length === 0 ? page : { ...page, unreadable };
 }
 
-/**
- * The same JSON with integers beyond 2^53 as strings. JSON.parse would round them: a change in the last digits would go unnoticed, and
- * events would show a number that is in no record.
- */
+/** Integers beyond 2^53 become strings. JSON.parse would round them: a change in the last digits would go unnoticed. */
 function withExactIntegers(json: string): string {
   if (!/\d{16}/.test(json)) return json;
   let isInString = false;

@@ -58,7 +58,6 @@ export function redactFacts(value: unknown, redact: Redact, depth = 0): unknown 
   );
 }
 
-/** A log that redacts every message and fact. */
 export function redactLog(log: Log, redact: Redact): Log {
   const safe = (facts: object): object => redactFacts(facts, redact) as object;
   return {

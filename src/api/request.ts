@@ -19,7 +19,6 @@ const MAX_ERROR_BYTES = 256 * 1024;
 export interface PageRequest extends FetchOptions, KnownPage {
   readonly list: ListName;
   readonly kind: RequestKind;
-  /** 1 for the first try of this page. */
   readonly attempt: number;
 }
 
@@ -59,10 +58,7 @@ class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
-/**
- * Runs `work` with a signal that aborts when `outer` does or after `timeoutMs`, whichever comes first: an answer that arrives byte by byte
- * ends too. Uses real time even when a test stops the clock, because sockets use real time.
- */
+/** An answer that arrives byte by byte ends too. Uses real time even when a test stops the clock, because sockets use real time. */
 async function withDeadline<T>(
   { timeoutMs, outer }: { timeoutMs: number; outer: AbortSignal | undefined },
   work: (signal: AbortSignal) => Promise<T>,
@@ -135,7 +131,6 @@ function send({ pool, address, token }: RequestOptions, { asked: { list }, curso
   });
 }
 
-/** Names what is wrong with a body that cannot be read. */
 async function usableBody<T>({ asked, status }: { asked: Asked; status: number }, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -1,9 +1,6 @@
 /**
- * All tries of one page: which failures are tried again, how often, and after what wait.
- *
- * A 429 is tried again up to `attempts` times. The wait is what the server asks for, otherwise 10 s, doubled with each attempt, at
- * most 60 s (`wait.ts`). All processes of the workspace wait for the same time (`one-try.ts`). After it they use less of the
- * budget for some minutes (`allowance.ts`). When all attempts are used, the sweep ends as incomplete and keeps its checkpoint.
+ * All tries of one page: which failures are tried again, how often, and after what wait. A 429 is tried again after what the server asks for,
+ * otherwise 10 s, doubled with each attempt, at most 60 s. When all attempts are used, the sweep ends as incomplete and keeps its checkpoint.
  */
 import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
@@ -23,7 +20,6 @@ export interface RetryOptions {
   outages?: ApiOutages | undefined;
 }
 
-/** What concerns all lists of a workspace. */
 export interface ApiOutages {
   away: Episode;
   refused: Episode;

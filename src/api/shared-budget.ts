@@ -1,7 +1,4 @@
-/**
- * The request budget of a workspace, as one process uses it: which of the waiting requests get the grants (`fair-queue.ts`), when to ask
- * for more, and how many are allowed after a 429 (`allowance.ts`). However many requests wait, one of them at a time asks for all.
- */
+/** The request budget of a workspace, as one process uses it. However many requests wait, one of them at a time asks for all. */
 import type { ListName } from '../crm/lists/lists.js';
 import { reasonOf, sleepUntilAborted, type Clock } from '../runtime/clock.js';
 import { onAbort, OVER } from '../runtime/on-abort.js';
@@ -10,7 +7,6 @@ import type { Budget, BudgetLimits, BudgetWindow, Refusal, WalkLoad } from './bu
 import { createFairQueue } from './fair-queue.js';
 
 export interface SharedBudget extends Budget {
-  /** What the walks of a list cost and find: decides its part of the requests. */
   weigh(list: ListName, load: WalkLoad): void;
 }
 
@@ -20,10 +16,7 @@ export interface SharedBudgetOptions {
   clock: Clock;
 }
 
-/**
- * The window is longer than the server's by this share. Requests are counted when they are granted, and the server counts them when they
- * arrive: a slow one and a fast one behind it are closer together there.
- */
+/** The window is longer than the server's by this share: requests are counted when granted, and by the server when they arrive. */
 const MARGIN = 0.01;
 /** For so many windows, a refusal says how much the other clients leave. */
 const RECENT_WINDOWS = 20;
@@ -80,10 +73,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
   };
 }
 
-/**
- * Resolves when the waiter gets its grant; rejects when it fails, or with the signal's reason.
- * @param enqueue returns how to leave the queue
- */
+/** Rejects when the waiter fails, or with the signal's reason. @param enqueue returns how to leave the queue */
 function waiting(signal: AbortSignal | undefined, enqueue: (waiter: Waiter) => () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,23 +1,16 @@
-/**
- * Records that cannot be read. They are left out of their page and named; the rest of the page is read. This is for what no other record
- * of the list is to blame for. A page whose form is wrong, or a record without an id, could be any record, so it is refused as a whole.
- */
+/** Records that cannot be read are left out of their page and named. What any other record could be to blame for refuses the page as a whole. */
 import type { UncheckedRecord } from '../crm/record.js';
 
 export interface UnreadableRecord {
   /** Null when the record has none that can be used. */
   id: string | null;
-  /** What is wrong with it. */
   reason: string;
 }
 
 /** In UTF-8, ids of this length fit the two-byte length field in the members of a page (state/membership.ts). */
 const LONGEST_ID = 16_000;
 
-/**
- * Records of the CRM are three levels deep. A few thousand levels overflow the stack of whatever walks a value (JSON.stringify, and every
- * receiver of an event), and parsers stop much earlier: at 64 levels in .NET, 512 in PHP, 1,000 in Redis.
- */
+/** Records of the CRM are three levels deep. Parsers of receivers stop at 64 levels (.NET), 512 (PHP) or 1,000 (Redis). */
 const MOST_LEVELS = 50;
 
 /** Null for a record that can be read. */

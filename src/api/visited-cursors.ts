@@ -1,18 +1,14 @@
 /**
  * Says where a list ends, and detects a walk that cannot be complete. A list ends where no cursor is named, and at an empty page that names a
- * cursor already followed; the cursor of any other empty page is followed, because rows may be filtered after paging. A walk cannot be complete
- * when a cursor repeats, when the first page comes in place of a later one (the real API answers an expired cursor with it), or when
- * cursors have no end. Its state is plain data, so a sweep can store it.
+ * cursor already followed; the cursor of any other empty page is followed, because rows may be filtered after paging. The real API answers an
+ * expired cursor with the first page. The state is plain data, so a sweep can store it.
  */
 import { createHash } from 'node:crypto';
 import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
 
-/**
- * Millions of records. A sweep of so many pages takes more than 80 minutes at the 10 requests per second that the API allows, so no list
- * that can be polled has them; a server that always names one more page has.
- */
+/** A sweep of so many pages takes more than 80 minutes at 10 requests per second: only a server that always names one more page has them. */
 export const MOST_PAGES = 50_000;
 /** A list does not grow to three times its pages between two sweeps; a small one may gain a thousand. */
 const growthOf = (pages: number): number => 3 * pages + 1_000;
@@ -32,11 +28,9 @@ export interface VisitedStart {
 
 export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
 
-/** A page that an earlier walk has read. */
 export interface KnownPage {
   cursor: string | null;
   nextCursor: string | null;
-  /** Number of its records. */
   records: number;
   /** Identifies the first page; null for any other. */
   firstPage: string | null;
@@ -80,11 +74,7 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
     get firstPage() {
       return first;
     },
-    /**
-     * Records a page and the cursor it was requested with (null for the first page).
-     * @returns the cursor of the next page; null where the list ends
-     * @throws ChangefeedError CF_CURSOR_LOOP
-     */
+    /** @returns the cursor of the next page; null where the list ends. @throws ChangefeedError CF_CURSOR_LOOP */
     check(page: Page, cursor: string | null): string | null {
       if (cursor === null) first = firstPageKey(page);
       else if (first !== null && firstPageKey(page) === first) {
@@ -95,16 +85,11 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
         records: page.records.length + (page.unreadable?.length ?? 0),
       });
     },
-    /**
-     * The same for a page that is as it was in an earlier walk.
-     * @returns the cursor of the next page; null where the list ends
-     * @throws ChangefeedError CF_CURSOR_LOOP
-     */
+    /** The same for a page that is as it was in an earlier walk. */
     checkKnown(list: ListName, { cursor, firstPage: known, ...next }: KnownPage): string | null {
       if (cursor === null) first = known;
       return follow(list, cursor, next);
     },
-    /** The cursors followed since the last call. */
     takeFollowed(): string[] {
       const taken = fresh;
       fresh = [];
@@ -115,7 +100,6 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
 
 type NextPage = Pick<KnownPage, 'nextCursor' | 'records'>;
 
-/** What a person can do about paging without end. */
 const NO_END =
   ' If the list is right, report its paging to the operator of the API, or disable the list (lists.<list>.enabled).';
 

@@ -34,7 +34,6 @@ export interface FailedTry {
   attempt: number;
 }
 
-/** The facts of an error that decide the wait. */
 export function failedTry(error: ChangefeedError, attempt: number): FailedTry {
   const hint = error.facts['retryAfterMs'];
   return { code: error.code, hintMs: typeof hint === 'number' ? hint : null, attempt };
@@ -47,10 +46,7 @@ export function requiredWaitMs({ code, hintMs: hint, attempt }: FailedTry): numb
   return Math.min(MAX_WAIT_MS, QUOTA_WINDOW_MS * 2 ** Math.min(attempt - 1, 30));
 }
 
-/**
- * The wait before the next try, jittered.
- * @param random a number in [0, 1)
- */
+/** @param random a number in [0, 1), for jitter */
 export function waitMs(failed: FailedTry, backoff: BackoffOptions, random: number): number {
   const required = requiredWaitMs(failed);
   return required === null

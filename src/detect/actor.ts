@@ -1,7 +1,5 @@
 /**
- * Who made a change: from rows of a history, which name a record, a field, its value after the change and the person or program. Pure. It
- * never guesses: a row counts only where it can be meant. Rows may be missing, late or wrong, so for each changed field
- *
+ * Who made a change, from the rows of a history. Pure. It never guesses. Rows may be missing, late or wrong, so for each changed field
  * - the latest row of this field must have the value that the record shows now, equal in meaning, and no other row since the last event may
  *   say that someone else set it;
  * - it must be newer than the stored record, and no earlier event may have used it;
@@ -22,7 +20,6 @@ import type { Decision } from './stored-record.js';
 const actorSchema = z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() });
 
 export const creditSchema = z.object({
-  /** Identifies the row. */
   row: z.string(),
   /** Digest of the name of the changed field; null for a change of something else, such as a link. */
   field: z.string().nullable(),
@@ -33,10 +30,8 @@ export const creditSchema = z.object({
   /** Null where the row does not say who. It still says that earlier rows of the field are out of date. */
   actor: actorSchema.nullable(),
 });
-/** What a row of a history says about one field of a record. */
 export type Credit = z.infer<typeof creditSchema>;
 
-/** The record that a row is about. */
 export interface CreditedRecord {
   list: ListDescriptor;
   id: string;
@@ -79,7 +74,6 @@ export function actorIn(row: UncheckedRecord, history: HistoryRole): Actor | nul
   return { type: type.slice(0, LONGEST_TYPE), id, name: name?.slice(0, LONGEST_NAME) ?? null };
 }
 
-/** What is known about the record of an event. */
 export interface WhoFacts {
   list: ListDescriptor;
   /** What rows say about the record, in any order. */
@@ -91,7 +85,6 @@ export interface WhoFacts {
 export interface Who {
   /** The event and those derived from it, with the actors that are known. */
   events: ChangeEvent[];
-  /** The rows that account for them. */
   rows: string[];
 }
 
@@ -166,9 +159,7 @@ function isChangedSince(modifiedAt: string | null, credits: readonly Credit[]): 
   return span(modifiedAt).from > Math.max(...credits.map(({ at }) => span(at).to)) + APART_MS;
 }
 
-/**
- * A new record is by the one who gave it its name when it was created, if all rows about it say the same. Empty where that is not certain.
- */
+/** A new record is by the one who gave it its name when it was created, if all rows about it say the same. */
 function rowsOfCreation({ data: { after, reappeared } }: ChangeEvent, { list, credits }: WhoFacts): readonly Credit[] {
   const createdAt = after && creationTimeOf(after, list);
   if (after === null || createdAt === null || reappeared !== undefined) return [];

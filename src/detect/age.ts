@@ -1,7 +1,4 @@
-/**
- * Is an answer older than the stored record? The record's own `modifiedAt` decides where it can. Some servers cut it to the
- * minute, so a value that ends in `:00.000Z` may stand for any moment of that minute. And: is a moment recent?
- */
+/** Some servers cut the record's own `modifiedAt` to the minute, so a value that ends in `:00.000Z` may stand for any moment of that minute. */
 
 /** `unclear`: the times are equal, missing, or too coarse to decide. */
 export type Age = 'newer' | 'older' | 'unclear';

@@ -1,7 +1,4 @@
-/**
- * Turns an observed change of a record into an event. Event ids and times are decided here. With `images: false`, events
- * name records and carry no contents.
- */
+/** Turns an observed change of a record into an event. With `images: false`, events name records and carry no contents. */
 import type { CrmRecord, UncheckedRecord } from '../crm/record.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../events/types.js';
@@ -9,7 +6,6 @@ import { canonicalText, digestOf } from '../crm/canonical.js';
 import { creationTimeOf } from './fields.js';
 import type { Rules } from './rules.js';
 
-/** When, and in which sweep, something was observed. */
 export interface Observation {
   workspace: string;
   /** The epoch of the state: it is raised when Redis has lost the state, or went back to an earlier one. @defaultValue 0 */
@@ -19,7 +15,6 @@ export interface Observation {
   observedAt: string;
 }
 
-/** A record as a page shows it. */
 export interface SeenRecordInput {
   key: string;
   record: UncheckedRecord;
@@ -69,10 +64,7 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
   });
 }
 
-/**
- * The present state of a record as an event: for a baseline that emits, and for subscriptions that start with a snapshot.
- * @param sequence the record's number of events so far, so that later events continue from it
- */
+/** For a baseline that emits, and a snapshot. @param sequence the record's number of events so far, so that later events continue from it */
 export function snapshotEvent(input: SeenRecordInput, sequence: number): ChangeEvent {
   return buildRecordEvent(input, { verb: 'snapshot', ...firstAppearance(input), sequence });
 }
@@ -81,7 +73,6 @@ export function withId(record: UncheckedRecord, key: string): CrmRecord {
   return 'id' in record ? (record as CrmRecord) : { id: key, ...record };
 }
 
-/** The text as a time in the format of events; null when it is no time. */
 export function toIsoTime(text: string | null): string | null {
   const ms = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();

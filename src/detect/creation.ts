@@ -1,10 +1,7 @@
 /**
- * The guard on new records: decides when there are too many. With a token of another workspace or after a restored backup,
- * nearly every record of a list is new, and each would be reported as `created`. Pure: counts in, a decision out.
- *
- * The decision needs the whole list, but events are emitted page by page. So a walk that meets suspiciously many new records becomes a
- * survey (`detect/survey.ts`). A false alarm is the smaller failure: an import that waits for a person loses nothing, but events cannot
- * be taken back.
+ * The guard on new records. With a token of another workspace or after a restored backup, nearly every record of a list is new, and each would be
+ * reported as `created`. A false alarm is the smaller failure: an import that waits for a person loses nothing, but events cannot be taken back.
+ * Pure.
  */
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 
@@ -15,10 +12,7 @@ export interface CreationRules {
   maxCount: number;
 }
 
-/**
- * An import passes when it is smaller than the list or has at most 100 records. A small workspace that grows by more than its own
- * size at once waits for a person.
- */
+/** An import passes when it is smaller than the list or has at most 100 records. A small workspace that outgrows itself waits for a person. */
 export const DEFAULT_CREATIONS: CreationRules = { maxShare: 0.5, maxCount: 100 };
 
 /** A list is replaced when it had at least this many records and less than this share of them is seen again. */
@@ -34,9 +28,7 @@ export interface CreationGuard {
   before: number;
 }
 
-/** Records of a list so far. */
 export interface CreationCounts {
-  /** Each once. */
   seen: number;
   /** Those that are new, including those reported before new ones were held. */
   fresh: number;
@@ -49,10 +41,7 @@ export interface KnownShare {
   of: number;
 }
 
-/**
- * In mid-walk: only the whole list can show whether these are too many. The first page of a replaced list must report nothing, so it is
- * enough that hardly any record so far is known.
- */
+/** The first page of a replaced list must report nothing, so it is enough that hardly any record so far is known. */
 export function isSuspicious(counts: CreationCounts, guard: CreationGuard): boolean {
   const { before, rules } = guard;
   if (rules.maxShare >= 1 || excess(counts) <= 0) return false;
@@ -65,7 +54,6 @@ export function isCleared(counts: CreationCounts, guard: CreationGuard): boolean
   return !isTooMany(counts, guard) && knownSeen(counts) >= counts.seen / 2;
 }
 
-/** At the end of the list. */
 export function isHeld(counts: CreationCounts, guard: CreationGuard): boolean {
   if (guard.rules.maxShare >= 1 || excess(counts) <= 0) return false;
   const known = knownSeen(counts);
@@ -92,7 +80,6 @@ function excess({ fresh, allowed }: CreationCounts): number {
   return fresh - allowed;
 }
 
-/** Records seen that were known before new ones were held. */
 export function knownSeen({ seen, fresh }: Pick<CreationCounts, 'seen' | 'fresh'>): number {
   return Math.max(0, seen - fresh);
 }

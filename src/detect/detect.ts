@@ -1,10 +1,8 @@
 /**
- * Decides what an answer of the API means for one record: given the stored record and the record as a page shows it now, did
- * something change, and what is stored next? Pure: no I/O and no clock.
+ * Decides what an answer of the API means for one record: did something change, and what is stored next? Pure: no I/O and no clock.
  *
- * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not
- * report what was muted before, and a change of rules yields no events: both sides are compared under today's rules. A digest of content
- * cannot be compared under other rules; it is replaced.
+ * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not report what was
+ * muted before. A digest of content cannot be compared under other rules; it is replaced.
  */
 import type { UncheckedRecord } from '../crm/record.js';
 import { nextSequence } from '../events/epoch.js';
@@ -131,7 +129,6 @@ function updated(
   return { kind, sequence, event };
 }
 
-/** The stored record after a decision. */
 export function recordAfter(input: DetectInput, detection: Detection): StoredRecord {
   return {
     sequence: detection.sequence,

@@ -11,7 +11,6 @@ export const TODO_FIELDS = {
   teams: ['팀'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Which fields of a list are timestamps. */
 export type Timestamps = Pick<ListDescriptor, 'modifiedAt' | 'createdAt'>;
 
 /** The record's own change time does not prove a change: fields change without it, and it changes without them. */

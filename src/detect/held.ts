@@ -5,7 +5,6 @@ export const heldSchema = z.object({
   what: z.enum(['removals', 'creations']),
   /** `replaced`: hardly any of the records known before were seen again. */
   why: z.enum(['too many', 'replaced']),
-  /** Records held. */
   count: z.number(),
   /** Of so many: for removals, records of the list including the missing ones; for creations, records seen. */
   of: z.number(),

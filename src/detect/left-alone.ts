@@ -1,6 +1,5 @@
 /**
- * Which stored records an answer says nothing about, because it is older than they are. Nothing of it is stored or remembered; the next walk
- * compares the record again.
+ * Which stored records an answer says nothing about, because it is older than they are. The next walk compares the record again.
  *
  * 1. A younger decision wins: the record was decided at or after the moment at which the answer was asked for.
  * 2. An older answer waits: its own time of change is older than the stored one, which was decided less than ten minutes ago. For a deleted record,

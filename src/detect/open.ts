@@ -29,7 +29,6 @@ export function openWeight(open: OpenRecords, nowMs: number): number {
   return open.reduce<number>((sum, due) => sum + DAY_HOURS / (DAY_HOURS + away(due)), 0);
 }
 
-/** A field under each name that answers give it. */
 function spellingsOf({ spellings }: ListDescriptor, field: string | undefined): readonly string[] {
   if (field === undefined) return [];
   return [field, ...Object.keys(spellings).filter((other) => spellings[other] === field)];

@@ -33,10 +33,7 @@ export interface RemovalRules {
   maxCount: number;
 }
 
-/**
- * Two sweeps, because a lagging replica can hide a record from one. 30 s, because a short list is swept every second: a server that answers
- * with an empty list while it restarts would confirm itself. More than a fifth at once is more likely a fault.
- */
+/** One sweep may read a lagging replica. A short list is swept every second: a restarting server that shows it empty would confirm itself. */
 export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, afterMs: 30_000, maxShare: 0.2, maxCount: 10 };
 
 /** The limits for a list whose new records are held. */
@@ -45,7 +42,6 @@ export const HOLD_EVERY_REMOVAL: Pick<RemovalRules, 'maxShare' | 'maxCount'> = {
 /** Stored in place of a deleted record's digest. It differs from every digest, so the record is compared when it reappears. */
 export const GONE = 'gone';
 
-/** The digest is of a record that was seen and is not deleted. */
 export function isPresent(digest: string | null | undefined): boolean {
   return digest !== null && digest !== undefined && digest !== GONE;
 }
@@ -60,10 +56,7 @@ export const missingSchema = z.object({
 });
 export type Missing = z.infer<typeof missingSchema>;
 
-/**
- * Stands in place of a page number; pages count from 1. Holds the unconfirmed ids: ids seen only by sweeps that were abandoned
- * since the last complete one. Those records were stored or reported, so their removal must be noticed too.
- */
+/** Stands in place of a page number; pages count from 1. Holds ids seen only by abandoned sweeps, whose removal must be noticed too. */
 export const UNCONFIRMED = 0;
 
 /** Which records stood on each page in the last complete sweep, and which stand there now where that differs. */
@@ -71,7 +64,6 @@ export interface MembershipChange {
   before: ReadonlyMap<number, readonly string[]>;
   /** Only pages with other members. A page up to `pages` that is not here has its old members. */
   changed: ReadonlyMap<number, readonly string[]>;
-  /** Pages of this sweep. */
   pages: number;
 }
 
@@ -91,9 +83,8 @@ export function vanished({ before, changed, pages }: MembershipChange): string[]
 }
 
 /**
- * The missing records after one more complete sweep. Those seen again are left out; the others count one more sweep. An entry of
- * neither this sweep nor the last complete one was counted by a sweep that was abandoned before its last commit. This sweep counts in
- * its place.
+ * The missing records after one more complete sweep. An entry of neither this sweep nor the last complete one was counted by a sweep that was
+ * abandoned before its last commit. This sweep counts in its place.
  */
 export function missingAfter(
   before: ReadonlyMap<string, Missing>,
@@ -138,7 +129,6 @@ export function isNewcomer(stored: StoredRecord | null, now: string): boolean {
   return stored !== null && isRecent(appearedAt(stored), { now, withinMs: NEWCOMER_MS });
 }
 
-/** The stored record after its deletion: the content is dropped, what is needed to recognise it again stays. */
 export function deletedRecord(
   stored: StoredRecord,
   { sequence, ...at }: Pick<Decision, 'at' | 'sweep' | 'event'> & { sequence: number },
@@ -159,7 +149,6 @@ export function droppedRecord({ sequence }: StoredRecord, at: string): StoredRec
 
 export interface Removal {
   key: string;
-  /** The last image; null when none is kept. */
   record: UncheckedRecord | null;
   sequence: number;
   mergedInto?: string | undefined;
@@ -190,10 +179,7 @@ export function removalEvent(
   });
 }
 
-/**
- * For each vanished record, the other ids that activities of type `merge` name together with it. A record was merged only
- * where that is certain, because a wrong answer is worse than none: see `survivorOf`.
- */
+/** Vanished record → the other ids that activities of type `merge` name together with it. */
 export function mergeMentions(
   events: Iterable<ChangeEvent>,
   vanishedKeys: ReadonlySet<string>,

@@ -23,7 +23,6 @@ export interface FieldRules {
   images?: boolean | undefined;
 }
 
-/** How todos are watched. */
 export const todoWatchSchema = z
   .object({
     /** IANA name of the time zone in which days end. */
@@ -43,14 +42,10 @@ export interface Rules {
   readonly images: boolean;
   /** Identifies the rules that a digest of content depends on. Digests made under other rules cannot be compared. */
   readonly tag: string;
-  /**
-   * Of a row, only its key is kept, so that it is reported once: it is never changed or removed. For lists that only grow and may be far
-   * longer than the records they are about.
-   */
+  /** Of a row, only its key is kept: it is never changed or removed. For lists that only grow and may be very long. */
   readonly recognisedOnly: boolean;
   /** Null: todos have no derived events and no timers. */
   readonly watch: TodoWatch | null;
-  /** Does the field take part in the comparison? */
   readonly compares: (field: string) => boolean;
   /** Does the system keep the field by itself? */
   readonly isSystemKept: (field: string) => boolean;

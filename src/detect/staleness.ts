@@ -1,11 +1,7 @@
 /**
- * Staleness: a list that has not changed for far longer than its usual pause. A token that lost a permission, an abandoned
- * account and a server that repeats old data all resemble a quiet list. The usual pause is learnt from the list's own sweeps.
- *
- * A false warning is worse than a late one: a warning on every long weekend is soon ignored. So a list must be watched for two
- * weekends first, the longest pause counts and not the average, and the limit is five times that pause. A list with office
- * hours (longest pause 63 h, a weekend) may be silent for thirteen days, longer than the longest holidays. A list that
- * changes around the clock yields a warning after a day.
+ * Staleness: a list that has not changed for far longer than its usual pause. A token that lost a permission, an abandoned account and a server
+ * that repeats old data all resemble a quiet list. A false warning is worse than a late one. So a list must be watched for two weekends first,
+ * the longest pause counts and not the average, and the limit is five times that pause: thirteen days for a list with office hours.
  */
 import { z } from 'zod';
 
@@ -83,7 +79,6 @@ export interface SeenRecordCounts {
   seen: number;
   /** Records that the complete sweep before it saw; null for the first. */
   seenBefore: number | null;
-  /** The staleness that the sweep before it found. */
   previous: Staleness | undefined;
 }
 

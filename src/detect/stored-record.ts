@@ -1,7 +1,4 @@
-/**
- * What is kept about a record: its image and its decision log. With `images: false`, a digest of its content and its own time of change are
- * kept in place of the image.
- */
+/** What is kept about a record: its decision log, and its image, or with `images: false` a digest of its content and its own time of change. */
 import { z } from 'zod';
 import { writtenName } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
@@ -36,10 +33,8 @@ const gone = z.object({
   /** Not reported, because it belonged to another source of the list. When its id is seen again, it is a new record. */
   dropped: z.literal(true).exactOptional(),
 });
-/** What is kept of a deleted record: enough to recognise it when it reappears. */
 export type Gone = z.infer<typeof gone>;
 
-/** What is stored of a record besides its sequence and its content. */
 export const storedFacts = z.object({
   /** With `images: false`: the record's own change time. */
   modifiedAt: z.string().nullable().exactOptional(),
@@ -63,10 +58,7 @@ export interface StoredRecord extends z.infer<typeof storedFacts> {
 
 const DECISIONS_KEPT = 5;
 
-/**
- * The fields in which an answer differs from the stored record. Null where it differs, and only the digest of its content is stored. A digest
- * of other rules says nothing: then the record differs if its own time of change moved.
- */
+/** Null where only the digest of the content differs. A digest of other rules says nothing: then the record's own time of change decides. */
 export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] | null {
   if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
   if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
@@ -87,7 +79,6 @@ export function storedContent({ content, record }: StoredRecord, rules: Rules): 
 
 const valueTypesCache = new WeakMap<UncheckedRecord, WeakMap<Rules, ReadonlyMap<string, string>>>();
 
-/** The value type of every field of a record, by canonical name. */
 export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap<string, string> {
   const byRules = memoized(valueTypesCache, record, () => new WeakMap<Rules, ReadonlyMap<string, string>>());
   return memoized(byRules, rules, () => {
@@ -100,10 +91,7 @@ export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap
   });
 }
 
-/**
- * The value types of a stored record. Where only a digest is stored, they count as those of `record`, its answer, but for a field in which
- * no row of the list has had a value: the record had none either.
- */
+/** Where only a digest is stored, the types count as those of `record`, but for a field in which no row of the list has had a value. */
 export function storedValueTypes(
   stored: StoredRecord,
   record: UncheckedRecord,

@@ -1,7 +1,6 @@
 /**
- * The decision about a whole list that single pages cannot make: did its schema change, and are there too many new records? A walk that
- * meets such a question reads the list to its end without committing anything (`sweep/guards/survey.ts`). This file counts what it shows and
- * decides once, and the list is walked again with the verdict. Pure.
+ * The decision about a whole list that single pages cannot make: did its schema change, and are there too many new records? It is made once, and
+ * the list is walked again with the verdict. Pure.
  */
 import { z } from 'zod';
 import type { UncheckedRecord } from '../crm/record.js';
@@ -44,20 +43,17 @@ export type SurveyQuestion = { about: 'creations'; fresh: number } | { about: 'f
 
 type ValueTypes = ReadonlyMap<string, string>;
 
-/** What decides whether a move of a row may be a change of the schema. */
 export interface MoveRules {
   rules: Rules;
   schema: SchemaTally;
   tracked: TrackedFields;
   /** Fields that drifted lately: rows that follow are no news. */
   drifted: readonly DriftedField[];
-  /** Fields that are decided. */
   edited: readonly string[];
   /** Fields of which a survey has seen a move. @defaultValue none */
   isMoving?: (field: string) => boolean;
 }
 
-/** The moves of a row that may be a change of the schema. */
 export function unknownMoves(
   before: ValueTypes,
   after: ValueTypes,
@@ -72,7 +68,6 @@ export function unknownMoves(
   );
 }
 
-/** Whether the rules call a move a difference. */
 export function isDifference({ from, to }: Transition, { nullIsAbsent }: Rules): boolean {
   return !nullIsAbsent || !(isEmptyValueType(from) && isEmptyValueType(to));
 }
@@ -81,11 +76,9 @@ export interface SurveyOptions {
   question: SurveyQuestion;
   moves: Omit<MoveRules, 'isMoving' | 'edited'>;
   guard: CreationGuard;
-  /** The verdict of the walk so far. */
   before: Verdict;
 }
 
-/** What a survey has counted. */
 export class Survey {
   readonly #options: SurveyOptions;
   readonly #rules: MoveRules;
@@ -103,7 +96,6 @@ export class Survey {
     this.#rules = { ...options.moves, edited: options.before.edited, isMoving };
   }
 
-  /** A row that has no stored record. */
   isNew(): void {
     this.#seen += 1;
     this.#fresh += 1;
@@ -195,7 +187,6 @@ function plain(moves: ReadonlyMap<string, ReadonlyMap<string, number>>): FieldMo
 export interface PageMoves {
   /** For each row that differs, in order. */
   moved: readonly (readonly Transition[])[];
-  /** The fields. */
   moving: readonly string[];
 }
 

@@ -1,13 +1,10 @@
-/**
- * Reads a todo: whether it is done, when it is due, who owns it. Understands both spellings that servers use.
- */
+/** Reads a todo: whether it is done, when it is due, who owns it. Understands both spellings that servers use. */
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
 import { toIsoTime } from './build-event.js';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import type { StoredRecord } from './stored-record.js';
 
-/** One side of a change. */
 export interface TodoSide {
   /** Null: the record does not say. */
   done: boolean | null;
@@ -16,12 +13,10 @@ export interface TodoSide {
   owner: string | null | undefined;
 }
 
-/** The stored side of a change. */
 export function storedTodoSide({ record, todo }: StoredRecord): TodoSide {
   return todo === undefined ? todoSide(record ?? {}) : { ...todo, owner: undefined };
 }
 
-/** What is stored of a todo without an image. */
 export function todoFactsOf(record: UncheckedRecord): NonNullable<StoredRecord['todo']> {
   const { done, due } = todoSide(record);
   return { done, due };
@@ -65,10 +60,7 @@ function referenceOf(value: unknown): { id: string; name: string } | null {
   return typeof id === 'string' ? { id, name: typeof name === 'string' ? name : id } : null;
 }
 
-/**
- * When a todo becomes overdue, in ms; null when it has no due date. A date without a time of day, which some servers send as
- * midnight in the workspace's time zone, lasts until the end of that day. Days follow the zone's calendar and may have 23 hours.
- */
+/** Ms. A date without a time of day (some servers send midnight of the workspace) lasts until the end of that day, which may have 23 hours. */
 export function deadlineOf(record: UncheckedRecord, timeZone: string): number | null {
   const text = dueText(record);
   if (text === null) return null;

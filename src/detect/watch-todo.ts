@@ -1,7 +1,6 @@
 /**
- * What a changed todo means beyond its own event: the events derived from it (completed, reopened, rescheduled, reassigned) and
- * the times at which it becomes due soon or overdue. Pure. Both are committed together with the record, because after a crash
- * they would otherwise disagree with its image.
+ * The events derived from a changed todo, and the times at which it becomes due soon or overdue. Both are committed together with the record,
+ * because after a crash they would otherwise disagree with its image. Pure.
  */
 import type { UncheckedRecord } from '../crm/record.js';
 import { buildEvent, workspaceOf } from '../events/envelope.js';
@@ -90,10 +89,7 @@ interface TodoChange {
   isChanged: (...kinds: TodoField[]) => boolean;
 }
 
-/**
- * The events derived from one event of a todo, in the order in which they follow it in the log. What rules or a schema change mute has no
- * consequences.
- */
+/** In the order in which they follow the event in the log. What rules or a schema change mute has no consequences. */
 function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt, isChanged }: TodoChange): ChangeEvent[] {
   const derived = (verb: TodoVerb, changes: readonly FieldChange[], time = source.time): ChangeEvent =>
     buildEvent({

@@ -44,10 +44,7 @@ export interface AttemptOptions {
   once: OnceStore;
 }
 
-/**
- * @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED`
- * when what it threw is not an error
- */
+/** @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED` when that is no error */
 export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
   try {
     const shaped = shape(options);
@@ -64,7 +61,7 @@ export async function attemptDelivery(options: AttemptOptions): Promise<unknown>
   }
 }
 
-/** Applies `where` and `transform` before the handler. Null: `where` does not select the event. */
+/** Null: `where` does not select the event. */
 function shape(options: AttemptOptions): ChangeEvent | null | Promise<ChangeEvent> {
   const { event } = options.delivery;
   const { where, transform } = options.subscription;
@@ -113,7 +110,7 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
   });
 }
 
-/** `context.once`: runs a side effect at most once per event and subscription. Its limits are described in docs/fan-out.md. */
+/** Its limits are described in docs/fan-out.md. */
 function onceFor({ subscription, delivery, once: store }: AttemptOptions, log: () => Log): Once {
   const { workspace, event } = delivery;
   return async (key, effect) => {

@@ -1,4 +1,4 @@
-/** The tasks of backfills as they are stored: `state/backfills.ts` checks what it reads with these schemas. A leaf. */
+/** The tasks of backfills as they are stored. A leaf. */
 import { z } from 'zod';
 
 const replayTask = z.object({
@@ -9,7 +9,6 @@ const replayTask = z.object({
   /** Log ids: the events after `after`, up to and including `last`, are still to be sent. */
   after: z.string(),
   last: z.string(),
-  /** Only events of this record are sent. */
   record: z.string().optional(),
   sent: z.number(),
 });

@@ -1,11 +1,9 @@
 /**
- * The circuit breaker of a subscription: disables it, so that nothing is delivered to it until it is enabled. A failed
- * attempt disables it at once when the handler reports that delivery has become impossible, or when no attempt in any process
- * has succeeded for `disableAfter`. It can also be disabled and enabled by command.
+ * Disables a subscription until it is enabled: after a failed attempt when the handler reports that delivery has become impossible, or when no
+ * attempt in any process has succeeded for `disableAfter`; or by command.
  *
- * Both commands have two steps: the reason is stored or removed, then the BullMQ queue is paused or resumed. The stored reason is
- * authoritative and comes first. If the process is killed in between, or a person deletes it, `enforceDisabled` and the
- * next start of a worker let the queue follow it.
+ * The reason is stored or removed first, then the BullMQ queue is paused or resumed. The stored reason is authoritative: if the process is killed
+ * in between, or a person deletes it, `enforceDisabled` and the next start of a worker let the queue follow it.
  */
 import { isDisabling, partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -99,10 +97,7 @@ export async function disable(
   return outcome === 'disabling';
 }
 
-/**
- * Lets the queues follow the stored reasons where a process was killed between the two steps, or a person removed one or paused a queue by hand.
- * Returns the names of all disabled subscriptions.
- */
+/** Lets the queues follow the stored reasons. Returns the names of all disabled subscriptions. */
 export async function enforceDisabled({ queues, health, logger }: CommandContext): Promise<string[]> {
   const checks = [...queues.all].map(async ([name, queue]) => {
     const isPaused = await queue.isPaused();

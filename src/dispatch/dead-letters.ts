@@ -1,7 +1,6 @@
 /**
- * Dead letters: events that are no longer attempted. They are BullMQ's failed jobs. A retry enters the event like any other, as a new
- * delivery: at the end of its ordering group, or in the place of the dead letter if that is held (`whenDead: 'hold'`). Then it removes the
- * dead letter. After a crash in between, the dead letter can be retried again, and its event is not entered twice.
+ * Dead letters: BullMQ's failed jobs. A retry first enters the event as a new delivery (in the place of the dead letter if that is held), and then
+ * removes the dead letter. After a crash in between, it can be retried again, and its event is not entered twice.
  */
 import type { Job, Queue } from 'bullmq';
 import { compareLogIds } from '../events/log-id.js';

@@ -1,8 +1,6 @@
 /**
- * Debounce (option `settle`): a change waits at the head of its ordering group until its record has been quiet for a while;
- * then the events behind it are merged into it. The merge is decided once, before the handler is first called, and stored
- * in the group: every later attempt, after any crash, is of the same merge with the same id.
- *
+ * Debounce (option `settle`): a change waits at the head of its ordering group until its record has been quiet for a while; then the events
+ * behind it are merged into it. The merge is stored in the group before the handler is called, so every later attempt is of the same merge.
  * The quiet time counts from when events were entered, not from when they were logged, so a backlog is merged as well.
  */
 import type { ChangeEvent } from '../events/types.js';
@@ -34,7 +32,6 @@ export type DebounceResult =
   /** It has left, with what was behind it: the changes cancel each other out, or the merged event is not selected. */
   | AdvanceOutcome;
 
-/** Called when the delivery is the head of its group and no merge was decided yet. */
 export async function debounce(
   { stillMs, atMostMs }: NonNullable<Subscription['settle']>,
   options: DebounceOptions,

@@ -63,7 +63,6 @@ export function retriedId(id: string, diedAtMs: number): string {
   return `${id.replace(/\.t\d+$/, '')}.t${diedAtMs}`;
 }
 
-/** What a handler gets, and its place. */
 export interface Delivery extends StoredEvent {
   id: string;
   workspace: string;
@@ -75,7 +74,6 @@ export interface Target {
   gate: RecordGate;
 }
 
-/** An event on its way into its ordering group. */
 export interface Sent extends Pick<NewEntry, 'logId' | 'stored'> {
   event: ChangeEvent;
   /** Its number within its source. @defaultValue its log id */
@@ -113,8 +111,7 @@ function groupOf(workspace: string, event: ChangeEvent, { order, catalogue }: Su
 }
 
 /**
- * If nothing was entered because what the batch was read at has changed, the step that follows (moving the offset, replacing the task) changes
- * nothing either, and the next turn reads again.
+ * If nothing was entered because of `readAt`, the step that follows changes nothing either, and the next turn reads again.
  * @returns the number of pending events of the subscription and workspace; undefined when there was nothing to enter
  */
 export async function enqueue(batch: SourceBatch, { queue, gate }: Target): Promise<number | undefined> {
@@ -134,7 +131,6 @@ const JOB_OPTIONS: JobsOptions = {
   stackTraceLimit: 20,
 };
 
-/** Adds the jobs of heads. BullMQ ignores a job that it has already. */
 export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): Promise<void> {
   if (heads.length === 0) return;
   const jobs = heads.map(({ entry: { id, logId, kind, type }, ...rest }) => {
@@ -147,10 +143,7 @@ export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): P
   else await Job.createBulk(queue, jobs);
 }
 
-/**
- * A dead letter leaves its group, and the next delivery gets its job.
- * @returns false when another process has retried or dropped it
- */
+/** A dead letter leaves its group, and the next delivery gets its job. @returns false when another process has retried or dropped it */
 export async function leaveGroup(letter: Omit<Claim, 'token'>, { queue, gate }: Target): Promise<boolean> {
   const advanced = await gate.advance(queue.name, { ...letter, token: '' });
   if (advanced.outcome !== 'left') return false;

@@ -1,7 +1,4 @@
-/**
- * The dispatcher: reads the logs into the queues for every subscription and workspace, reports their progress, and carries out the commands on
- * them. The questions and commands need no `start`: the queues are opened on first use.
- */
+/** Reads the logs into the queues for every subscription and workspace. Questions and commands need no `start`: queues are opened on first use. */
 import { compareLogIds } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
@@ -30,7 +27,6 @@ export interface DispatcherOptions extends DispatchStores {
   clock: Clock;
   /** Reading waits while Redis cannot be used. */
   watch: RedisUse;
-  /** Shows loops that have stalled. */
   loops: LoopBoard;
   /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
@@ -85,11 +81,7 @@ export function createDispatcher(options: DispatcherOptions) {
       await (stopping ??= stop());
       await queues?.close();
     },
-    /**
-     * Resolves when every event that is in the logs now has been handled or has become a dead letter, for every subscription that is
-     * not disabled.
-     * @throws the signal's reason when aborted
-     */
+    /** Leaves disabled subscriptions out. @throws the signal's reason when aborted */
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
     statistics: () =>
       Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
@@ -104,10 +96,7 @@ export function createDispatcher(options: DispatcherOptions) {
       if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
       return await replay(call, { ...options, queue, subscription });
     },
-    /**
-     * Begins a snapshot of each workspace; dispatchers send it.
-     * @param epochs by workspace, the epoch of its state and since when
-     */
+    /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
     async snapshot(name: string, epochs: ReadonlyMap<string, { epoch: number; since: string }>): Promise<string[]> {
       const queue = opened().of(name);
       const subscription = options.subscriptions.find((one) => one.name === name);
@@ -160,11 +149,7 @@ async function waitUntilHandled({ timeoutMs, signal }: WaitOptions, options: Dis
   }
 }
 
-/**
- * The subscriptions that have not handled all events up to and including these log ids. Disabled ones are left out: waiting for them would not
- * end.
- * @param tails pairs of workspace and log id
- */
+/** Leaves disabled subscriptions out: waiting for them would not end. @param tails pairs of workspace and log id */
 async function findUnhandled(
   tails: readonly (readonly [string, string])[],
   options: DispatcherOptions,

@@ -1,7 +1,6 @@
 /**
- * Decides whether a failed attempt is retried, and records it. Pure. BullMQ stores one text per attempt, meant for stack
- * traces. Ours are JSON, so that a dead letter shows every attempt. They contain the name, code, shortened message and
- * stack frames of the error and nothing else, because the rest of an error may contain records or tokens.
+ * Decides whether a failed attempt is retried, and records it as JSON in BullMQ's text for stack traces: name, code, shortened message and stack
+ * frames of the error and nothing else, because the rest may contain records or tokens. Pure.
  */
 import { UnrecoverableError } from 'bullmq';
 import { z } from 'zod';
@@ -61,7 +60,7 @@ export function parseFailedAttempt(text: string): FailedAttempt | undefined {
   }
 }
 
-/** The worker throws it to BullMQ for an attempt that is retried. It contains the wait. */
+/** For an attempt that is retried. It contains the wait. */
 export class AttemptFailedError extends Error {
   override readonly name = 'FailedTry';
   readonly waitMs: number;
@@ -73,10 +72,7 @@ export class AttemptFailedError extends Error {
   }
 }
 
-/**
- * The worker throws it to BullMQ for a dead event: BullMQ does not retry it. BullMQ repeats the message in its stream of notices, which outlives
- * the job, so the message names the error only.
- */
+/** For a dead event. BullMQ repeats the message in its stream of notices, which outlives the job, so it names the error only. */
 export function deadLetterError(failure: FailedAttempt): Error {
   const error = new UnrecoverableError(failure.code ?? failure.error);
   error.stack = JSON.stringify(failure);

@@ -1,9 +1,7 @@
 /**
  * Removes everything stored for a workspace, or for a subscription that is no longer configured. Not while a process works on it, which would
- * write removed data again; events that are being handled are waited for.
- *
- * A workspace is removed in passes: first its own keys (without its log, no process can queue more events), then the jobs of its events in every
- * queue, then their ordering state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing.
+ * write removed data again. A workspace is removed in passes: its own keys, so that no process can queue more events, then jobs and ordering
+ * state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError, usage } from '../errors.js';
@@ -149,10 +147,7 @@ async function refuseWhileSwept(workspace: string, { traces, pollers }: ForgetDe
   });
 }
 
-/**
- * Adds what it removes to the sum.
- * @returns how many things it removed, and the events that are being handled at this moment
- */
+/** Adds to the sum. @returns how many things it removed, and the events that are being handled at this moment */
 async function removeOnce(sum: Forgotten, deps: ForgetDeps): Promise<{ found: number; running: number }> {
   const { workspace, deliveries } = sum;
   const { traces } = deps;

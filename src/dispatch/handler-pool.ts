@@ -1,7 +1,4 @@
-/**
- * All handlers of one process: one BullMQ worker per subscription, started and stopped together. A worker runs its deliveries, and interrupts a run
- * whose job was lost to another process.
- */
+/** All handlers of one process: one BullMQ worker per subscription. A worker interrupts a run whose job was lost to another process. */
 import { Worker, type WorkerOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { partsOf } from '../handlers/errors.js';
@@ -32,20 +29,14 @@ export interface WorkerTiming {
   /** How often lost processes are searched for, ms. @defaultValue 3000 */
   stalledCheckMs: number;
   /**
-   * After this many processes were lost while they handled one event, the event counts as the cause and becomes a dead letter.
-   *
-   * All events in flight in a lost process are suspects, and all but one are innocent. So in each process the suspects of all subscriptions run
-   * one at a time, while other events go on, and only what is lost while an event runs alone counts from then on. An innocent event is
-   * blamed only where processes are killed for another reason each time that it happens to run alone.
+   * After this many processes were lost while they handled one event, it counts as the cause and becomes a dead letter. Since all events in flight
+   * in a lost process are suspects, they then run one at a time, and only what is lost while an event runs alone counts from then on.
    * @defaultValue 3
    */
   mostCrashes: number;
 }
 
-/**
- * After a crash, the events that were in flight wait for the sum of both. A shorter lock would be lost where a handler blocks the event loop for a
- * few seconds, and its event handled twice.
- */
+/** After a crash, events in flight wait for the sum of both. A handler that blocks the event loop for seconds would lose a shorter lock. */
 export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000, mostCrashes: 3 };
 /** Locks are renewed this often while they last, so that a process may be blocked for three quarters of the time. */
 const RENEWALS_PER_LOCK = 4;
@@ -53,10 +44,7 @@ const RENEWALS_PER_LOCK = 4;
 /** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
 
-/**
- * How long an idle worker waits before it looks for jobs by itself, s. Now and then a BullMQ worker takes the sign that an event is to be retried, and waits
- * this long all the same; by default 5 s.
- */
+/** BullMQ's default is 5 s: now and then its worker takes the sign that an event is to be retried, and waits this long all the same. */
 const LOOKS_AGAIN_S = 1;
 
 /** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
@@ -68,16 +56,12 @@ export interface HandlerPoolOptions extends HandlingContext {
   subscriptions: readonly Subscription[];
   /** No event is taken while Redis accepts no writes. */
   watch: RedisUse;
-  /** Shows workers that end again and again. */
   loops: LoopBoard;
   timing?: Partial<WorkerTiming>;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
   queueTelemetry?: WorkerOptions['telemetry'];
-  /**
-   * When stopping: how long handlers may continue before their signal aborts; ms. After the same time again, stopping no
-   * longer waits for them. @defaultValue 4000
-   */
+  /** How long handlers may continue before their signal aborts, and then before stopping no longer waits for them; ms. @defaultValue 4000 */
   stopGraceMs?: number;
 }
 
@@ -103,10 +87,7 @@ export function createHandlerPool(options: HandlerPoolOptions) {
   };
   return {
     start: (): Promise<void> => (starting ??= start()),
-    /**
-     * Takes no more events, lets handlers finish, then interrupts them (an interrupted attempt does not count).
-     * @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end
-     */
+    /** Interrupted attempts do not count. @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end */
     stop: (): Promise<void> => (stopping ??= stop()),
   };
 }

@@ -1,14 +1,8 @@
 /**
- * Compares the heads of the ordering groups with the jobs of the queues, and adds the jobs of those heads again that BullMQ will not run: a
- * person emptied the queue or removed jobs by hand, or Redis went back to an earlier state. Without its job a head never runs, and every
-/**
- * Compares the heads of the ordering groups with the jobs of the queues, and adds the jobs of those heads again that BullMQ will not run: a
- * person emptied the queue or removed jobs by hand, or Redis went back to an earlier state. Without its job a head never runs, and every
- * later event of its record waits behind it.
- *
- * A head has no job for a moment while it is being added, and a run whose job is gone may continue until it notices that its lock is lost.
- * So a head counts as lost only when two comparisons in a row, which are further apart than a lock lasts, find it without a job that
- * will run. A run asks first whether its delivery is still the head, so a job that is added too often does no harm.
+ * Adds the jobs of heads again that BullMQ will not run: a person removed jobs by hand, or Redis went back to an earlier state. Without its job a
+ * head never runs, and every later event of its record waits behind it. A head has no job for a moment while it is being added, and a run may
+ * continue until it notices that its lock is lost. So a head counts as lost only when two comparisons in a row, further apart than a lock lasts,
+ * find it without a job. A run asks first whether its delivery is still the head, so a job too many does no harm.
  */
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
@@ -42,11 +36,7 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
     await addJobs(queue, [{ workspace, group, entry: whole }]);
     return true;
   };
-  /**
-   * Removes the rest of an old job, which would keep BullMQ from taking the new one. But since the heads were read, another process may have added the
-   * job, and it may have run: then it is the dead letter of a delivery that has left.
-   * @returns whether a job can be added
-   */
+  /** Removes the rest of an old job, unless another process added it since the heads were read. @returns whether a job can be added */
   const makeRoom = async (claim: Claim, queue: Queue<JobData>): Promise<boolean> => {
     const job = await queue.getJob(claim.id);
     if (job === undefined) return true;

@@ -7,13 +7,9 @@ import type { Redis } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
 import type { GroupEntry, HeadJob, StoredEvent } from '../state/gate.js';
 
-/**
- * Opens a connection for BullMQ or for a blocking read. It must use `maxRetriesPerRequest: null`, so that a blocked command
- * survives a restart of Redis. The caller closes it.
- */
+/** For BullMQ or a blocking read: `maxRetriesPerRequest: null` lets a blocked command survive a restart of Redis. The caller closes it. */
 export type Connect = () => Redis;
 
-/** The data of a BullMQ job in a subscription's queue. */
 export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
@@ -31,10 +27,7 @@ export interface DeadLetterRetention {
   count: number | null;
 }
 
-/**
- * Handled jobs that stay for inspection. BullMQ refuses a job id while its job is stored, so with `order: 'none'` they also prevent that a
- * batch repeated after a crash runs again: there are more of them than events in a batch.
- */
+/** With `order: 'none'`, more than the events of a batch: BullMQ refuses the ids of stored jobs, so that a batch repeated after a crash is known. */
 const KEPT_COMPLETED = 2_000;
 const EVENT_STREAM_LENGTH = 1_000;
 

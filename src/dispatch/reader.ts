@@ -1,7 +1,6 @@
 /**
- * Reads the logs into the queues: one reader per subscription and workspace, each in its own loop. Read after the offset, select, enter into the ordering groups, add the jobs of the heads, store the new offset. A crash can come after each step; then all
- * are repeated from the old offset, and `enqueue` recognises what was done. Backfills (a snapshot, a replay) use the same steps. A slow subscription stops reading when it has
- * too many pending events; the log keeps the rest.
+ * Reads the logs into the queues: one reader per subscription and workspace, each in its own loop. A crash can come after each step; then all are
+ * repeated from the old offset, and `enqueue` recognises what was done. A slow subscription stops reading when it has too many pending events.
  */
 import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../events/log-id.js';
 import { isForgetting } from '../events/notices.js';
@@ -37,14 +36,10 @@ export interface ReadersOptions extends DispatchStores {
   clock: Clock;
   watch: RedisUse;
   loops: LoopBoard;
-  /** Ends all readers. */
   signal: AbortSignal;
 }
 
-/**
- * Resolves when each reader has tried once to begin. One that failed tries again in its own loop, and misses nothing meanwhile.
- * @returns resolves when all have ended
- */
+/** Resolves when each reader has tried once to begin; one that failed tries again in its own loop. @returns resolves when all have ended */
 export async function startReaders({ subscriptions, workspaces, ...options }: ReadersOptions) {
   const { signal, watch, loops, logger: log, clock } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
@@ -98,7 +93,6 @@ class SubscriptionReader {
     this.#pending = options.highWater;
   }
 
-  /** A new subscription gets its first offset in the log. */
   async begin(): Promise<void> {
     if (!this.#hasBegun) await this.#beginAtStart();
     this.#hasBegun = true;
@@ -188,10 +182,7 @@ class SubscriptionReader {
     await offsets.begin(workspace, subscription.name, first);
   }
 
-  /**
-   * The end of the log when the configuration was read: the subscription gets what was logged since, however late its reader begins. By the
-   * clock of Redis, which gives the entries their ids; of our clock only a difference is used.
-   */
+  /** The end of the log when the configuration was read. By the clock of Redis, which gives the entries their ids; of ours only a difference counts. */
   async #endWhenRead(): Promise<string> {
     const { workspace, log, clock, configReadAtMs } = this.#options;
     const end = await log.tail(workspace);

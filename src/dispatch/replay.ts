@@ -1,10 +1,6 @@
 /**
- * A replay sends a range of the log to one subscription again. Its events are deliveries of their own, at the end of their
- * ordering groups: they keep the order of the log among themselves, and never run at the same time as another event of
- * their record.
- *
- * A replay is stored as a task before the first event is sent, and then sent in batches by the process that asked for it and by all dispatchers,
- * so it ends whichever of them is killed. Several processes at the same task do no harm: see `enqueue` and `BackfillStore`.
+ * A replay sends a range of the log to one subscription again, as deliveries of their own at the end of their ordering groups. It is stored as a
+ * task first, and sent by the process that asked for it and by all dispatchers, so it ends whichever of them is killed.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';

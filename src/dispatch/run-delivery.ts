@@ -11,9 +11,8 @@
  *    │                    └──────dead──> write the death on the job, leave the group (or hold it), become a dead letter
  *    advance: leave the group, add the job of the next head, complete
  *
- * The event leaves its group before BullMQ gets the result. If the process is killed in between, the job comes back as a
- * stalled job, finds that its event has left, and adds the job of the present head. In the other order, a kill would leave the group
- * waiting for a job that no longer exists.
+ * The event leaves its group before BullMQ gets the result. In the other order, a kill in between would leave the group waiting for a job that no
+ * longer exists.
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -37,10 +36,7 @@ import type { HealthStore } from '../state/health.js';
 import type { OnceStore } from '../state/once.js';
 import type { QueueHandle, JobData } from './queues.js';
 
-/**
- * The progress of a BullMQ job: written when an attempt begins as the only suspect. Not in its data: a process that lost the job while it wrote this would
- * overwrite a death.
- */
+/** The progress of a job, written when an attempt begins as the only suspect. In its data, a process that lost the job could overwrite a death. */
 interface Alone {
   attempt: number;
   /** BullMQ's count of lost processes at that time. */
@@ -52,7 +48,6 @@ interface Alone {
 /** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
 
-/** What the handlers of a process share. */
 export interface HandlingContext {
   log: EventLog;
   gate: RecordGate;
@@ -82,7 +77,6 @@ interface RunContext extends RunOptions {
   addJob: (head: HeadJob) => Promise<void>;
 }
 
-/** The runs of a subscription in this process. */
 export function createRuns(options: RunOptions) {
   const { subscription, unfinished, queue } = options;
   const running = new Map<string, Interrupt>();
@@ -122,7 +116,6 @@ export function createRuns(options: RunOptions) {
 interface GivenRun {
   job: Job<JobData>;
   token: string;
-  /** Aborts the handler when the process stops or another process has taken over the job. */
   interrupt: Interrupt;
 }
 
@@ -227,10 +220,7 @@ async function handle(run: Run, context: RunContext): Promise<void> {
   }
 }
 
-/**
- * The first crash, with others in flight, and those since then while the event was handled alone. A process that was lost while it
- * had merely taken the event says nothing about the event.
- */
+/** The first crash, with others in flight, and those since then while the event was handled alone. */
 function crashesOf({ job, attempt }: Run): number {
   // BullMQ begins with the number 0.
   const alone = typeof job.progress === 'object' ? (job.progress as Alone) : undefined;
@@ -294,7 +284,6 @@ async function fail(thrown: unknown, run: Run, context: RunContext): Promise<nev
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 
-/** BullMQ runs it again at that time. */
 async function putOff({ job, token }: Run, untilMs: number): Promise<never> {
   await job.moveToDelayed(untilMs, token);
   throw new DelayedError();

@@ -1,7 +1,4 @@
-/**
- * One workspace's log as all subscriptions of a dispatcher read it: one blocking read notices that it has grown, and readers that ask for the
- * same batch at the same time share one read.
- */
+/** One workspace's log as all subscriptions of a dispatcher read it: one blocking read for all, and one read for the same batch at the same time. */
 import { compareLogIds } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';

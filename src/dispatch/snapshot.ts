@@ -66,10 +66,7 @@ export class Snapshot {
     return snapshotIn(await backfills.tasks(subscription.name), workspace);
   }
 
-  /**
-   * Called before the subscription gets its offset: in the other order, a crash in between would lose the snapshot.
-   * @param outdated the stored task, read before it was known that there is no offset: it is from an earlier life of the subscription
-   */
+  /** Before the subscription gets its offset: a crash in between would lose the snapshot. @param outdated a task of an earlier life of it */
   async begin(outdated: StoredSnapshot | undefined): Promise<void> {
     await this.#begin(outdated, { id: `s${randomBytes(5).toString('hex')}` });
   }
@@ -97,10 +94,7 @@ export class Snapshot {
     else await backfills.step(subscription.name, outdated, { to: task, staged: 'discarded' });
   }
 
-  /**
-   * Takes one step if there is one. False: the log may be read.
-   * @param offset the subscription's offset in the log
-   */
+  /** Takes one step if there is one. False: the log may be read. */
   async step(tasks: readonly StoredTask[], offset: string): Promise<boolean> {
     const stored = snapshotIn(tasks, this.#options.workspace);
     if (stored === undefined) return false;
@@ -128,9 +122,8 @@ export class Snapshot {
   }
 
   /**
-   * The events of a batch that may be sent, and the offset after them; null when the log must wait. At the start, those that no image contains or
-   * will contain.
-   * The task is read after the batch: lists that are still to be scanned then are scanned later than the batch was read.
+   * The events of a batch that may be sent, and the offset after them; null when the log must wait. The task is read after the batch: lists that
+   * are still to be scanned then are scanned later than the batch was read.
    */
   async sendable(batch: readonly LoggedEvent[], offset: string): Promise<Sendable | null> {
     const stored = await this.stored();
@@ -232,10 +225,7 @@ export class Snapshot {
     return true;
   }
 
-  /**
-   * Deletes when each image was read, once the log has been read beyond the last scan. A dispatcher that has read a batch before then enters none of
-   * it: the offset has moved.
-   */
+  /** Once the log has been read beyond the last scan. A dispatcher with a batch from before then enters none of it: the offset has moved. */
   async #forget(stored: StoredSnapshot, offset: string): Promise<void> {
     const { workspace, subscription, backfills } = this.#options;
     const { unread, until } = stored.task;

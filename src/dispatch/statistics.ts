@@ -1,9 +1,6 @@
 /**
- * What `status` shows of a subscription: its jobs, its health, its lag, and whether its events stand still.
- *
- * Events stand still when they wait although nothing keeps them back. Only the oldest unhandled event of each workspace is asked about: that is one
- * question, and an event behind it becomes the oldest in time. It is not counted while it is handled or waits for its own time (a retry, `settle`),
- * and not for as long as the subscription has handled another event within the limit and will come to it: a long queue is lag.
+ * What `status` shows of a subscription. Its events stand still when they wait although nothing keeps them back. Only the oldest unhandled event
+ * of each workspace is asked about, and not while it waits for its own time, or the subscription handles others: a long queue is lag.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';

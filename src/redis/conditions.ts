@@ -23,12 +23,10 @@ export class Condition {
     this.#options = options;
   }
 
-  /** Why nothing may be written; null while the condition does not hold. */
   get error(): ChangefeedError | null {
     return this.signal.aborted ? (this.signal.reason as ChangefeedError) : null;
   }
 
-  /** Aborts when the condition begins. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -71,8 +69,7 @@ export function refusedError(place: string, kind: Refused): ChangefeedError {
 }
 
 /**
- * Why Redis refuses writes; null if it accepts them, or if this key may not be written by us. Writes nothing, but is refused like any write.
- * @param key one that does not exist
+ * Null if Redis accepts writes, or if this key, which does not exist, may not be written by us. Writes nothing, but is refused like any write.
  * @throws the error of Redis if it, or one server of a cluster, is away or is loading its data
  */
 export async function readRefusal(redis: Redis, key: string): Promise<Refused | null> {
@@ -99,10 +96,7 @@ export function evicts(policy: string | null): policy is string {
   return policy !== null && policy !== SAFE_POLICY;
 }
 
-/**
- * The value of `maxmemory-policy`, of a cluster the first that evicts; null if neither INFO nor CONFIG is permitted.
- * @throws the error of Redis, unless it says that the command is not permitted
- */
+/** Of a cluster the first that evicts; null if neither INFO nor CONFIG is permitted. @throws any other error of Redis */
 export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
   const policies = await Promise.all((await serversOf(redis)).map(policyOf));
   return policies.find(evicts) ?? policies[0] ?? null;

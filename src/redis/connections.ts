@@ -1,7 +1,4 @@
-/**
- * The connections of a process to its Redis: opened with limits on waiting, and closed at once when a stop cannot wait for Redis. This module
- * does not know which commands they carry.
- */
+/** The connections of a process to its Redis: opened with limits on waiting, and closed at once when a stop cannot wait for Redis. */
 import { once } from 'node:events';
 import type { ClusterNode, Command } from 'ioredis';
 import {
@@ -17,15 +14,9 @@ import {
 import { classifyRedisError, wrongType } from './errors.js';
 
 export interface ConnectionLimits {
-  /**
-   * A command fails if it is not answered within this time; ms. Longer than the largest commit takes. Does not apply to the
-   * connections of workers, whose blocking reads wait on purpose. @defaultValue 15000
-   */
+  /** Ms. Longer than the largest commit takes. Not for connections of workers, whose blocking reads wait on purpose. @defaultValue 15000 */
   commandTimeoutMs: number;
-  /**
-   * A connection is closed and opened again if a command waits and nothing is received for this time; ms. Detects a peer that
-   * is gone without closing the connection. Longer than the longest blocking read (10 s). @defaultValue 20000
-   */
+  /** Ms without an answer: detects a peer that is gone. Longer than the longest blocking read (10 s). @defaultValue 20000 */
   silenceMs: number;
 }
 
@@ -94,10 +85,7 @@ export function openConnections({ url, limits, onTrouble = () => undefined }: Co
 
 type Endable = EndableServer | EndableCluster;
 
-/**
- * The commands of a client that were not answered. ioredis keeps those sent over a lost connection for the next connection. If the client ends
- * before that, it drops them, and their callers would wait without end.
- */
+/** ioredis drops commands that it keeps for the next connection when the client ends before that: their callers would wait without end. */
 class Unanswered {
   readonly #commands = new Set<Command>();
 
@@ -140,10 +128,7 @@ class EndableServer extends Server {
   override duplicate = (override?: Options): Server =>
     this.duplicated(new EndableServer({ ...(this.options as Options), ...override }));
 
-  /**
-   * Between two attempts to connect there is no socket whose close event would end the client: the commands in its queue would
-   * never be answered, and BullMQ would wait for the end. An attempt that is stopped immediately ends the client.
-   */
+  /** Between two attempts there is no socket whose close event would end the client. An attempt that is stopped immediately ends it. */
   override disconnect(reconnect = false): void {
     const isBetweenTries = this.status === 'reconnecting';
     super.disconnect(reconnect);
@@ -153,7 +138,6 @@ class EndableServer extends Server {
   }
 }
 
-/** The same of a Redis Cluster. */
 class EndableCluster extends Cluster {
   readonly unanswered = new Unanswered();
   duplicated: (redis: EndableCluster) => Cluster = (redis) => redis;

@@ -1,11 +1,7 @@
 /** What an error says about Redis itself, so that one outage is reported once and not for every command that fails in it. */
 import { ChangefeedError, messageOf } from '../errors.js';
 
-/**
- * `lost`: the connection broke, or there was no answer in time. `out of memory`: `maxmemory` is reached and nothing may
- * be evicted. `read-only`: the server is a replica, as after a failover. `loading`: it answers, but not yet: it reads its data from
- * disk, waits for its primary or its replicas, or runs a slow script. `other`: all other errors.
- */
+/** `read-only`: the server is a replica, as after a failover. `loading`: it reads its data, waits for other servers, or runs a slow script. */
 export type RedisErrorKind = 'lost' | 'out of memory' | 'read-only' | 'loading' | 'other';
 
 /** Answers of Redis and Valkey. In the error of a script they are in the middle of the text. */
@@ -29,10 +25,7 @@ const SOCKET =
 /** The answer to EXEC names no reason. The errors of the commands before it are in a property of the error. */
 const DISCARDED = /\bEXECABORT Transaction discarded\b/;
 
-/**
- * Reads the message, because it is still there when another error wraps this one.
- * @param place `host:port` of this Redis, or several: a refused connection to another address does not count
- */
+/** Reads the message, because another error may wrap this one. @param place a refused connection to another address does not count */
 export function classifyRedisError(error: unknown, place?: string): RedisErrorKind {
   const text = messageOf(error);
   const reply = REPLIES.find(([pattern]) => pattern.test(text));
@@ -60,11 +53,7 @@ function isSamePlace(address: string, place: string): boolean {
   return port === undefined ? place.startsWith(`${address}:`) : place.endsWith(`:${port}`);
 }
 
-/**
- * Redis answered WRONGTYPE: a key holds a value of another type, because a person or another program wrote it. Redis itself names no key.
- * @param keys the keys of the command; the scripts of BullMQ give what their keys begin with, up to a colon
- * @returns CF_STATE_UNREADABLE
- */
+/** A person or another program wrote the key. @param keys of the command; scripts of BullMQ give their prefix. @returns CF_STATE_UNREADABLE */
 export function wrongType(keys: readonly string[]): ChangefeedError {
   const shown = keys.map((key) => `"${key.replace(/:$/, ':*')}"`).join(', ');
   return new ChangefeedError('CF_STATE_UNREADABLE', {

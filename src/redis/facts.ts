@@ -16,10 +16,7 @@ export interface RedisFacts {
   clockApartMs: number;
 }
 
-/**
- * Of a cluster, of each server that holds keys.
- * @throws the error of Redis
- */
+/** Of a cluster, of each server that holds keys. @throws the error of Redis */
 export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFacts[]> {
   const address = parseRedisUrl(url);
   const redis = openClient(address, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });

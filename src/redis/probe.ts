@@ -14,14 +14,12 @@ interface ProbeOptions {
   timeoutMs?: number;
   /** A server that accepts us without checking the password is refused. @defaultValue false */
   mustKnowPassword?: boolean;
-  /** Ends the wait. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Connects, selects the database, and waits for the answer to PING; of a cluster, from one of the nodes of the URL and all masters that it names.
- * Returns what failed; null if Redis can be used.
- * @throws the signal's reason when aborted
+ * Waits for the answer to PING; of a cluster, from one of the nodes of the URL and all masters that it names.
+ * @returns what failed; null if Redis can be used. @throws the signal's reason when aborted
  */
 export async function probeRedis(url: string, options: ProbeOptions = {}): Promise<Error | null> {
   const address = parseRedisUrl(url);
@@ -98,10 +96,7 @@ async function checkKind(redis: Server, kind: RedisAddress['kind']): Promise<voi
   throw new Error(`${served} of the 16384 slots of the cluster are served`);
 }
 
-/**
- * @throws ChangefeedError CF_REDIS_UNREACHABLE with host, port, reason and what to do; CF_CONFIG_INVALID if the URL is
- *   not valid; the signal's reason when aborted
- */
+/** @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_CONFIG_INVALID if the URL is not valid; the signal's reason when aborted */
 export async function checkRedis(url: string, { signal }: Pick<ProbeOptions, 'signal'> = {}): Promise<void> {
   const cause = await probeRedis(url, { signal });
   if (cause === null) return;

@@ -23,9 +23,7 @@ export interface StoppedRedis extends UsedRedis {
   log: Log;
 }
 
-/**
- * @throws ChangefeedError CF_STOP_TIMEOUT if Redis gave no answer while work was in progress; the error of `stopParts`
- */
+/** @throws ChangefeedError CF_STOP_TIMEOUT if Redis gave no answer while work was in progress; the error of `stopParts` */
 export async function stopWithRedis(stopParts: () => Promise<void>, used: StoppedRedis): Promise<void> {
   const { place, unfinished, log, cut, close } = used;
   const stopped = new AbortController();

@@ -6,9 +6,8 @@
  *   may evict      its policy is not `noeviction`: the start is refused; later, sweeps are aborted as well, because a record that Redis
  *                  evicts would appear as new
  *
- * Each condition is logged once when it begins and once when it ends, however many commands fail in between. Afterwards all work continues
- * without a restart. The watch queries Redis every 3 s, because a server that is silent, full or configured to evict keys does not report
- * it by itself.
+ * Each condition is logged once when it begins and once when it ends. Afterwards all work continues without a restart. The watch queries Redis
+ * every 3 s, because a server that is silent, full or configured to evict keys does not report it by itself.
  */
 import { EventEmitter, once } from 'node:events';
 import type { Worker } from 'bullmq';
@@ -63,7 +62,6 @@ export class RedisWatch {
   readonly #refusal: Condition;
   readonly #eviction: Condition;
   #accepted = 0;
-  /** Emits `observed` after each observation. */
   readonly #events = new EventEmitter().setMaxListeners(0);
   #feltMs = Number.NEGATIVE_INFINITY;
   #connection: Redis | undefined;
@@ -79,10 +77,7 @@ export class RedisWatch {
     this.#eviction = new Condition(options);
   }
 
-  /**
-   * Checks the eviction policy, then watches until `stop`. A second call returns the same promise.
-   * @throws ChangefeedError CF_REDIS_EVICTS, CF_REDIS_UNREACHABLE
-   */
+  /** Checks the eviction policy, then watches until `stop`. @throws ChangefeedError CF_REDIS_EVICTS, CF_REDIS_UNREACHABLE */
   start(): Promise<void> {
     return (this.#starting ??= this.#start());
   }
@@ -97,12 +92,10 @@ export class RedisWatch {
     this.#stopping.abort(new Error('The watch of Redis is stopping.'));
   }
 
-  /** Why nothing may be written although Redis answers; null if writes are permitted. */
   refusal(): ChangefeedError | null {
     return this.#eviction.error ?? this.#refusal.error;
   }
 
-  /** What makes Redis unusable now; null when nothing does. */
   trouble(): 'away' | 'refuses' | 'evicts' | null {
     if (this.#away.holds) return 'away';
     if (this.#eviction.error !== null) return 'evicts';
@@ -114,18 +107,13 @@ export class RedisWatch {
     return this.#eviction.signal;
   }
 
-  /** Resolves when Redis can be written to, or when the signal aborts. */
   async untilUsable(signal: AbortSignal): Promise<void> {
     while (this.trouble() !== null && !signal.aborted) {
       await once(this.#events, 'observed', { signal }).catch(() => undefined);
     }
   }
 
-  /**
-   * Calls the listener with `false` when writes become impossible or harmful, and with `true` when they are possible again;
-   * immediately if they are impossible now.
-   * @returns removes the listener
-   */
+  /** Called with `false` when writes become impossible (at once if they are), and `true` when possible again. @returns removes the listener */
   onWritable(listener: (isWritable: boolean) => void): () => void {
     let wasWritable = true;
     const observe = (): void => {

@@ -1,9 +1,6 @@
 /**
- * Emits the events of todos that have become due soon or overdue. The clock alone does not show whether a todo is still open. So a
- * timer fires only after a complete sweep that began after its time and found the todo open. Until then the timer waits.
- *
- * A todo is overdue from its due time on; a due date without a time of day lasts until the end of that day in the workspace's time zone
- * (`deadlineOf` in `detect/todo.ts`). It is due soon `todos.dueSoon` earlier.
+ * Emits the events of todos that have become due soon or overdue. The clock alone does not show whether a todo is still open. So a timer fires
+ * only after a complete sweep that began after its time and found the todo open.
  */
 import { storedTodoSide } from '../detect/todo.js';
 import { buildEvent } from '../events/envelope.js';
@@ -11,7 +8,6 @@ import type { ChangeEvent } from '../events/types.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { StoredTodo, Timer, TodoStore } from '../state/todo-store.js';
 
-/** The last complete sweep of the list. */
 interface LastSweep {
   readonly sweepId: string;
   /** ISO 8601. */

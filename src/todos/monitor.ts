@@ -1,7 +1,4 @@
-/**
- * What a process does about due times besides sweeping the list of todos: after each sweep it emits the todos that have become due,
- * and it says when the list must be swept before it is due, because a todo becomes due.
- */
+/** Emits the todos that have become due after each sweep, and says when the list must be swept early because a todo becomes due. */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';
 import { timersOf, type TimersOfTodo } from '../detect/watch-todo.js';
@@ -36,10 +33,7 @@ export async function emitDueTodos(
   }
 }
 
-/**
- * When the next due time requires a sweep, in ms since the epoch; null when none does. Sweeps caused by timers take at most a third of
- * the time. Otherwise a large list would be swept without a pause whenever its todos become due one after the other.
- */
+/** Ms since the epoch. Sweeps caused by timers take at most a third of the time: otherwise a large list would be swept without a pause. */
 export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise<number | null> {
   const last = watch === null ? null : await store.lastSweep();
   if (last === null) return null;
@@ -48,11 +42,7 @@ export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise
   return timerMs === null ? null : Math.max(timerMs, startedMs + Math.max(LEAST_BETWEEN_MS, 3 * tookMs(last)));
 }
 
-/**
- * Sets the timers of all todos again when todos are watched for the first time or by other options (time zone, lead time). As in a
- * baseline, times that are already over yield no event, and a todo that was due soon by the options before is not due soon once more.
- * Timers that are over and have not fired yet stay.
- */
+/** When the options changed: as in a baseline, times that are already over yield no event. Timers that are over and have not fired yet stay. */
 export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, clock: Clock): Promise<void> {
   const before = await store.watchedAs();
   if (watch === null) {

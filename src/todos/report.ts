@@ -1,7 +1,4 @@
-/**
- * Counts the open, due, overdue and completed todos, in total, per person in charge and per team, and how long they take. It reads the
- * stored todos and sends no request to the CRM.
- */
+/** Counts todos in total, per person in charge and per team, and how long they take. It sends no request to the CRM. */
 import { setImmediate } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
@@ -38,10 +35,7 @@ const DEFAULT_SINCE = '30d';
 /** Then the process does its other work: some milliseconds of counting. */
 const TODOS_IN_A_ROW = 50;
 
-/**
- * Workspaces whose list of todos is disabled are left out, unless all of them are.
- * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled or kept without images
- */
+/** Without disabled lists. @throws ChangefeedError CF_USAGE: no such workspace or time, or todos are disabled or kept without images */
 export async function reportTodos(
   workspaces: readonly ReportedTodos[],
   { workspace, since = DEFAULT_SINCE }: TodosCall,
@@ -119,7 +113,6 @@ interface Named {
   name: string;
 }
 
-/** What a todo counts for in this period. */
 export function factsIn(period: Period): (todo: UncheckedRecord) => TodoFacts {
   const { sinceMs, nowMs, timeZone } = period;
   const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;

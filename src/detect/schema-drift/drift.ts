@@ -1,8 +1,7 @@
 /**
- * Schema drift: a field that appears, vanishes or changes its value type on nearly all rows of a list is one change of the schema and one
- * event, not one event per record. A single page cannot show it. When a field moves on most rows of a page (`movingFields`), the walk
- * becomes a survey (`detect/survey.ts`), which counts the moves of the whole list; `driftOf` decides about each field. Rows that make
- * the moves of a drifted field follow without an event (`fieldsFollowingDrift`), also in the next sweeps: a row may not have been shown.
+ * Schema drift: a field that appears, vanishes or changes its value type on nearly all rows of a list is one change of the schema and one event,
+ * not one event per record. When a field moves on most rows of a page, a survey counts the moves of the whole list. Rows that make the moves of
+ * a drifted field follow without an event, also in the next sweeps: a row may not have been shown.
  */
 import { z } from 'zod';
 import { buildEvent } from '../../events/envelope.js';
@@ -20,7 +19,6 @@ const HARDLY_ANY = 0.1;
 const FEWEST_ROWS = 10;
 const SAMPLES = 3;
 
-/** One field of one row that took another value type. */
 export interface Transition {
   field: string;
   from: string;
@@ -30,7 +28,6 @@ export interface Transition {
 /** From which value type to which: rows. */
 type Moves = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** How a field moved in the rows of a list. */
 export interface FieldMoves {
   /** Rows that moved. */
   moved: number;
@@ -56,7 +53,6 @@ export type PastDrift = z.infer<typeof pastDrift>;
 /** A longer time would mute a person who fills the field of a new record. */
 const SWEEPS_TO_FOLLOW = 3;
 
-/** The past drifts after one more complete sweep, including what drifted in it. */
 export function pastAfter(past: readonly PastDrift[], drifted: readonly DriftedField[]): PastDrift[] {
   const fields = new Set(drifted.map(({ field }) => field));
   const older = past.filter(({ field, sweeps }) => sweeps > 1 && !fields.has(field));
@@ -77,8 +73,8 @@ export function transitions(before: ReadonlyMap<string, string>, after: Readonly
 }
 
 /**
- * A move that the schema does not know: into a value type that hardly any row has, from one that at least ten rows have. In a survey, every
- * further move of a field that has moved is, but for those between empty values, which are noise where rows have both.
+ * A move into a value type that hardly any row has, from one that at least ten rows have. In a survey, every further move of a field that has
+ * moved is, but for those between empty values, which are noise where rows have both.
  */
 export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, isMoving = false): boolean {
   if (schema.rows < FEWEST_ROWS) return false;
@@ -93,16 +89,14 @@ function rowsLike(type: string, types: Readonly<Record<string, number>>): number
   return isEmptyValueType(type) ? rowsIn(types, Object.keys(types).filter(isEmptyValueType)) : (types[type] ?? 0);
 }
 
-/** A page: the unusual moves of its rows, and the value types of all of them. */
 export interface MovesOfPage {
   moved: readonly (readonly Transition[])[];
   shown: readonly ReadonlyMap<string, string>[];
 }
 
 /**
- * The fields that moved on most rows of a page that could have moved. A server changes its schema for all rows of an
- * answer, so where most rows stayed, each move is an edit. Moves that are no differences under the rules (null, absent) count only
- * when most rows of the whole page made them: some servers use both at random.
+ * A server changes its schema for all rows of an answer, so where most rows stayed, each move is an edit. Moves that are no differences under the
+ * rules count only when most rows of the whole page made them: some servers use null and absent at random.
  */
 export function movingFields({ moved, shown }: MovesOfPage, isChange: (move: Transition) => boolean): string[] {
   const byField = new Map<string, Transition[]>();
@@ -145,9 +139,8 @@ function rowsIn(counts: Readonly<Record<string, number>>, types: readonly string
 }
 
 /**
- * The moves of a drifted field that the schema made: the frequent ones, and those of nearly all rows of a value type. A rare
- * move is a person's own edit in two cases: it led to another value type than the frequent moves, one that rows already had; or
- * the frequent moves are all between empty value types (a key came or went), so that they explain no other move.
+ * The frequent moves, and those of nearly all rows of a value type. A rare move is a person's own edit when it led to another value type that rows
+ * already had, or when the frequent moves are all between empty value types, so that they explain no other move.
  */
 export function movesOfSchema({ moved, moves, valueTypes }: FieldMoves): DriftedField['moves'] {
   const all = steps(moves);
@@ -194,7 +187,6 @@ function schemaChange(field: string, { moved, moves }: FieldMoves, share: number
   return { field, kind, rows: moved, share: Math.round(share * 1_000) / 1_000, before, after };
 }
 
-/** The most frequent value types. */
 function samples(seen: readonly (readonly [type: string, rows: number])[]): string[] {
   const counts = new Map<string, number>();
   for (const [type, rows] of seen) counts.set(type, (counts.get(type) ?? 0) + rows);

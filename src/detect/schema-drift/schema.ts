@@ -11,10 +11,7 @@ export interface SchemaTally {
 export type SchemaDelta = Map<string, number>;
 export const ROWS = 'rows';
 
-/**
- * Distinct field names tracked per list. A list with more uses people's data as keys, and its tally would grow with every
- * record. A lower limit would leave out fields of real lists, which have a few hundred.
- */
+/** Distinct field names per list. A list with more uses people's data as keys. Real lists have a few hundred. */
 export const MOST_FIELDS = 2_000;
 
 /** The tracked field names of a list, first come, first tracked, up to the limit. */
@@ -73,7 +70,6 @@ export function addToDelta(
   add(ROWS, (after === null ? 0 : 1) - (before === null ? 0 : 1));
 }
 
-/** The tally from its stored counters. */
 export function schemaFrom(counters: Iterable<readonly [name: string, rows: number]>): SchemaTally {
   const fields = new Map<string, Map<string, number>>();
   let rows = 0;

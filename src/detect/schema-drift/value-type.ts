@@ -1,9 +1,5 @@
-/**
- * The type of a value, without its contents. A list's schema is made of value types, and schema events show them in place of
- * people's data.
- */
+/** The type of a value, without its contents: schema events show it in place of people's data. */
 
-/** The value type of a key that is not there. */
 export const ABSENT = 'absent';
 
 /** Objects with more keys are maps rather than records, and their keys may be people's data. */

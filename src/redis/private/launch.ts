@@ -25,7 +25,6 @@ export type Keeper = ReturnType<typeof spawnKeeper>;
 /** Names of connections: one keeps the server running when the process that spawned its keeper has ended, one says that it ends now. */
 export const [USER, ENDING] = ['changefeed-user', 'changefeed-ending'] as const;
 
-/** The log of the server, in its folder. */
 export const LOG_FILE = 'redis.log';
 
 /** No eviction: an evicted key would be a lost record or job. No snapshots: the append-only file holds all data. */

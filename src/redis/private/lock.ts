@@ -13,10 +13,7 @@ export function lockHolder(path: string): ProcessIdentity | undefined {
   }
 }
 
-/**
- * @param dead the holder that has ended
- * @returns false if another process was faster
- */
+/** @param dead the holder that has ended @returns false if another process was faster */
 export function takeLock(path: string, holder: ProcessIdentity, dead: ProcessIdentity | undefined): boolean {
   try {
     if (dead !== undefined) removeStale(path, dead);

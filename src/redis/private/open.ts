@@ -10,8 +10,8 @@
  *   ended   silent    waits for an answer or an end: a second server would destroy the data
  *   ended   absent    spawns a keeper and takes the lock for it. If another process was faster, that keeper ends unused
  *
- * A process does the same again when it loses the connection, because the server crashed, or when the keeper that it spawned was killed. The
- * keeper ends the server when the process that spawned it has ended and no user is connected. The last user that closes waits for that.
+ * A process does the same again when it loses the connection, or when the keeper that it spawned was killed. The keeper ends the server when the
+ * process that spawned it has ended and no user is connected. The last user that closes waits for that.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -100,10 +100,7 @@ async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis>
 
 const OTHERS_WRITE = 0o022;
 
-/**
- * Where others may write, they could put a link or another address in place of ours.
- * @throws ChangefeedError CF_REDIS_MISSING
- */
+/** Where others may write, they could put a link or another address in place of ours. @throws ChangefeedError CF_REDIS_MISSING */
 export function prepareStateDir(stateDir: string): void {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const { mode, uid } = statSync(stateDir);
@@ -116,10 +113,8 @@ export function prepareStateDir(stateDir: string): void {
   if ((mode & OTHERS_WRITE) !== 0) chmodSync(stateDir, mode & ~OTHERS_WRITE & 0o7777);
 }
 
-/** A server that this process uses. */
 interface Used {
   url: string;
-  /** The connection that says so. */
   user: Redis;
   holder: ProcessIdentity;
   /** Only in the process that started the server. */
