@@ -20,7 +20,6 @@ import { createPrometheus, unmeasured, type Prometheus } from '../observability/
 import type { Status } from '../observability/status.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import type { OpenedRedis } from '../redis/private/open.js';
-import type { Part } from '../runtime/lifecycle.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
@@ -186,7 +185,9 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
     const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
-    return [redisWatchPart(context), ...(server === null ? [] : [server]), ...reports];
+    // It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed.
+    const watch = { name: 'watch of Redis', start: () => checkRedis(context), stop: () => Promise.resolve() };
+    return [watch, ...(server === null ? [] : [server]), ...reports];
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;
@@ -253,11 +254,6 @@ interface ServedParts extends Omit<Parameters<typeof monitored>[1], 'prometheus'
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {
   // In JavaScript anything can be given: what has no `config` is checked as one.
   return !Object.hasOwn(Object(given) as object, 'config');
-}
-
-/** It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed. */
-function redisWatchPart(context: AppContext): Part {
-  return { name: 'watch of Redis', start: () => checkRedis(context), stop: () => Promise.resolve() };
 }
 
 /** Before anything is written. */

@@ -19,15 +19,11 @@ export function pageToken(stateDir: string, log: Log): PageToken {
   try {
     prepareStateDir(stateDir);
     const known = readOwnFile(file);
-    if (isToken(known)) return { token: known, file };
+    if (known !== undefined && /^[\w-]{32}$/.test(known)) return { token: known, file };
     rmSync(file, { force: true });
     return { token: makeOwnFile(file, fresh), file };
   } catch (error) {
     log.warn({ error: messageOf(error) }, 'the token of the status page is not kept; each start makes another one');
     return { token: fresh, file: null };
   }
-}
-
-function isToken(text: string | undefined): text is string {
-  return text !== undefined && /^[\w-]{32}$/.test(text);
 }

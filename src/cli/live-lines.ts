@@ -55,13 +55,10 @@ export function liveLines(screen: TerminalStream, others: readonly TerminalStrea
       erase();
       const result = original(chunk, ...rest);
       // The lines can only be shown below a complete line.
-      if (endsLine(chunk) && lines.length > 0) paint();
+      const endsLine = typeof chunk === 'string' ? chunk.endsWith('\n') : chunk.at(-1) === 0x0a;
+      if (endsLine && lines.length > 0) paint();
       return result;
     };
     return () => (stream.write = original);
   }
-}
-
-function endsLine(chunk: string | Uint8Array): boolean {
-  return typeof chunk === 'string' ? chunk.endsWith('\n') : chunk.at(-1) === 0x0a;
 }

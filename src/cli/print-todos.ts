@@ -38,13 +38,11 @@ function groupTable(
 ): string[] {
   if (groups.length === 0 || (groups.length === 1 && groups[0]?.id === null)) return [];
   const rowsIn = (painted: Colours): string[][] =>
-    groups.map((group) => [nameOf(group) ?? painted.dim(none), ...cells(group, painted)]);
+    groups.map((group) => [
+      group.id === null ? painted.dim(none) : printable(group.name ?? group.id),
+      ...cells(group, painted),
+    ]);
   return [fittedTable([title, ...COLUMNS], rowsIn, page)];
-}
-
-function nameOf({ id, name }: TodoGroup): string | null {
-  if (id === null) return null;
-  return printable(name ?? id);
 }
 
 function cells(counts: TodoCounts, { red, yellow }: Colours): string[] {

@@ -37,15 +37,10 @@ export function progressView(io: Pick<Io, 'interactive' | 'live' | 'columns'>): 
   };
 }
 
-interface Timing {
-  elapsedMs: number;
-  read: number;
-}
-
 /** The size of a list is unknown in its first sweep: the bar then moves, without a percentage until the list is complete. */
 export function progressLine(
   { list, mode, pages, records, expected, done }: SweepProgress,
-  { elapsedMs, read }: Timing = { elapsedMs: 0, read: 0 },
+  { elapsedMs, read } = { elapsedMs: 0, read: 0 },
   columns = Infinity,
 ): string {
   const isNarrow = columns < NARROW_COLUMNS;

@@ -3,8 +3,6 @@ import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
 import { descriptorOf, LIST_NAMES, nameOf as nameOfList, type ListRef } from '../crm/lists/lists.js';
 import { escapeInvisible } from '../runtime/printable.js';
 
-type SeenField = ListSchema['fields'][number];
-
 /** One interface, named after what an element of the list is called in event types. It compiles for any names of fields. */
 export function typesText(list: ListRef, { rows, fields }: ListSchema): string {
   const head = rows === 0 ? 'No row has been seen yet.' : `As seen on ${rows} ${rows === 1 ? 'row' : 'rows'}.`;
@@ -36,7 +34,7 @@ function nameOf(list: ListRef): string {
   return descriptorOf(list).object.replace(/(^|_)([a-z])/g, (_match, _gap, letter: string) => letter.toUpperCase());
 }
 
-function memberLines({ field, share, forms }: SeenField): string[] {
+function memberLines({ field, share, forms }: ListSchema['fields'][number]): string[] {
   const remarks = [
     ...(share < 1 ? [`On ${percent(share)} of the rows.`] : []),
     ...(forms.some(({ form }) => form.includes('timestamp')) ? ['ISO 8601.'] : []),
@@ -74,9 +72,5 @@ function typeOf(form: string): string {
   if (!form.startsWith('{')) return form;
   const keys = keysOfValueType(form);
   if (keys.length === 0) return 'Record<string, never>';
-  return `{ ${keys.map((key) => `${nameText(key)}: ${isReferenceKey(key) ? 'string' : 'unknown'}`).join('; ')} }`;
-}
-
-function isReferenceKey(key: string): boolean {
-  return key === 'id' || key === '_id' || key === 'name';
+  return `{ ${keys.map((key) => `${nameText(key)}: ${/^(_?id|name)$/.test(key) ? 'string' : 'unknown'}`).join('; ')} }`;
 }

@@ -28,13 +28,10 @@ export const explain = defineFeedCommand({
 
 const PLACES = 60;
 
-interface Known {
-  record: CrmRecord | null;
-  events: readonly ChangeEvent[];
-  verbose: boolean;
-}
-
-function storyText(story: RecordStory, { record, events, verbose }: Known): string {
+function storyText(
+  story: RecordStory,
+  { record, events, verbose }: { record: CrmRecord | null; events: readonly ChangeEvent[]; verbose: boolean },
+): string {
   const name = printable(`${story.list} ${story.id}`);
   if (!story.known) return `${name}: no sweep has shown this record.`;
   const { missing, gone, page, lastSweep } = story;

@@ -1,6 +1,5 @@
 /** The status page as a set of routes: the built page, its API, and the stream of events. */
 import type { Routes } from '../http/server.js';
-import type { Status } from '../../observability/status.js';
 import { keptFor } from '../../runtime/kept-for.js';
 import { runLoop } from '../../runtime/loop.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -37,7 +36,10 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
     const stopping = new AbortController();
     const sampling = {
       name: 'status page',
-      run: () => sample(history, status),
+      run: async () => {
+        history.add(await status());
+        return SAMPLE_MS;
+      },
       ready,
       signal: stopping.signal,
       log,
@@ -57,9 +59,4 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
     addEndpoints(apiOf(app), { source, views, history, clock, version, status, queues: board });
     addStream(apiOf(app), { source, views, live, clock });
   };
-}
-
-async function sample(history: ReturnType<typeof createHistory>, status: () => Promise<Status>): Promise<number> {
-  history.add(await status());
-  return SAMPLE_MS;
 }
