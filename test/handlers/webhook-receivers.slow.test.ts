@@ -73,7 +73,7 @@ describe.each(RECEIVERS)('a receiver in $language', ({ file, program, missing })
     'refuses what is not as it was signed, and what was signed too long ago or too far ahead',
     async () => {
       const { url } = await startReceiver(NEW);
-      const message = encodeEvent(sampleEvent());
+      const message = encodeEvent(sampleEvent(), { format: 'json', headers: {} });
       const minutes = (count: number): number => Date.now() + count * 60_000;
       const send = async (changes: {
         headers?: object;

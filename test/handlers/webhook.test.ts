@@ -30,7 +30,7 @@ describe('webhook: a delivery', () => {
   it('webhook: posts a CloudEvent with a signature that Standard Webhooks verifies', async () => {
     const receiver = await startReceiver();
     const event = sampleEvent();
-    await deliver({ url: `${receiver.url}/hooks?key=1` }, event);
+    await deliver({ url: `${receiver.url}/hooks?key=1`, format: 'cloudevents' }, event);
     const one = only(receiver.received);
     expect(verify(one)).toEqual(event);
     expect(one).toMatchObject({
@@ -105,6 +105,21 @@ describe('webhook: a refused delivery', () => {
     );
   });
 
+  it('webhook: a 413 makes a dead letter at once, with what to do', async () => {
+    const receiver = await startReceiver(() => ({ status: 413 }));
+    const error = await failureOf(deliver({ url: receiver.url }));
+    expect(isPermanent(error)).toBe(true);
+    expect(error.message).toBe(
+      `Webhook "ops": 127.0.0.1:${receiver.port}/ answered 413: the event is too large for the receiver; raise its limit and retry the dead letter, or send less (transform, fields).`,
+    );
+  });
+
+  it('webhook: a header that the receiver repeats is in no message', async () => {
+    const receiver = await startReceiver(() => ({ status: 500, body: 'bad key k-sesame' }));
+    const error = await failureOf(deliver({ url: receiver.url, headers: { authorization: 'Basic k-sesame' } }));
+    expect(partsOf(error).whole).toContain('It said: bad key [hidden]');
+  });
+
   it('webhook: fails when the answer does not arrive in time', async () => {
     const receiver = await startReceiver(() => 'silence');
     const error = await failureOf(deliver({ url: receiver.url, timeout: '100ms' }));
@@ -148,7 +163,7 @@ describe('webhook options', () => {
   const url = 'https://ops.example/hooks';
   const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, url, allowHosts, rate, disableAfter, secret';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, url, allowHosts, rate, disableAfter, secret, format, headers';
   it.each<[string, object, string]>([
     [
       'a url with a key, which is not shown',
@@ -164,6 +179,21 @@ describe('webhook options', () => {
       'a host with a port',
       { url, secret, allowHosts: ['127.0.0.1:80'] },
       `allowHosts[0] of webhook "ops": found "127.0.0.1:80"; allowed: a host name, an address or a CIDR range, without scheme, port or path (such as 'hooks.internal', '127.0.0.1', '10.1.0.0/16').`,
+    ],
+    [
+      'a header with a line break',
+      { url, secret, headers: { 'x-api-key': 'sesame\r\nx: y' } },
+      'headers["x-api-key"] of webhook "ops": found a string of 12 characters; allowed: a text in one line, of characters that HTTP allows in a header.',
+    ],
+    [
+      'a header that we set',
+      { url, secret, headers: { 'Webhook-Id': 'sesame' } },
+      'headers["Webhook-Id"] of webhook "ops": found a string of 6 characters; allowed: another header (this one is set by HTTP or by the webhook itself).',
+    ],
+    [
+      'a header whose variable is not set',
+      { url, secret, headers: { 'x-api-key': undefined } },
+      'headers["x-api-key"] of webhook "ops": found nothing; allowed: a text in one line, of characters that HTTP allows in a header.',
     ],
     [
       'an unknown option',

@@ -60,7 +60,7 @@ export function asyncApiDocument(examples: Examples): string {
       description: packageJson.description,
       license: { name: packageJson.license },
     },
-    defaultContentType: 'application/cloudevents+json',
+    defaultContentType: 'application/json',
     channels: {
       subscription: {
         title: 'A subscription',

@@ -73,7 +73,7 @@ export function placeOf({ host, pathname }: URL): string {
 function allowedInstead(text: string, url: URL, allowances: Allowances): string | null {
   if (!/^https?:$/.test(url.protocol)) return A_URL;
   if (url.username !== '' || url.password !== '')
-    return 'a URL without user name and password (the receiver checks the signature instead)';
+    return 'a URL without user name and password (for a webhook, put them into headers)';
   // Without the brackets of an IPv6 address.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isDisguised(text, host)) return 'the address in its plain form, such as 203.0.113.7';

@@ -6,7 +6,7 @@ import { retryAfterMs } from '../../runtime/backoff.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
 import { printable, shorten } from '../../runtime/printable.js';
-import { DisableSubscriptionError, RetryAfterError } from '../errors.js';
+import { DisableSubscriptionError, PermanentError, RetryAfterError } from '../errors.js';
 import type { HandlerContext, Reached } from '../handler.js';
 import { connectTo, guardedAgent, systemResolve, type Allowances, type Resolve } from './guard.js';
 
@@ -159,6 +159,12 @@ function refusalError(
     const message = `${start} (Gone): the endpoint no longer exists.`;
     return new DisableSubscriptionError(message, { cause: refused(message) });
   }
+  // It is as large at the next attempt.
+  if (status === 413) {
+    const remedy = 'raise its limit and retry the dead letter, or send less (transform, fields)';
+    const message = `${start}: the event is too large for the receiver; ${remedy}.`;
+    return new PermanentError(message, { cause: refused(message) });
+  }
   const asked = retryAfterMs(typeof retryAfter === 'string' ? retryAfter : undefined, now);
   if (asked !== null) {
     const waitMs = Math.min(asked, LONGEST_WAIT_MS);
@@ -171,8 +177,8 @@ function refusalError(
 function hintOf(status: number, hints: Readonly<Record<number, string>>): string {
   const hint = hints[status];
   if (hint !== undefined) return `: ${hint}`;
-  if (status >= 300 && status < 400) return ': redirects are not followed; put the final URL into the subscription';
-  return status === 413 ? ': the event is too large for the receiver' : '';
+  const isRedirect = status >= 300 && status < 400;
+  return isRedirect ? ': redirects are not followed; put the final URL into the subscription' : '';
 }
 
 /** The start of a body, in one short line. Reads no more than needed; if the body breaks off, what arrived. */

@@ -18,6 +18,14 @@ const LEAST_BYTES = 24;
 const MOST_BYTES = 64;
 const A_SECRET = `${PREFIX} followed by ${LEAST_BYTES} to ${MOST_BYTES} random bytes in base64, or an array of up to 10 of these (node -p "'${PREFIX}' + crypto.randomBytes(32).toString('base64')" makes one)`;
 
+const A_HEADERS = "an object of header names and texts, such as { 'x-api-key': '…' }";
+const A_HEADER_VALUE = 'a text in one line, of characters that HTTP allows in a header';
+/** Names that HTTP or the signature sets. */
+const RESERVED =
+  /^(content-.*|webhook-.*|host|connection|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-connection|user-agent)$/i;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 const oneSecret = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
 const secrets = z.array(oneSecret, { error: A_SECRET }).min(1, { error: A_SECRET }).max(10, { error: A_SECRET });
 
@@ -30,9 +38,29 @@ const webhookOptions = strictOptions({
       .union([oneSecret, secrets.readonly()], { error: A_SECRET })
       .transform((given) => (typeof given === 'string' ? [given] : given)),
   ),
+  /**
+   * The content type of each request. `json`: `application/json`, which stock frameworks parse. `cloudevents`: `application/cloudevents+json`. Body and
+   * signature are the same. @defaultValue 'json'
+   */
+  format: z.enum(['json', 'cloudevents'], { error: "'json' or 'cloudevents'" }).default('json'),
+  /** Further headers of each request, such as a key that a gateway asks for. Values are never shown. @defaultValue none */
+  headers: secret(z.record(z.string(), z.string({ error: A_HEADER_VALUE }), { error: A_HEADERS }).default({})),
 });
 
-export const webhookSchema = webhookOptions.transform((options, context) => toEndpoint(options, context));
+export const webhookSchema = webhookOptions
+  .check(({ value: { headers }, issues }) => {
+    for (const [name, value] of Object.entries(headers)) {
+      const message = problemOfHeader(name, value);
+      if (message !== null) issues.push({ code: 'custom', path: ['headers', name], message, input: undefined });
+    }
+  })
+  .transform((options, context) => toEndpoint(options, context));
+
+function problemOfHeader(name: string, value: string): string | null {
+  if (!HEADER_NAME.test(name)) return 'the name of a header: letters, digits and hyphens';
+  if (RESERVED.test(name)) return 'another header (this one is set by HTTP or by the webhook itself)';
+  return HEADER_VALUE.test(value) ? null : A_HEADER_VALUE;
+}
 
 export type WebhookOptions = z.input<typeof webhookSchema>;
 type WebhookSettings = z.output<typeof webhookSchema>;
@@ -66,11 +94,17 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
         ...settings.secret.map((text) => text.slice(PREFIX.length)),
         url.search.slice(1),
         ...url.searchParams.values(),
+        ...Object.values(settings.headers).flatMap((value) => [value, ...value.split(' ')]),
       ],
-      hints: { 401: COMPARE, 403: COMPARE },
+      hints: {
+        401: COMPARE,
+        403: COMPARE,
+        415: `the receiver does not read ${CONTENT_TYPE[settings.format]}; set \`format\``,
+      },
     },
     world,
   );
+  const encode = (event: EncodedEvent): Unsigned => encodeEvent(event, settings);
   const ping = async ({ signal }: { signal: AbortSignal }): Promise<Pinged> => {
     // A new id each time: a receiver would skip an id it has already received.
     const id = `test_${randomUUID()}`;
@@ -82,7 +116,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
       const about = { id, source: '/changefeed', type, subject: subscription, time: isoTime(now) };
       const data = { test: true, message };
       const event = { specversion: '1.0', ...about, datacontenttype: 'application/json', data } as const;
-      const signed = sign(encodeEvent(event), now);
+      const signed = sign(encode(event), now);
       signature = signed.headers['webhook-signature'] ?? '';
       return signed;
     }, signal);
@@ -94,7 +128,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     retry: ENDPOINT_RETRY,
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
-    handle: (event, context) => post.send((now) => sign(encodeEvent(event), now), context),
+    handle: (event, context) => post.send((now) => sign(encode(event), now), context),
     ping,
     reach: () => post.reach(),
     close: () => post.close(),
@@ -105,8 +139,16 @@ interface Unsigned extends Message {
   id: string;
 }
 
-export function encodeEvent(event: Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object }): Unsigned {
-  return { id: event.id, headers: { 'content-type': 'application/cloudevents+json' }, body: JSON.stringify(event) };
+/** A CloudEvent with any type and data. */
+type EncodedEvent = Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object };
+
+const CONTENT_TYPE = { json: 'application/json', cloudevents: 'application/cloudevents+json' } as const;
+
+export function encodeEvent(
+  event: EncodedEvent,
+  { format, headers }: Pick<WebhookSettings, 'format' | 'headers'>,
+): Unsigned {
+  return { id: event.id, headers: { ...headers, 'content-type': CONTENT_TYPE[format] }, body: JSON.stringify(event) };
 }
 
 /** @param now time of this attempt, ms since the epoch: receivers reject messages that are more than minutes old */
