@@ -126,7 +126,7 @@ export interface Merged {
 export interface ChangeData {
   /**
    * The record before the change. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and
-   * where none is stored: with `images: false`, at the first change after `images` was switched on again, and for `updated` of a
+   * where none is stored: with `images: false`, in the first sweep after `images` was switched on again, and for `updated` of a
    * baseline `{ since }`.
    */
   readonly before: CrmRecord | null;
