@@ -148,26 +148,15 @@ describe.skipIf(absent !== null)('postgres order', () => {
     );
   });
 
-  it('postgres order: of two events with one sequence, the row is that of the one observed later', async () => {
-    const subscription = mirror();
-    // The first was among the last writes of a Redis that failed; its replica gave out the sequence again.
-    const lost = step({ after: { v: 'before' }, sequence: 8, observed: 0 });
-    const found = step({ after: { v: 'after' }, sequence: 8, observed: 15 });
-    await send(subscription, lost, found, lost);
-    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 'after' }, sequence: '8' }]);
-    await send(subscription, step({ verb: 'deleted', sequence: 8, observed: 16 }), found);
-    expect(await rows('data, sequence, deleted')).toEqual([{ data: null, sequence: '8', deleted: true }]);
-  });
-
-  it('postgres order: a smaller sequence observed a minute later is a new count, after the state was lost', async () => {
+  it('postgres order: the highest sequence wins, whatever the clocks said', async () => {
     const subscription = mirror();
     await send(
       subscription,
-      step({ after: { v: 'old' }, sequence: 57, observed: 0 }),
-      step({ after: { v: 'late' }, sequence: 56, observed: 59 }),
+      step({ after: { v: 'new' }, sequence: 2, observed: 0 }),
+      step({ after: { v: 'old' }, sequence: 1, observed: 3_600 }),
     );
-    expect(await rows('data')).toEqual([{ data: { id: 'p1', v: 'old' } }]);
-    await send(subscription, step({ verb: 'snapshot', after: { v: 'new' }, sequence: 1, observed: 3_600 }));
-    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 'new' }, sequence: '1' }]);
+    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 'new' }, sequence: '2' }]);
+    await send(subscription, step({ after: { v: 'next epoch' }, sequence: 2 ** 40, observed: -3_600 }));
+    expect(await rows('data, sequence')).toEqual([{ data: { id: 'p1', v: 'next epoch' }, sequence: String(2 ** 40) }]);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * One list's table: columns and statements. Pure. A row is a record's newest state by sequence; the condition is
- * part of the statement that writes, so it holds for concurrent writers. Of equal sequences the later one wins:
- * a failover of Redis may give one out again. Rows of removed records stay: a late `updated` would bring them back.
+ * part of the statement that writes, so it holds for concurrent writers. Times decide nothing: a clock may be wrong, and every
+ * loss in Redis begins an epoch of higher sequences. A snapshot repeats a sequence, and fills columns that are new. Rows of removed records stay: a late `updated` would bring them back.
  */
 
 /** In bytes. PostgreSQL truncates longer names, and two names may become one. */
@@ -100,9 +100,6 @@ export function creationSql(table: Table, present: Present): string {
 /** An arbitrary number that all processes share. */
 const CREATION_LOCK = 4_611_686_018_427;
 
-/** A smaller sequence this much later: the state was lost. Clocks may differ by seconds, not by a minute. */
-const NEW_COUNT_AFTER = '1 minute';
-
 /** Values in the order of `workspace, id, data, sequence, updated_at, observed_at, deleted`, then the columns. */
 export function upsertSql(table: Table, image: 'replaced' | 'kept'): string {
   const all = [...OWN.map(([name, type]) => ({ name, type: type.split(' ')[0] ?? '' })), ...table.columns];
@@ -114,9 +111,7 @@ export function upsertSql(table: Table, image: 'replaced' | 'kept'): string {
     .map(({ name }) => `${quote(name)} = excluded.${quote(name)}`);
   return `INSERT INTO ${qualified(table)} AS present (${names.join(', ')}) VALUES (${values.join(', ')})
     ON CONFLICT ("workspace", "id") DO UPDATE SET ${assignments.join(', ')}
-    WHERE excluded."sequence" > present."sequence"
-      OR (excluded."sequence" = present."sequence" AND excluded."observed_at" > present."observed_at")
-      OR excluded."observed_at" > present."observed_at" + interval '${NEW_COUNT_AFTER}'`;
+    WHERE excluded."sequence" >= present."sequence"`;
 }
 
 /** Values: workspace, sequence, time. Rows below the sequence are marked as those of removed records are. */
