@@ -31,6 +31,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
   const queue = createFairQueue<Waiter>();
   const ask = asks(options);
   let nextAtMs = 0;
+  let longestMs = 0;
   let asking = false;
   let idle = new AbortController();
 
@@ -39,10 +40,12 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
     asking = true;
     try {
       while (queue.size > 0) {
-        const leftMs = nextAtMs - clock.now();
+        // No longer than was asked for: the clock may have stepped back.
+        const leftMs = Math.min(nextAtMs - clock.now(), longestMs);
         if (leftMs <= 0) {
           const { requests, waitMs } = await ask(queue.size);
           nextAtMs = clock.now() + waitMs;
+          longestMs = waitMs;
           // Requests that stopped waiting meanwhile leave their grants unused.
           for (let nth = 0; nth < requests; nth += 1) queue.next(clock.now())?.grant();
           continue;
@@ -50,6 +53,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
         // A timer that nothing waits for would keep the process from ending.
         idle = new AbortController();
         await sleepUntilAborted(clock, leftMs, idle.signal);
+        longestMs -= leftMs;
       }
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error('no grant', { cause });

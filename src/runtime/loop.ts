@@ -93,21 +93,21 @@ function troubleOf(sinceMs: number, error: string, clock: Clock): LoopTrouble {
   return { since: isoTime(sinceMs), failed: { at: isoTime(clock.now()), error: error.slice(0, LONGEST_ERROR) } };
 }
 
-/** It uses the system clock: a test that controls the clock of the loop does not stop the process. */
+/** Signs of life are timed by the monotonic clock of the process: a clock that steps is no stall. */
 async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: LoopOptions): Promise<number> {
   const turn = new AbortController();
   const over = new AbortController();
   const stop = (): void => turn.abort(signal.reason);
   const forget = onAbort(signal, stop);
-  const life = { atMs: systemClock.now() };
-  const work = run(turn.signal, () => (life.atMs = systemClock.now()));
+  const life = { atMs: performance.now() };
+  const work = run(turn.signal, () => (life.atMs = performance.now()));
   try {
     if (stallMs === null) return await work;
     const first = await Promise.race([work, untilStalled(life, { stallMs, ready, signal: over.signal })]);
     // A loop that is being stopped waits for its turn; the caller that stops it sets the limit.
     if (first !== 'stalled' || isAborted(signal)) return await work;
     const error = stallError(name, stallMs);
-    loops?.set(name, { since: isoTime(life.atMs), failed: null });
+    loops?.set(name, { since: isoTime(systemClock.now() - (performance.now() - life.atMs)), failed: null });
     turn.abort(error);
     await Promise.race([work.catch(() => undefined), sleepUntilAborted(systemClock, STALL_GRACE_MS, over.signal)]);
     throw error;
@@ -125,16 +125,16 @@ interface Watchdog {
 
 async function untilStalled(life: { atMs: number }, { stallMs, ready, signal }: Watchdog): Promise<'stalled'> {
   while (!isAborted(signal)) {
-    const leftMs = life.atMs + stallMs - systemClock.now();
+    const leftMs = life.atMs + stallMs - performance.now();
     if (leftMs > 0) {
       await sleepUntilAborted(systemClock, leftMs, signal);
       continue;
     }
-    const askedAtMs = systemClock.now();
+    const askedAtMs = performance.now();
     await ready?.(signal);
-    if (systemClock.now() - askedAtMs < READY_AT_ONCE_MS) break;
+    if (performance.now() - askedAtMs < READY_AT_ONCE_MS) break;
     // The condition of every turn did not hold, so the turn was waiting for it and was not stalled.
-    life.atMs = systemClock.now();
+    life.atMs = performance.now();
   }
   return 'stalled';
 }

@@ -47,16 +47,27 @@ interface Past {
   failure: ListFailure | null;
 }
 
-/** Ms since the epoch. At most one period from now, so that a wrong clock in another process delays no sweep for long. */
+/**
+ * Ms since the epoch. A stored time in the future is no time: the clock of another process was ahead, or ours has stepped back. A list whose last
+ * sweep is unknown is due.
+ */
 export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pace }: NextSweep): number {
   const leastMs = leastPeriodMs(pace, lastSweep);
   if (failure !== null) {
     const longestMs = Math.max(usualPeriodMs(pace, lastSweep), LONGEST_RETRY_MS);
+    if (isInFuture(failure.at, nowMs)) return nowMs;
     return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
   }
-  if (lastSweep === null) return nowMs;
+  if (lastSweep === null || isInFuture(lastSweep.completedAt, nowMs)) return nowMs;
   const dueMs = Math.max(Date.parse(lastSweep.startedAt) + leastMs, Date.parse(lastSweep.completedAt));
   return Math.min(dueMs, wakeMs ?? Infinity, nowMs + leastMs);
+}
+
+/** Clocks of two processes may differ by less: the list would be swept by both. */
+const SKEW_MS = 10_000;
+
+function isInFuture(time: string, nowMs: number): boolean {
+  return Date.parse(time) > nowMs + SKEW_MS;
 }
 
 /** The usual time from the start of one sweep to the start of the next. */

@@ -21,7 +21,11 @@ describe('a test event', () => {
 
   it('is signed and sent as any other, and says what it is', async () => {
     const receiver = await startReceiver(() => ({ status: 200, body: 'thank\nyou' }));
-    const pinged = await ping({ url: `${receiver.url}/in?key=sesame`, secret: [secretOf(1), secretOf(2)] });
+    const pinged = await ping({
+      url: `${receiver.url}/in?key=sesame`,
+      secret: [secretOf(1), secretOf(2)],
+      format: 'cloudevents',
+    });
     const one = receiver.received[0]!;
     expect(pinged).toEqual({
       subscription: 'ops',

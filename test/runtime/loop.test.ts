@@ -92,7 +92,7 @@ describe('loop', () => {
 
 describe('loop watchdog', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   });
   afterEach(() => {
     vi.useRealTimers();

@@ -20,11 +20,14 @@ export async function useShortcutsUntil(deps: SweepDeps, options: BetweenOptions
     const { state, checkpoint } = await store.load(list);
     const memory = await restoreMemory(store, list, checkpoint ?? { pages: 0 });
     await reader.begin(state, clock.now());
+    // What is left is counted, not read off a clock that may step back.
+    let leftMs = untilMs - clock.now();
     try {
       for (;;) {
         const nowMs = clock.now();
-        if (nowMs >= untilMs) return;
-        const waitMs = Math.min(reader.dueMs(nowMs), untilMs) - nowMs;
+        if (nowMs >= untilMs || leftMs <= 0) return;
+        const waitMs = Math.min(reader.dueMs(nowMs) - nowMs, untilMs - nowMs, leftMs);
+        leftMs -= Math.max(waitMs, 0);
         if (waitMs > 0) await clock.sleep(waitMs, signal);
         await takeDueShortcut(
           deps,
