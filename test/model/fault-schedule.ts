@@ -102,8 +102,8 @@ export function faultyRedis(redis: Redis, faults: FaultSchedule): Redis {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
-      // A stream sends commands of its own while it is read.
-      if (String(name).endsWith('Stream')) return value.bind(target) as unknown;
+      // A stream sends commands of its own while it is read, and a transaction when it is executed.
+      if (name === 'multi' || String(name).endsWith('Stream')) return value.bind(target) as unknown;
       return (...args: unknown[]) =>
         faults.call(
           async () => (await Reflect.apply(value, target, args)) as unknown,
