@@ -1,4 +1,8 @@
 /** A Redis Cluster of three masters for one test, which may kill its servers and move its slots. Does not import vitest. */
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { freePort } from '../../src/redis/private/port.js';
 import { eventually } from './eventually.js';
@@ -25,12 +29,35 @@ export interface ClusterOptions {
   replicas?: boolean;
   persists?: boolean;
   tls?: Certificate;
+  /** The wall clock of the replicas is behind by so many seconds. Needs a C compiler. @defaultValue 0 */
+  replicasBehindS?: number;
+}
+
+/** A library that moves the wall clock of a program; null where there is no C compiler. */
+export const clockShim = ((): string | null => {
+  const library = join(tmpdir(), `changefeed-clock-shim-${process.pid}.so`);
+  const source = fileURLToPath(new URL('clock-shim.c', import.meta.url));
+  return spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source]).status === 0 ? library : null;
+})();
+
+/** Sets the environment of the programs that `launch` starts. */
+async function withClock<T>(behindS: number, launch: () => Promise<T>): Promise<T> {
+  if (behindS === 0) return await launch();
+  const shim = { LD_PRELOAD: clockShim ?? '', CLOCK_SHIM_S: String(-behindS) };
+  Object.assign(process.env, shim);
+  try {
+    return await launch();
+  } finally {
+    delete process.env['LD_PRELOAD'];
+    delete process.env['CLOCK_SHIM_S'];
+  }
 }
 
 export async function launchCluster({
   replicas: withReplicas = false,
   persists = false,
   tls,
+  replicasBehindS = 0,
 }: ClusterOptions = {}): Promise<TestCluster> {
   const tlsPorts: number[] = [];
   const encrypted = async (): Promise<string[]> => {
@@ -53,7 +80,8 @@ export async function launchCluster({
     return Object.assign(server, { redis, id: await redis.cluster('MYID') });
   };
   const servers: ClusterServer[] = [];
-  for (let n = 0; n < (withReplicas ? 6 : 3); n += 1) servers.push(await launch(n + 1));
+  for (let n = 0; n < (withReplicas ? 6 : 3); n += 1)
+    servers.push(await withClock(n < 3 ? 0 : replicasBehindS, () => launch(n + 1)));
   const [masters, replicas] = [servers.slice(0, 3), servers.slice(3)];
   const [first] = masters as [ClusterServer];
 
