@@ -111,10 +111,8 @@ describe('cluster', () => {
           await eventually(async () => expect(await cluster.ownerOf(key)).toBe(replica));
         },
       });
-      // A record that was created and removed within the lost seconds is known to this receiver only. Two changes, of which the first was
-      // reported and lost, are found as one.
-      const wrong = outcome.wrong.filter((one) => !one.endsWith(': '));
-      expect({ ...outcome, wrong, missed: [] }).toEqual({ ...RIGHT, reported: 1 });
+      // Two changes, of which the first was reported and lost, are found as one.
+      expect({ ...outcome, missed: [] }).toEqual({ ...RIGHT, reported: 1 });
     },
   );
 
@@ -136,7 +134,8 @@ describe('cluster', () => {
           await goBack();
         },
       });
-      expect(outcome).toEqual({ ...RIGHT, reported });
+      // A record that was created and removed in the time that was lost has no removal: the end of the snapshot says that it is gone.
+      expect({ ...outcome, missed: reported === 0 ? outcome.missed : [] }).toEqual({ ...RIGHT, reported });
     },
   );
 });

@@ -4,9 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { defineHandler } from '../../src/handlers/define.js';
+import { SNAPSHOT_COMPLETE } from '../../src/events/notices.js';
 import { scoreEvents, type MissedChange } from '../../sandbox/verify/score.js';
 import { Keys } from '../../src/state/keys.js';
 import { readEverything, differences } from '../support/api-state.js';
@@ -53,7 +54,9 @@ export async function runMainJob({ url, seed, changes, forgets = false, meanwhil
   const lists = Object.fromEntries(LIST_NAMES.map((name) => [name, { removals }]));
   const raw = {
     workspaces: [{ name: WORKSPACE, baseUrl: target.url, token: target.token, budget: BUDGET, lists }],
-    subscriptions: [defineHandler({ name: SUBSCRIPTION, on: ['crm.*', 'changefeed.*'], handle })],
+    subscriptions: [
+      defineHandler({ name: SUBSCRIPTION, on: ['crm.*', 'changefeed.*'], afterRewind: 'snapshot', handle }),
+    ],
   };
   const feed = await openFeed({ url, keys }, raw);
   await feed.start();
@@ -111,15 +114,28 @@ function received(
   const copies = new Map<string, ChangeEvent>();
   const ids = new Set<string>();
   const outOfOrder: string[] = [];
-  for (const event of changesOf(delivered)) {
+  const shown = new Set<string>();
+  for (const event of delivered) {
+    const { notice, sequence } = event.data;
+    if (event.type === SNAPSHOT_COMPLETE) {
+      // What has a lower sequence is not in the list.
+      const { object } = descriptorOf(notice?.list as BuiltInList);
+      shown.add(object);
+      for (const [key, { data }] of copies)
+        if (key.startsWith(`${object} `) && data.sequence < sequence) copies.delete(key);
+    }
+    if (!/^crm\..*\.(created|updated|deleted|snapshot)$/.test(event.type)) continue;
     const key = `${event.type.split('.')[1] ?? ''} ${event.subject}`;
     const copy = copies.get(key);
-    if (!ids.has(event.id) && copy !== undefined && event.data.sequence <= copy.data.sequence)
+    const isSnapshot = event.type.endsWith('.snapshot');
+    if (!isSnapshot && !ids.has(event.id) && copy !== undefined && event.data.sequence <= copy.data.sequence)
       outOfOrder.push(`${key} ${event.data.sequence}`);
     ids.add(event.id);
     if (copy === undefined || event.data.sequence > copy.data.sequence) copies.set(key, event);
   }
-  const known = Object.fromEntries(LIST_NAMES.map((list) => [list, new Map(before[list])])) as typeof before;
+  const known = Object.fromEntries(
+    LIST_NAMES.map((list) => [list, new Map(shown.has(descriptorOf(list).object) ? [] : before[list])]),
+  ) as typeof before;
   for (const list of LIST_NAMES) {
     const { object } = descriptorOf(list);
     for (const [key, { data, subject }] of copies) {
