@@ -40,7 +40,7 @@ export function bent(value: unknown): fc.Arbitrary<unknown> {
         const keys = Object.keys(holder);
         const key = keys[at % Math.max(1, keys.length)] ?? name;
         if (how === 0) Reflect.deleteProperty(holder, key);
-        else if (how === 1 && Array.isArray(holder)) holder.push(put);
+        else if (how === 1 && Array.isArray(holder)) Array.prototype.push.call(holder, put);
         else if (how === 1)
           Object.defineProperty(holder, name, { value: put, enumerable: true, configurable: true, writable: true });
         else if (key !== 'length')
