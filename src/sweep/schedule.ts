@@ -58,7 +58,9 @@ export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pa
     if (isInFuture(failure.at, nowMs)) return nowMs;
     return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
   }
-  if (lastSweep === null || isInFuture(lastSweep.completedAt, nowMs)) return nowMs;
+  // A clock that steps back during a sweep leaves only its start in the future.
+  if (lastSweep === null || [lastSweep.startedAt, lastSweep.completedAt].some((time) => isInFuture(time, nowMs)))
+    return nowMs;
   const dueMs = Math.max(Date.parse(lastSweep.startedAt) + leastMs, Date.parse(lastSweep.completedAt));
   return Math.min(dueMs, wakeMs ?? Infinity, nowMs + leastMs);
 }

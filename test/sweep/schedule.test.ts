@@ -32,6 +32,13 @@ describe('schedule: a list with an interval', () => {
     ['sweeps earlier for a due time', swept(40_000), null, 5_000, 5_000],
     ['waits after a failure, whatever is due', swept(100_000), failure(), -5_000, 4_000],
     ['sweeps at once when the last sweep was in the future, which is no time', swept(-900_000), null, null, 0],
+    [
+      'sweeps at once when the clock has stepped back during the last sweep',
+      { ...swept(40_000), startedAt: at(900_000) },
+      null,
+      null,
+      0,
+    ],
     ['tries again at once after a failure in the future', null, failure({ at: at(900_000) }), null, 0],
     ['waits no longer than an interval for a retry', null, failure({ retryAt: at(900_000) }), null, 60_000],
   ])('%s', (_what, lastSweep, failed, wake, expected) => {
