@@ -6,7 +6,7 @@
  * at equal concurrency, in interleaved rounds; medians, as JSON: events per second, and per event the processor time of this process and of
  * Redis. On a busy machine, only the processor time can be compared. `--only way,way` runs some of them. Instead of these,
  *   --subscriptions   nine subscriptions, then ten
- *   --forgets         `ordered` without and with what notices a Redis that went back to an earlier state
+ *   --forgets         `ordered` without and with what begins an epoch on another Redis server
  *
  * Usage: REDIS_URL=redis://… npm run bench -- fanout [events] [rounds] [records]
  */

@@ -8,7 +8,7 @@ import type { Rules } from './rules.js';
 
 export interface Observation {
   workspace: string;
-  /** The epoch of the state: it is raised when Redis has lost the state, or went back to an earlier one. @defaultValue 0 */
+  /** The epoch of the state. @defaultValue 0 */
   epoch?: number;
   sweep: string;
   /** ISO 8601, UTC. */

@@ -1,4 +1,4 @@
-/** An epoch begins when Redis has lost the state: sequences given out since are unknown, so later ones are higher. */
+/** An epoch begins on each other Redis server: what was given out last on the one before is not known, so later sequences are higher. */
 
 /** More events than any record has in a second, which is how long an epoch lasts at least. Sequences stay below 2^53 until the year 2242. */
 const STEP = 2 ** 20;

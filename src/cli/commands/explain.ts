@@ -50,7 +50,8 @@ function storyText(
     ...(decisions.length > 0
       ? ['Last decisions, oldest first:', ...decisions]
       : ['No decision yet: the record has not changed.']),
-    `${count(story.sequence, 'event')} so far; ${states.join('; ')}.`,
+    // Not a number of events: it jumps with each epoch.
+    `${story.sequence === 0 ? 'No event so far' : `Last sequence ${story.sequence}`}; ${states.join('; ')}.`,
     `Kept: ${story.kept}. Last complete sweep: ${lastSweep === null ? 'none' : localTime(lastSweep.completedAt)}.`,
     ...(leftOut.length > 0 ? ['Left out, with the rule:', ...leftOut] : []),
     verbose
