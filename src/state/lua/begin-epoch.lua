@@ -13,8 +13,9 @@
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return { 'moved' } end
 redis.call('SET', KEYS[1], ARGV[2])
 for at = 4, #KEYS do redis.call('DEL', KEYS[at]) end
--- The last id of a stream stays when its entry is deleted.
-if ARGV[3] ~= '' then redis.call('XDEL', KEYS[3], redis.call('XADD', KEYS[3], ARGV[3], 'event', '')) end
+-- The last id of a stream stays when its entry is deleted. An error says that the log has got there by itself.
+local lifted = ARGV[3] ~= '' and redis.pcall('XADD', KEYS[3], ARGV[3], 'event', '')
+if type(lifted) == 'string' then redis.call('XDEL', KEYS[3], lifted) end
 if ARGV[4] ~= '' then redis.call('XADD', KEYS[3], '*', 'event', ARGV[4]) end
 -- Also while an earlier one is open.
 if ARGV[5] then publishNotice(KEYS[2], KEYS[3], 5, firstSequence(KEYS[1])) end
