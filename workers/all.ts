@@ -7,7 +7,7 @@ import { handleRole } from './handle.js';
 import { pollRole } from './poll.js';
 import { serveRole } from './serve.js';
 
-/** What a process may do: sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
+/** Sweep lists, move events from the log to the queues, run handlers, serve the mirror (if configured). */
 export const ROLES = ['poll', 'dispatch', 'handle', 'serve'] as const;
 export type Role = (typeof ROLES)[number];
 

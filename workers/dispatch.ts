@@ -12,7 +12,6 @@ import { createSnapshotSource } from '../src/state/snapshot-source.js';
 import type { AppContext } from '../src/app/context.js';
 import type { Workspaces } from '../src/app/workspaces.js';
 
-/** How often the log is trimmed to its retention. */
 const TRIM_INTERVAL_MS = 60_000;
 
 export type DispatchRole = ReturnType<typeof dispatchRole>;

@@ -44,7 +44,6 @@ export interface OpenedContext extends AppContext, UsedRedis {
   redisOrigin: OpenedRedis['origin'];
 }
 
-/** Opens Redis: the configured one, otherwise a private one. */
 export async function openContext(options: {
   config: Config;
   configReadAtMs: number;
@@ -72,8 +71,7 @@ export async function openContext(options: {
   const redis = connections.general();
   const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
   const guard = createStateGuard({ redis, keys, clock, log, listsOf: (name) => lists.get(name) ?? [] });
-  // It may be another server, or one that was restarted: before work goes on, each workspace is looked at. A client of a cluster is ready once,
-  // and asks which server has which keys whenever one is lost.
+  // Maybe another or a restarted server: look at each workspace first. A cluster is ready once, then refreshes.
   redis.on(redis instanceof Cluster ? 'refresh' : 'ready', () => {
     for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.look(name).catch(() => undefined);
   });

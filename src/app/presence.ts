@@ -1,4 +1,4 @@
-/** What every process with roles does: it reports that it lives, checks Redis and the state, watches for problems. */
+/** For every process with roles: reports that it lives, checks Redis and the state, watches for problems. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createSentinel } from '../observability/sentinel.js';
@@ -35,7 +35,7 @@ export function presence(
     workspaces: workspaces.names,
   };
   const beat = async (): Promise<number> => {
-    // Only a process that polls creates a state: another one must not create the state of a workspace that was just removed by `forget`.
+    // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.
     const polls = roles.includes('poll');
     await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
     const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
@@ -71,7 +71,7 @@ export function presence(
   };
 }
 
-/** This process has logged that the API is away or refuses the token. Another process logs the problem if it does not poll. */
+/** This process has logged the cause. Another process logs the problem if it does not poll. */
 function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
   if (workspace === null) return false;
   const { away, refused } = workspaces.get(workspace).outages;

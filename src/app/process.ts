@@ -1,4 +1,4 @@
-/** The service as a process runs it: reads the configuration, opens the log and the Changefeed, and runs roles until it is stopped. */
+/** The service as a process: reads the configuration, opens log and Changefeed, runs roles until stopped. */
 import { once } from 'node:events';
 import { homedir, hostname, userInfo } from 'node:os';
 import { envValue } from '../config/env.js';
@@ -54,7 +54,6 @@ export interface OpenOptions extends ReadOptions {
 
 interface Loaded {
   config: Config;
-  /** The files that the configuration was read from. */
   files: readonly string[];
   log: Log;
 }
@@ -154,7 +153,6 @@ export interface RunOptions extends ReadOptions {
   onRunning?: (feed: Changefeed, signal: AbortSignal) => Promise<void>;
 }
 
-/** How long a restart that has failed waits before the next try. */
 const RETRY_MS = 2_000;
 
 /** When another valid configuration is found, the whole service stops and opens again in this process. */
@@ -216,7 +214,7 @@ async function startAgain(
   first: ReadConfig,
   { read, ...options }: RunOptions & { read: () => Promise<ReadConfig> },
 ): Promise<OpenedService> {
-  // What is new in any of these configurations begins when the first was read.
+  // Anything new in these configurations begins when the first was read.
   const { log, configReadAtMs } = first;
   let said = '';
   for (let next: ReadConfig | undefined = first; ; next = undefined) {

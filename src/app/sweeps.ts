@@ -1,4 +1,4 @@
-/** Sweeps of lists: those that a person or a program asks for, and what each sweep does around `sweepList`. No role is needed. */
+/** Sweeps that a person or a program asks for, and what each does around `sweepList`. No role is needed. */
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import type { SweepProgress } from '../sweep/options.js';
@@ -34,7 +34,7 @@ export async function sweepNow(
   return await Promise.all(sweeps);
 }
 
-/** The lists that were asked for, or all that are enabled. A list that only another chosen workspace has is left out. */
+/** All that are enabled by default. A list that only another chosen workspace has is left out. */
 function listsToSweep(
   workspace: Workspace,
   wanted: readonly ListName[] | undefined,

@@ -41,7 +41,7 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
   };
   return {
     read,
-    /** The next valid configuration, after its files have changed or `request` was called. Undefined when the signal aborts. */
+    /** The next valid one, after its files have changed or `request` was called. Undefined when the signal aborts. */
     async next(log: Log, signal: AbortSignal): Promise<(Loaded & { configReadAtMs: number }) | undefined> {
       let found: (Loaded & { configReadAtMs: number }) | undefined;
       let previous: string | undefined;

@@ -1,4 +1,4 @@
-/** A command declared as data: its parameters, with their readers, give `run` its typed input. Names are in commands.ts. */
+/** A command declared as data: its parameters, with their readers, give `run` its typed input. */
 import { Argument, Option, type Command } from 'commander';
 import type { OpenedService } from '../app/process.js';
 import { listsOf } from '../config/lists.js';
@@ -49,7 +49,6 @@ export function optionWithDefault<T>({ term }: Parameter<T | undefined, Option>,
   return { term: (...names) => term(...names).default(fallback) };
 }
 
-/** `--list <name=number>`, any number of times */
 export function repeatedOption<T>(value: string, description: string, read: Read<T>): Parameter<T[] | undefined> {
   return {
     term: (name) =>
@@ -79,7 +78,6 @@ type OptionalNames<Parameters> = {
   [Name in keyof Parameters]: undefined extends Value<Parameters[Name]> ? Name : never;
 }[keyof Parameters];
 
-/** What `run` receives. An option that was not given is absent. */
 type Input<Parameters> = {
   [Name in Exclude<keyof Parameters, OptionalNames<Parameters>>]: Value<Parameters[Name]>;
 } & {
@@ -89,7 +87,7 @@ type Input<Parameters> = {
 };
 
 interface CommandSpec<Parameters> {
-  /** Arguments in the order of the command line. An option's name is written with hyphens: `controlToken` is `--control-token`. */
+  /** As on the command line, in order. Names of options get hyphens: `controlToken` is `--control-token`. */
   readonly input: Parameters;
   /** Resolves to the exit code; undefined is 0. */
   readonly run: (input: Input<Parameters>, io: Io) => Promise<number | undefined>;
@@ -121,7 +119,7 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
 }
 
 export interface CommandService extends Known, Pick<OpenedService, 'feed'> {
-  /** For whoever asks later who did what: one line at level info, as the service logs the decisions that are made on its page. */
+  /** For whoever asks later who did what: one line at level info, as for decisions made on the page. */
   decided: (what: string, facts: object) => void;
 }
 

@@ -10,7 +10,7 @@ export function configReport(error: unknown, columns = 100): string | undefined 
   return problemsText(source, problems as LocatedProblem[], (place) => codeFrame(place, columns));
 }
 
-/** Undefined where the problem is further to the right than the terminal is wide: its line and column are enough then. */
+/** Undefined where the problem is further right than the terminal is wide: its line and column are enough then. */
 function codeFrame({ line, column = 1, lines = [] }: Place, columns: number): string | undefined {
   const digits = String(line).length;
   const margin = `    ${' '.repeat(digits)} | `;

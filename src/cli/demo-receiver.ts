@@ -1,10 +1,10 @@
-/** What the demo's subscriptions send to: a server on this machine, one of whose addresses fails now and then, as real ones do. */
+/** The server that the demo's subscriptions send to. One of its addresses fails now and then, as real ones do. */
 import { createApp, listening } from '../server/http/app.js';
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
 export const OPS_ATTEMPTS = 3;
-/** Of the events that reach `/ops`, in their order. The first dead letter comes early: a viewer waits seconds, not minutes. */
+/** Counts the events that reach `/ops`. The first dead letter comes early: a viewer waits seconds, not minutes. */
 const REFUSED_ONCE = 6;
 const REFUSED_TO_THE_END = 40;
 

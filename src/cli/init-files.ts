@@ -11,7 +11,7 @@ export interface Answers {
 
 export const TOKEN_VARIABLE = 'CRM_TOKEN';
 
-/** Lines that a file must have. They are added at its end, without those it has already; the others stay as they are. */
+/** Lines that a file must have. Those it lacks are added at its end; the others stay as they are. */
 export interface Line {
   text: string;
   /** Recognises the file that needs no such line. */

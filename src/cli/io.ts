@@ -28,7 +28,7 @@ export interface Io {
   readonly rows?: number | undefined;
   /** Opens lines at the bottom of the terminal of standard error. Only if `interactive`. */
   live(): LiveLines;
-  /** Asks the user; undefined without a terminal. Rejects when the command is stopped. `hidden`: typing is not shown. */
+  /** Undefined without a terminal. Rejects when the command is stopped. `hidden`: typing is not shown. */
   readonly ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
   readInput(): Promise<string>;
   /** The command adds the variables of `.env`. */
@@ -103,7 +103,7 @@ async function ask(
   }
 }
 
-/** The stop of a service takes at most 20 s, and some seconds more for its connections. Supervisors are set to wait 30 s. */
+/** The stop of a service takes at most 20 s, then some for its connections. Supervisors are set to wait 30 s. */
 const STOP_LIMIT_MS = 25_000;
 
 const PASSED_ON_WITHIN_MS = 1_000;
@@ -113,13 +113,13 @@ function endNow(reason: string, code: number): never {
   process.exit(code);
 }
 
-/** Signals and uncaught errors stop the command in order, so that a private Redis is stopped as well and no event is lost. */
+/** Signals and uncaught errors stop the command in order: a private Redis stops too and no event is lost. */
 function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
   const stopping = new AbortController();
   let first: { name: NodeJS.Signals; at: number } | undefined;
   const stop = (name: NodeJS.Signals): void => {
     const now = systemClock.now();
-    // A key that is pressed once arrives twice: npm passes Ctrl+C on to a process that the terminal has sent it to as well.
+    // A key pressed once arrives twice: npm passes on a Ctrl+C that the terminal has sent to both.
     const isPassedOn =
       process.env['npm_execpath'] !== undefined && name === first?.name && now - first.at < PASSED_ON_WITHIN_MS;
     if (isPassedOn) return;
@@ -143,8 +143,7 @@ function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
     if (hangUp === undefined || terminalHasGone) stop('SIGHUP');
     else hangUp();
   });
-  // `changefeed tail | head`: the reader has closed the pipe (EPIPE) or the terminal (EIO), which is not an error. What is written from
-  // then on is lost, so the stop is as silent as it has to be.
+  // `changefeed tail | head`: the reader has closed the pipe (EPIPE) or the terminal (EIO). The stop is silent.
   for (const [name, stream] of [
     ['output', process.stdout],
     ['error', process.stderr],
@@ -154,7 +153,7 @@ function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
       stopping.abort(new Error(`The reader of standard ${name} has closed it.`));
     });
   void untilNpmEnds(process.env).then(() => stopping.abort(new Error('The npm that started the process has ended.')));
-  // Most likely a promise that a handler does not await. The first error is reported; until the handlers have stopped there may be more.
+  // Most likely a promise that a handler does not await. Only the first error is reported.
   let isReported = false;
   process.on('uncaughtException', (error: unknown) => {
     process.exitCode = 1;

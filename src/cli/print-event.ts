@@ -24,9 +24,9 @@ interface Fit {
   places: number;
 }
 const SMALLEST: Fit = FITS[7];
-/** Titles begin in one column, also behind the longest name of an object: a line of 80 columns has no room for two columns of names. */
+/** Titles begin in one column, also behind the longest name of an object: 80 columns have no room for two. */
 const TYPE_PLACES = 'person_activity created'.length;
-/** A title is not made shorter than this, except by the end of the line. With a name before it, it may be as short as a value. */
+/** A title is not made shorter than this, except by the end of the line or where a name stands before it. */
 const TITLE_PLACES = 20;
 /** More than any line shows: a text of megabytes is not searched for control characters. */
 const MOST_READ = 500;
@@ -43,7 +43,7 @@ const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> =
 export interface LineStyle {
   colours: Colours;
   columns?: number | undefined;
-  /** The name of the person or organization that the record belongs to, if it is known: the record itself has only an id. */
+  /** The name of the person or organization that the record belongs to, if known: the record has only an id. */
   about?: string | undefined;
 }
 
@@ -170,7 +170,7 @@ function changePieces(changes: readonly FieldChange[], fit: Fit, { dim }: Colour
   return more > 0 ? [...shown, { text: ` +${more}`, paint: dim }] : shown;
 }
 
-/** Of long texts, only the parts that differ: cut at their ends, they would look equal. */
+/** Only the parts of long texts that differ: cut at their ends, they would look equal. */
 function difference(before: unknown, after: unknown, places: number): string {
   const [old, now] = [formatValue(before, places), formatValue(after, places)];
   if (isTime(before) && isTime(after)) return times(localTime(before), localTime(after), places);
@@ -201,7 +201,7 @@ function isTime(value: unknown): value is string {
   return typeof value === 'string' && TIME.test(value);
 }
 
-/** `2026-03-01 21:30`, in local time, like the time at the beginning of the line. This locale writes a day as the API does. */
+/** `2026-03-01 21:30`, in local time, like the time that begins the line. This locale writes days as the API does. */
 export function localTime(iso: string): string {
   return new Date(iso).toLocaleString('sv-SE').slice(0, 16);
 }

@@ -89,7 +89,7 @@ function errorText(error: unknown, { env, errorColumns }: Pick<Io, 'env' | 'erro
   return `changefeed: ${report}\n${code.trimStart()}${stack}`;
 }
 
-/** Commander's message (`error: unknown command 'swep'`, then a line `(Did you mean sweep?)`) in the form of all others. */
+/** Commander's message (`error: unknown command 'swep'`, then `(Did you mean sweep?)`) in the form of all others. */
 function usageText({ message }: CommanderError, command: string | undefined): string {
   const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
   const hints = more.map((hint) => hint.trim().replace(/^\(Did/, '(did')).filter((hint) => hint !== '');

@@ -1,4 +1,4 @@
-/** A bar per list on a terminal while lists are read; no output elsewhere. The bars disappear when the sweep is over. */
+/** A bar per list on a terminal while lists are read. The bars disappear when the sweep is over. */
 import type { SweepProgress } from '../app/changefeed.js';
 import { systemClock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
@@ -37,7 +37,7 @@ export function progressView(io: Pick<Io, 'interactive' | 'live' | 'columns'>): 
   };
 }
 
-/** The size of a list is unknown in its first sweep: the bar then moves, without a percentage until the list is complete. */
+/** The size of a list is unknown in its first sweep: the bar then moves without a percentage. */
 export function progressLine(
   { list, mode, pages, records, expected, done }: SweepProgress,
   { elapsedMs, read } = { elapsedMs: 0, read: 0 },

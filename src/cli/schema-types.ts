@@ -3,7 +3,7 @@ import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
 import { descriptorOf, LIST_NAMES, nameOf as nameOfList, type ListRef } from '../crm/lists/lists.js';
 import { escapeInvisible } from '../runtime/printable.js';
 
-/** One interface, named after what an element of the list is called in event types. It compiles for any names of fields. */
+/** One interface, named as the list's records are in event types. It compiles for any names of fields. */
 export function typesText(list: ListRef, { rows, fields }: ListSchema): string {
   const head = rows === 0 ? 'No row has been seen yet.' : `As seen on ${rows} ${rows === 1 ? 'row' : 'rows'}.`;
   const members = rows === 0 ? ['  [field: string]: unknown;'] : fields.flatMap(memberLines);
@@ -51,7 +51,7 @@ function percent(share: number): string {
   return rounded === 100 ? 'more than 99.9 %' : `${rounded} %`;
 }
 
-/** A name that is not an identifier is quoted, with nothing invisible in it; reserved words are allowed as property names. */
+/** A name that is not an identifier is quoted, with nothing invisible in it; reserved words are allowed. */
 function nameText(name: string): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : escapeInvisible(JSON.stringify(name));
 }

@@ -1,4 +1,4 @@
-/** What `start` shows on a terminal besides its log: how far the first sweeps are, what happens next, and each event as a line. */
+/** `start` on a terminal, besides its log: progress of the first sweeps, what happens next, and each event. */
 import type { Changefeed, SweepProgress } from '../app/changefeed.js';
 import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -40,7 +40,7 @@ export function serviceScreen(io: Io) {
       feed = opened;
       await Promise.all([
         polls ? showBaseline(opened, { io, signal }) : undefined,
-        // What such a subscription prints would be there twice.
+        // It would be shown twice.
         isPrinted ? undefined : followEvents(opened, print, { shown, signal }),
       ]);
     },

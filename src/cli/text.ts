@@ -135,7 +135,6 @@ export type Colours = ReturnType<typeof pc.createColors>;
 
 export const noColours: Colours = pc.createColors(false);
 
-/** On a terminal, unless NO_COLOR is set; elsewhere only if FORCE_COLOR is set. */
 export function coloursFor({ isTTY }: { isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Colours {
   const { NO_COLOR: no = '', FORCE_COLOR: force = '', TERM: terminal } = env;
   if (no !== '') return noColours;

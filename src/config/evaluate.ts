@@ -7,7 +7,7 @@ export interface Evaluated {
   files: string[];
 }
 
-/** Modules loaded for configurations so far. Only these are loaded again; other modules of the process keep their instances. */
+/** Modules loaded for configurations. Only these are loaded again; others of the process keep their instances. */
 const loaded = new Set<string>();
 
 /** @param library this module instance: errors of handlers are recognised, and no node_modules are needed */
@@ -29,7 +29,7 @@ export async function evaluate(file: string, library: object): Promise<Evaluated
 /** As a script: Node keeps an ES module for good, so a changed file would not be read again. */
 async function run(jiti: Jiti, file: string): Promise<unknown> {
   try {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- import() keeps JavaScript modules for the life of the process
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- import() keeps modules for the life of the process
     return jiti(file) as unknown;
   } catch (error) {
     if (!waitsAtTopLevel(error)) throw error;
@@ -37,7 +37,7 @@ async function run(jiti: Jiti, file: string): Promise<unknown> {
   }
 }
 
-/** What CommonJS assigns to `module.exports` is the default export. A compiled ES module is marked by `__esModule`. */
+/** CommonJS assigns the default export to `module.exports`. A compiled ES module is marked by `__esModule`. */
 function withDefault(module: unknown): unknown {
   if (typeof module !== 'object' || module === null || 'default' in module || '__esModule' in module) return module;
   return Object.keys(module).length === 0 ? module : { default: module };

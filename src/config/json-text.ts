@@ -3,7 +3,7 @@ import jsonc, { type Node, type ParseError } from 'jsonc-parser';
 import type { Path } from '../schema-kit/problem.js';
 import type { Place } from './report.js';
 
-/** What makes the text invalid JSON, and where; undefined where nothing is found, or it is nested too deep for the parser. */
+/** The place and reason; undefined where nothing is found, or it is nested too deep for the parser. */
 export function faultInJson(text: string): { offset: number; reason: string } | undefined {
   const errors: ParseError[] = [];
   try {
@@ -44,7 +44,7 @@ export function placeInJson(file: string, text: string, offset: number): Place {
 // A shorter number is no secret.
 const SHOWN = /^(\s+|[{}[\],:]|true|false|null|-?\d{1,3})$/;
 
-/** Each character of a value becomes a dot, because any may be a secret, so that columns stay the same. Only keys are shown. */
+/** Each character of a value becomes a dot, as any may be a secret and columns must stay. Only keys are shown. */
 function covered(text: string): string {
   const scanner = jsonc.createScanner(text);
   const tokens: string[] = [];

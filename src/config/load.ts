@@ -117,7 +117,6 @@ function syntaxError(problem: string, place: Place, cause?: unknown): Changefeed
   return configError(place.file, [found], { code: 'CF_CONFIG_UNLOADABLE', cause });
 }
 
-/** `source`: the name of the file, for messages. */
 interface Named {
   source: string;
   cwd: string;
@@ -139,7 +138,7 @@ async function runCode(file: string, named: Named, library: () => Promise<object
 }
 
 function failedRun(error: unknown, { source, cwd }: Named): ChangefeedError {
-  // The loader (jiti) names the reason and the place in its message. The file may be one that the configuration imports.
+  // The loader (jiti) puts reason and place in its message. The file may be one that the configuration imports.
   const [, reason, file, line, column] = /^ParseError: (.*?)\.?\s*\n\s*(.+):(\d+):(\d+)$/.exec(messageOf(error)) ?? [];
   if (reason !== undefined && file !== undefined) {
     const place = { file: nameOf(file, cwd), line: Number(line), column: Number(column) + 1 };

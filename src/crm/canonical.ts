@@ -1,14 +1,14 @@
 /**
- * The canonical form: two values that mean the same have the same one. It ignores key order, null against absent, the
- * order in a set of references, Unicode composition of keys and the signature of a picture URL. Values are never
- * converted. The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
+ * Values that mean the same have the same canonical form. It ignores key order, null against absent, the order in a set
+ * of references, Unicode composition of keys and signatures of picture URLs. Values are never converted. The judge of
+ * the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
 import { isPictureField, writtenName, type ListDescriptor } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
 
-/** One field of a record, to be compared. Its canonical form is made when it is asked for: most fields are equal without it. */
+/** One compared field. Its canonical form is made when asked for: most fields are equal without it. */
 class ComparedField {
   #canonical: { value: unknown } | undefined;
   #text: string | undefined;
@@ -117,7 +117,7 @@ export function meaningOf(value: unknown): string | null {
   return isAbsent(value) ? null : stringify(canonicalOf(value, true));
 }
 
-/** The same of one field, as a history shows it: references are equal when their ids are, because the names in a history are those of that time. */
+/** As a history shows it: references are equal when their ids are, because its names are those of that time. */
 export function meaningInHistory(list: ListDescriptor, field: string, value: unknown): string | null {
   return meaningOf(withoutNames(isPictureField(list, field) ? withoutQuery(value) : value));
 }
@@ -129,7 +129,7 @@ function withoutNames(value: unknown): unknown {
   return { id: id ?? _id };
 }
 
-/** A number beyond the range of JavaScript (`1e400`) is read as infinite, and is null in the JSON of stored records and events. */
+/** A number beyond the range of JavaScript (`1e400`) is read as infinite, and is null in stored JSON. */
 function isAbsent(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) === Infinity;
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
@@ -191,7 +191,7 @@ export function shortDigest(text: string): string {
   return digestOf(text).slice(0, 11);
 }
 
-/** 64 bits as 16 hexadecimal digits, for the text of a record. Like a page's digest, it is compared with one earlier digest only. */
+/** 64 bits as 16 hexadecimal digits. Like a page's digest, it is compared with one earlier digest only. */
 export function recordDigest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }

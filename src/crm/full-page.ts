@@ -1,4 +1,4 @@
-/** Noticing a list that seems to end after its first page because its cursor is missed, such as under another name. Pure. */
+/** Noticing a list that seems to end after its first page because its cursor has another name. Pure. */
 
 /** Records per page, as documented and as measured. */
 const USUAL_PAGE = 50;

@@ -1,6 +1,6 @@
-/** Hints from outside: ids of records that may have changed. A hint only queues a lookup, so little is checked beyond its size. */
+/** Ids from outside of records that may have changed. A hint only queues a lookup, so little is checked. */
 
-/** What named a record that was named from outside; the others are named by events, by their type. */
+/** Where a record was named from outside; the others are named by events, by their type. */
 export const HINT = 'hint';
 
 /** At once. */
@@ -8,7 +8,7 @@ const MOST_IDS = 1_000;
 /** Ids of the vendor have 24 or 36 characters. */
 const LONGEST_ID = 200;
 
-/** What is wrong with the ids of a hint, as the end of a sentence; null when they can be used. */
+/** The end of a sentence; null when the ids can be used. */
 export function problemOfIds(ids: unknown): string | null {
   if (!Array.isArray(ids)) return 'expected "ids" to be an array of record ids';
   if (ids.length === 0 || ids.length > MOST_IDS) return `expected 1 to ${MOST_IDS} ids at once, found ${ids.length}`;

@@ -107,7 +107,7 @@ function quota(check: string, lists: readonly ReadList[], budget: Budget): Findi
   return warning(check, `answered 429; ${shown}; ${ours}`, todo);
 }
 
-/** The clock of the API less that of this machine, by the last answer with a date. A date has whole seconds: half a second is added. */
+/** The API's clock less this machine's, by its last dated answer. Dates are whole seconds: half is added. */
 function clockApartMs(lists: readonly ReadList[]): number | null {
   const apart = lists
     .flatMap(({ answers }) => answers)
@@ -116,7 +116,6 @@ function clockApartMs(lists: readonly ReadList[]): number | null {
   return apart.at(-1) ?? null;
 }
 
-/** What switching ready-made lists on would bring. */
 export function judgeOffers(workspace: string, offered: readonly ReadList[]): Finding[] {
   if (offered.length === 0) return [];
   const said = offered.map(({ list: { name, object, history }, pages, failed }) => {

@@ -1,6 +1,6 @@
 /** What `changefeed doctor` says about one thing that it checked. */
 export interface Finding {
-  /** `ok`; `warning`: it works, and a person should know; `error`: something does not work; `skipped`: it could not be checked. */
+  /** `warning`: it works, and a person should know; `error`: it does not work; `skipped`: could not be checked. */
   result: 'ok' | 'warning' | 'error' | 'skipped';
   /** What was checked: `Redis: eviction`, `people: answer`. */
   check: string;

@@ -1,4 +1,4 @@
-/** Reads the first pages of a list, and describes them without contents of records: names of expected fields, numbers, and the cursor. */
+/** Describes the first pages of a list without contents of records: expected fields, numbers, the cursor. */
 import type { Answer } from '../api/failure.js';
 import type { Page, ReadApi } from '../api/read-api.js';
 import { jsonOf } from '../api/words.js';

@@ -5,7 +5,6 @@ import { error, ok, warning, type Finding } from './finding.js';
 const LOW_BYTES = 1_073_741_824;
 const NONE_BYTES = 104_857_600;
 
-/** Of the folder in which a private Redis keeps its data. */
 export function judgeDisk(folder: string, freeBytes: number): Finding {
   const check = 'disk';
   const seen = `${(freeBytes / 1_073_741_824).toFixed(1)} GB free for ${folder}`;

@@ -1,4 +1,4 @@
-/** Which person or organization a record without a name of its own belongs to: a memo, a todo or an activity only has the id. */
+/** The person or organization of a record without a name of its own: a memo, a todo or an activity has only its id. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import { workspaceOf } from './envelope.js';

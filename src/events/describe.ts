@@ -7,7 +7,7 @@ const TITLE_FIELDS = ['이름', '제목', '내용', 'name', 'title', 'text', 'fi
 /** More than any screen shows of a title: a text of megabytes is not searched for spaces. */
 const MOST_READ = 1_000;
 
-/** What the record is called, on one line; null where it says nothing. A row of a history is called `담당자: 이가상`: a field, and what it became. */
+/** On one line; null where the record says nothing. A row of a history: `담당자: 이가상`, a field and its new value. */
 export function titleOfRecord(record: UncheckedRecord): string | null {
   for (const field of TITLE_FIELDS) {
     const text = onOneLine(record[field]);
@@ -51,7 +51,7 @@ export function nameIn(value: unknown): string | undefined {
 /** Characters of equal text that are kept around a difference. */
 const CONTEXT = 4;
 
-/** Two texts without what they share at the beginning and at the end, but for a few characters, which show where the difference is. */
+/** Without what they share at both ends, but for a few characters, which show where the difference is. */
 export function differingParts(before: string, after: string, context = CONTEXT): [before: string, after: string] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

@@ -34,7 +34,7 @@ export function mergedEventId(ids: readonly string[]): string {
   return eventId(['merged', ...ids]);
 }
 
-/** 128 bits of SHA-256. Each part has its length as prefix, so that different lists of parts cannot give the same input. */
+/** 128 bits of SHA-256. Each part has its length as prefix: different lists of parts give different input. */
 export function eventId(parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);

@@ -1,9 +1,9 @@
-/** An epoch begins on each other Redis server: what was given out last on the one before is not known, so later sequences are higher. */
+/** An epoch begins on each other Redis server: the last sequence before is unknown, so later ones are higher. */
 
-/** More events than any record has in a second, which is how long an epoch lasts at least. Sequences stay below 2^53 until the year 2242. */
+/** More events than any record has in a second, the shortest epoch. Sequences stay below 2^53 until the year 2242. */
 const STEP = 2 ** 20;
 
-/** The first sequence of an epoch: above everything that was given out before, so that the highest sequence of a record always wins. */
+/** Above everything given out before, so that the highest sequence of a record always wins. */
 export function firstSequenceOf(epoch: number): number {
   return epoch * STEP;
 }

@@ -2,7 +2,6 @@
 
 export const BEFORE_ALL = '0';
 
-/** Below 0 when `a` is earlier in the log than `b`, 0 when they are equal. */
 export function compareLogIds(a: string, b: string): number {
   const [aMs, aSeq] = partsOf(a);
   const [bMs, bSeq] = partsOf(b);

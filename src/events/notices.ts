@@ -13,7 +13,7 @@ export interface NoticeDraft extends Notice {
   sequence: number;
 }
 
-/** The id depends on the problem and its time, so a problem that is reported twice is one event. The end of one has its own time. */
+/** The id depends on the problem and its time: reported twice, it is one event. Its end has its own time. */
 export function buildNotice(draft: NoticeDraft): ChangeEvent {
   const { workspace, kind, subject, at, sequence, severity, message, since, list, problem } = draft;
   const type: NoticeType = `changefeed.${kind}`;
@@ -40,7 +40,7 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
 }
 
 export const SNAPSHOT_COMPLETE = 'changefeed.snapshot.complete';
-/** Sent to a subscription after a snapshot that follows a loss in Redis: what it has of the list with a lower sequence is not in the list. */
+/** Follows a snapshot after a loss in Redis: a record with a lower sequence is no longer in the list. */
 export function snapshotComplete(
   of: Pick<NoticeDraft, 'workspace' | 'at' | 'since' | 'sequence'> & { list: ListName },
 ): ChangeEvent {
@@ -53,7 +53,7 @@ export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {
   return type === 'changefeed.state.rewound' || type === 'changefeed.state.lost';
 }
 
-/** What a notice, the status and the log say while the lists have not been swept since Redis went back. */
+/** For notice, status and log while the lists have not been swept since Redis went back. */
 export function rewoundMessage(workspace: string, { from, to }: { from: string; to: string }): string {
   return (
     `Workspace "${workspace}": Redis went back to an earlier state. What was written between ${from} and ${to} may be lost. Events are ` +

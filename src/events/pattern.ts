@@ -26,7 +26,6 @@ export function compilePattern(pattern: string): (text: string) => boolean {
 
 /** The end of types of events about a list and not about a record. Their `before` and `after` are null. */
 const OF_A_LIST = '.schema_changed';
-/** The beginning of the types of the feed's own events. */
 const OF_THE_FEED = 'changefeed.';
 
 /** Other events need a pattern that names them: a handler of `crm.person.*` expects a person in each. */
@@ -45,7 +44,7 @@ export interface Selection {
   /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
   readonly catalogue?: Lists | undefined;
   readonly class?: ChangeClass | undefined;
-  /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted events are always selected. */
+  /** Field patterns (`*` allowed): an updated event must have changed one of them. Created and deleted ones always pass. */
   readonly fields?: readonly string[] | undefined;
   /** Who must have made the change. Snapshots are always selected: they are no one's change. */
   readonly from?: readonly ActorRule[] | undefined;
@@ -98,7 +97,7 @@ export function readsWorkspace({ workspaces }: Selection, workspace: string): bo
   return workspaces === undefined || workspaces.includes(workspace);
 }
 
-/** A Korean field name can be composed differently on the user's system than in the API's answer, although both appear the same. */
+/** A Korean field name can be composed differently than in the API's answer, although both look the same. */
 function composed(text: string): string {
   return text.normalize('NFC');
 }

@@ -5,7 +5,7 @@ export function valueAtPath(value: unknown, path: string): unknown {
   return follow(value, path.normalize('NFC'));
 }
 
-/** Compares the names that exist with the path: to try each part of the path instead takes quadratic time for a path of many dots. */
+/** Compares existing names with the path: trying each part of a path of many dots takes quadratic time. */
 function follow(value: unknown, path: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Record<string, unknown>;

@@ -1,7 +1,4 @@
-/**
- * The built-in handlers. To add one: a folder here in which `defineKind` joins the schema of its options and its
- * function (`ndjson/` is the smallest), a line in `KINDS`, and an export in `src/index.ts`.
- */
+/** To add one: a folder with `defineKind` (smallest: `ndjson/`), a line in `KINDS`, an export in `src/index.ts`. */
 import { describe, type ChangefeedError } from '../errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';

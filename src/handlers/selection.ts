@@ -35,7 +35,7 @@ function switchOn(list: string | undefined): string | undefined {
   return list && `A workspace with lists: { ${list}: true } has this list.`;
 }
 
-/** The same subscription, which relates lists to event types as the configuration does. Paths of lists become their names. */
+/** Relates lists to event types as the configuration does. Paths of lists become their names. */
 export function withLists<One extends Pick<Subscription, 'lists'>>(subscription: One, lists: Lists): One {
   const names = subscription.lists?.map((text) => lists.parse(text)?.name ?? text);
   return { ...subscription, ...(names && { lists: names }), catalogue: lists };

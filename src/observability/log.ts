@@ -24,8 +24,7 @@ const SECRETS = ['token', 'authorization', 'Authorization', 'secret', 'password'
 const PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 export function createLog({ level = 'info', pretty = false, colour = false, destination }: LogOptions = {}): Log {
-  // `process.stderr` and not a stream of pino: the progress bar at the bottom of a terminal must see the lines, and the command line
-  // that nobody reads them any more.
+  // Not a stream of pino: the progress bar must see the lines, and the command line that nobody reads any more.
   const sink = destination ?? process.stderr;
   const options = {
     level,
@@ -85,7 +84,6 @@ function readableLine(json: string, colour: boolean): string {
   return `${parts.join(' ')}\n`;
 }
 
-/** Texts without spaces stand as they are, everything else as JSON. */
 function factText(value: unknown): string {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -23,7 +23,6 @@ const OF_PROCESS = { type: 'gauge', by: 'every' } as const;
 const POLL_COUNTER = { type: 'counter', by: 'poll' } as const;
 const POLL_HISTOGRAM = { type: 'histogram', by: 'poll' } as const;
 const HANDLE_HISTOGRAM = { type: 'histogram', by: 'handle' } as const;
-/** What is read from the status. */
 const OF_LIST = { type: 'gauge', labels: ['workspace', 'list'], by: 'poll' } as const;
 const OF_WORKSPACE = { type: 'gauge', labels: ['workspace'], by: 'poll' } as const;
 const OF_SUBSCRIPTION = { type: 'gauge', labels: ['subscription'], by: 'dispatch' } as const;

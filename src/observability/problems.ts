@@ -72,7 +72,6 @@ function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observe
   ];
 }
 
-/** What is missing without the role. */
 const ROLE_EFFECTS = {
   poll: 'no list is swept',
   dispatch: 'no event reaches a queue',
@@ -215,7 +214,6 @@ function whatToDo(what: Held['what'], where: string): string {
   return what === 'removals' ? accept : `${accept} Take them without events: changefeed resync ${where}.`;
 }
 
-/** What is held, and why, as one sentence. */
 export function heldText({ what, why, count, of, known }: Held): string {
   const isReplaced = why === 'replaced' && known !== undefined;
   const reason = isReplaced
@@ -244,7 +242,7 @@ type Trouble = Pick<Problem, 'severity' | 'kind' | 'message'> & Partial<Pick<Pro
 
 interface Report {
   at: string;
-  /** In whose log the problem is reported. */
+  /** The problem is reported in its log. */
   workspace: string;
   /** How long all processes with the role `dispatch` have run; 0 without one. */
   dispatchedMs: number;

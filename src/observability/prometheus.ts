@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../events/types.js';
 import { METRICS, QUEUE_METRIC, type MetricDefinition, type MetricName } from './metric-table.js';
 import type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
-/** What the parts of a process report for its metrics, in the words of the domain. */
+/** Reports of the parts of a process for its metrics, in the words of the domain. */
 export interface Measure {
   /** A request to the CRM has its answer, or has failed. */
   tried(workspace: string, tried: ObservedTry): void;
@@ -24,7 +24,6 @@ export interface HandlerEnded {
   delay: { changeMs: number; detectionMs: number } | null;
 }
 
-/** For a process without metrics. */
 export const unmeasured: Measure = {
   tried: () => undefined,
   swept: () => undefined,
@@ -101,7 +100,7 @@ export async function createPrometheus(): Promise<Prometheus> {
       };
     },
     async text(exposed) {
-      // What is gone from the status must be gone from the metrics: a removed list, a problem that is over.
+      // Gone from the status, gone from the metrics: a removed list, a problem that is over.
       for (const [name, gauge] of gauges) if (name !== RUNNING) gauge.reset();
       expose(exposed, set);
       return [await registry.metrics(), ...queueLines(exposed.queues)].join('\n');

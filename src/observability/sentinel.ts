@@ -39,7 +39,7 @@ export function createSentinel({ status, notices, isExplained, log, clock }: Sen
     const found = new Map(now.problems.map((problem) => [nameOf(problem), problem]));
     const before = foundBefore;
     foundBefore = new Set(found.keys());
-    // What is found first was stored before this process began, and may be over: its cause is tried again by the next turn.
+    // Found first, it was stored before this process began and may be over: the next turn tries its cause again.
     if (before === undefined) return INTERVAL_MS;
     const current = new Map([...found].filter(([name, { kind }]) => !MUST_LAST.has(kind) || before.has(name)));
     for (const [name, problem] of current) {

@@ -1,4 +1,4 @@
-/** The client of a Redis as the rest of the code has it: of one server, which Sentinel may choose, or of a Redis Cluster. */
+/** The client of one Redis server, which Sentinel may choose, or of a Redis Cluster. */
 import { Cluster, Command, Redis as Server, type RedisOptions } from 'ioredis';
 import { ChangefeedError, describe } from '../errors.js';
 import { A_REDIS_URL } from '../schema-kit/addresses.js';
@@ -70,7 +70,7 @@ export function clusterArguments(
       dnsLookup: (host, found) => found(null, host),
       slotsRefreshTimeout: SLOTS_WITHIN_MS,
       retryDelayOnMoved: MOVED_AGAIN_MS,
-      // Until another node is promoted, a command is redirected to the lost one, with a wait each time. One whose time is up must not go on so.
+      // Until a node is promoted, a command is redirected to the lost one, with a wait each time: end in time.
       maxRedirections: Math.ceil((options.commandTimeout ?? Number.POSITIVE_INFINITY) / LEAST_REDIRECTION_MS),
     },
   ];

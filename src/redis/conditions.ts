@@ -69,8 +69,8 @@ export function refusedError(place: string, kind: Refused): ChangefeedError {
 }
 
 /**
- * Null if Redis accepts writes, or if this key, which does not exist, may not be written by us. Writes nothing, but is refused like any write.
- * @throws the error of Redis if it, or one server of a cluster, is away or is loading its data
+ * Null if Redis accepts writes, or we may not write this absent key. Writes nothing, but is refused like any write.
+ * @throws the error of Redis if it, or one server of a cluster, is away or loading
  */
 export async function readRefusal(redis: Redis, key: string): Promise<Refused | null> {
   const refused = await Promise.all((await keysOnEachServer(redis, key)).map((one) => refusalOf(redis, one)));
@@ -91,12 +91,12 @@ async function refusalOf(redis: Redis, key: string): Promise<Refused | null> {
 
 const SAFE_POLICY = 'noeviction';
 
-/** Every other policy evicts keys, also `volatile-*`: leases, the request budget and BullMQ's locks are keys that expire. */
+/** Others evict keys, also `volatile-*`: leases, the request budget and BullMQ's locks are keys that expire. */
 export function evicts(policy: string | null): policy is string {
   return policy !== null && policy !== SAFE_POLICY;
 }
 
-/** Of a cluster the first that evicts; null if neither INFO nor CONFIG is permitted. @throws any other error of Redis */
+/** In a cluster the first that evicts; null if INFO and CONFIG are forbidden. @throws any other error of Redis */
 export async function readEvictionPolicy(redis: Redis): Promise<string | null> {
   const policies = await Promise.all((await serversOf(redis)).map(policyOf));
   return policies.find(evicts) ?? policies[0] ?? null;

@@ -1,4 +1,4 @@
-/** The connections of a process to its Redis: opened with limits on waiting, and closed at once when a stop cannot wait for Redis. */
+/** The connections of a process to its Redis: limits on waiting, and closed at once when a stop cannot wait. */
 import { once } from 'node:events';
 import type { ClusterNode, Command } from 'ioredis';
 import {
@@ -14,9 +14,9 @@ import {
 import { classifyRedisError, wrongType } from './errors.js';
 
 export interface ConnectionLimits {
-  /** Ms. Longer than the largest commit takes. Not for connections of workers, whose blocking reads wait on purpose. @defaultValue 15000 */
+  /** Ms. Longer than the largest commit. Not for workers, whose blocking reads wait on purpose. @defaultValue 15000 */
   commandTimeoutMs: number;
-  /** Ms without an answer: detects a peer that is gone. Longer than the longest blocking read (10 s). @defaultValue 20000 */
+  /** Ms without an answer: the peer is gone. Longer than the longest blocking read (10 s). @defaultValue 20000 */
   silenceMs: number;
 }
 
@@ -85,7 +85,7 @@ export function openConnections({ url, limits, onTrouble = () => undefined }: Co
 
 type Endable = EndableServer | EndableCluster;
 
-/** ioredis drops commands that it keeps for the next connection when the client ends before that: their callers would wait without end. */
+/** ioredis drops commands kept for the next connection when the client ends first: callers would wait forever. */
 class Unanswered {
   readonly #commands = new Set<Command>();
 
@@ -117,7 +117,7 @@ class EndableServer extends Server {
     return super.sendCommand(command, stream);
   }
 
-  /** What is sent until nothing is left to do without waiting is one write: a system call per command costs more than the rest of it. */
+  /** Sent as one write until nothing is left to do without waiting: a system call per command is dear. */
   #gather(): void {
     const { stream } = this as { stream?: Server['stream'] };
     if (stream === undefined || stream.writableCorked > 0) return;
@@ -128,7 +128,7 @@ class EndableServer extends Server {
   override duplicate = (override?: Options): Server =>
     this.duplicated(new EndableServer({ ...(this.options as Options), ...override }));
 
-  /** Between two attempts there is no socket whose close event would end the client. An attempt that is stopped immediately ends it. */
+  /** Between two attempts no socket's close event would end the client: a stopped attempt ends it. */
   override disconnect(reconnect = false): void {
     const isBetweenTries = this.status === 'reconnecting';
     super.disconnect(reconnect);
@@ -156,7 +156,7 @@ class EndableCluster extends Cluster {
     );
   }) as Cluster['duplicate'];
 
-  /** Fails when the connection closes again. ioredis never settles it where the cluster turns out to be down, and BullMQ would wait without end. */
+  /** Fails when the connection closes again: ioredis never settles it where the cluster is down; BullMQ would hang. */
   override async connect(): Promise<void> {
     const ready = new AbortController();
     const closed = once(this, 'close', { signal: ready.signal }).then(() => {

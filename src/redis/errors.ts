@@ -1,7 +1,7 @@
-/** What an error says about Redis itself, so that one outage is reported once and not for every command that fails in it. */
+/** An error's meaning for Redis itself, so that one outage is reported once, not for every failed command. */
 import { ChangefeedError, messageOf } from '../errors.js';
 
-/** `read-only`: the server is a replica, as after a failover. `loading`: it reads its data, waits for other servers, or runs a slow script. */
+/** `read-only`: a replica, as after a failover. `loading`: reads its data, waits for others, or runs a slow script. */
 export type RedisErrorKind = 'lost' | 'out of memory' | 'read-only' | 'loading' | 'other';
 
 /** Answers of Redis and Valkey. In the error of a script they are in the middle of the text. */
@@ -25,7 +25,7 @@ const SOCKET =
 /** The answer to EXEC names no reason. The errors of the commands before it are in a property of the error. */
 const DISCARDED = /\bEXECABORT Transaction discarded\b/;
 
-/** Reads the message, because another error may wrap this one. @param place a refused connection to another address does not count */
+/** By the message, as another error may wrap this one. @param place a refusal by another address does not count */
 export function classifyRedisError(error: unknown, place?: string): RedisErrorKind {
   const text = messageOf(error);
   const reply = REPLIES.find(([pattern]) => pattern.test(text));
@@ -53,7 +53,7 @@ function isSamePlace(address: string, place: string): boolean {
   return port === undefined ? place.startsWith(`${address}:`) : place.endsWith(`:${port}`);
 }
 
-/** A person or another program wrote the key. @param keys of the command; scripts of BullMQ give their prefix. @returns CF_STATE_UNREADABLE */
+/** Someone else wrote the key. @param keys of the command; BullMQ's give a prefix. @returns CF_STATE_UNREADABLE */
 export function wrongType(keys: readonly string[]): ChangefeedError {
   const shown = keys.map((key) => `"${key.replace(/:$/, ':*')}"`).join(', ');
   return new ChangefeedError('CF_STATE_UNREADABLE', {

@@ -1,4 +1,4 @@
-/** What a Redis says about itself, for `changefeed doctor`. */
+/** Redis about itself, for `changefeed doctor`. */
 import type { Clock } from '../runtime/clock.js';
 import { openClient, parseRedisUrl, serversOf, type Server } from './client.js';
 import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
@@ -16,7 +16,7 @@ export interface RedisFacts {
   clockApartMs: number;
 }
 
-/** Of a cluster, of each server that holds keys. @throws the error of Redis */
+/** In a cluster, each server that holds keys. @throws the error of Redis */
 export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFacts[]> {
   const address = parseRedisUrl(url);
   const redis = openClient(address, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });

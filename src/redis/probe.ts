@@ -17,10 +17,7 @@ interface ProbeOptions {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Waits for the answer to PING; of a cluster, from one of the nodes of the URL and all masters that it names.
- * @returns what failed; null if Redis can be used. @throws the signal's reason when aborted
- */
+/** In a cluster, from one node of the URL and all masters it names. Null: usable. @throws the signal's reason */
 export async function probeRedis(url: string, options: ProbeOptions = {}): Promise<Error | null> {
   const address = parseRedisUrl(url);
   if (address.kind !== 'cluster') return await probeServer(address, options);
@@ -96,7 +93,7 @@ async function checkKind(redis: Server, kind: RedisAddress['kind']): Promise<voi
   throw new Error(`${served} of the 16384 slots of the cluster are served`);
 }
 
-/** @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_CONFIG_INVALID if the URL is not valid; the signal's reason when aborted */
+/** @throws ChangefeedError CF_REDIS_UNREACHABLE; CF_CONFIG_INVALID for a bad URL; the signal's reason */
 export async function checkRedis(url: string, { signal }: Pick<ProbeOptions, 'signal'> = {}): Promise<void> {
   const cause = await probeRedis(url, { signal });
   if (cause === null) return;

@@ -5,13 +5,12 @@ import type { Log } from '../runtime/log.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import type { Redis } from './client.js';
 
-/** How long a stop waits for an answer: a restarting Redis may come back, but a supervisor does not wait much longer. */
+/** How long a stop waits for an answer: Redis may restart, but a supervisor does not wait much longer. */
 const PATIENCE_MS = 3_000;
 
 export interface UsedRedis {
   /** `host:port`. */
   place: string;
-  /** Ends all connections at once. */
   cut: () => void;
   close: () => Promise<void>;
 }
@@ -23,7 +22,7 @@ export interface StoppedRedis extends UsedRedis {
   log: Log;
 }
 
-/** @throws ChangefeedError CF_STOP_TIMEOUT if Redis gave no answer while work was in progress; the error of `stopParts` */
+/** @throws ChangefeedError CF_STOP_TIMEOUT if Redis gave no answer to work in progress; the error of `stopParts` */
 export async function stopWithRedis(stopParts: () => Promise<void>, used: StoppedRedis): Promise<void> {
   const { place, unfinished, log, cut, close } = used;
   const stopped = new AbortController();

@@ -3,11 +3,10 @@
  *
  *   away           no answer for 3 s: loops wait; running handlers continue
  *   refuses        it is full or a read-only replica: loops wait, and workers take no jobs
- *   may evict      its policy is not `noeviction`: the start is refused; later, sweeps are aborted as well, because a record that Redis
- *                  evicts would appear as new
+ *   may evict      not `noeviction`: no start; later, sweeps abort too, because an evicted record would appear as new
  *
- * Each condition is logged once when it begins and once when it ends. Afterwards all work continues without a restart. The watch queries Redis
- * every 3 s, because a server that is silent, full or configured to evict keys does not report it by itself.
+ * Each is logged once when it begins and once when it ends; then work continues without a restart. Redis is asked every
+ * 3 s, because a silent, full or evicting server does not report it by itself.
  */
 import { EventEmitter, once } from 'node:events';
 import type { Worker } from 'bullmq';
@@ -30,13 +29,12 @@ import {
 } from './conditions.js';
 import { classifyRedisError } from './errors.js';
 
-/** The part of the watch for code that uses Redis. */
 export type RedisUse = Pick<RedisWatch, 'untilUsable' | 'onWritable'>;
 
 export interface RedisWatchOptions extends ConditionOptions {
   /** Opens the connection for the queries; called when it is first needed. */
   connect: () => Redis;
-  /** A key that does not exist. Writing an empty string to it changes nothing and shows whether Redis accepts writes. */
+  /** A key that does not exist. Writing an empty string to it changes nothing and shows refusals. */
   probeKey: string;
   allowEviction: boolean;
 }
@@ -77,7 +75,7 @@ export class RedisWatch {
     this.#eviction = new Condition(options);
   }
 
-  /** Checks the eviction policy, then watches until `stop`. @throws ChangefeedError CF_REDIS_EVICTS, CF_REDIS_UNREACHABLE */
+  /** Checks the policy, then watches until `stop`. @throws ChangefeedError CF_REDIS_EVICTS, CF_REDIS_UNREACHABLE */
   start(): Promise<void> {
     return (this.#starting ??= this.#start());
   }
@@ -113,7 +111,7 @@ export class RedisWatch {
     }
   }
 
-  /** Called with `false` when writes become impossible (at once if they are), and `true` when possible again. @returns removes the listener */
+  /** `false` when writes become impossible (at once if they are), then `true`. @returns removes the listener */
   onWritable(listener: (isWritable: boolean) => void): () => void {
     let wasWritable = true;
     const observe = (): void => {
@@ -226,7 +224,7 @@ export class RedisWatch {
   }
 }
 
-/** While Redis refuses writes, a BullMQ worker would take jobs as fast as they fail; so it pauses until writes are possible. */
+/** While Redis refuses writes, a BullMQ worker would take jobs as fast as they fail; so it pauses. */
 export function pauseWhileUnwritable(worker: Pick<Worker, 'pause' | 'resume' | 'once'>, watch: RedisUse): void {
   const stop = watch.onWritable((isWritable) => {
     // `true`: does not wait for running jobs. Both calls affect this process only and do not query Redis.

@@ -1,7 +1,6 @@
 export interface BackoffOptions {
   /** The wait before the second attempt, ms. */
   delayMs: number;
-  /** The longest wait, ms. */
   maxDelayMs: number;
 }
 
@@ -11,7 +10,7 @@ export function backoffMs(attempt: number, { delayMs, maxDelayMs }: BackoffOptio
   return Math.round(ceiling / 2 + (ceiling / 2) * random);
 }
 
-/** What a header `Retry-After` asks for, in ms from now: seconds, or an HTTP date; null if it is neither. */
+/** A header `Retry-After` in ms from now: seconds, or an HTTP date; null if it is neither. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   const value = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;

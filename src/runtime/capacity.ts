@@ -7,7 +7,7 @@ const LATE_MS = 100;
 const SAMPLE_MS = 250;
 const AT_FIRST = 32;
 const LEAST = 4;
-/** What takes longer, such as the sweep of a large list or of a slow API, keeps no other waiting. */
+/** Longer work, such as the sweep of a large list or of a slow API, keeps no other waiting. */
 const TENURE_MS = 10_000;
 
 interface Work {

@@ -5,9 +5,9 @@ import type { Log } from './log.js';
 export interface EpisodeOptions {
   begins: string;
   ends: string;
-  /** Of the line when it begins. @defaultValue 'error' */
+  /** Level of the line when it begins. @defaultValue 'error' */
   level?: 'warn' | 'error';
-  /** Fewer failures in a row, or failures for a shorter time, are no trouble: the next try may succeed. @defaultValue the first begins it */
+  /** Fewer failures in a row, or for a shorter time, are no trouble. @defaultValue the first begins it */
   threshold?: { failures: number; lastsMs: number };
   ended?: () => void;
   facts: object;
@@ -15,7 +15,7 @@ export interface EpisodeOptions {
   clock: Clock;
 }
 
-/** What failed in an episode may be reported for this long after it: by a sweep that waits for its next attempt. */
+/** A failure in an episode may be reported so long after it: by a sweep that waits for its next attempt. */
 const ECHO_MS = 60_000;
 
 export class Episode {

@@ -1,6 +1,6 @@
 /** Groups calls made in the same turn of the event loop, to save round trips when many calls are in flight. */
 
-/** In larger groups, all callers would wait at the same time and then all run at the same time, so each side would idle in turn. */
+/** In larger groups, all callers would wait and then run at the same time: each side would idle in turn. */
 const LARGEST_GROUP = 8;
 
 /** @param carryOut takes the inputs of a group and returns the output of each at the same index */

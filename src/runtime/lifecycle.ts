@@ -38,7 +38,7 @@ export function createLifecycle(parts: readonly Part[], { deadlineMs = 20_000 } 
     return (stopping ??= stopAll(started.toReversed(), deadlineMs));
   };
   return {
-    /** Starts the parts in order. A second call returns the same promise. If a part fails, those before it are stopped. */
+    /** In order. A second call returns the same promise. If a part fails, those before it are stopped. */
     start: (): Promise<void> =>
       (starting ??= startAll().catch(async (error: unknown) => {
         // The first failure is the cause; parts that then fail to stop are a consequence.

@@ -1,4 +1,4 @@
-/** The one loop of the project: repeats any function, waits between turns, retries failures and detects turns that hang. */
+/** The one loop of the project: waits between turns, retries failures and detects turns that hang. */
 import { setImmediate } from 'node:timers/promises';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs, type BackoffOptions } from './backoff.js';
@@ -11,8 +11,8 @@ import { onAbort, OVER } from './on-abort.js';
 export interface LoopOptions {
   name: string;
   /**
-   * One turn. Returns how long to wait before the next one, in ms; 0 means no wait. The signal aborts when the loop ends or the
-   * turn is stalled; a turn that waits should pass it on. A long turn calls `alive` whenever it makes progress.
+   * One turn. Returns the wait before the next one in ms. The signal aborts when the loop ends or the turn is stalled.
+   * A long turn calls `alive` whenever it makes progress.
    */
   run: (signal: AbortSignal, alive: () => void) => Promise<number>;
   signal: AbortSignal;
@@ -22,9 +22,8 @@ export interface LoopOptions {
   /** A condition for every turn: awaited before each, not counted by the watchdog. Resolves when the signal aborts. */
   ready?: (signal: AbortSignal) => Promise<void>;
   /**
-   * The watchdog: a turn that gives no sign of life for this time is stalled. The stall is logged, the signal of the turn aborts,
-   * and the next turn starts, even if the stalled one never ends. So a turn must be safe while an earlier one still runs. In ms;
-   * null for a loop whose turns wait for events that may never happen. @defaultValue 45000
+   * A turn without a sign of life for this time (ms) is stalled: its signal aborts, and the next starts even if it does
+   * not end, so turns must be safe side by side. Null: turns wait for events that may never come. @defaultValue 45000
    */
   stallMs?: number | null;
   loops?: LoopBoard;

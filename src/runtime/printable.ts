@@ -5,7 +5,6 @@ export function printable(text: string): string {
   return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
-/** At most so many characters, the last of which says that there were more. */
 export function shorten(text: string, longest: number): string {
   const characters = Array.from(text);
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;

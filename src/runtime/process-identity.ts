@@ -33,7 +33,6 @@ interface ProcessFacts {
   token: string;
 }
 
-/** Undefined if the system does not report it. */
 export function processFacts(pid: number): ProcessFacts | undefined {
   const { name = '', state = '', ppid, start = '' } = fromProc(pid) ?? fromPs(pid) ?? {};
   const token = state === 'Z' ? randomUUID() : start.replace(/\s+/g, ' ');
@@ -42,7 +41,7 @@ export function processFacts(pid: number): ProcessFacts | undefined {
 
 type Found = Partial<Record<string, string>> | undefined;
 
-/** From Linux' /proc: "pid (name) state ppid …". The name may contain spaces and parentheses; field 22 is the start, in ticks since boot. */
+/** /proc: "pid (name) state ppid …". Names may have spaces and parentheses; field 22: start, ticks since boot. */
 function fromProc(pid: number): Found {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -54,7 +53,7 @@ function fromProc(pid: number): Found {
   }
 }
 
-/** For macOS and the BSDs, which have no /proc. The locale and the time zone are fixed so that all processes read the same text. */
+/** For macOS and the BSDs, without /proc. Locale and time zone are fixed: all processes read the same text. */
 function fromPs(pid: number): Found {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const columns = ['stat=', 'ppid=', 'lstart=', 'comm='].flatMap((column) => ['-o', column]);

@@ -19,10 +19,9 @@ export function baseUrlFault(text: string): string | undefined {
   return /\/v2\/*$/.test(pathname) ? 'this already ends in /v2' : undefined;
 }
 
-/** What to say where `sendsInClear`. */
 export const IN_CLEAR = 'http to a public host: the token and the records can be read on the way';
 
-/** Whether a base URL is not encrypted and leads beyond private networks. A name without a dot is one of such a network. */
+/** Not encrypted, and beyond private networks. A name without a dot is one of such a network. */
 export function sendsInClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:') return false;

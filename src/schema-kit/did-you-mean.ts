@@ -6,7 +6,7 @@ export function didYouMean(text: string, candidates: readonly string[]): string 
   return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`;
 }
 
-/** The nearest candidate; undefined when more than half of it or of the text would have to change: "nope" does not mean "people". */
+/** Undefined when more than half of it or of the text would have to change: "nope" does not mean "people". */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {

@@ -1,7 +1,7 @@
 /** `env('NAME')` in a configuration: the value of an environment variable, or a problem that names the variable. */
 import { collectProblems, optionsError } from './problem.js';
 
-/** Stands for the value of a variable that is not set while a configuration runs. No schema accepts a control character. */
+/** Stands for a variable that is not set while a configuration runs. No schema accepts a control character. */
 const UNSET = /\u0000unset:([^\u0000]*)\u0000/;
 
 /**

@@ -6,7 +6,7 @@ import type { ConfigProblem, Path } from './problem.js';
 import { showable, visibilityAt, type Visibility } from './secret.js';
 
 export interface Explained {
-  /** What it was checked by: it says which values are secrets. */
+  /** Says which values are secrets. */
   schema: z.ZodType;
   raw: unknown;
   /** What the options belong to: `webhook "ops"`. */

@@ -66,7 +66,6 @@ export function oneOf<const Words extends readonly string[]>(
   return z.enum(words, { error: new Intl.ListFormat('en', { type: 'disjunction' }).format(quoted) });
 }
 
-/** A text checked by a function that returns what is wrong with it, or undefined. */
 export function checked(allowed: string, faultOf: (text: string) => string | undefined): z.ZodType<string, string> {
   return z.string({ error: allowed }).superRefine((given, context) => {
     const fault = faultOf(given);

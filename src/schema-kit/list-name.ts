@@ -6,7 +6,7 @@ import { didYouMean } from './did-you-mean.js';
 
 export const A_LIST = `${LIST_NAMES.join(', ')}, or the path of one`;
 
-/** ` (did you mean "people"?)`, or nothing. Events are named after the object of a list, so `person` is meant as `people`. */
+/** ` (did you mean "people"?)`, or nothing. Events use the object's name, so `person` is meant as `people`. */
 export function meantList(text: string, lists = builtInLists): string {
   const { all } = lists;
   const named = lists.byObject(text);

@@ -5,7 +5,7 @@ import { ChangefeedError } from '../errors.js';
 export type Path = readonly PropertyKey[];
 
 export interface ConfigProblem {
-  /** Of the option: from the beginning of the configuration, or from the argument of a call in code. */
+  /** Begins at the configuration, or at the argument of a call in code. */
   readonly path: Path;
   /** What the option belongs to: `webhook "ops"`. */
   readonly owner?: string | undefined;

@@ -1,4 +1,4 @@
-/** The forms in which the address of a Redis is written. Faults never repeat the text, because it may hold a password. */
+/** The forms of a Redis address. Faults never repeat the text, because it may hold a password. */
 
 export interface RedisNode {
   host: string;
@@ -10,7 +10,7 @@ export interface RedisAddress {
   kind: 'server' | 'cluster' | 'sentinel';
   /** The server, some nodes of the cluster, or the sentinels. */
   nodes: readonly RedisNode[];
-  /** Of each node `host:port`, for messages. */
+  /** `host:port` of each node, for messages. */
   place: string;
   /** Each node as a URL, with user and password, without a database. */
   urls: readonly string[];
@@ -23,7 +23,7 @@ export interface RedisAddress {
   sentinelPassword: string | undefined;
 }
 
-/** `redis+cluster://user:password@host:port,host:port` and `redis+sentinel://host:port,host:port/master/0`; with `rediss`, encrypted. */
+/** `redis+cluster://user:password@host:port,…`, `redis+sentinel://host:port,host:port/master/0`; `rediss`: TLS. */
 const SEVERAL = /^(rediss?)\+(cluster|sentinel):\/\/((?:[^/]*@)?)([^/?#]*)(.*)$/s;
 const PORTS = { server: 6379, cluster: 6379, sentinel: 26_379 };
 

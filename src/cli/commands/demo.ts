@@ -18,7 +18,7 @@ import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
 
-/** A synthetic workspace, a Changefeed that polls it, and what receives its events, in one process. It leaves no data behind. */
+/** A synthetic workspace, a Changefeed that polls it, and a receiver, in one process. Leaves no data behind. */
 export const demo = defineCommand({
   input: {
     seed: optionWithDefault(option('number', 'selects the workspace', wholeNumber()), 1),
@@ -112,7 +112,7 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
-    // What a row of these histories says, the event of its record says too.
+    // The event of its record says the same as a row of these histories.
     if (listOf(event, readyMadeLists) === undefined) await printEvent(event, feed.lists, io);
   }
 }

@@ -51,7 +51,7 @@ export const init = defineCommand({
 interface Question {
   text: string;
   fallback: string;
-  /** What is wrong with an answer, as the end of "allowed: …"; undefined when it can be used. */
+  /** The end of "allowed: …"; undefined when the answer can be used. */
   allowed: (answer: string) => string | undefined;
   hidden?: boolean;
 }

@@ -44,7 +44,7 @@ async function again(feed: Pick<Changefeed, 'status'>, last: Status, io: Io): Pr
   }
 }
 
-/** From the top left corner of a terminal; only as many lines as it has, problems first. Elsewhere one after another. */
+/** From the top left corner of a terminal, as many lines as it has, problems first. Elsewhere one after another. */
 function screen(lines: readonly string[], { columns, rows }: Io): string {
   if (columns === undefined || rows === undefined) return [...lines, ''].join('\n');
   const HOME = '\u001b[H';

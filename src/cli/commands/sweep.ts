@@ -17,7 +17,7 @@ import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
 
-/** Ends when every event found is handled or a dead letter. Exits with 1 when a list could not be completed, or an event could not be handled. */
+/** Ends when every event found is handled or a dead letter. Exits with 1 when a list or an event failed. */
 export const sweep = defineFeedCommand({
   input: {
     lists: listArguments(`lists to sweep: ${LIST_NAMES.join(', ')} (default: all enabled lists)`),
@@ -52,7 +52,7 @@ async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }
   const waited = await feed.waitUntilHandled({ timeoutMs, signal: io.signal });
   const { subscriptions } = await feed.status();
   const unhandled = waited.outcome === 'timeout' ? waited.unhandled : [];
-  // A handler may write to standard output: with --json the summary is its last line, without it goes to standard error.
+  // A handler may write to standard output: with --json the summary is its last line.
   if (json) io.out(JSON.stringify({ sweeps: sweeps.map(asData), unhandled }));
   else for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
   const next = json ? undefined : afterBaselineText(sweeps);

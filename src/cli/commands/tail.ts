@@ -36,7 +36,7 @@ export const tail = defineFeedCommand({
   },
 });
 
-/** In the form in which `replay`, `dead` and `explain` take them. Not cut, because ids are copied; on two lines of a narrow terminal. */
+/** As `replay`, `dead` and `explain` take them. Not cut, because ids are copied; two lines if narrow. */
 function idsText(logId: string, { id, subject }: ChangeEvent, columns = Infinity): string {
   const [first, second] = [`${INDENT}log ${logId}  event ${id}`, `record ${printable(subject)}`];
   const line = `${first}  ${second}`;

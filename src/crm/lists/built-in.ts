@@ -74,7 +74,7 @@ const todo = {
   open: { field: '완료', closed: [true], due: '마지막 날짜' },
 } as const satisfies ListDescriptor;
 
-/** A history of records of these objects. All histories name the changed field, its value and the person or program in the same way. */
+/** A history of these objects. All name the changed field, its value and the person or program alike. */
 export function historyOf(...of: HistoryRole['of']): HistoryRole {
   return { of, changed: 'fieldName', value: 'fieldValue', actor: 'source' };
 }

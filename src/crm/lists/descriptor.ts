@@ -1,7 +1,4 @@
-/**
- * What the product knows about one list of the read API, as data. Everything that differs from list to list is here: a new
- * list of the same form needs a descriptor and no code.
- */
+/** One list of the read API, as data: all that differs from list to list. A new one of the same form needs no code. */
 export interface ListDescriptor {
   /** The name of the list on the command line, in the configuration and in Redis keys. */
   readonly name: string;
@@ -9,10 +6,7 @@ export interface ListDescriptor {
   readonly path: string;
   /** The key of the array in `data`; null where it is the only array in `data`. */
   readonly key: string | null;
-  /**
-   * The interface shows the key. Otherwise the key was only seen in real answers, and an empty array of another name is an empty
-   * page.
-   */
+  /** Otherwise the key was only seen in real answers, and an empty array of another name is an empty page. */
   readonly keyIsWritten: boolean;
   /** What a record is called in event types: `crm.<object>.created`. */
   readonly object: string;
@@ -32,10 +26,7 @@ export interface ListDescriptor {
   readonly spellings: Readonly<Record<string, string>>;
   /** Picture URLs: compared without their query part, because a rotated signature is no change. */
   readonly pictures: readonly string[];
-  /**
-   * What the option `images` is unless it is set. Events of a list where it is false carry the row nevertheless: nothing else shows
-   * it.
-   */
+  /** The default of the option `images`. Where it is false, events still carry the row: no other place has it. */
   readonly images: boolean;
   /** Rows that say what changed in which record, and who did it. */
   readonly history?: HistoryRole;
@@ -43,7 +34,6 @@ export interface ListDescriptor {
   readonly open?: OpenRole;
 }
 
-/** The fields of a row of a history. */
 export interface HistoryRole {
   /** The records that a row is about: a field of the row with the id of a record of this object. */
   readonly of: readonly { readonly object: string; readonly field: string }[];
@@ -64,7 +54,7 @@ export interface OpenRole {
   readonly due?: string;
 }
 
-/** What holds for a list unless its descriptor says otherwise. Both spellings of the timestamps occur in real answers. */
+/** Holds unless a list's descriptor says otherwise. Both spellings of the timestamps occur in real answers. */
 export const USUAL = {
   keyIsWritten: true,
   ids: 'required',

@@ -1,4 +1,4 @@
-/** The built-in lists (built-in.ts), the ready-made ones (ready-made.ts), and lists of a configuration added to them. */
+/** The built-in lists (built-in.ts), the ready-made ones (ready-made.ts), and those of a configuration. */
 import { BUILT_IN } from './built-in.js';
 import type { ListDescriptor } from './descriptor.js';
 import { READY_MADE } from './ready-made.js';

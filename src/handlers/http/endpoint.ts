@@ -1,4 +1,4 @@
-/** The options of handlers that post to a URL: the target, allowed hosts, the rate, and when a failing endpoint is disabled. */
+/** Options of handlers that post to a URL: target, allowed hosts, rate, and when a failing one is disabled. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { duration, strictOptions, wholeNumber } from '../../schema-kit/fields.js';
@@ -69,7 +69,7 @@ export function placeOf({ host, pathname }: URL): string {
   return `${host}${pathname}`;
 }
 
-/** What is allowed in place of a URL that must not be used, as far as its text shows; null if it is allowed. */
+/** The allowed form, where the text of the URL shows that it must not be used; null if it is allowed. */
 function allowedInstead(text: string, url: URL, allowances: Allowances): string | null {
   if (!/^https?:$/.test(url.protocol)) return A_URL;
   if (url.username !== '' || url.password !== '')

@@ -1,4 +1,4 @@
-/** Posts to one endpoint through the guard. The answer decides: success, retry (and when), or disable the subscription. */
+/** Posts to one endpoint through the guard. The answer decides: success, retry (when), or disable. */
 import { addAbortSignal, type Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf } from '../../errors.js';
@@ -10,7 +10,7 @@ import { DisableSubscriptionError, PermanentError, RetryAfterError } from '../er
 import type { HandlerContext, Reached } from '../handler.js';
 import { connectTo, guardedAgent, systemResolve, type Allowances, type Resolve } from './guard.js';
 
-/** The status says what happened. A body that takes longer is cut, with its connection: some servers send two bytes per second. */
+/** The status says what happened. A slower body is cut with its connection: some servers send 2 bytes per s. */
 const BODY_WITHIN_MS = 1_000;
 /** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
 const LONGEST_WAIT_MS = 86_400_000;

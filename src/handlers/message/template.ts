@@ -54,7 +54,7 @@ type Piece =
 export type Template = readonly Piece[];
 export type TemplateOutcome = { outcome: 'read'; template: Template } | { outcome: 'refused'; allowed: string };
 
-/** Parsed together with the configuration, so that a misspelled placeholder is an error there and not an empty text in every message. */
+/** Parsed with the configuration: a misspelled placeholder is an error there, not an empty text in every message. */
 export function readTemplate(source: string): TemplateOutcome {
   const [first = '', ...rest] = source.split('{{');
   const pieces: Piece[] = [{ kind: 'text', text: first }];
@@ -119,7 +119,7 @@ function cut(text: string): string {
   return kept === text ? text : kept.replace(/&[a-z]{0,3}…$/, '…');
 }
 
-/** Of the feed's own events, where it has a problem: `acme, list people`. */
+/** For the feed's own events, where it has a problem: `acme, list people`. */
 function titleOf(event: ChangeEvent): string {
   if (event.data.notice === undefined) return shorten(titleOfEvent(event) ?? event.subject, LONGEST_TITLE);
   const place = event.subject.replace(':', ' ');
@@ -149,7 +149,7 @@ function oneLine(text: string): string {
 
 /** Shows nothing, and parts what stands around it. */
 const GAP = '\u200b';
-/** They look like the characters of the formatting that they replace. A backslash would do in Markdown, and be shown by Slack. */
+/** They look like the formatting they replace. A backslash would do in Markdown, and be shown by Slack. */
 const LOOKALIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
 
 /** Makes a value mere text, in mrkdwn and Markdown: it notifies nobody, disguises no link and formats nothing. */

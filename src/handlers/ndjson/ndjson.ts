@@ -80,7 +80,7 @@ async function writeEvent(event: ChangeEvent, sink: Sink, subscription: string):
   }
 }
 
-/** What a write would fail on, seen before the first event. Creates nothing. */
+/** The obstacle of a first write, seen before it. Creates nothing. */
 function fileObstacle(path: string): Obstacle | null {
   try {
     closeSync(openSync(path, constants.O_RDWR | constants.O_NOFOLLOW));

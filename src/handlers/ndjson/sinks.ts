@@ -1,4 +1,4 @@
-/** Destinations for lines: a stream that we must not end (standard output), and a file. Lines are written one after the other. */
+/** Destinations for lines, written one after the other: a stream that we must not end (stdout), and a file. */
 import { constants } from 'node:fs';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,13 +13,12 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-// A reader that goes away (`| head`) makes the stream emit 'error', which ends the process if there is no listener. Each
-// write gets the failure in its own callback, so the listener does nothing.
+// `| head` makes the stream emit 'error', fatal without a listener. Each write gets the failure in its callback.
 const ignore = (): void => undefined;
 
 export function streamSink(stream: Writable, target: string): Sink {
   const turns = new Turns();
-  // Waits until the stream has passed the line on, so that a slow reader slows the subscription instead of filling memory.
+  // Waits for the stream, so that a slow reader slows the subscription instead of filling memory.
   const write = (lines: string): Promise<void> =>
     new Promise((resolve, reject) => {
       if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);

@@ -89,7 +89,6 @@ interface Writing {
   values: Row['values'];
 }
 
-/** Null if the event does not describe the state of a record. */
 function writingOf(
   event: ChangeEvent,
   { log, list: further }: WriteContext,
@@ -153,7 +152,7 @@ function isTableGone(error: unknown): boolean {
   return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
 }
 
-/** What a failed statement means for the event, without record contents. `table` is qualified and quoted. */
+/** The meaning of a failed statement, without record contents. `table` is qualified and quoted. */
 function databaseError(
   error: unknown,
   { subscription, place, table }: { subscription: string; place: string; table: string },
@@ -164,7 +163,7 @@ function databaseError(
     new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
   if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
   if (/^2[23]/.test(state)) {
-    // These will not get better. The database's message quotes the value and its details the whole row: neither may be shown or kept as cause.
+    // Retrying cannot help. The database's message and details quote the row: neither may be shown or kept.
     const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
     return new PermanentError(message, { cause: failed(message) });
   }
@@ -175,7 +174,7 @@ function databaseError(
   return new ChangefeedError('CF_DATABASE_FAILED', { message, said, subscription, sqlState: state });
 }
 
-/** Connection, sign-in, database, rights, resources, shutdown. Any other message may be a trigger's or a function's, with the row in it. */
+/** Connection, sign-in, database, rights, resources, shutdown. Any other message may quote the row. */
 const OWN_WORDS = /^(08|28|3D|53|57|42501$)/;
 
 function unreachable(error: unknown): string {
@@ -186,7 +185,6 @@ function saying(error: unknown, state: string): string {
   return `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`;
 }
 
-/** What is wrong when nothing can be asked, and what to do. */
 function connectionProblem(error: unknown): { problem: string; remedy: string } {
   const state = sqlStateOf(error);
   if (state === undefined)

@@ -1,7 +1,8 @@
 /**
- * One list's table: columns and statements. Pure. A row is a record's newest state by sequence; the condition is
- * part of the statement that writes, so it holds for concurrent writers. Times decide nothing: a clock may be wrong, and every
- * loss in Redis begins an epoch of higher sequences. A snapshot repeats a sequence, and fills columns that are new. Rows of removed records stay: a late `updated` would bring them back.
+ * One list's table: columns and statements. Pure. A row is a record's newest state by sequence; the writing statement
+ * checks it, so it holds for concurrent writers. Times decide nothing: a clock may be wrong, and every loss in Redis
+ * begins an epoch of higher sequences. A snapshot repeats a sequence, and fills columns that are new. Rows of removed
+ * records stay: a late `updated` would bring them back.
  */
 
 /** In bytes. PostgreSQL truncates longer names, and two names may become one. */

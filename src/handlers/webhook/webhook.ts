@@ -1,4 +1,4 @@
-/** `webhook`: every event as a signed HTTP request. CloudEvents in structured mode, signed as Standard Webhooks specifies. */
+/** Every event as a signed HTTP request: CloudEvents in structured mode, signed as Standard Webhooks specifies. */
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
@@ -89,7 +89,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
       who: `Webhook "${subscription}"`,
       subscription,
       place,
-      // What a receiver might echo, and no message may show.
+      // A receiver might echo these, and no message may show them.
       hidden: [
         ...settings.secret.map((text) => text.slice(PREFIX.length)),
         url.search.slice(1),
@@ -139,7 +139,6 @@ interface Unsigned extends Message {
   id: string;
 }
 
-/** A CloudEvent with any type and data. */
 type EncodedEvent = Omit<ChangeEvent, 'type' | 'data'> & { type: string; data: object };
 
 const CONTENT_TYPE = { json: 'application/json', cloudevents: 'application/cloudevents+json' } as const;

@@ -1,13 +1,13 @@
 /**
- * Keeps one private Redis: starts it, and ends it when no process uses it any more. The process that spawns a keeper holds the other end of
- * the keeper's standard input, and the system closes it however that process ends.
+ * Keeps one private Redis until no process uses it. The spawning process holds the other end of the keeper's standard
+ * input, which the system closes however that process ends.
  *
  *   waiting   for the first line of standard input, which says what to start
  *   serving   until standard input ends
  *   leaving   until no user is connected: processes that joined go on without the one that started the server
  *   ending    SIGTERM to the server, which writes its file first; then the lock is removed, and the keeper ends
  *
- * When the server ends by itself, the keeper ends too. Plain JavaScript, so that Node runs it from the sources as well.
+ * A server that ends by itself ends the keeper. Plain JavaScript, so that Node runs it from the sources as well.
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -42,10 +42,7 @@ async function serve({ program, dir, config, lock, temporary, ...address }) {
   process.exit();
 }
 
-/**
- * Until no connection has the name of a user. The name of the keeper's own connection then says that the server ends: whoever connects
- * later sees it, and waits for the next server.
- */
+/** The keeper's connection then gets the name of the end: who connects later sees it and waits for the next server. */
 async function untilUnused({ port, password, names: { user, ending } }) {
   for (;;) {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);

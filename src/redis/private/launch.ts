@@ -22,7 +22,7 @@ export interface ServerOptions {
 
 export type Keeper = ReturnType<typeof spawnKeeper>;
 
-/** Names of connections: one keeps the server running when the process that spawned its keeper has ended, one says that it ends now. */
+/** Names of connections: one keeps the server running after its spawner's end, one says that it ends now. */
 export const [USER, ENDING] = ['changefeed-user', 'changefeed-ending'] as const;
 
 export const LOG_FILE = 'redis.log';

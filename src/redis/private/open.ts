@@ -1,7 +1,6 @@
 /**
- * Opens the Redis of a process: the one with a given URL, else the private Redis of a state directory, shared by all processes that open it.
- * `redis.json` has its address and password, which stay when it is started again. `redis.lock` has the identity of its keeper (keeper.mjs),
- * which lives as long as the server.
+ * The Redis of a process: that of a URL, else the private one of a state directory, shared by all that open it.
+ * `redis.json` has its address and password, which stay. `redis.lock` has the identity of its keeper, alive as long.
  *
  *   keeper  server    a process that opens the directory
  *   lives   answers   joins: it opens a connection with the name of a user, and holds it
@@ -10,8 +9,7 @@
  *   ended   silent    waits for an answer or an end: a second server would destroy the data
  *   ended   absent    spawns a keeper and takes the lock for it. If another process was faster, that keeper ends unused
  *
- * A process does the same again when it loses the connection, or when the keeper that it spawned was killed. The keeper ends the server when the
- * process that spawned it has ended and no user is connected. The last user that closes waits for that.
+ * The same again after a lost connection or a killed keeper. The last user that closes waits for the server's end.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -49,10 +47,7 @@ export interface OpenedRedis {
   close(): Promise<void>;
 }
 
-/**
- * @throws ChangefeedError CF_REDIS_UNREACHABLE if Redis cannot be used, CF_REDIS_MISSING if none can be started, with the
- *   commands that install one, CF_CONFIG_INVALID if the URL is not valid
- */
+/** @throws ChangefeedError CF_REDIS_UNREACHABLE; CF_REDIS_MISSING, with how to install one; CF_CONFIG_INVALID (URL) */
 export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
   const { url, signal } = options;
   if (url === undefined) return await openPrivateRedis(options);
@@ -100,7 +95,7 @@ async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis>
 
 const OTHERS_WRITE = 0o022;
 
-/** Where others may write, they could put a link or another address in place of ours. @throws ChangefeedError CF_REDIS_MISSING */
+/** Others who may write could put a link or an address in place of ours. @throws ChangefeedError CF_REDIS_MISSING */
 export function prepareStateDir(stateDir: string): void {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const { mode, uid } = statSync(stateDir);
@@ -246,7 +241,6 @@ function notStarted(dir: string): ChangefeedError {
   );
 }
 
-/** How to install Redis, by the package managers of the usual systems. */
 const INSTALL_REDIS =
   'sudo apt-get install redis-server (Debian, Ubuntu, WSL), sudo dnf install valkey (Fedora), sudo apk add redis (Alpine), brew install redis (macOS)';
 

@@ -4,7 +4,7 @@ import { problemOfIds } from '../../crm/hint.js';
 import { listsForWord } from '../../crm/references.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 
-/** `nothing`: well-formed, but it names no record of a polled list. The vendor checks a new webhook's address with an empty request. */
+/** `nothing`: it names no record of a polled list. The vendor checks a new webhook with an empty request. */
 export type ParsedHint =
   | { outcome: 'named'; lists: readonly ListName[]; ids: readonly string[] }
   | { outcome: 'nothing'; reason: string }

@@ -16,7 +16,7 @@ export interface Caller {
 
 export interface AccessOptions {
   tokens: Tokens;
-  /** The token was made for this machine: no credentials are configured, and nothing may stand in between. @defaultValue false */
+  /** The token was made for this machine, and no proxy may stand in between. @defaultValue false */
   localOnly?: boolean;
   trustedProxy?:
     | {
@@ -31,7 +31,7 @@ export interface AccessOptions {
 
 export interface AccessRequest {
   headers: IncomingHttpHeaders;
-  /** Of the connection, never of a header. */
+  /** From the connection, never from a header. */
   remoteAddress: string | undefined;
   nowMs: number;
 }

@@ -6,10 +6,10 @@ import { createPlaces, type Places } from './places.js';
 
 /** A request must have arrived whole within this time. Answers, such as streams, may take longer. */
 const REQUEST_MS = 30_000;
-/** Its headers come in one piece from whoever wants something; a connection on which nothing is sent ends after this. */
+/** Whoever wants something sends its headers in one piece; a connection that sends nothing ends after this. */
 const HEADERS_MS = 10_000;
 const CHECK_MS = 5_000;
-/** A connection on which nothing is sent or received is closed: a client that does not read its answer. Streams are excepted. */
+/** Closes silent connections, such as of a client that does not read its answer. Streams are excepted. */
 const SILENT_MS = 120_000;
 /** Further connections are closed at once. Far more than readers and monitors of one process need. */
 const MOST_CONNECTIONS = 1_000;
@@ -36,7 +36,7 @@ export function createApp({ isProxy = () => false, ...options }: AppOptions): Fa
   return app;
 }
 
-/** Closes a connection that would take more than the share of its address. Exported for its test: it needs connections from elsewhere. */
+/** Closes a connection beyond the share of its address. Exported for its test, which needs other addresses. */
 export function admit(
   socket: Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>,
   places: Places,
@@ -59,7 +59,7 @@ export interface ListenOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  /** Takes any free port where `port` is taken: what it serves must not keep the process from running. @defaultValue false */
+  /** Any free port where `port` is taken: a page must not keep the process from running. @defaultValue false */
   orAnyPort?: boolean;
   /** Before connections are closed. */
   beforeStop?: () => void;

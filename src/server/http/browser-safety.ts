@@ -1,4 +1,4 @@
-/** What keeps a browser safe: headers of every answer, and the checks that no other site can act through it. Pure. */
+/** Keeps a browser safe: headers of every answer, and checks that no other site can act through it. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Nothing from elsewhere, no inline script and no inline style: a text from the CRM cannot become code. */
@@ -38,7 +38,7 @@ export function isSameSite(headers: IncomingHttpHeaders): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-/** Whether a script or a link of another site has the browser send this request. The answer would be hidden from it, but not the work. */
+/** Whether another site has the browser send this request. The answer would be hidden from it, not the work. */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   return headers['sec-fetch-site'] === 'cross-site';
 }

@@ -111,7 +111,7 @@ const WRONG_HOST: Refusal = {
   message: 'The page is not known by the name in "host". Name it in http.trustedProxy.hosts.',
 };
 
-/** Routes whose answers cost work, however their address is spelt. A page may be the target of a link on another site. */
+/** Routes whose answers cost work, however spelt. A page may be the target of a link on another site. */
 const WORKING = /^\/(api|events|metrics|queues\/api)\b/;
 
 interface Judging {

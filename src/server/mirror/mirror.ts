@@ -8,7 +8,7 @@ import type { PageQuery, Source, SourceFailure } from '../read-api/source.js';
 import type { MirroredList, MirrorStore } from '../../state/mirror-store.js';
 
 const PAGE = 50;
-/** With a filter, a page ends after this many records were read, even if it is not full: no request reads a whole list. */
+/** With a filter, a page ends after this many records read, even if not full: no request reads a whole list. */
 const MOST_READ = 1_000;
 const MOST_IDS = 200;
 
@@ -61,7 +61,7 @@ export function createMirror(deps: MirrorDeps): Source {
   };
 }
 
-/** A list that is never served: 404 and not 503 or 501, because clients repeat a request after a 5xx and waiting does not help. */
+/** A list that is never served is a 404: clients repeat a request after a 5xx, and waiting does not help. */
 function findList({ lists }: Pick<MirrorDeps, 'lists'>, name: string): ListDescriptor | SourceFailure {
   const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
   if (list?.enabled === true && list.images) return list.descriptor;
@@ -148,7 +148,7 @@ function isThere(image: string | null): image is string {
   return image !== null;
 }
 
-/** The keys of a list, sorted, so that a cursor (the last key of a page) stays valid. Kept until the list has another version. */
+/** The keys of a list, sorted, so that a cursor (a page's last key) stays valid. Kept for one version of the list. */
 function keyCache(store: MirrorStore): (list: ListName, version: string) => Promise<readonly string[]> {
   const kept = new Map<ListName, { version: string; keys: Promise<readonly string[]> }>();
   return (list, version) => {

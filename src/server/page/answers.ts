@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { subscriptionStatus } from '../../dispatch/subscription-status.js';
 import { statusSchema } from '../../observability/status.js';
 
-/** What an answer holds, without the further properties that its schema allows. */
+/** An answer without the further properties that its schema allows. */
 export type Plain<Answer> = Answer extends readonly (infer One)[]
   ? readonly Plain<One>[]
   : Answer extends object

@@ -90,7 +90,6 @@ const documentOf = (version: string) => ({
 });
 
 export const REDIS_AWAY = { status: 503, message: 'Redis is away. Everything goes on when it is back.' };
-/** How often a request that is under way asks whether Redis is away. */
 const AWAY_CHECK_MS = 500;
 
 export async function unlessAway<T>(answering: Promise<T>, redisIsAway: () => boolean): Promise<T | 'away'> {

@@ -1,4 +1,4 @@
-/** An event as the page shows it: short texts instead of values, so that a record of megabytes costs the page a line. */
+/** An event as the page shows it: short texts, so that a record of megabytes costs the page a line. */
 import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { textOfActor } from '../../events/actor.js';
@@ -10,7 +10,7 @@ import type { EventView, ValueView } from './answers.js';
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
 const MOST_CHANGES = 20;
 const MOST_CHARACTERS = 240;
-/** Of two long texts, this many equal characters around their difference are shown. */
+/** Equal characters shown around the difference of two long texts. */
 const CONTEXT = 24;
 /** People in charge are the users of a CRM. A workspace has few of them. */
 const MOST_NAMES = 5_000;

@@ -1,4 +1,4 @@
-/** Pages through the log from its newest event back, a part at a time: a page costs what it reads, not what the log holds. */
+/** Pages through the log from its newest event back: a page costs what it reads, not what the log holds. */
 import type { ChangeEvent, LoggedEvent } from '../../events/types.js';
 import { BEFORE_ALL, timeOfLogId } from '../../events/log-id.js';
 import { isoTime } from '../../runtime/clock.js';

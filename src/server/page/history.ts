@@ -1,4 +1,4 @@
-/** What the page plots over time: the status, read every few seconds while the process runs. It is kept in memory for an hour. */
+/** The page's plots over time: the status, read every few seconds and kept in memory for an hour. */
 import type { z } from 'zod';
 import { isoTime, type Clock } from '../../runtime/clock.js';
 import type { Status } from '../../observability/status.js';

@@ -1,4 +1,4 @@
-/** Where a reader is in the logs of all workspaces: `acme@1700-0,beta@1699-3`. It is the id of server-sent events, and the cursor of pages. */
+/** A place in the logs of all workspaces: `acme@1700-0,beta@1699-3`. Id of server-sent events, cursor of pages. */
 
 /** Workspace → log id; `+` is the end of the log. */
 export type Position = ReadonlyMap<string, string>;
@@ -9,7 +9,6 @@ export function formatPosition(position: Position): string {
   return [...position].map(([workspace, logId]) => `${workspace}@${logId}`).join(',');
 }
 
-/** Null for any other text. */
 export function parsePosition(text: string): Position | null {
   const parts = text.split(',').map((part) => PART.exec(part));
   if (parts.includes(null)) return null;

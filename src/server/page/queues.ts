@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 
 export type BoardQueues = () => Iterable<Queue>;
 
-/** bull-board has styles in its page, and its own icons. It is shown in the fonts of the system: its own ones would be asked of another server. */
+/** bull-board has inline styles. Its fonts would be asked of another server: those of the system are used. */
 const BOARD_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'";
 

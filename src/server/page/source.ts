@@ -28,7 +28,6 @@ export interface FeedOfPage {
 export interface PageSource {
   feed: FeedOfPage;
   workspaces(): readonly PageWorkspace[];
-  /** Redis is known not to answer. */
   redisIsAway(): boolean;
   log: EventLog;
   /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */

@@ -40,7 +40,7 @@ export function createTodoReports(
   };
 }
 
-/** What is no time in the past stays as it is: it is refused with a reason. */
+/** Anything but a time in the past stays as it is: it is refused with a reason. */
 function rounded(text: string, nowMs: number): string {
   const duration = parseDuration(text);
   const ms = duration === undefined ? Date.parse(text) : nowMs - duration;

@@ -1,4 +1,4 @@
-/** A request and its answer as values, so that faults, limits and delays can be layers around the function that answers. */
+/** A request and its answer as values, so that faults, limits and delays can be layers around the answer. */
 
 export interface ReadRequest {
   readonly method: string;
@@ -8,7 +8,7 @@ export interface ReadRequest {
   readonly id: string | null;
   readonly parameters: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
-  /** Of the connection; undefined for a request from the same process. */
+  /** Undefined for a request from the same process. */
   readonly remoteAddress?: string | undefined;
   readonly contentType: string | undefined;
   /** Validators of a page that the client has already. */
@@ -31,7 +31,6 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly delivery: Delivery;
-  /** Called when the whole body has been sent. */
   readonly delivered?: () => void;
 }
 

@@ -3,7 +3,7 @@
 /** A cursor, null, or `undefined` for a page without the key. */
 export type NextCursor = string | null | undefined;
 
-/** The part of a page that holds the records. It changes only when they do, so it can be cached. `key` names the array. */
+/** The part of a page that holds the records (array `key`). It changes only when they do, so it can be cached. */
 export function pageHead(key: string, records: readonly string[]): Buffer {
   return Buffer.from(`{"success":true,"data":{${JSON.stringify(key)}:[${records.join(',')}]`);
 }

@@ -1,4 +1,4 @@
-/** The lists as a server of the read API shows them. Paths, keys and objects come from the descriptors in `crm/lists/`. */
+/** The lists as a server of the read API shows them, from the descriptors in `crm/lists/`. */
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { builtInLists, type BuiltInList } from '../../crm/lists/lists.js';
 
@@ -17,7 +17,7 @@ export function servedList<Name extends string>({
   return { name, path, key: key ?? `${object}List`, object };
 }
 
-/** The built-in lists. Section 4 names the first four keys and leaves the last two open: these are the keys of real answers. */
+/** Section 4 names the first four keys and leaves the last two open: these are the keys of real answers. */
 export const SIX_LISTS = Object.fromEntries(builtInLists.all.map((list) => [list.name, servedList(list)])) as {
   readonly [Name in BuiltInList]: ServedList & { readonly name: Name };
 };

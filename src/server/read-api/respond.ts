@@ -1,4 +1,4 @@
-/** Checks a request against sections 4 and 5 of the interface, then asks the source. Does not depend on an HTTP server. */
+/** Checks a request against sections 4 and 5 of the interface, then asks the source. Needs no HTTP server. */
 import {
   emptyAnswer,
   htmlAnswer,
