@@ -44,7 +44,7 @@ export interface Selection {
   /** The lists of the configuration, which relate names to event types. @defaultValue the built-in lists */
   readonly catalogue?: Lists | undefined;
   readonly class?: ChangeClass | undefined;
-  /** Patterns with `*`: an updated event must have changed such a field. Created and deleted ones are always selected. */
+  /** Patterns (`*` allowed): an update must have changed such a field. Created and deleted are always selected. */
   readonly fields?: readonly string[] | undefined;
   /** Who must have made the change. Snapshots are always selected: they are no one's change. */
   readonly from?: readonly ActorRule[] | undefined;
