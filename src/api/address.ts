@@ -1,4 +1,4 @@
-/** Reads the address of the API and its token. They are checked once at start, because a wrong address looks like an outage later. */
+/** The address and token of the API, checked once at start: a wrong address looks like an outage later. */
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { ChangefeedError, describe } from '../errors.js';
 import { apiToken, A_TOKEN, baseUrlFault } from '../schema-kit/addresses.js';
@@ -30,7 +30,7 @@ export function parseBaseUrl(baseUrl: string, workspace: string): ApiAddress {
   };
 }
 
-/** The normal form of a base URL: equal for every spelling of one source (case of the host, default port, trailing slashes). */
+/** Equal for every spelling of one source (case of the host, default port, trailing slashes). */
 export function normaliseBaseUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname.replace(/\/+$/, '');

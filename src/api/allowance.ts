@@ -1,7 +1,4 @@
-/**
- * How much of the budget may be used after a 429. The quota is shared with clients that we do not see: the number of requests that were accepted in
- * the window before the refusal (the *level*) is the best estimate of what they leave to us. The allowance falls below it and climbs again. Pure.
- */
+/** Below what was accepted before a 429 (the *level*), as unseen clients use the quota too, and up again. Pure. */
 import type { BudgetLimits, Refusal } from './budget.js';
 
 export interface Allowance {
@@ -9,9 +6,9 @@ export interface Allowance {
   burst: number;
 }
 
-/** The part of the level that is used right after a refusal. A window that is full has no queue to drain, so a small cut is enough. */
+/** The part of the level used right after a refusal. A full window has no queue to drain, so a small cut is enough. */
 const CUT = 0.9;
-/** Growth per window. Each climb back to the level costs a refusal while the other clients are there: a slower one costs fewer. */
+/** Growth per window. Each climb back costs a refusal while the other clients are there: a slow one costs fewer. */
 const CLIMB = 1.03;
 /** This part of the budget is always used: a server that refuses at random must not stop the feed. */
 const LEAST_SHARE = 0.1;

@@ -1,4 +1,4 @@
-/** Reads a body, and its text. A body over the limit, before or after unpacking, and one that is not valid UTF-8 are errors. */
+/** Reads a body. One over the limit, before or after unpacking, or one that is not valid UTF-8, is an error. */
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
@@ -23,7 +23,7 @@ export interface BodyOptions {
   length?: string | undefined;
 }
 
-/** @throws BodyRefused when the body is larger than `maxBytes` or cannot be unpacked; the stream's own error when the connection fails */
+/** @throws BodyRefused when larger than `maxBytes` or it cannot be unpacked; the stream's error when that fails */
 export async function readBody(
   body: AsyncIterable<Buffer>,
   { maxBytes, encoding, length }: BodyOptions,

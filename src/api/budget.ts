@@ -1,4 +1,4 @@
-/** The request budget of a workspace: what the client asks of it, and what the processes of a workspace share in Redis. */
+/** The request budget of a workspace, which its processes share in Redis. */
 import type { ListName } from '../crm/lists/lists.js';
 
 /** How many requests a workspace may make: at most `requests` in any window of `perSeconds`. */

@@ -45,7 +45,7 @@ export interface ReadApiOptions {
 /** The slowest real answers took 30 s; anything longer is treated as a dead connection. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Attempts and backoff add up to about a minute. After a longer outage the next sweep resumes where this one stopped. */
+/** With the backoff about a minute. After a longer outage the next sweep resumes where this one stopped. */
 const ATTEMPTS = 8;
 const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -75,7 +75,7 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
     try {
       return await fetchPage({ ...asked, list, kind, signal, attempt: 1 });
     } catch (error) {
-      // After an abort, the caller gets its own reason back unchanged. No other error leaves the client with the token in it.
+      // After an abort, the caller gets its own reason back unchanged. No other error has the token in it.
       signal?.throwIfAborted();
       throw redactError(error, redact);
     }

@@ -1,10 +1,10 @@
 /**
  * Decides which of the waiting requests of a process is sent next. Pure: the caller says when one may be sent.
  *
- * - Urgent requests (tails, aimed fetches) come before walks, but while walks wait, at most `URGENT_SHARE` of the requests are urgent.
- * - Walks share the rest by weight, by start-time fair queueing: each list has a virtual time that advances by 1/weight with each
- *   request, and the list that is furthest behind is next. A list that asked for nothing for a while may catch up `CREDIT` requests.
- * - Of the urgent requests, the most valuable one of all lists comes first (sweep/shortcuts/plan.ts).
+ * - Urgent requests (tails, aimed fetches) precede walks, but while walks wait are at most `URGENT_SHARE` of all.
+ * - Walks share the rest by start-time fair queueing: a list's virtual time advances by 1/weight with each request,
+ *   and the list furthest behind is next. A list that asked for nothing may catch up `CREDIT` requests.
+ * - The most valuable urgent request of all lists comes first (sweep/shortcuts/plan.ts).
  */
 import type { ListName } from '../crm/lists/lists.js';
 import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
@@ -13,9 +13,9 @@ import type { BudgetRequest, RequestKind, WalkLoad } from './budget.js';
 const URGENT_SHARE = 0.5;
 
 /**
- * A list's part of the walks is by the square root of pages × changes that only its walks find, which minimises the mean delay of these, and at
- * least an equal part (a small list is swept often) plus a part by pages: every list is walked at least once in `MOST_WALKS` times of a walk of
- * all lists in the whole budget. Background lists together get a tenth, by their pages; the others share what is left.
+ * A list's part is by the square root of pages × changes that only its walks find, which minimises their mean delay,
+ * and at least an equal part plus one by pages: every list is walked at least once in `MOST_WALKS` times of a walk of
+ * all lists in the whole budget. Background lists together get a tenth, by their pages.
  */
 const MOST_WALKS = 4;
 const EQUALLY = 0.03;
@@ -24,7 +24,7 @@ export const BACKGROUND_PART = 0.1;
 /** The part of the requests that walks get is measured over so many of them. */
 const MEASURED_REQUESTS = 500;
 
-/** Requests that a list may catch up. A walk that asks for one page after the other would lose what it does not ask for in time. */
+/** Requests that a list may catch up. A walk, which asks for page after page, would lose what it does not use. */
 const CREDIT = 60;
 
 /** The credit for one request, less the rounding errors of its parts: 1/2 + 1/2 may be a little less than 1. */
@@ -40,7 +40,7 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE) {
     return at === -1 ? undefined : urgent.splice(at, 1)[0]?.waiting;
   };
   let weights: ReadonlyMap<ListName, number> = new Map();
-  // Urgent requests that walks have earned them. Less than two, so that a pause of the urgent ones is followed by no burst.
+  // Urgent requests that walks have earned. Less than two, so that no burst follows a pause of the urgent ones.
   const earned = urgentShare / (1 - urgentShare);
   let credit = 1;
   let walkPart = 1;
@@ -106,7 +106,7 @@ function usualShares(loads: Loads, walkPart: number): Shares {
   return loads.map(([list], at) => [list, shares[at] ?? 0]);
 }
 
-/** Shares of one as wanted, but none below its least: what those get that want less is taken from the others in proportion. */
+/** Shares of one as wanted, but none below its least; those that want more give in proportion. */
 function atLeast(least: readonly number[], wanted: readonly number[]): readonly number[] {
   let shares = wanted;
   const isBelow = (share: number, at: number): boolean => share < (least[at] ?? 0);

@@ -1,4 +1,4 @@
-/** One try of a page: it waits for the workspace's shared budget, is reported to metrics, and pauses the budget after a 429. */
+/** One try of a page: waits for the shared budget, is reported to metrics, and pauses the budget after a 429. */
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';

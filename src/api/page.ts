@@ -1,4 +1,4 @@
-/** Turns an answer into a page or a typed error. A failure must never become an empty list: every record would be reported as removed. Pure. */
+/** Turns an answer into a page or a typed error. A failure read as an empty list would remove every record. Pure. */
 import { describe } from '../errors.js';
 import { malformed, refusal, smallerPages, statusFailure, type Answer, type Asked } from './failure.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
@@ -8,10 +8,10 @@ import type { Page } from './read-api.js';
 import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
 
-/** A page is committed by one script, and other clients of Redis wait for it: 20 ms for 1,000 records, 2.4 s for 60,000. The API has 50. */
+/** One script commits a page while other clients of Redis wait: 20 ms for 1,000 records, 2.4 s for 60,000. */
 const MOST_RECORDS = 1_000;
 
-/** @throws ChangefeedError CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
+/** @throws CF_UNAUTHORISED, CF_FORBIDDEN, CF_RATE_LIMITED, CF_UNAVAILABLE, CF_REQUEST_REFUSED, CF_PAGE_MALFORMED */
 export function readPage(answer: Answer, asked: Asked): Page {
   if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, asked);
   const fail = (what: string) => malformed(answer, asked, what);
@@ -53,7 +53,7 @@ function withExactIntegers(json: string): string {
 
 type Fail = (what: string) => Error;
 
-/** The array under the list's key. If the key is missing or unknown, the only array in `data`: the key may have been renamed. */
+/** Under the list's key. If that is missing or unknown, the only array in `data`: the key may have been renamed. */
 function arrayOf(data: UncheckedRecord, list: ListDescriptor, fail: Fail): readonly unknown[] {
   const { key } = list;
   const value = key === null ? undefined : data[key];
@@ -80,7 +80,7 @@ function wrongNumber({ name, key }: ListDescriptor, found: readonly string[]): s
   return `${expected}, found ${found.length} (${found.join(', ')}); name the right one in lists.${name}.key`;
 }
 
-/** An empty array "errors" must not be read as an empty list. Any other name is possible where the interface does not show the key. */
+/** An empty array "errors" is no empty list. Any other name is possible where the interface does not show the key. */
 function mayBeEmptyList({ key, keyIsWritten }: ListDescriptor, name: string): boolean {
   if (name.endsWith('List')) return true;
   return (key === null || !keyIsWritten) && !/error|warning|message/i.test(name);
@@ -92,7 +92,7 @@ function recordsOf(list: readonly unknown[], fail: Fail): readonly UncheckedReco
   return list as readonly UncheckedRecord[];
 }
 
-/** The cursor is in `data`. It is also accepted in the envelope, because a missed cursor would end the list too early. */
+/** In `data`, or in the envelope, because a missed cursor would end the list too early. */
 function cursorOf(body: UncheckedRecord, data: UncheckedRecord, fail: Fail): string | null {
   const cursor = (Object.hasOwn(data, 'nextCursor') ? data : body)['nextCursor'] ?? null;
   if (cursor === null || cursor === '') return null;

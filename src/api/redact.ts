@@ -20,7 +20,7 @@ export function createRedactor(token: string): Redact {
   return (text) => text.replace(known, HIDDEN).replace(/\bbearer(\s+|%20|\+)[^\s"'<>,;]+/gi, `Bearer ${HIDDEN}`);
 }
 
-/** A copy that is safe to show. It has the code or name, message, stack and cause chain; other fields of foreign errors are dropped. */
+/** Safe to show: code or name, message, stack and cause chain; other fields of foreign errors are dropped. */
 export function redactError(error: unknown, redact: Redact, depth = 0): Error {
   if (depth >= MAX_DEPTH) return new Error('a cause too deep to show');
   if (!(error instanceof Error)) {

@@ -1,4 +1,4 @@
-/** One try: sends one GET, reads the answer to its end and returns its page. Follows no redirect and does not repeat the request. */
+/** One GET, read to its end. Follows no redirect and does not repeat the request. */
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError } from '../errors.js';
 import { nameOf, type ListName, type Lists } from '../crm/lists/lists.js';
@@ -58,7 +58,7 @@ class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
-/** An answer that arrives byte by byte ends too. Uses real time even when a test stops the clock, because sockets use real time. */
+/** Ends answers that arrive byte by byte too. In real time, as sockets are, even when a test stops the clock. */
 async function withDeadline<T>(
   { timeoutMs, outer }: { timeoutMs: number; outer: AbortSignal | undefined },
   work: (signal: AbortSignal) => Promise<T>,
@@ -152,7 +152,7 @@ function noSuchList(workspace: string, list: ListName, { all }: Lists): Changefe
   });
 }
 
-/** The body of a failed answer is optional: the status is enough, and the body may be missing, endless or incomplete. */
+/** The body of a failed answer is optional: it may be missing, endless or incomplete, and the status is enough. */
 async function errorBody(reading: Promise<Buffer>): Promise<Buffer> {
   return await reading.catch(() => Buffer.alloc(0));
 }

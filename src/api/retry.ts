@@ -1,7 +1,4 @@
-/**
- * All tries of one page: which failures are tried again, how often, and after what wait. A 429 is tried again after what the server asks for,
- * otherwise 10 s, doubled with each attempt, at most 60 s. When all attempts are used, the sweep ends as incomplete and keeps its checkpoint.
- */
+/** A 429 waits as the server asks, otherwise 10 s, doubled each time, at most 60 s. In the end the checkpoint stays. */
 import { ChangefeedError } from '../errors.js';
 import type { BackoffOptions } from '../runtime/backoff.js';
 import type { Clock } from '../runtime/clock.js';

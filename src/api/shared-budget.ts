@@ -1,4 +1,4 @@
-/** The request budget of a workspace, as one process uses it. However many requests wait, one of them at a time asks for all. */
+/** The workspace's budget as one process uses it. However many requests wait, one at a time asks for all. */
 import type { ListName } from '../crm/lists/lists.js';
 import { reasonOf, sleepUntilAborted, type Clock } from '../runtime/clock.js';
 import { onAbort, OVER } from '../runtime/on-abort.js';
@@ -16,7 +16,7 @@ export interface SharedBudgetOptions {
   clock: Clock;
 }
 
-/** The window is longer than the server's by this share: requests are counted when granted, and by the server when they arrive. */
+/** The window is longer than the server's by this share: we count when granted, the server when they arrive. */
 const MARGIN = 0.01;
 /** For so many windows, a refusal says how much the other clients leave. */
 const RECENT_WINDOWS = 20;

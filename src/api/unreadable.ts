@@ -1,4 +1,4 @@
-/** Records that cannot be read are left out of their page and named. What any other record could be to blame for refuses the page as a whole. */
+/** Leaves out and names records that cannot be read. What another record could be to blame for refuses the page. */
 import type { UncheckedRecord } from '../crm/record.js';
 
 export interface UnreadableRecord {
@@ -10,7 +10,7 @@ export interface UnreadableRecord {
 /** In UTF-8, ids of this length fit the two-byte length field in the members of a page (state/membership.ts). */
 const LONGEST_ID = 16_000;
 
-/** Records of the CRM are three levels deep. Parsers of receivers stop at 64 levels (.NET), 512 (PHP) or 1,000 (Redis). */
+/** Records of the CRM have three levels. Parsers of receivers stop at 64 (.NET), 512 (PHP) or 1,000 (Redis). */
 const MOST_LEVELS = 50;
 
 /** Null for a record that can be read. */

@@ -1,6 +1,6 @@
 /**
- * Says where a list ends, and detects a walk that cannot be complete. A list ends where no cursor is named, and at an empty page that names a
- * cursor already followed; the cursor of any other empty page is followed, because rows may be filtered after paging. The real API answers an
+ * Says where a list ends: where no cursor is named, or at an empty page that names a cursor already followed. Other
+ * empty pages may have rows filtered after paging. Detects walks that cannot be complete: the real API answers an
  * expired cursor with the first page. The state is plain data, so a sweep can store it.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { ChangefeedError } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
 
-/** A sweep of so many pages takes more than 80 minutes at 10 requests per second: only a server that always names one more page has them. */
+/** More than 80 minutes at 10 requests per second: only a server that always names one more page has so many. */
 export const MOST_PAGES = 50_000;
 /** A list does not grow to three times its pages between two sweeps; a small one may gain a thousand. */
 const growthOf = (pages: number): number => 3 * pages + 1_000;
@@ -36,7 +36,7 @@ export interface KnownPage {
   firstPage: string | null;
 }
 
-/** Identifies a first page by the ids of its records, or by the text of a record without an id. Null for an empty page. */
+/** Identifies a first page by its records' ids, or the text of one without an id. Null for an empty page. */
 export function firstPageKey({ records }: Page): string | null {
   if (records.length === 0) return null;
   const hash = createHash('sha256');

@@ -1,4 +1,4 @@
-/** The wait after a failed try: what the server asks for, otherwise the rule for a used-up quota, otherwise backoff. Pure. */
+/** The wait after a failed try: what the server asks for, else the rule for a used-up quota, else backoff. Pure. */
 import type { ChangefeedError, ErrorCode } from '../errors.js';
 import { backoffMs, retryAfterMs, type BackoffOptions } from '../runtime/backoff.js';
 
@@ -10,7 +10,7 @@ const MIN_HINT_MS = 200;
 const SENTENCE_MARGIN_MS = 200;
 /** The length of the quota's window: the wait that the vendor recommends when the answer names none. */
 const QUOTA_WINDOW_MS = 10_000;
-/** Waits that the server asked for grow by up to this share, so that clients with the same hint do not return together. */
+/** Waits that the server asked for grow by up to this share: clients with one hint must not return together. */
 const JITTER_SHARE = 0.2;
 
 /** The wait that the server asked for, in ms; null when it did not. `statements`: its `reason` and `message`. */

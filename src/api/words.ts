@@ -24,7 +24,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Message and reason of a JSON body, or the title of an HTML page; otherwise empty. Redacted before it is shortened. */
+/** Message and reason of a JSON body, or the title of an HTML page. Redacted before it is shortened. */
 export function wordsOf(text: string, redact: Redact): string {
   const body = jsonOf(text);
   // `message` says what went wrong, `reason` why.

@@ -1,9 +1,9 @@
 /**
- * Who made a change, from the rows of a history. Pure. It never guesses. Rows may be missing, late or wrong, so for each changed field
- * - the latest row of this field must have the value that the record shows now, equal in meaning, and no other row since the last event may
- *   say that someone else set it;
+ * Who made a change, from the rows of a history. Pure. Rows may be missing, late or wrong, so for each changed field
+ * - its latest row must have the value that the record shows now, equal in meaning, and no other row since the last
+ *   event may say that someone else set it;
  * - it must be newer than the stored record, and no earlier event may have used it;
- * - the record must not have changed since: its own time of change must not be later than the newest row.
+ * - the record's own time of change must not be later than the newest row.
  */
 import { z } from 'zod';
 import { meaningInHistory } from '../crm/canonical.js';

@@ -1,11 +1,11 @@
-/** Some servers cut the record's own `modifiedAt` to the minute, so a value that ends in `:00.000Z` may stand for any moment of that minute. */
+/** Some servers cut `modifiedAt` to the minute, so `:00.000Z` may stand for any moment of that minute. */
 
 /** `unclear`: the times are equal, missing, or too coarse to decide. */
 export type Age = 'newer' | 'older' | 'unclear';
 
 const MINUTE_MS = 60_000;
 
-/** A time in the future comes from a clock that has been put back since. It is not recent: otherwise it would count until the clock gets there. */
+/** A future time comes from a clock that was put back since; it would count until the clock gets there. */
 export function isRecent(at: string | null, { now, withinMs }: { now: string; withinMs: number }): boolean {
   const ageMs = Date.parse(now) - Date.parse(at ?? '');
   return ageMs >= 0 && ageMs < withinMs;

@@ -1,4 +1,4 @@
-/** Turns an observed change of a record into an event. With `images: false`, events name records and carry no contents. */
+/** With `images: false`, events name records and carry no contents. */
 import type { CrmRecord, UncheckedRecord } from '../crm/record.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../events/types.js';
@@ -64,7 +64,7 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
   });
 }
 
-/** For a baseline that emits, and a snapshot. @param sequence the record's number of events so far, so that later events continue from it */
+/** For a baseline that emits, and a snapshot. @param sequence the record's number of events so far */
 export function snapshotEvent(input: SeenRecordInput, sequence: number): ChangeEvent {
   return buildRecordEvent(input, { verb: 'snapshot', ...firstAppearance(input), sequence });
 }

@@ -1,8 +1,4 @@
-/**
- * The guard on new records. With a token of another workspace or after a restored backup, nearly every record of a list is new, and each would be
- * reported as `created`. A false alarm is the smaller failure: an import that waits for a person loses nothing, but events cannot be taken back.
- * Pure.
- */
+/** With another workspace's token nearly all is new. An import can wait, but events cannot be taken back. Pure. */
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 
 export interface CreationRules {
@@ -12,7 +8,7 @@ export interface CreationRules {
   maxCount: number;
 }
 
-/** An import passes when it is smaller than the list or has at most 100 records. A small workspace that outgrows itself waits for a person. */
+/** An import passes when smaller than the list or at most 100 records. A workspace that outgrows itself waits. */
 export const DEFAULT_CREATIONS: CreationRules = { maxShare: 0.5, maxCount: 100 };
 
 /** A list is replaced when it had at least this many records and less than this share of them is seen again. */
@@ -32,7 +28,7 @@ export interface CreationCounts {
   seen: number;
   /** Those that are new, including those reported before new ones were held. */
   fresh: number;
-  /** How many of the new ones may pass: a person has accepted them, or a survey has found that they are not too many. */
+  /** New ones that may pass: a person has accepted them, or a survey has found that they are not too many. */
   allowed: number;
 }
 
@@ -49,7 +45,7 @@ export function isSuspicious(counts: CreationCounts, guard: CreationGuard): bool
   return knowsNone || (excess(counts) > rules.maxCount && excess(counts) > rules.maxShare * before);
 }
 
-/** In mid-survey: half of the records are known, so the new ones stand in front of the others. The rest of the list need not be read. */
+/** In mid-survey: half of the records are known, so the new ones come first, and the rest need not be read. */
 export function isCleared(counts: CreationCounts, guard: CreationGuard): boolean {
   return !isTooMany(counts, guard) && knownSeen(counts) >= counts.seen / 2;
 }

@@ -1,8 +1,8 @@
 /**
- * Decides what an answer of the API means for one record: did something change, and what is stored next? Pure: no I/O and no clock.
+ * Decides what an answer of the API means for one record: did something change, and what is stored? Pure: no clock.
  *
- * The stored image always follows the answer, also where rules mute the change. So a rule that is switched off later does not report what was
- * muted before. A digest of content cannot be compared under other rules; it is replaced.
+ * The stored image follows the answer also where rules mute the change, so a rule switched off later reports nothing
+ * old. A digest of content cannot be compared under other rules; it is replaced.
  */
 import type { UncheckedRecord } from '../crm/record.js';
 import { nextSequence } from '../events/epoch.js';
@@ -29,7 +29,7 @@ import {
   type StoredRecord,
 } from './stored-record.js';
 
-/** `since`: records created or changed at or after that time (ISO 8601) yield events in the first sweep; others do not. */
+/** `since`: in the first sweep, only records created or changed at or after that time (ISO 8601) yield events. */
 export type Baseline = 'quiet' | 'emit' | { since: string };
 
 export interface DetectInput extends SeenRecordInput {
@@ -103,7 +103,7 @@ function mutingRule(stored: StoredRecord, record: UncheckedRecord, rules: Rules)
   return muted === undefined ? null : (rules.mutedBy(muted.field.normalize('NFC')) ?? SCHEMA_RULE);
 }
 
-/** @param changes null: without an image, the fields are not known; the class follows from the record's own time of change */
+/** @param changes null: without an image, the record's own time of change gives the class */
 function updated(
   input: DetectInput,
   stored: StoredRecord,

@@ -1,7 +1,6 @@
-/** Reads timestamps and the fields of a todo from a record. Which fields are timestamps is part of a list's descriptor. */
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 
-/** The fields of a todo, the documented name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
+/** The documented name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
 export const TODO_FIELDS = {
   done: ['완료'],
   doneAt: ['완료 날짜', '완료일'],
@@ -32,7 +31,7 @@ export function creationTimeOf(
   return firstText(record, createdAt);
 }
 
-/** The first value under any of the names, in either Unicode form. Undefined: no field exists. Null: one exists and is empty. */
+/** Under any of the names, in either Unicode form. Undefined: no field exists. Null: one exists and is empty. */
 export function firstValue(record: Readonly<Record<string, unknown>>, fields: readonly string[]): unknown {
   let found: unknown;
   for (const name of fields.flatMap((field) => [field, field.normalize('NFD')])) {

@@ -7,8 +7,8 @@ import type { Rules } from './rules.js';
 const CONTENT = 'content-';
 
 /**
- * The key under which a record is stored. A row without an id is stored under a digest of its content, so a changed row is a new
- * row. Equal rows of one page are numbered by `occurrence`; equal content on another page counts as the same row.
+ * A row without an id is stored under a digest of its content, so a changed row is a new row. Equal rows of one page
+ * are numbered by `occurrence`; equal content on another page counts as the same row.
  * @throws ChangefeedError CF_PAGE_MALFORMED when a record of a list that must carry ids (section 2) has none
  */
 export function recordKey(

@@ -1,9 +1,9 @@
 /**
- * Which stored records an answer says nothing about, because it is older than they are. The next walk compares the record again.
+ * Which stored records are younger than an answer. The next walk compares them again.
  *
  * 1. A younger decision wins: the record was decided at or after the moment at which the answer was asked for.
- * 2. An older answer waits: its own time of change is older than the stored one, which was decided less than ten minutes ago. For a deleted record,
- *    every time that is not newer is older. After ten minutes the answer is believed: someone may have set the time back.
+ * 2. An older answer waits: its time of change is older than the stored one (for a deleted record: not newer), decided
+ *    less than ten minutes ago. After that the answer is believed: someone may have set the time back.
  */
 import type { UncheckedRecord } from '../crm/record.js';
 import { ageOf, isRecent } from './age.js';

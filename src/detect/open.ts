@@ -1,4 +1,4 @@
-/** Which records of a page are open, and how likely these are to change soon. What open means is data of the list (`open` of its descriptor). Pure. */
+/** Which records are open (`open` of the list's descriptor), and how likely these are to change soon. Pure. */
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { firstValue } from './fields.js';

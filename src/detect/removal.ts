@@ -1,17 +1,16 @@
 /**
- * How a deletion is decided. This file holds the whole decision; `sweep/guards/finish-removals.ts` reads and commits what it needs.
+ * How a deletion is decided, all of it; `sweep/guards/finish-removals.ts` reads and commits what it needs.
  *
- * 1. Only complete sweeps count: every page was read and the end of the list was seen. A sweep compares the ids per page with
- *    those of the last complete sweep. An id that was on some page before and is on none now is missing (`vanished`). Ids that
- *    only an abandoned sweep has seen (unconfirmed ids) take part as if they were one more page of the last complete sweep.
+ * 1. Only complete sweeps count: every page was read up to the end of the list. An id that was on some page of the last
+ *    complete sweep and is on none now is missing (`vanished`). Ids that only an abandoned sweep has seen (unconfirmed
+ *    ids) take part as one more page of the last complete sweep.
  * 2. Rows without an id (known by their content) are never missing: a changed row gets another key and looks removed.
- * 3. A record missing in `confirm` complete sweeps in a row, and for at least `afterMs`, is confirmed (`missingAfter`). One
- *    sighting clears it.
- * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none of them is deleted: a broken
- *    answer is likelier than a mass deletion. The removals are held until a person accepts them (`decideRemovals`). While new
- *    records of the list are held, any number of missing records is held.
- * 5. A record that we first saw less than ten seconds ago is not deleted yet: a replica may not know it (`isNewcomer`).
- * 6. A deleted record keeps its sequence and its time of change (`deletedRecord`), so that it is recognised when it reappears.
+ * 3. A record missing in `confirm` complete sweeps in a row, and for at least `afterMs`, is confirmed (`missingAfter`).
+ * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none is deleted: a broken
+ *    answer is likelier. They are held until a person accepts them (`decideRemovals`). While new records of the list
+ *    are held, any number of missing records is held.
+ * 5. A record first seen less than ten seconds ago is not deleted yet: a replica may not know it (`isNewcomer`).
+ * 6. A deleted record keeps its sequence and time of change (`deletedRecord`), to be recognised when it reappears.
  */
 import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
@@ -33,13 +32,13 @@ export interface RemovalRules {
   maxCount: number;
 }
 
-/** One sweep may read a lagging replica. A short list is swept every second: a restarting server that shows it empty would confirm itself. */
+/** One sweep may read a lagging replica. Swept every second, an empty restarting server would confirm itself. */
 export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, afterMs: 30_000, maxShare: 0.2, maxCount: 10 };
 
 /** The limits for a list whose new records are held. */
 export const HOLD_EVERY_REMOVAL: Pick<RemovalRules, 'maxShare' | 'maxCount'> = { maxShare: 0, maxCount: 0 };
 
-/** Stored in place of a deleted record's digest. It differs from every digest, so the record is compared when it reappears. */
+/** In place of a deleted record's digest: differs from every digest, so the record is compared when it reappears. */
 export const GONE = 'gone';
 
 export function isPresent(digest: string | null | undefined): boolean {
@@ -56,7 +55,7 @@ export const missingSchema = z.object({
 });
 export type Missing = z.infer<typeof missingSchema>;
 
-/** Stands in place of a page number; pages count from 1. Holds ids seen only by abandoned sweeps, whose removal must be noticed too. */
+/** In place of a page number, from 1: ids seen only by abandoned sweeps, whose removal must be noticed too. */
 export const UNCONFIRMED = 0;
 
 /** Which records stood on each page in the last complete sweep, and which stand there now where that differs. */
@@ -67,7 +66,7 @@ export interface MembershipChange {
   pages: number;
 }
 
-/** The records that stood on some page before and stand on none now. A record that moved to another page has not vanished. */
+/** On some page before and on none now. A record that moved to another page has not vanished. */
 export function vanished({ before, changed, pages }: MembershipChange): string[] {
   const isAsBefore = (page: number): boolean => page !== UNCONFIRMED && page <= pages && !changed.has(page);
   const present = new Set<string>();
@@ -82,10 +81,7 @@ export function vanished({ before, changed, pages }: MembershipChange): string[]
   return [...left];
 }
 
-/**
- * The missing records after one more complete sweep. An entry of neither this sweep nor the last complete one was counted by a sweep that was
- * abandoned before its last commit. This sweep counts in its place.
- */
+/** An entry of neither this nor the last complete sweep is from an abandoned one; this sweep counts in its place. */
 export function missingAfter(
   before: ReadonlyMap<string, Missing>,
   {

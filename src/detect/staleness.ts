@@ -1,7 +1,7 @@
 /**
- * Staleness: a list that has not changed for far longer than its usual pause. A token that lost a permission, an abandoned account and a server
- * that repeats old data all resemble a quiet list. A false warning is worse than a late one. So a list must be watched for two weekends first,
- * the longest pause counts and not the average, and the limit is five times that pause: thirteen days for a list with office hours.
+ * Staleness: a list that has not changed for far longer than its usual pause. A token that lost a permission and a
+ * server that repeats old data resemble a quiet list. A false warning is worse than a late one: two weekends are
+ * watched first, and the limit is five times the longest pause, thirteen days for a list with office hours.
  */
 import { z } from 'zod';
 
@@ -14,7 +14,7 @@ export const usualPauseSchema = z.object({
   changedAt: z.iso.datetime(),
   /** The longest pause between two of them, in ms: in the current month and in the month before. */
   pausesMs: z.tuple([z.number(), z.number()]).readonly(),
-  /** ISO 8601: start of the current month. Older pauses are forgotten, so that one long holiday does not set the limit. */
+  /** ISO 8601: start of the current month. Older pauses are forgotten, so that no long holiday sets the limit. */
   month: z.iso.datetime(),
 });
 export type UsualPause = z.infer<typeof usualPauseSchema>;

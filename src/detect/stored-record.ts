@@ -1,4 +1,4 @@
-/** What is kept about a record: its decision log, and its image, or with `images: false` a digest of its content and its own time of change. */
+/** A record's decision log, and its image, or with `images: false` its content's digest and time of change. */
 import { z } from 'zod';
 import { writtenName } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
@@ -58,7 +58,7 @@ export interface StoredRecord extends z.infer<typeof storedFacts> {
 
 const DECISIONS_KEPT = 5;
 
-/** Null where only the digest of the content differs. A digest of other rules says nothing: then the record's own time of change decides. */
+/** Null where only digests differ. A digest of other rules says nothing: the record's time of change decides. */
 export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] | null {
   if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
   if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
@@ -66,7 +66,7 @@ export function changesSince(stored: StoredRecord, record: UncheckedRecord, rule
   return modifiedAtOf(record, rules.list) === storedModifiedAt(stored, rules.list) ? [] : null;
 }
 
-/** Digest of a record's content, after the tag of the rules: under the same rules, equal contents have equal digests. */
+/** After the tag of the rules: under the same rules, equal contents have equal digests. */
 export function contentOf(record: UncheckedRecord, rules: Rules): string {
   return `${rules.tag}${shortDigest(canonicalText(record, rules))}`;
 }
@@ -91,7 +91,7 @@ export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap
   });
 }
 
-/** Where only a digest is stored, the types count as those of `record`, but for a field in which no row of the list has had a value. */
+/** Where only a digest is stored, the types of `record`, but for fields in which no row has had a value. */
 export function storedValueTypes(
   stored: StoredRecord,
   record: UncheckedRecord,

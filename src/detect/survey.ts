@@ -1,7 +1,4 @@
-/**
- * The decision about a whole list that single pages cannot make: did its schema change, and are there too many new records? It is made once, and
- * the list is walked again with the verdict. Pure.
- */
+/** Did a list's schema change, and are too many records new? Decided once, for the walk that follows. Pure. */
 import { z } from 'zod';
 import type { UncheckedRecord } from '../crm/record.js';
 import type { SchemaChange } from '../events/types.js';
@@ -183,7 +180,7 @@ function plain(moves: ReadonlyMap<string, ReadonlyMap<string, number>>): FieldMo
   return Object.fromEntries([...moves].map(([from, into]) => [from, Object.fromEntries(into)]));
 }
 
-/** The fields that move on most rows of a page in a way that the schema does not know: only the whole list can show what that means. */
+/** Fields that move on most rows of a page in a way that is new to the schema: the whole list must be asked. */
 export interface PageMoves {
   /** For each row that differs, in order. */
   moved: readonly (readonly Transition[])[];

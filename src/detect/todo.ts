@@ -60,7 +60,7 @@ function referenceOf(value: unknown): { id: string; name: string } | null {
   return typeof id === 'string' ? { id, name: typeof name === 'string' ? name : id } : null;
 }
 
-/** Ms. A date without a time of day (some servers send midnight of the workspace) lasts until the end of that day, which may have 23 hours. */
+/** Ms. A date without a time (some servers send midnight of the workspace) lasts until that day ends. */
 export function deadlineOf(record: UncheckedRecord, timeZone: string): number | null {
   const text = dueText(record);
   if (text === null) return null;

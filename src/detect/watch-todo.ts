@@ -1,7 +1,4 @@
-/**
- * The events derived from a changed todo, and the times at which it becomes due soon or overdue. Both are committed together with the record,
- * because after a crash they would otherwise disagree with its image. Pure.
- */
+/** The events derived from a changed todo and its timers, committed together with the record: they must agree. Pure. */
 import type { UncheckedRecord } from '../crm/record.js';
 import { buildEvent, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent, FieldChange, TodoVerb } from '../events/types.js';
@@ -13,7 +10,7 @@ import { deadlineOf, doneAtOf, isDone, storedTodoSide, todoSide, type TodoSide }
 export const TIMER_KINDS = ['due_soon', 'overdue'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
 
-/** When to emit an event of this kind about a todo; null: never. An open todo that is due soon later always becomes overdue later. */
+/** When to emit this event of a todo; null: never. An open todo due soon later always becomes overdue later. */
 export interface TimerChange {
   readonly kind: TimerKind;
   readonly atMs: number | null;
@@ -48,8 +45,8 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt, isChanged });
   if (before !== null && before.done === after.done && before.due === after.due)
     return { derived, timers: [], since: stored?.dueSince };
-  // No timer in the past without an event: what was due before the first sweep is not reported, and neither is what rules or a
-  // schema change mute. Otherwise a field that vanishes from all todos and returns would make all of them overdue.
+  // No timer in the past without an event: what was due before the first sweep is not reported, nor what rules or a
+  // schema change mute. Otherwise a field that vanishes and returns would make all todos overdue.
   const named = before === null ? event !== null : isChanged('due', 'done', 'doneAt');
   const quiet = detection.kind === 'baselined' || !named;
   const nowMs = Date.parse(observation.observedAt);
@@ -60,7 +57,7 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   };
 }
 
-/** While todos are not watched, timers stay, to know later what was emitted; those of a todo that changes are no longer right. */
+/** While todos are not watched, timers stay, to know what was emitted; those of a changed todo are wrong. */
 function unwatchedTimers({ stored, rules: { list } }: DetectInput): readonly TimerChange[] {
   return list.name === 'todo' && stored !== null ? NO_TIMERS : [];
 }
@@ -102,7 +99,7 @@ function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt, isChange
       data: { ...source.data, changes, derivedFrom: source.id },
     });
   if (before === null) {
-    // First seen as done: opened and completed between two sweeps. A todo that reappeared does not say what it was before.
+    // First seen as done: opened and completed between two sweeps. A reappeared todo does not say what it was.
     const isNew = source.type === 'crm.todo.created' && source.data.reappeared === undefined;
     return isNew && after.done === true ? [derived('completed', [], doneAt ?? source.time)] : [];
   }

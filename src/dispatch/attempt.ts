@@ -44,7 +44,7 @@ export interface AttemptOptions {
   once: OnceStore;
 }
 
-/** @throws what the handler throws; ChangefeedError `CF_HANDLER_TIMEOUT` when it took too long, `CF_HANDLER_FAILED` when that is no error */
+/** @throws what the handler throws; `CF_HANDLER_TIMEOUT` after too long, `CF_HANDLER_FAILED` when that is no error */
 export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
   try {
     const shaped = shape(options);

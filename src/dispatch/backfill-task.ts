@@ -19,7 +19,7 @@ const snapshotTask = z.object({
   workspace: z.string(),
   /** Lists whose images have not been read completely. */
   unread: z.array(z.string()),
-  /** The list being read, and how far. The position is valid until the Redis server restarts: its cursors are lost then. */
+  /** The list being read, and how far: valid until the Redis server restarts, which loses its cursors. */
   reading: z
     .object({ list: z.string(), from: z.object({ cursor: z.string(), server: z.string() }).nullable() })
     .nullable(),
@@ -30,7 +30,7 @@ const snapshotTask = z.object({
   until: z.string(),
   /** Records of the list that have no stored image. */
   withoutImage: z.number(),
-  /** It follows the beginning of this epoch, and each list a sweep that began after this time. Absent: it is the start of the subscription. */
+  /** After this epoch began, and for each list a sweep begun since. Absent: it starts the subscription. */
   after: z.object({ epoch: z.number(), since: z.iso.datetime() }).exactOptional(),
   /** The list whose last records were sent when the offset was `sentAt`, and whose end is to be reported. */
   ending: z.object({ list: z.string(), sentAt: z.string() }).nullable().exactOptional(),

@@ -1,9 +1,9 @@
 /**
- * Disables a subscription until it is enabled: after a failed attempt when the handler reports that delivery has become impossible, or when no
- * attempt in any process has succeeded for `disableAfter`; or by command.
+ * Disables a subscription until it is enabled: by command, when the handler reports that delivery has become
+ * impossible, or when no attempt in any process has succeeded for `disableAfter`.
  *
- * The reason is stored or removed first, then the BullMQ queue is paused or resumed. The stored reason is authoritative: if the process is killed
- * in between, or a person deletes it, `enforceDisabled` and the next start of a worker let the queue follow it.
+ * The reason is stored or removed first, then the queue is paused or resumed. The stored reason is authoritative: after
+ * a kill in between, or a deletion by hand, `enforceDisabled` and the next start of a worker let the queue follow.
  */
 import { isDisabling, partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
@@ -26,7 +26,7 @@ const SUBSCRIPTION_DISABLED =
 /** The message of an error may come from anywhere. */
 const LONGEST_REASON = 500;
 
-/** Notes a failed attempt. `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
+/** `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
 export async function noteFailure(
   error: unknown,
   workspace: string,
@@ -46,7 +46,7 @@ export async function noteFailure(
   return 'disabled';
 }
 
-/** When an attempt last succeeded; 0 when none did. Read from the queue's completed jobs, so that successes need no writes. */
+/** 0 when none succeeded. Read from the queue's completed jobs, so that successes need no writes. */
 export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
   const backend = queue.getBackend();
   const [[newest] = []] = await backend.getRanges(['completed'], 0, 0, false);
@@ -56,7 +56,7 @@ export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
 
 type Parts = Pick<BreakerContext, 'health' | 'queue'>;
 
-/** Pauses the queue of a disabled subscription and resumes that of an enabled one. Returns how the subscription is disabled. */
+/** Pauses the queue of a disabled subscription and resumes that of an enabled one. */
 async function followReason(name: string, { health, queue }: Parts): Promise<Disabled | null> {
   for (;;) {
     const { disabled } = await health.read(name);

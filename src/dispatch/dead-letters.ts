@@ -1,7 +1,4 @@
-/**
- * Dead letters: BullMQ's failed jobs. A retry first enters the event as a new delivery (in the place of the dead letter if that is held), and then
- * removes the dead letter. After a crash in between, it can be retried again, and its event is not entered twice.
- */
+/** Dead letters: BullMQ's failed jobs. A retry enters the event before it removes the letter, so a crash loses none. */
 import type { Job, Queue } from 'bullmq';
 import { compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -13,7 +10,7 @@ import type { NewEntry, RecordGate } from '../state/gate.js';
 import { jobIdsIn, type Queues, type JobData } from './queues.js';
 
 export interface DeadLetter {
-  /** The event's id, followed by `.r…` when a replay sent it. One event can be a dead letter of several subscriptions. */
+  /** The event's id, then `.r…` of a replay. One event can be a dead letter of several subscriptions. */
   id: string;
   subscription: string;
   workspace: string;
@@ -36,7 +33,7 @@ export interface DeadLetterFilter {
   ids?: readonly string[] | undefined;
   /** Event types, selected as by `on` of a subscription. @defaultValue all */
   types?: readonly string[];
-  /** A part of the message or the code of the last failure; upper and lower case are the same. @defaultValue any failure */
+  /** A part of the last failure's message or code, in any case. @defaultValue any failure */
   reason?: string | undefined;
 }
 
@@ -144,7 +141,7 @@ const KEPT_ATTEMPTS = 20;
 
 const CHUNK = 200;
 
-/** Those that exist at the first call, in chunks. One that becomes a dead letter again meanwhile has another id, and is not among them. */
+/** Those of the first call, in chunks. One that dies again meanwhile has another id, and is not among them. */
 async function* deadJobs(
   queue: Queue<JobData>,
   { ids, types, reason = '' }: DeadLetterFilter,

@@ -1,7 +1,7 @@
 /**
- * Debounce (option `settle`): a change waits at the head of its ordering group until its record has been quiet for a while; then the events
- * behind it are merged into it. The merge is stored in the group before the handler is called, so every later attempt is of the same merge.
- * The quiet time counts from when events were entered, not from when they were logged, so a backlog is merged as well.
+ * Debounce (option `settle`): a change waits at the head of its group until its record is quiet; then the events
+ * behind it are merged into it. The merge is stored before the handler is called, so every attempt has the same one.
+ * The quiet time counts from when events were entered, not logged, so a backlog is merged as well.
  */
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';

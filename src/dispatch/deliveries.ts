@@ -1,11 +1,11 @@
 /**
- * From events to deliveries and their jobs. A delivery is one event of the log, of a snapshot or of a replay on its way to one subscription. It is
- * entered into its ordering group, and gets its job when it is the head. A crash can come after each step; then both are repeated:
+ * A delivery is one event of the log, of a snapshot or of a replay on its way to one subscription. It is entered into
+ * its ordering group, and gets its job when it is the head. After a crash both steps are repeated:
  *   entered, not added   the repeat finds the event at the head and adds its job
  *   added                BullMQ knows the job, or the event has left its group: nothing happens twice
  *
- * The id of a delivery, which is the id of its BullMQ job, is the event's id, what sent it, and its number there (in the log: its log id). An
- * event that is sent twice is two deliveries, because BullMQ ignores a job whose id it knows. A retried dead letter is followed by when it died.
+ * The id of a delivery and its BullMQ job is the event's id, what sent it, and its number there (in the log: its log
+ * id), because BullMQ ignores a job whose id it knows. A retried dead letter is followed by when it died.
  *
  *   evt_1.1700000000000-0               from the log
  *   evt_1.s0123456789.7-0               from a snapshot
@@ -33,7 +33,7 @@ export function replayOf(id: string): string | undefined {
   return origin?.startsWith('r') === true ? origin : undefined;
 }
 
-/** Whether it may be entered after younger events of its record: a replay, a snapshot, or the retry of a dead letter. */
+/** May be entered after younger events of its record: a replay, a snapshot, or the retry of a dead letter. */
 export function isSentAgain(id: string): boolean {
   const [, origin, , retry] = SUFFIXES.exec(id) ?? [];
   return origin !== undefined || retry !== undefined;
@@ -45,7 +45,7 @@ export function loggedAt(id: string): string | undefined {
   return origin.startsWith('s') ? undefined : serial;
 }
 
-/** As log lines name a delivery: the event, and the delivery where it is another one than that of the event in the log. */
+/** As log lines name a delivery: the event, and the delivery where it is not the event's own in the log. */
 export function idsOf(id: string, eventId = id.replace(SUFFIXES, '')): { eventId: string; deliveryId?: string } {
   const isPlain = letterIdOf(id) === eventId && SUFFIXES.exec(id)?.[3] === undefined;
   return { eventId, ...(!isPlain && { deliveryId: id }) };
@@ -143,7 +143,7 @@ export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): P
   else await Job.createBulk(queue, jobs);
 }
 
-/** A dead letter leaves its group, and the next delivery gets its job. @returns false when another process has retried or dropped it */
+/** The next delivery of the group then gets its job. @returns false: another process has retried or dropped it */
 export async function leaveGroup(letter: Omit<Claim, 'token'>, { queue, gate }: Target): Promise<boolean> {
   const advanced = await gate.advance(queue.name, { ...letter, token: '' });
   if (advanced.outcome !== 'left') return false;

@@ -1,4 +1,4 @@
-/** Reads the logs into the queues for every subscription and workspace. Questions and commands need no `start`: queues are opened on first use. */
+/** Reads the logs into the queues. Questions and commands need no `start`: queues are opened on first use. */
 import { compareLogIds } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
@@ -30,7 +30,7 @@ export interface DispatcherOptions extends DispatchStores {
   loops: LoopBoard;
   /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
-  /** How often jobs are searched for that are gone from a queue; ms. Not shorter than the lock of a job. @defaultValue 60000 */
+  /** How often jobs gone from a queue are searched for; ms, at least a job's lock. @defaultValue 60000 */
   lostJobsMs?: number;
 }
 
@@ -51,7 +51,7 @@ export type WaitResult = { outcome: 'handled' } | { outcome: 'timeout'; unhandle
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 const CHECK_INTERVAL_MS = 50;
-/** Longer than a lock: a run whose job is gone notices it within that time; until then its record must not get another job. */
+/** Longer than a lock: a run whose job is gone notices in that time; until then its record must get no other job. */
 const LOST_JOBS_MS = 60_000;
 
 export function createDispatcher(options: DispatcherOptions) {

@@ -1,6 +1,6 @@
 /**
- * Decides whether a failed attempt is retried, and records it as JSON in BullMQ's text for stack traces: name, code, shortened message and stack
- * frames of the error and nothing else, because the rest may contain records or tokens. Pure.
+ * Whether a failed attempt is retried, and what is recorded of it in BullMQ's text for stack traces (JSON): name, code,
+ * shortened message and stack frames, nothing else, because the rest may contain records or tokens. Pure.
  */
 import { UnrecoverableError } from 'bullmq';
 import { z } from 'zod';
@@ -72,7 +72,7 @@ export class AttemptFailedError extends Error {
   }
 }
 
-/** For a dead event. BullMQ repeats the message in its stream of notices, which outlives the job, so it names the error only. */
+/** Names the error only: BullMQ repeats the message in its stream of notices, which outlives the job. */
 export function deadLetterError(failure: FailedAttempt): Error {
   const error = new UnrecoverableError(failure.code ?? failure.error);
   error.stack = JSON.stringify(failure);

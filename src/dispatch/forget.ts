@@ -1,7 +1,7 @@
 /**
- * Removes everything stored for a workspace, or for a subscription that is no longer configured. Not while a process works on it, which would
- * write removed data again. A workspace is removed in passes: its own keys, so that no process can queue more events, then jobs and ordering
- * state. A crash can come after each step; the next call continues. The last pass is the one that finds nothing.
+ * Removes all that is stored for a workspace, or a subscription no longer configured, while no process works on it. A
+ * workspace goes in passes: its own keys, so that no process queues more events, then jobs and ordering state. After a
+ * crash the next call continues. The last pass is the one that finds nothing.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError, usage } from '../errors.js';

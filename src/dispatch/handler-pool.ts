@@ -1,4 +1,4 @@
-/** All handlers of one process: one BullMQ worker per subscription. A worker interrupts a run whose job was lost to another process. */
+/** One BullMQ worker per subscription. It interrupts a run whose job was lost to another process. */
 import { Worker, type WorkerOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { partsOf } from '../handlers/errors.js';
@@ -24,19 +24,19 @@ import {
 import { createRuns, HANDLER_FAILED, type HandlingContext, type RunOptions } from './run-delivery.js';
 
 export interface WorkerTiming {
-  /** A process that does not renew its locks for this time counts as lost, and its events go to others; ms. @defaultValue 10000 */
+  /** A process that renews no lock for so long is lost, and its events go to others; ms. @defaultValue 10000 */
   lockMs: number;
   /** How often lost processes are searched for, ms. @defaultValue 3000 */
   stalledCheckMs: number;
   /**
-   * After this many processes were lost while they handled one event, it counts as the cause and becomes a dead letter. Since all events in flight
-   * in a lost process are suspects, they then run one at a time, and only what is lost while an event runs alone counts from then on.
+   * After so many processes were lost while they handled one event, it becomes a dead letter. All events in flight in a
+   * lost process are suspects: they then run one at a time, and only losses while one runs alone count from then on.
    * @defaultValue 3
    */
   mostCrashes: number;
 }
 
-/** After a crash, events in flight wait for the sum of both. A handler that blocks the event loop for seconds would lose a shorter lock. */
+/** After a crash, events in flight wait for the sum. Handlers that block for seconds would lose a shorter lock. */
 export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000, mostCrashes: 3 };
 /** Locks are renewed this often while they last, so that a process may be blocked for three quarters of the time. */
 const RENEWALS_PER_LOCK = 4;
@@ -44,7 +44,7 @@ const RENEWALS_PER_LOCK = 4;
 /** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
 
-/** BullMQ's default is 5 s: now and then its worker takes the sign that an event is to be retried, and waits this long all the same. */
+/** BullMQ's default is 5 s: now and then it takes the sign of a retry, and waits this long all the same. */
 const LOOKS_AGAIN_S = 1;
 
 /** `run-delivery` limits the stalls: BullMQ's own limit would fail the job without it leaving its ordering group. */
@@ -61,7 +61,7 @@ export interface HandlerPoolOptions extends HandlingContext {
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
   queueTelemetry?: WorkerOptions['telemetry'];
-  /** How long handlers may continue before their signal aborts, and then before stopping no longer waits for them; ms. @defaultValue 4000 */
+  /** How long handlers may go on before their signal aborts, and again before they are left; ms. @defaultValue 4000 */
   stopGraceMs?: number;
 }
 
@@ -87,7 +87,7 @@ export function createHandlerPool(options: HandlerPoolOptions) {
   };
   return {
     start: (): Promise<void> => (starting ??= start()),
-    /** Interrupted attempts do not count. @throws ChangefeedError `CF_STOP_TIMEOUT` naming the subscriptions whose handlers did not end */
+    /** Interrupted attempts do not count. @throws ChangefeedError `CF_STOP_TIMEOUT` naming who did not end */
     stop: (): Promise<void> => (stopping ??= stop()),
   };
 }
@@ -117,8 +117,7 @@ async function closeAll(
     await withinTime(closing, stopGraceMs, { clock });
   }
   const late = [...open].map(({ subscription }) => subscription.name);
-  // A handler that does not end keeps its connection open; the process must not wait for it. Nor for BullMQ, which waits for a
-  // connection that is not there while Redis is away.
+  // A handler that does not end keeps its connection open; we wait neither for it, nor for BullMQ while Redis is away.
   const abandoning = Promise.all([...open].map((worker) => worker.abandon().catch(() => undefined)));
   await withinTime(abandoning, stopGraceMs, { clock });
   for (const { subscription } of workers) await closeHandler(subscription, options.logger);
@@ -217,7 +216,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
 /** With a shorter window, the waiting costs more time than the sending. */
 const LEAST_WINDOW_MS = 50;
 
-/** BullMQ counts in Redis, for all workers of the queue together. The windows are short, so that calls are spread evenly. */
+/** BullMQ counts in Redis, for all workers of the queue. The windows are short, so that calls are spread evenly. */
 function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
   if (rate === undefined) return {};
   const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
@@ -225,5 +224,5 @@ function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
   return { limiter: { max, duration: Math.ceil(max * intervalMs) } };
 }
 
-/** The wait after a failure outside the handler, such as a lost connection to Redis. Short, because the event is not the cause. */
+/** After a failure outside the handler, such as a lost connection. Short, because the event is not the cause. */
 const DEFAULT_RETRY_MS = 1_000;

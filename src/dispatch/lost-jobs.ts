@@ -1,8 +1,8 @@
 /**
- * Adds the jobs of heads again that BullMQ will not run: a person removed jobs by hand, or Redis went back to an earlier state. Without its job a
- * head never runs, and every later event of its record waits behind it. A head has no job for a moment while it is being added, and a run may
- * continue until it notices that its lock is lost. So a head counts as lost only when two comparisons in a row, further apart than a lock lasts,
- * find it without a job. A run asks first whether its delivery is still the head, so a job too many does no harm.
+ * Adds jobs again that a person removed or Redis forgot: without its job a head never runs, and later events of its
+ * record wait behind it. A head has no job for a moment while it is added, and a run may continue until it notices a
+ * lost lock, so only two comparisons in a row, further apart than a lock lasts, count. A run asks first whether its
+ * delivery is still the head, so a job too many does no harm.
  */
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
@@ -36,7 +36,7 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
     await addJobs(queue, [{ workspace, group, entry: whole }]);
     return true;
   };
-  /** Removes the rest of an old job, unless another process added it since the heads were read. @returns whether a job can be added */
+  /** Removes an old job's rest, unless another process added it since. @returns whether a job can be added */
   const makeRoom = async (claim: Claim, queue: Queue<JobData>): Promise<boolean> => {
     const job = await queue.getJob(claim.id);
     if (job === undefined) return true;
@@ -46,7 +46,7 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
     // A locked one has a run that has not ended.
     return (await queue.remove(claim.id)) === 1;
   };
-  /** No list contains the entry of a delivery without an order. An event that is no longer in the log is reported by its run. */
+  /** A delivery without an order is in no list. An event that is no longer in the log is reported by its run. */
   const unordered = async (entry: GroupEntry, { name }: Queue): Promise<GroupEntry> => {
     const kind = (await gate.stored(name, entry.id)) === null ? 'logged' : 'stored';
     return { ...entry, kind, logId: loggedAt(entry.id) ?? entry.logId };

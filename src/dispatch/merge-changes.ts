@@ -2,7 +2,7 @@
  * Merges the changes of one record into one event, for subscriptions with debounce. Pure.
  *
  *   created, updated …          created, with the last image
- *   updated, updated …          updated, from the first `before` to the last `after`; fields with their first value again are left out
+ *   updated, updated …          updated, from the first `before` to the last `after`, without fields as at first
  *   anything, then deleted      deleted; events after it belong to the next merge
  *   derived and schema events   are not merged: they describe a moment, not a state
  */
@@ -68,7 +68,7 @@ function fold(members: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: C
       ...data,
       ...(actor !== undefined && members.every((one) => isSameActor(one.data.actor, actor)) && { actor }),
       ...(first.data.reappeared && !isDeleted && { reappeared: true }),
-      // A deletion shows the state before all changes. If the record was created in the same merge, it shows the last image.
+      // The state before all changes; if the record was created in the same merge, the last image.
       before: isDeleted ? (first.data.before ?? last.data.before) : first.data.before,
       changes,
       class: members.some(({ data }) => data.class === 'edited') ? 'edited' : 'refreshed',
@@ -89,8 +89,7 @@ function foldChanges(
   const haveImages = members.every(({ data }) => data.before !== null);
   const rules = comparisonOf(last) ?? usualComparison(last);
   if (rules === undefined || before === null || after === null || !haveImages) return namedChanges(members);
-  // The fields that events name, not the fields that today's rules compare: a named field stays, and a field that only a schema
-  // change moved does not appear.
+  // As the events name them, not today's rules: a named field stays, one that only a schema change moved is absent.
   const named = namedFields(members, rules);
   const compared = { ...rules, compares: (field: string) => named.has(field) };
   return diffRecords(before, after, compared);
@@ -112,7 +111,7 @@ function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
   return [...folded.values()].toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
-/** The canonical names of the fields that events name, each as its own images spell it. Where one spelling is two fields, those that the rules compare. */
+/** Canonical names, each as its images spell it. Where one spelling is two fields, those that the rules compare. */
 function namedFields(members: readonly ChangeEvent[], rules: Comparison): ReadonlySet<string> {
   const everything = { ...rules, compares: () => true };
   const named = members.flatMap(({ data: { before, after, changes } }) => {

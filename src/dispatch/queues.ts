@@ -1,4 +1,3 @@
-/** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share, and how queues are opened. */
 import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
 import { messageOf, usage } from '../errors.js';
 import type { FailedAttempt } from './failure.js';
@@ -7,7 +6,7 @@ import type { Redis } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
 import type { GroupEntry, HeadJob, StoredEvent } from '../state/gate.js';
 
-/** For BullMQ or a blocking read: `maxRetriesPerRequest: null` lets a blocked command survive a restart of Redis. The caller closes it. */
+/** For BullMQ or a blocking read: `maxRetriesPerRequest: null` survives a restart of Redis. The caller closes it. */
 export type Connect = () => Redis;
 
 export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
@@ -27,7 +26,7 @@ export interface DeadLetterRetention {
   count: number | null;
 }
 
-/** With `order: 'none'`, more than the events of a batch: BullMQ refuses the ids of stored jobs, so that a batch repeated after a crash is known. */
+/** With `order: 'none'`, more than a batch: BullMQ refuses ids of stored jobs, so a repeated batch is known. */
 const KEPT_COMPLETED = 2_000;
 const EVENT_STREAM_LENGTH = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * Reads the logs into the queues: one reader per subscription and workspace, each in its own loop. A crash can come after each step; then all are
- * repeated from the old offset, and `enqueue` recognises what was done. A slow subscription stops reading when it has too many pending events.
+ * Reads the logs into the queues, one loop per subscription and workspace. After a crash steps are repeated from the
+ * old offset, and `enqueue` recognises what was done. A slow subscription stops when too many events are pending.
  */
 import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../events/log-id.js';
 import { isForgetting } from '../events/notices.js';
@@ -39,7 +39,7 @@ export interface ReadersOptions extends DispatchStores {
   signal: AbortSignal;
 }
 
-/** Resolves when each reader has tried once to begin; one that failed tries again in its own loop. @returns resolves when all have ended */
+/** Resolves when each reader has tried to begin; a failed one tries again. @returns resolves when all have ended */
 export async function startReaders({ subscriptions, workspaces, ...options }: ReadersOptions) {
   const { signal, watch, loops, logger: log, clock } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
@@ -147,7 +147,7 @@ class SubscriptionReader {
     return tasks;
   }
 
-  /** Whether all dispatchers have found the tasks: one that has not would read the log beyond what a snapshot contains. */
+  /** All dispatchers: one that has not found the tasks would read the log beyond what a snapshot contains. */
   #areTasksKnown(): boolean {
     const sinceMs = this.#tasksSinceMs;
     return sinceMs !== null && this.#options.clock.now() - sinceMs > TASKS_INTERVAL_MS;
@@ -182,7 +182,7 @@ class SubscriptionReader {
     await offsets.begin(workspace, subscription.name, first);
   }
 
-  /** The end of the log when the configuration was read. By the clock of Redis, which gives the entries their ids; of ours only a difference counts. */
+  /** The end of the log when the configuration was read, by the clock of Redis; of ours only a difference counts. */
   async #endWhenRead(): Promise<string> {
     const { workspace, log, clock, configReadAtMs } = this.#options;
     const end = await log.tail(workspace);

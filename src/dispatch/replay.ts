@@ -1,7 +1,4 @@
-/**
- * A replay sends a range of the log to one subscription again, as deliveries of their own at the end of their ordering groups. It is stored as a
- * task first, and sent by the process that asked for it and by all dispatchers, so it ends whichever of them is killed.
- */
+/** Sends a range of the log to one subscription again. A stored task, so it ends whichever process is killed. */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import type { ChangefeedError } from '../errors.js';
@@ -135,7 +132,7 @@ async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<Rep
   return next;
 }
 
-/** The events to send next, and the task when they are sent. A batch is the last when nothing follows it: the log may return fewer events than asked for. */
+/** The events to send next, and the task after them. The last batch has nothing after it: the log may return few. */
 async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);

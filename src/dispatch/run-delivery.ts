@@ -1,9 +1,9 @@
 /**
- * One run of one delivery, from the moment BullMQ hands over the job until BullMQ gets the result. docs/fan-out.md shows the state machine.
+ * One run of one delivery, from BullMQ's job until BullMQ gets the result. docs/fan-out.md shows the state machine.
  *
- *   standing ──not the head──> it has left before (a repeat after a crash): add the job of the present head, and only report the result
+ *   standing ──not the head──> it has left (a repeat after a crash): add the present head's job, report the result
  *    │
- *   head ──debounce──> back into the delayed set until the record is quiet; then followers are merged into it (debounce.ts)
+ *   head ──debounce──> delayed until the record is quiet; then followers are merged into it (debounce.ts)
  *    │
  *    handler
  *    │ └──────fails──> subscription disabled? back to the front of the paused queue (circuit-breaker.ts)
@@ -11,8 +11,7 @@
  *    │                    └──────dead──> write the death on the job, leave the group (or hold it), become a dead letter
  *    advance: leave the group, add the job of the next head, complete
  *
- * The event leaves its group before BullMQ gets the result. In the other order, a kill in between would leave the group waiting for a job that no
- * longer exists.
+ * The event leaves its group first: a kill after the result would leave the group waiting for a job that is gone.
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -36,7 +35,7 @@ import type { HealthStore } from '../state/health.js';
 import type { OnceStore } from '../state/once.js';
 import type { QueueHandle, JobData } from './queues.js';
 
-/** The progress of a job, written when an attempt begins as the only suspect. In its data, a process that lost the job could overwrite a death. */
+/** A job's progress, written as the only suspect begins. In its data, a process that lost it could undo a death. */
 interface Alone {
   attempt: number;
   /** BullMQ's count of lost processes at that time. */
@@ -45,7 +44,7 @@ interface Alone {
   crashes: number;
 }
 
-/** How soon a suspect asks again whether another one runs. It waits in BullMQ: in the process, it would be in flight at the next crash. */
+/** How soon a suspect asks again whether another runs. In BullMQ: here it would be in flight at the next crash. */
 const SUSPECT_WAIT_MS = 200;
 
 export interface HandlingContext {
@@ -56,7 +55,7 @@ export interface HandlingContext {
   logger: Log;
   clock: Clock;
   unfinished: Unfinished;
-  /** How detection compares the records of a list; debounce uses it. @defaultValue the comparison of a list without options */
+  /** How detection compares the records of a list, for debounce. @defaultValue of a list without options */
   comparisonOf?: ComparisonOf | undefined;
 }
 
@@ -159,7 +158,7 @@ async function runDelivery(given: GivenRun, context: RunContext): Promise<void> 
   if (settled !== null) await handle(settled, context);
 }
 
-/** Null where the event is gone: it was dropped from the log while the subscription was disabled, or the log was lost. */
+/** Null: dropped from the log while the subscription was disabled, or the log was lost. */
 async function load(
   { id, logId, kind }: Pick<GroupEntry, 'id' | 'logId' | 'kind'>,
   { workspace }: Claim,
@@ -176,7 +175,7 @@ async function loadAll(entries: readonly GroupEntry[], claim: Claim, context: Ru
   return all.slice(0, end === -1 ? all.length : end).filter((one) => one !== null);
 }
 
-/** Null: the delivery has left its group. Its changes cancel each other out, or the subscription does not select the merged event. */
+/** Null: it has left its group. Its changes cancel out, or the subscription does not select the merged event. */
 async function settle(run: Run, context: RunContext): Promise<Run | null> {
   const { claim, delivery, attempt } = run;
   const { settle: settling } = context.subscription;
@@ -240,8 +239,8 @@ async function noteAlone(run: Run, context: RunContext): Promise<void> {
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
   const { job, claim, interrupt, attempt, delivery } = run;
-  // A process that was suspended since its run began may have lost the event, and other events of the record may have run.
-  // There must be no `await` between the last check of the lock and the handler.
+  // A process that was suspended may have lost the event, and others of the record may have run. There must be no
+  // `await` between the last check of the lock and the handler.
   let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
   while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
   try {
@@ -294,7 +293,7 @@ async function requeue({ job, token }: Run): Promise<never> {
   throw new WaitingError();
 }
 
-/** The death is written on the job first: if the process is killed after it, the job becomes a dead letter without another attempt. */
+/** The death first: after a kill, the job becomes a dead letter without another attempt. */
 async function bury(run: Run, context: RunContext, failure: FailedAttempt): Promise<never> {
   const { job, claim, delivery } = run;
   // Only the process that still holds the lock may write on the job.

@@ -1,4 +1,4 @@
-/** One workspace's log as all subscriptions of a dispatcher read it: one blocking read for all, and one read for the same batch at the same time. */
+/** A workspace's log for all of a dispatcher's subscriptions: one blocking read, and one read per batch at a time. */
 import { compareLogIds } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
@@ -47,7 +47,7 @@ export function shareLog({ workspace, log, logger, clock, watch, loops }: Shared
       // Kept only while it is read: a later reader may find more at the end of the log.
       return await own.finally(() => reads.delete(key));
     },
-    /** Resolves when there are events after `after`, when the time is up (by default a few seconds), or when aborted. */
+    /** Resolves when there are events after `after`, the time is up (default: a few seconds), or when aborted. */
     async waitAfter(after: string, signal: AbortSignal, atMostMs = LONGEST_SLEEP_MS): Promise<void> {
       if ((end !== undefined && compareLogIds(end, after) > 0) || signal.aborted) return;
       await clock.sleep(atMostMs, AbortSignal.any([signal, grown.signal])).catch(() => undefined);

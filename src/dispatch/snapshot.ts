@@ -1,25 +1,25 @@
 /**
- * The current state of every record, in order with the changes: at the start of a subscription with `start: 'snapshot'`, and after Redis went back
- * to an earlier state for one with `afterRewind: 'snapshot'` (or when a person asks for it). At the start, first the current state, then the changes:
+ * The state of every record, in order with the changes: at the start of a subscription with `start: 'snapshot'`,
+ * and after Redis went back for one with `afterRewind: 'snapshot'` (or on command). At the start:
  *
  *   begin   The task is stored, then the offset: from then on the log keeps new events for the subscription.
- *   scan    The images of a list are read in steps and staged, each step together with the end of the log at that moment.
- *           Only the first read of each record counts, and the end of the log at that read is stored (`imagesReadAt`).
+ *   scan    The images of a list are read in steps and staged, each with the end of the log at that moment.
+ *           Only the first read of each record counts, and the end of the log then is stored (`imagesReadAt`).
  *   send    The staged events are entered and queued. Only then is the next step read.
- *   follow  The log is read from the offset on. Events of a record that were logged before its image was read are in the
- *           image and are skipped; all others are delivered. After the end of the last scan, no lookup is needed.
+ *   follow  The log is read from the offset on. Events of a record from before its image was read are skipped.
+ *           After the end of the last scan, no lookup is needed.
  *
- * A list without a complete baseline is read once it has one. Until then its logged events are skipped, because its images
- * will contain them. Every step can be repeated after a crash and run in several dispatchers at once: the task changes by
- * compare-and-set, a record is staged once, and an event is entered once.
+ * A list without a complete baseline is read once it has one; until then its logged events are skipped. Every step can
+ * be repeated after a crash and run in several dispatchers at once: the task changes by compare-and-set, a record is
+ * staged once, and an event is entered once.
  *
  * After Redis went back, the subscription has begun long ago, and no change is skipped:
  *
- *   begin   The task is stored before the offset moves behind the event that reports it. Other dispatchers find it before the first step is taken.
- *   scan    As above, of lists that were swept since. Their images have a sequence above all that Redis may have forgotten.
- *   send    The log is read up to the end that the step was read with, and no further; then the staged events are entered.
- *   end     When everything of the list is handled or dead, `changefeed.snapshot.complete` is entered: what the receiver has with a lower
- *           sequence is not in the list. Not where images are missing: then nothing follows from a record that was not shown.
+ *   begin   The task is stored before the offset moves behind the event that reports it, so all dispatchers find it.
+ *   scan    As above, of lists swept since. Their images have a sequence above all that Redis may have forgotten.
+ *   send    The log is read up to the end that the step was read with; then the staged events are entered.
+ *   end     When all of the list is handled or dead, `changefeed.snapshot.complete` is entered: what the receiver has
+ *           with a lower sequence is not in the list. Not where images are missing: that would prove nothing.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
@@ -66,12 +66,12 @@ export class Snapshot {
     return snapshotIn(await backfills.tasks(subscription.name), workspace);
   }
 
-  /** Before the subscription gets its offset: a crash in between would lose the snapshot. @param outdated a task of an earlier life of it */
+  /** Before the offset is stored: a crash in between would lose the snapshot. @param outdated of an earlier life */
   async begin(outdated: StoredSnapshot | undefined): Promise<void> {
     await this.#begin(outdated, { id: `s${randomBytes(5).toString('hex')}` });
   }
 
-  /** Called before the offset moves behind this event, which reports that Redis forgot something. Once per event, however often it is called. */
+  /** Before the offset moves behind this event, which reports that Redis forgot something. Once per event. */
   async beginAfter({ id: eventId, data }: ChangeEvent): Promise<void> {
     const stored = await this.stored();
     const id = `s${eventId.slice(4, 14)}`;
@@ -121,10 +121,7 @@ export class Snapshot {
     return (snapshotIn(tasks, this.#options.workspace)?.task.ending ?? null) !== null;
   }
 
-  /**
-   * The events of a batch that may be sent, and the offset after them; null when the log must wait. The task is read after the batch: lists that
-   * are still to be scanned then are scanned later than the batch was read.
-   */
+  /** What may be sent; null: the log must wait. The task is read after the batch: later scans see later states. */
   async sendable(batch: readonly LoggedEvent[], offset: string): Promise<Sendable | null> {
     const stored = await this.stored();
     const to = batch.at(-1)?.logId ?? offset;
@@ -206,7 +203,7 @@ export class Snapshot {
     await backfills.step(subscription.name, stored, { to, staged: 'sent' });
   }
 
-  /** False while events that were sent before are neither handled nor dead: the receiver might take records for gone that it does not have yet. */
+  /** False while sent events are neither handled nor dead: the receiver would take their records for gone. */
   async #end(
     stored: StoredSnapshot,
     { list, sentAt }: NonNullable<SnapshotTask['ending']>,
@@ -225,7 +222,7 @@ export class Snapshot {
     return true;
   }
 
-  /** Once the log has been read beyond the last scan. A dispatcher with a batch from before then enters none of it: the offset has moved. */
+  /** Once the log is read beyond the last scan. Dispatchers with older batches enter nothing: the offset has moved. */
   async #forget(stored: StoredSnapshot, offset: string): Promise<void> {
     const { workspace, subscription, backfills } = this.#options;
     const { unread, until } = stored.task;

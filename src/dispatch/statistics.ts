@@ -1,6 +1,6 @@
 /**
- * What `status` shows of a subscription. Its events stand still when they wait although nothing keeps them back. Only the oldest unhandled event
- * of each workspace is asked about, and not while it waits for its own time, or the subscription handles others: a long queue is lag.
+ * Events stand still when they wait although nothing keeps them back. Only the oldest unhandled event of a workspace is
+ * asked about, not while it waits for its own time, or others are handled: a long queue is lag.
  */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -16,7 +16,7 @@ import type { BackfillStore } from '../state/backfills.js';
 import type { EventLog } from '../state/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
 
-/** Longer than a deployment and the wait for the lock of a process that was killed. Shorter, and a slow start would be a problem. */
+/** Longer than a deployment and the wait for a killed process's lock: a slow start is no problem. */
 export const STALLED_MS = 300_000;
 
 interface StatisticsOptions extends DispatchStores {
@@ -48,7 +48,7 @@ export async function describeSubscription(
   }
 }
 
-/** A few events that cannot be handled need a person some time. So many in so short a time mean that deliveries are lost until one acts. */
+/** So many in so short a time mean that deliveries are lost until a person acts. */
 const MANY_DEAD = 10;
 const MANY_WITHIN_MS = 600_000;
 
@@ -188,7 +188,7 @@ async function waitsSince({ id, atMs }: Oldest, options: StalledOptions): Promis
     const sinceMs = Math.max(job?.timestamp ?? 0, job?.processedOn ?? 0, succeededMs);
     return isLong(sinceMs) ? sinceMs : null;
   }
-  // It has no job. It is behind a dead letter that is held on purpose, or behind a younger event of its record, which may wait for its own time.
+  // No job: behind a dead letter held on purpose, or a younger event of its record, which may wait for its own time.
   const isBehind = (subscription.whenDead === 'hold' && dead > 0) || (isSentAgain(id) && planned > 0);
   return isBehind ? null : loggedMs;
 }

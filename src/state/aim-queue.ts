@@ -1,4 +1,4 @@
-/** The queue of named records: a sorted set per list of what named a record and its id, by the time at which it was named. */
+/** A sorted set per list: `<what named it> <id>` by when it was named. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { WorkspaceRedis } from './keys.js';
 

@@ -1,4 +1,4 @@
-/** Backfills of a subscription (snapshots and replays): one hash of tasks, and the events of a snapshot that are being sent. */
+/** Backfills (snapshots and replays): one hash of tasks, and the events of a snapshot that are being sent. */
 import { backfillTask, type BackfillTask } from '../dispatch/backfill-task.js';
 import { describe } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -10,7 +10,7 @@ import { readJson } from './stored.js';
 
 const stepScript = loadScript('backfill-step');
 
-/** A task as it was read. Tasks change by compare-and-set: of two processes at the same task, one succeeds and the other reads it again. */
+/** A task as read. By compare-and-set: of two processes at a task, one succeeds and the other reads it again. */
 export interface StoredTask<Task = BackfillTask> {
   name: string;
   text: string;
@@ -19,7 +19,7 @@ export interface StoredTask<Task = BackfillTask> {
 
 interface TaskStep {
   to: BackfillTask | null;
-  /** A chunk staged in the same step (`event` null: nothing is to be sent), or deleted because it was `sent`. `discarded`: of an earlier snapshot. */
+  /** Staged in this step (`event` null: nothing is sent), or deleted once `sent`; `discarded`: of an earlier one. */
   staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
 }
 

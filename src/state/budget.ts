@@ -34,7 +34,7 @@ function answerOf([word, first = '', second = '', third = '']: readonly string[]
   return { outcome: 'other refusal', refusal: { id: first, level: Number(second), agoMs: Number(third) } };
 }
 
-/** What the status shows of a budget: the last 429, how long requests are paused after it, and the used share of the last window. */
+/** The last 429, how long requests are paused after it, and the used share of the last window. */
 export async function readBudgetUse(
   { redis, keys, workspace }: WorkspaceRedis,
   { requests, perSeconds }: BudgetLimits,

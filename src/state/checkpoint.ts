@@ -1,4 +1,4 @@
-/** The checkpoint of a sweep and the summary of the last complete one: JSON with a format version, checked when it is read. */
+/** JSON with a format version, checked when read. */
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { checkpointSchema, summarySchema, type Checkpoint, type SweepSummary } from '../sweep/store.js';

@@ -1,4 +1,4 @@
-/** What a step of a walk or a shortcut writes, as the arguments of one script: all of it or nothing (lua/commit.lua). */
+/** What a step writes, as the arguments of one script: all of it or nothing (lua/commit.lua). */
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
@@ -44,7 +44,7 @@ export interface CommitOptions {
 
 type Committed = CommitResult | { outcome: 'back' | 'elsewhere' };
 
-/** @returns `back`: Redis went back to before a stored step. `elsewhere`: no epoch has begun on this server yet. In both cases nothing was written. */
+/** @returns `back`: Redis forgot a stored step; `elsewhere`: no epoch here yet. Either way nothing was written. */
 export async function commit(
   scope: WorkspaceRedis,
   list: ListName,
@@ -137,7 +137,7 @@ function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
   return [WALK_MEMBERS, 'set', page, packKeys(keys)];
 }
 
-/** With other members the page waits until the sweep is complete: if it is abandoned, the stored members stay, and a skipped page must have them. */
+/** With other members it waits for a complete sweep: in an abandoned one the stored members stay, as a skip needs. */
 function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
   const forget: FieldChange = [PAGES, 'forget', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.

@@ -1,4 +1,4 @@
-/** What new rows of histories say about records, for as long as a walk may take to find the change. Bounded: the last rows of the last records. */
+/** What new rows of histories say about records until a walk finds the change. Bounded in rows and records. */
 import type { ListName } from '../crm/lists/lists.js';
 import { creditSchema, type Credit, type CreditedRecord } from '../detect/actor.js';
 import type { WorkspaceRedis } from './keys.js';

@@ -1,4 +1,4 @@
-/** Reads a workspace's event log: a Redis stream whose entries have the field `event`, the event's JSON. Readers ignore other fields. */
+/** The event log: a Redis stream with the field `event`, JSON. Readers ignore other fields. */
 import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
@@ -15,7 +15,7 @@ const CHUNK = 500;
 const MOST_KEPT = 6_000;
 /** Characters of all events kept: a list may have memos of 1 MB. */
 const MOST_KEPT_LENGTH = 32_000_000;
-/** Events that one command reads, and the characters after which a read ends: a batch of large events must not fill the memory. */
+/** Per command, and the characters after which a read ends: large events must not fill the memory. */
 const READ_AT_ONCE = 50;
 const MOST_READ_LENGTH = 8_000_000;
 
@@ -54,7 +54,7 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
     });
   });
   return {
-    /** Events after `after` (exclusive; '0' is before all), oldest first, at most `count`. Fewer where they are large; none only at the end. */
+    /** After `after` (exclusive; '0': all), oldest first, at most `count`: fewer if large, none only at the end. */
     async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
       forgetEarlier(workspace);
       const log = keys.log(workspace);
@@ -82,7 +82,7 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
       return newest?.[0] ?? BEFORE_ALL;
     },
-    /** An offset that a subscription has stored and that lies above the end of the log begins an epoch: the log has lost its end. */
+    /** A stored offset above the end of the log begins an epoch: the log has lost its end. */
     checkOffset: async (workspace: string, offset: string) => await guard?.checkOffset(workspace, offset),
     /** The time of the server, which gives the entries of the log their ids; ms. */
     async serverMs(): Promise<number> {
@@ -137,7 +137,7 @@ function createWaits(keys: Keys, connect: () => Redis) {
   };
 }
 
-/** What was read last, as text: each handler gets a copy of its own. Nothing is kept until the process has asked for an event: it may handle none. */
+/** As text, so each handler gets its own copy. Empty until the process asks for an event: it may handle none. */
 function createEventCache() {
   const kept = new Map<string, StreamEntry>();
   let length = 0;

@@ -1,15 +1,15 @@
 /**
- * The record gate in Redis: keeps the events of one record in order within a subscription. An ordering group is a list of entries, one per
+ * Keeps the events of one record in order within a subscription. An ordering group is a list of entries, one per
  * delivery, in the order of the log. Only the first, the head, has a BullMQ job, so nothing else of the record can run.
  *
- *   enter     deliveries are appended, once; those that are heads get a job (lua/group-enter.lua)
+ *   enter     deliveries are appended, once; heads get a job (lua/group-enter.lua)
  *   standing  a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
  *   advance   the head is handled or dead: it leaves, and the next head gets a job
  *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
  *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
  *
- * All but `standing` are refused unless the run holds BullMQ's lock of its job: a process that was suspended cannot let the next event start. A
- * job that is lost in a crash between two steps is added again by the repetition. docs/fan-out.md goes through each crash.
+ * All but `standing` need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
+ * lost in a crash between two steps is added by the repetition. docs/fan-out.md goes through each crash.
  */
 import { z } from 'zod';
 import { describe } from '../errors.js';
@@ -36,7 +36,7 @@ export interface GroupEntry {
   id: string;
   logId: string;
   atMs: number;
-  /** `stored`: its event is stored with the group, not in the log. `decided`: stored, and no longer merged with others (debounce). */
+  /** `stored`: with the group, not in the log. `decided`: stored, and no longer merged (debounce). */
   kind: 'logged' | 'stored' | 'decided';
   type: string;
 }
@@ -63,8 +63,8 @@ export interface SourceBatch {
   /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
   source: string;
   /**
-   * Where the batch was read: the offset in the log, or the task of a backfill. If another is stored now, nothing is entered: another dispatcher
-   * has gone on, or Redis has gone back, and what it has forgotten must be read again first. Null: the batch depends on nothing.
+   * The offset in the log, or the task of a backfill. If another is stored now (a dispatcher went on, or Redis back),
+   * nothing is entered. Null: the batch depends on nothing.
    */
   readAt: { offset: string } | StoredTask | null;
   entries: readonly NewEntry[];
@@ -74,7 +74,7 @@ export interface Claim {
   workspace: string;
   group: string | null;
   id: string;
-  /** The token of BullMQ's lock on the job: it proves that this run still holds the job. Empty for a dead letter, which has no run. */
+  /** BullMQ's lock token: proves that this run still holds the job. Empty for a dead letter, which has no run. */
   token: string;
 }
 
@@ -91,7 +91,7 @@ export interface HeadJob {
   entry: GroupEntry;
 }
 
-/** A delivery that must have a job. Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
+/** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
 export interface MustHaveJob extends HeadJob {
   /** It is a dead letter, which keeps its failed job. */
   held: boolean;
@@ -128,9 +128,9 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     throw unexpectedAnswer(advanceScript, describe(word));
   };
   return {
-    /** `heads`: for each entry, whether it is the head of its group, so that its job must be added; empty: `readAt` was outdated. */
+    /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
-    /** The first entries of the group, at most `count`, if this delivery is its head. The script refuses everything else. */
+    /** At most `count` first entries of the group, if this delivery is its head; otherwise refused. */
     standing: (subscription: string, claim: Claim, count = 1) =>
       ask(subscription, { claim, verb: 'standing', count }, 'head') as Promise<Standing>,
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
@@ -147,14 +147,14 @@ export function createRecordGate(redis: Redis, keys: Keys) {
       return ask(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
     },
     stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
-    /** `oldest` is the log id of the oldest delivery that is neither handled nor dead, or just before it; `oldestMs` when it was logged. */
+    /** `oldest`: log id, or just before it, of the oldest that is neither handled nor dead; `oldestMs`: logged at. */
     async pending(subscription: string, workspace: string) {
       const key = keys.pending(subscription, workspace);
       const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
       if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
       return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
     },
-    /** Every delivery that must have a job. Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis. */
+    /** Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis. */
     heads: (subscription: string, workspaces: readonly string[]) => readHeads(scope, subscription, workspaces),
   };
 }

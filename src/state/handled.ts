@@ -1,4 +1,4 @@
-/** How much the subscriptions have handled lately, from BullMQ's completed jobs, which it keeps in the order of their end. */
+/** From BullMQ's completed jobs, which it keeps in the order of their end. */
 import type { Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 

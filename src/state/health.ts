@@ -20,7 +20,7 @@ export type Disabled = NonNullable<SubscriptionStatus['disabled']>;
 type LastError = NonNullable<SubscriptionStatus['lastError']>;
 
 interface Health {
-  /** The first failure since the last recorded success, ms. Successes are not recorded here: the caller compares with the last one. */
+  /** Since the last recorded success, ms. Here none is recorded: the caller compares with the last one. */
   failingSinceMs: number | null;
   /** Failed attempts since then, and the message of the last one. */
   failures: number;

@@ -25,11 +25,11 @@ export class Keys {
 
   // Per workspace.
 
-  /** string (JSON): id of this state, since when it exists, when an earlier one was lost; its epoch, and when Redis went back to it. */
+  /** string (JSON): id of this state, since when, when an earlier one was lost; epoch, and when Redis went back. */
   state = (workspace: string): string => this.#workspace(workspace, 'state');
   /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');
-  /** hash subscription → ms: the subscriptions that read the log, and since when no dispatcher has had it in its configuration; `0`: one has. */
+  /** hash subscription → ms: since when no dispatcher has this reader of the log configured; `0`: one has. */
   readers = (workspace: string): string => this.#workspace(workspace, 'readers');
   /**
    * hash with TTL, which is the clock of the request budget: `ends` is the time at which it expires.
@@ -48,7 +48,7 @@ export class Keys {
   credits = (workspace: string): string => this.#workspace(workspace, 'credits');
   /** sorted set with TTL, score ms of the last row: the fields of `credits`. */
   credited = (workspace: string): string => this.#workspace(workspace, 'credited');
-  /** hash: `open <problem>` → ms when it was last seen, `facts <problem>` (JSON); `count <subject>` → notices published about the subject. */
+  /** hash: `open <problem>` → ms last seen, `facts <problem>` (JSON); `count <subject>` → notices published. */
   notices = (workspace: string): string => this.#workspace(workspace, 'notices');
 
   // Per list of a workspace.
@@ -88,12 +88,12 @@ export class Keys {
   /** hash page → how the page is recognised, as in `pages`. */
   walkPages = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-pages:${list}`);
 
-  /** sorted set with TTL, score ms of naming: `<what named it> <id>` of records that events or hints name, to be fetched out of turn. */
+  /** sorted set with TTL, score ms of naming: `<what named it> <id>` of records to be fetched out of turn. */
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
   /** hash packed record key → packed stored record, a version byte first (packing.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
 
-  /** hash bucket → digests of row keys, 8 bytes each (rows.ts): what is kept of a list whose rows are only recognised. */
+  /** hash bucket → digests of row keys, 8 bytes each (rows.ts), of a list whose rows are only recognised. */
   rows = (workspace: string, list: ListName): string => this.#workspace(workspace, `rows:${list}`);
 
   // Per subscription. BullMQ's keys of its queue share the prefix.
@@ -106,7 +106,7 @@ export class Keys {
   /** sorted set, score ms and sequence of the log id: deliveries that were entered and are neither handled nor dead. */
   pending = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `pending:${workspace}`);
-  /** string, with TTL unless the source is a workspace's log: the serial of the last delivery that was entered from it. */
+  /** string, with TTL unless the source is a log: the serial of the last delivery entered from it. */
   entered = (subscription: string, source: string): string => this.#subscription(subscription, `entered:${source}`);
   /** hash delivery id → event (JSON), of pending deliveries whose event is not in the log. */
   payloads = (subscription: string): string => this.#subscription(subscription, 'payloads');
@@ -116,9 +116,9 @@ export class Keys {
   staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
   /** hash record → log id: the end of the log when a snapshot read the record's image. */
   seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
-  /** hash, times in ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (a token): unread events were trimmed from the log. */
+  /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
-  /** hash with TTL, effect → `started <token of the attempt>` or `done`: the side effects that `once` guards for an event. */
+  /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */
   once = (subscription: string, workspace: string, eventId: string): string =>
     this.#subscription(subscription, `once:${workspace}:${eventId}`);
 
@@ -165,7 +165,7 @@ const UUID = 0;
 const HEX24 = 1;
 const TEXT = 2;
 
-/** A record's key as a hash field: UUIDs as 16 bytes, 24-digit hexadecimal ids as 12, others as they are. A first byte below three says which. */
+/** UUIDs as 16 bytes, 24-digit hex ids as 12, others as they are. A first byte below three says which. */
 export function recordField(key: string): Buffer {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(key))
     return Buffer.concat([Buffer.of(UUID), Buffer.from(key.replaceAll('-', ''), 'hex')]);

@@ -37,7 +37,7 @@ export function createNoticeStore(redis: Redis, keys: Keys) {
       if (word === 'raised' || word === 'known') return word;
       throw unexpectedAnswer(raiseNotice, word);
     },
-    /** Ends the problems that no process has seen since that time, each with an event. If one comes back, it is reported again. */
+    /** Problems that no process has seen since then, each with an event. One that comes back is reported again. */
     async endUnseen(workspace: string, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): Promise<void> {
       const key = keys.notices(workspace);
       const fields = await redis.hgetall(key);
@@ -47,7 +47,7 @@ export function createNoticeStore(redis: Redis, keys: Keys) {
         if (seenMs >= sinceMs) continue;
         const problem = field.slice('open '.length);
         const over = endOf(problem, readFacts(key, problem, fields), { workspace, nowMs });
-        // A release that knew other problems, or did not keep their facts, leaves entries of which nothing can be reported.
+        // Another release may have left entries of which nothing can be reported.
         if (over === null) await redis.hdel(key, field, `facts ${problem}`);
         else {
           const args = [problem, over.subject, seen, ...halves(over)];

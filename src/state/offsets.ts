@@ -18,7 +18,7 @@ type Place = readonly [subscription: string, workspace: string];
 
 export type OffsetStore = ReturnType<typeof createOffsetStore>;
 
-/** What all readers ask in the same turn of the event loop is one command; in a Redis Cluster, what those of a subscription ask. */
+/** What readers ask in one turn of the event loop is one command (in a Redis Cluster, one per subscription). */
 export function createOffsetStore(redis: Redis, keys: Keys) {
   const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');
   const readEach = gatherEach(async (_together, places: readonly Place[]) => {
@@ -50,7 +50,7 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
       await advanceEach(together(subscription), [subscription, workspace, from, to]);
     },
-    /** Sets the first offset of a new subscription. If another process has set one already, that one stays. Returns the stored offset. */
+    /** The first offset of a new subscription; one already set stays. Returns the stored offset. */
     async begin(workspace: string, subscription: string, logId: string): Promise<string> {
       // Before it has an offset, so that the log keeps what it reads from then on.
       await redis.hset(keys.readers(workspace), subscription, CONFIGURED);

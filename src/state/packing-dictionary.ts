@@ -1,7 +1,7 @@
 /**
- * The preset dictionary of the record packing: texts that most records contain. Do not edit it: a record packed with one dictionary cannot be
- * read with another, so another dictionary needs another format version. The most frequent texts come last, where references to them are
- * shortest. A field is written with the value that it has most often, so that several fields in a row are one reference.
+ * The preset dictionary of the record packing. Do not edit it: records packed with it cannot be read with another,
+ * which needs another format version. The most frequent texts come last, where references are shortest, and fields have
+ * their most frequent value, so that several in a row are one reference.
  */
 const FACTS =
   '"content":"","gone":{"at":"2026-01-01T00:00:00.000Z","modifiedAt":"2026-01-01T00:00:00.000Z"},"decisions":[{"at":"2026-01-01T00:00:00.000Z",' +

@@ -3,9 +3,8 @@
  *
  *     version · digest of its text · checksum · deflated text
  *
- * The deflated text is a line of JSON with what is known about the record, followed by its image, if it has one: its JSON as it was received.
- * The digest of the text comes first, so that it can be read without the rest. The record's key ends the dictionary: the id is part of most
- * records.
+ * The text is a line of JSON with what is known about the record, then its image, if any, as received. The digest
+ * is first, to be read alone. The record's key ends the dictionary: the id is part of most records.
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
@@ -76,7 +75,7 @@ function readDigest(stored: Buffer): { digest: string; end: number } {
   return { digest: stored.toString(isBinary ? 'hex' : 'latin1', start, end), end };
 }
 
-/** @param hash the Redis key it was read from @param key the record's @throws ChangefeedError CF_STATE_UNREADABLE: not written by this release */
+/** @param hash its Redis key @param key the record's @throws CF_STATE_UNREADABLE: not written by this release */
 export function unpackRecord(stored: Buffer, { hash, key }: { hash: string; key: string }): SerialisedRecord {
   const at = recordAt(hash, key);
   if (!isPacked(stored)) throw unreadableRecord(stored, hash, key);

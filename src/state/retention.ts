@@ -1,9 +1,7 @@
 /**
- * Trims the event log. An event that a subscription has not read, or has not handled, is kept, because the log is the outbox. Disabled
- * subscriptions are the exception: for them events are kept only as long as the retention says.
- *
- * An offset of a subscription that is not configured here may belong to a process with another configuration that is just restarting. So it is
- * marked first, and dropped after 7 days with the mark, or the retention age of the log if that is longer.
+ * Trims the event log. Events not handled by a subscription are kept, because the log is the outbox; for disabled
+ * subscriptions only as long as the retention says. An offset of an unconfigured subscription may belong to a process
+ * that is restarting: it is marked, and dropped after 7 days, or the log's retention age if that is longer.
  */
 import { compareLogIds } from '../events/log-id.js';
 import type { Redis } from '../redis/client.js';
@@ -24,7 +22,7 @@ export interface TrimOptions {
   /** The subscriptions of this process's configuration that read the log. */
   readers: readonly string[];
   nowMs: number;
-  /** Disabled subscriptions. They keep nothing: otherwise one that stays disabled would fill Redis and stop all others. */
+  /** They keep nothing: one that stays disabled would fill Redis and stop all others. */
   disabled: readonly string[];
 }
 
@@ -32,7 +30,7 @@ const CHUNK = 1_000;
 /** Longer keeps a log that no subscription reads; shorter loses events of a service that is down for repair. */
 const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
-/** @returns `droppedOffsets`: they begin as new ones if configured again; `missedBy`: disabled ones that had not handled all removed events */
+/** @returns `droppedOffsets`: begin anew if configured again; `missedBy`: disabled, had not handled all removed */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const { workspace, retention, nowMs, disabled } = options;
   const log = keys.log(workspace);
@@ -63,7 +61,7 @@ async function firstId(redis: Redis, log: string, from: string): Promise<string 
   return first?.[0] ?? null;
 }
 
-/** Marks readers that are unconfigured, removes the marks of configured ones, and drops the offsets of those marked for too long. */
+/** Marks the unconfigured, unmarks the configured, and drops the offsets of those marked for too long. */
 async function dropUnconfigured(
   redis: Redis,
   keys: Keys,
@@ -79,7 +77,7 @@ async function dropUnconfigured(
   const isOver = (name: string): boolean =>
     marks[name] !== CONFIGURED && nowMs - sinceMs(name) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
   const droppedOffsets = missing.filter(isOver);
-  // The offset first: a reader without one keeps nothing, an offset without its reader would not keep what is before it.
+  // The offset first: a reader without one keeps nothing, an offset without its reader nothing before it.
   for (const name of droppedOffsets) await redis.hdel(keys.offsets(name), workspace);
   if (droppedOffsets.length > 0) await redis.hdel(hash, ...droppedOffsets);
   const kept = new Set([...readers, ...missing.filter((name) => !droppedOffsets.includes(name))]);
@@ -102,7 +100,7 @@ async function trimTo(
   if (cut !== undefined) await redis.xtrim(log, 'MINID', olderId(cut, keepFrom));
 }
 
-/** Removes whole nodes of the stream (some 100 events or 4 kB) in steps: one command for a million events would block Redis for seconds. */
+/** Removes whole nodes (some 100 events or 4 kB) in steps: a million at once would block Redis for seconds. */
 async function trimNodes(
   redis: Redis,
   log: string,

@@ -1,4 +1,4 @@
-/** Rows that are only recognised: 8 bytes of a digest of each key, spread over buckets, because a field of a hash takes about 70 bytes. */
+/** 8 bytes of a digest of each row's key, spread over buckets, because a field of a hash takes about 70 bytes. */
 import { hash } from 'node:crypto';
 import type { ListName } from '../crm/lists/lists.js';
 import type { WorkspaceRedis } from './keys.js';

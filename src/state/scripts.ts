@@ -1,4 +1,4 @@
-/** Lua scripts: called by digest, sent whole when Redis does not know them yet. `--- @include "x"` stands for the file `lua/shared/x.lua`. */
+/** Called by digest, sent whole when unknown to Redis. `--- @include "x"` stands for the file `lua/shared/x.lua`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ChangefeedError, describe } from '../errors.js';

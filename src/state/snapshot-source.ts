@@ -33,7 +33,7 @@ export type SnapshotSource = ReturnType<typeof createSnapshotSource>;
 
 export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const { redis, keys, clock, list: configured } = deps;
-  /** `ready`: has a complete baseline. `waiting`: will have one. `off`: is not swept. `imageless`: its records cannot be shown. */
+  /** `ready`: complete baseline. `waiting`: will have one. `off`: not swept. `imageless`: cannot be shown. */
   const readiness = async (workspace: string, list: ListName, since = '') => {
     const options = configured(workspace, list);
     if (options?.enabled !== true) return 'off';
@@ -43,7 +43,7 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
     return baselineAt != null && startedAt >= since ? 'ready' : 'waiting';
   };
   return {
-    /** @param since a list counts as `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
+    /** @param since `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
     async readiness(workspace: string, lists: readonly ListName[], since?: string) {
       const each = lists.map(async (list) => [list, await readiness(workspace, list, since)] as const);
       return new Map(await Promise.all(each));

@@ -38,7 +38,7 @@ const stateSchema = z.object({
   /** ISO 8601: when the epoch began. Lists that were swept last before then are due. */
   epochSince: z.iso.datetime().exactOptional(),
   server: z.string().exactOptional(),
-  /** The last time that Redis is known to have gone back: what was written from `from` on may be gone, and `to` is when it was noticed; ISO 8601. */
+  /** When Redis last went back: what was written from `from` on may be gone; `to`: when noticed; ISO 8601. */
   rewound: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).exactOptional(),
 });
 export type WorkspaceState = z.infer<typeof stateSchema> & { epoch: number };
@@ -75,7 +75,7 @@ export function createStateGuard(deps: GuardDeps) {
     look: (workspace: string) => of(workspace).look({ creates: false }),
     /** As `look`, when a script has found an earlier step than one that this process knows. */
     wentBack: (workspace: string) => of(workspace).look({ creates: false, isSuspect: true }),
-    /** Begins an epoch if this offset of a reader lies above the end of the log: it would skip what is logged from now on. */
+    /** Begins an epoch if this offset lies above the end of the log: it would skip what is logged now. */
     checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
     /** Another map in each epoch. */
     steps: (workspace: string) => of(workspace).steps,
@@ -200,7 +200,7 @@ class WorkspaceGuard {
       log.info({ workspace, epoch }, ANOTHER_SERVER);
   }
 
-  /** The furthest offset in the log that a reader has stored, or has entered deliveries from. Each may be on another server than the log. */
+  /** Stored by a reader, or entered from. Each may be on another server than the log. */
   async #furthest(): Promise<string> {
     const { redis, keys, workspace } = this.#scope;
     const readers = await redis.hkeys(keys.readers(workspace));
@@ -249,7 +249,7 @@ export async function readState(redis: Redis, keys: Keys, workspace: string): Pr
   return json === null ? null : parseState(keys.state(workspace), json);
 }
 
-/** Before anything is read or written: an earlier release must not work on what it would misread. @throws ChangefeedError CF_STATE_NEWER */
+/** An earlier release must not work on what it would misread. @throws ChangefeedError CF_STATE_NEWER */
 export async function refuseNewerState(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
   const found = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
   found.forEach((json, index) => refuseNewer(keys.state(workspaces[index] ?? ''), json));
@@ -280,7 +280,7 @@ function jsonOrNull(json: string | null): unknown {
 export function parseState(key: string, json: string): WorkspaceState {
   refuseNewer(key, json);
   const at = { what: 'the id of a state', key } as const;
-  // A state is replaced only while it is as it was read. Bytes that are no text are read as something else, so that would be never.
+  // Bytes that are no text are read as something else, so the state would never be as it was read.
   if (json.includes('\ufffd')) throw unreadable(at, 'bytes that are no text');
   return { epoch: 0, ...readJson(stateSchema, json, at) };
 }

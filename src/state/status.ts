@@ -25,7 +25,7 @@ export interface WatchedWorkspace {
 
 type WatchedList = Pace & { enabled: boolean };
 
-/** A due list is swept within this time: loops read the times at least every 5 s, and the lease of a killed sweep lasts 15 s. */
+/** Loops read the times at least every 5 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
 
 interface View extends WorkspaceRedis {
@@ -110,7 +110,7 @@ async function readListStatus(
   };
 }
 
-/** A damaged value of one list must not hide the other lists: that list is shown as failing, with the name of the key. */
+/** Shown as failing, with the key's name: a damaged value must not hide the other lists. */
 function unreadableList(
   { list, enabled, intervalMs }: WatchedList & { list: ListName },
   error: unknown,

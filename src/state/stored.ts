@@ -1,6 +1,6 @@
 /**
- * Checks what is read from Redis: a person, another program or another release may have changed it. A value without the expected form is refused
- * with its key's name; nothing is decided or written from it. Messages give types and sizes, never contents.
+ * Checks what is read from Redis, as others may have changed it: a value without the expected form is refused with its
+ * key's name, and decides nothing. Messages give types and sizes, never contents.
  */
 import type { z } from 'zod';
 import { ChangefeedError, describe } from '../errors.js';
@@ -8,7 +8,7 @@ import { recordField, shownField } from './keys.js';
 
 const OTHER_RELEASE = 'If another release wrote it, run that release or set another redis.prefix.';
 
-/** Every kind of stored value, as a message calls it, with what a person can do when it cannot be read. `{remove}` is the command that removes it. */
+/** Kinds of stored values, and what to do when one cannot be read. `{remove}` is the command that removes it. */
 const REMEDIES = {
   'the report of a process': '{remove} removes it; a process that is alive writes it again within seconds.',
   'the id of a state': '{remove} removes it; the next sweep writes a new one.',
@@ -64,7 +64,7 @@ export function unreadable({ what, ...place }: StoredAt, found: string): Changef
   });
 }
 
-/** Returns the parsed value, not the schema's copy: a copy loses the property `__proto__`, and a field of the CRM may have that name. */
+/** Not the schema's copy: that loses the property `__proto__`, and a field of the CRM may have that name. */
 export function readJson<T>(schema: z.ZodType<T>, text: string, at: StoredAt): T {
   return checked(schema, parseJson(text, at), at);
 }

@@ -29,7 +29,7 @@ const acquireLease = loadScript('acquire-lease');
 const extendLease = loadScript('extend-lease');
 const forgetBaseline = loadScript('forget-baseline');
 
-/** Short enough to be readable in a sweep's id; it differs from the tokens of all other attempts, also after Redis lost writes. */
+/** Readable in a sweep's id; differs from all other attempts' tokens, also after Redis lost writes. */
 const TOKEN_BYTES = 6;
 /** Ids of one call: a script blocks Redis. */
 const ABANDONED_AT_ONCE = 5_000;
@@ -64,7 +64,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     commit: write,
     promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
       write(list, { token, writes: [], further: promotion(pages) }),
-    /** Before the first request of a walk: ids that `created` steps have named become UNCONFIRMED, because this walk is the first to show them. */
+    /** Before its first request: ids of `created` steps become UNCONFIRMED, as this walk is the first to show them. */
     beginWalk: (list: ListName, token: FencingToken) => write(list, { token, writes: [], further: BEGIN_WALK }),
     /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
     async abandon(list: ListName, token: FencingToken): Promise<CommitResult> {
@@ -76,7 +76,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
       }
       return await write(list, { token, writes: [], further: [...becomeUnconfirmed(ids), ...ABANDON] });
     },
-    /** Forgets the baseline: the next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
+    /** The next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
     async forgetBaseline(list: ListName): Promise<void> {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },

@@ -59,7 +59,7 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
       return wanted.map((key) => todos.get(key) ?? null);
     },
     times: (wanted: readonly string[]) => readTimes(redis, due, wanted),
-    /** `moved`: the timer or the todo changed since the event was built. `waits`: the todo is missing, or undecided. In both cases the timer stays. */
+    /** `moved`: timer or todo changed since. `waits`: the todo is missing, or undecided. The timer stays in both. */
     async fire({ kind, key, atMs }: Timer, todo: StoredTodo | null, event: ChangeEvent | null) {
       const version = todo?.version ?? NOTHING;
       const json = event === null ? '' : JSON.stringify(event);

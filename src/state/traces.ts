@@ -1,4 +1,4 @@
-/** Finds and removes all keys of a workspace or a subscription. Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
+/** Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
 import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
 import { countRecords } from './stored-records.js';
@@ -30,7 +30,7 @@ export function createTraceStore(redis: Redis, keys: Keys) {
   const endings = async (before: string): Promise<string[]> =>
     (await scan(`${before}*`)).map((key) => key.slice(before.length)).sort();
   return {
-    /** Lists that are being swept: a process holds their lease. From the keys: the configuration may no longer name the workspace or its lists. */
+    /** Lists whose lease is held. From the keys: they may no longer be configured. */
     sweeping: (workspace: string) => endings(keys.lease(workspace, '')),
     async sizes(workspace: string): Promise<{ events: number; records: number }> {
       const lists = await endings(keys.records(workspace, ''));

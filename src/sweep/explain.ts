@@ -1,4 +1,3 @@
-/** What `changefeed explain` shows of one record: what is stored, where it stands, and the last decisions. Reads only. */
 import type { Gone, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';

@@ -1,4 +1,4 @@
-/** Keeps the last failure of each list for the schedule and the status, and logs when a failure begins, lasts and ends. */
+/** The last failure of each list, for schedule and status; logs when one begins, lasts and ends. */
 import { ChangefeedError, type ErrorCode } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ApiOutages } from '../api/retry.js';
@@ -40,7 +40,7 @@ export function createFailureLog(deps: FailureLogDeps) {
     isFailing: (list: ListName) => failing.has(list),
     /** The API answers again, or accepts the token: what was noted of all lists is over, and they are due at once. */
     recovered: () => clearShared(deps),
-    /** Called after each try. Repeated failures are noted before the sweep gives up, which may take a minute: the status shows them earlier. */
+    /** Noted before the sweep gives up, which may take a minute: the status shows it earlier. */
     async tried(tried: ObservedTry): Promise<void> {
       const { list, code, attempt } = tried;
       if (code === null) {
@@ -60,14 +60,14 @@ export function createFailureLog(deps: FailureLogDeps) {
       await schedule.clearFailure(list);
       logged.get(list)?.over();
     },
-    /** `quiet`: the caller reports it. @throws `error`, when it is not about the list (for example, Redis does not answer) */
+    /** `quiet`: the caller reports it. @throws `error`, when it is not about the list (Redis does not answer) */
     async failed(
       list: ListName,
       { error, pace, quiet = false }: { error: unknown; pace: Pace; quiet?: boolean },
     ): Promise<void> {
       if (!(error instanceof ChangefeedError) || isAboutRedis(error)) throw error;
       if (error.code === 'CF_LEASE_LOST') {
-        // What leases are for: no alarm. After Redis was away for longer than a lease, it may be this process that goes on.
+        // What leases are for: no alarm. After an outage of Redis this process may itself go on.
         log.info(
           { workspace, list, code: error.code },
           'the lease of the list was lost; the sweep goes on with the next one',
@@ -135,10 +135,7 @@ function whatOf({ cause, facts, message }: ChangefeedError): string {
 
 const ABOUT_REDIS: ReadonlySet<ErrorCode> = new Set(['CF_REDIS_EVICTS', 'CF_REDIS_REFUSES', 'CF_REDIS_UNREACHABLE']);
 
-/**
- * Such a failure says nothing about the list. A sweep that stopped at a page is judged by its cause; any other error of ours by its code, because
- * the cause of `CF_UNAVAILABLE`, for example, may quote what the API says of its own Redis.
- */
+/** Judged by a stopped sweep's cause, else by the code: causes of `CF_UNAVAILABLE` may quote the API's own Redis. */
 function isAboutRedis(error: unknown): boolean {
   let about = error;
   while (about instanceof ChangefeedError && about.code === 'CF_SWEEP_INCOMPLETE') about = about.cause;

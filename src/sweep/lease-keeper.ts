@@ -1,10 +1,10 @@
-/** Holds the lease of a list: renews it while a page is slow or the API asks to wait, and aborts the work when it is lost. */
+/** Renews a list's lease while a page is slow or the API asks to wait; aborts the work when it is lost. */
 import { OVER } from '../runtime/on-abort.js';
 import { leaseLost } from './errors.js';
 import type { SweepDeps, SweepOptions } from './options.js';
 import type { AcquireResult, FencingToken } from './store.js';
 
-/** How long a lease lasts without renewal: long enough for a blocked event loop, short enough to wait for after a crash. */
+/** Long enough for a blocked event loop, short enough to wait for after a crash. */
 const LEASE_MS = 15_000;
 
 export type Held = Extract<AcquireResult, { outcome: 'held' }>;

@@ -8,7 +8,7 @@ import type { SweepStore } from '../state/sweep-store.js';
 export interface SweepMemory {
   schema: SchemaTally;
   tracked: TrackedFields;
-  /** Record key → first page that showed it, of the pages compared so far. A record that is also on an unchanged page counts twice. */
+  /** Key → first page that showed it, of the pages compared. One also on an unchanged page counts twice. */
   seen: Map<string, number>;
   /** The page before was skipped: its records are not among those seen. */
   skipped: boolean;

@@ -1,7 +1,4 @@
-/**
- * Sweeps lists when they are due, with one loop per list. Several processes may run the same loops; the lease of a list decides
- * which of them sweeps it. Redis keeps only the times of the last sweeps, not the schedule.
- */
+/** One loop per list. The lease decides which process sweeps. Redis keeps the last sweeps' times, not the schedule. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
@@ -34,7 +31,7 @@ const WATCH_MS = 4_000;
 const LEAVE_MS = 1_000;
 /** The same for a list that waits for long and has no page to read before. */
 const IDLE_MS = 5_000;
-/** A sweep makes progress with every answer of the API. An answer takes at most 30 s, and so does the wait before the next try. */
+/** Every answer is progress. It takes at most 30 s, and so does the wait before the next try. */
 const STALL_MS = 180_000;
 
 export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, loops }: PollerDeps) {

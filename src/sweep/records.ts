@@ -1,4 +1,4 @@
-/** The records of a page next to what is stored of them. A record whose text has the stored digest is as it was; only the others are loaded. */
+/** Records of a page next to what is stored. Where the text has the stored digest, nothing is loaded. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
 import { recordDigest } from '../crm/canonical.js';
@@ -37,7 +37,7 @@ export async function readSeen(
   });
 }
 
-/** Digest of a record's text. Without images it depends on the rules, so that under other rules its content digest is made again. */
+/** Without images it depends on the rules: under others, the content digest is made again. */
 export function digestOfRecord(record: UncheckedRecord, { images, tag }: Rules): string {
   const text = JSON.stringify(record);
   return recordDigest(images ? text : `${tag}${text}`);

@@ -1,7 +1,6 @@
 /**
- * Decides when a list is swept next: as soon as the last sweep has ended, but at most once per interval; earlier for a due todo, and after a
- * growing wait when it failed. Pure: the times are read from Redis before every decision, so no schedule can be lost, and a changed interval
- * takes effect at once.
+ * When a list is swept next: at once, but once per interval; earlier for a due todo, later after failures. Pure: the
+ * times are read from Redis before every decision, so a changed interval takes effect at once.
  */
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs } from '../runtime/backoff.js';
@@ -20,11 +19,11 @@ export interface ListTimes {
   failure: ListFailure | null;
 }
 
-/** The longest wait before a failing API is tried again, and so the time to notice a renewed token or a repaired server. */
+/** Before a failing API is tried again, and so the time to notice a renewed token or a repaired server. */
 const LONGEST_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
-/** Without an interval, from the start of one sweep to the start of the next: a list of one page must not be asked for all the time. */
+/** From start to start, without an interval: a list of one page must not be asked for all the time. */
 const LEAST_PERIOD_MS = 1_000;
 /** The usual period of a list before its first complete sweep. */
 const UNKNOWN_PERIOD_MS = 300_000;
@@ -47,10 +46,7 @@ interface Past {
   failure: ListFailure | null;
 }
 
-/**
- * Ms since the epoch. A stored time in the future is no time: the clock of another process was ahead, or ours has stepped back. A list whose last
- * sweep is unknown is due.
- */
+/** Ms since the epoch. A stored time in the future is none: a clock was ahead. Without a last sweep, due. */
 export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pace }: NextSweep): number {
   const leastMs = leastPeriodMs(pace, lastSweep);
   if (failure !== null) {
@@ -93,7 +89,7 @@ export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pa
   return { pages, changesPerSecond: foundByWalks, isBackground: pace.walksPerSecond !== undefined };
 }
 
-/** The same during the first sweep, taken to be half done. Otherwise complete lists would be swept again and again during a long first sweep. */
+/** The first sweep, taken as half done: else complete lists would be swept over and over during a long one. */
 export function firstLoad(pagesSoFar: number): WalkLoad {
   return { pages: 2 * pagesSoFar, changesPerSecond: null };
 }

@@ -1,4 +1,4 @@
-/** What a sweep gives to and gets from its store (state/sweep-store.ts), and the schemas with which the store checks what it reads as JSON. */
+/** What a sweep exchanges with its store (state/sweep-store.ts), and the schemas that check its JSON. */
 import { z } from 'zod';
 import { heldSchema, type Held } from '../detect/held.js';
 import { pastDrift } from '../detect/schema-drift/drift.js';
@@ -22,7 +22,7 @@ export type AcquireResult =
 
 const count = z.number();
 
-/** Each record seen is in one count up to `held`; in two when it changed between two sightings, or an earlier pass of the sweep reported it. */
+/** A seen record is in one count up to `held`; in two when it changed in between, or an earlier pass reported it. */
 const sweepCounts = z.object({
   seen: count,
   /** As they are stored, or left alone because the answer is older. */
@@ -86,9 +86,9 @@ export const checkpointSchema = sweep.extend({
   verdict: verdictSchema.exactOptional(),
   /** Pages with other members than in the last complete sweep. */
   changedPages: count.exactOptional(),
-  /** Changes that shortcuts have found during this sweep, or would have found at an end a moment later; they are in `counts` too. */
+  /** Found by shortcuts during this sweep, or a moment later at an end; in `counts` too. */
   byShortcuts: count.exactOptional(),
-  /** A baseline of another source than that of the stored records: those it does not show are dropped without an event. */
+  /** A baseline of another source: stored records it does not show are dropped without an event. */
   takesOver: z.literal(true).exactOptional(),
 });
 
@@ -112,7 +112,7 @@ export const storedPageSchema = z.object({
   /** Its open records, in a list that has such (detect/open.ts). */
   open: z.array(z.number().nullable()).readonly().exactOptional(),
 });
-/** A page as a sweep read it. It has a digest only while every record is stored as the page shows it, so the same bytes need no comparison. */
+/** With a digest only while every record is stored as shown: the same bytes then need no comparison. */
 export type StoredPage = z.infer<typeof storedPageSchema>;
 
 /** In place of the digest of a page that must be compared record by record. */
@@ -156,7 +156,7 @@ export const listFailureSchema = z.object({
   attempts: count,
   /** ISO 8601: no attempt before this time. */
   retryAt: z.iso.datetime(),
-  /** What the API did, where the cause concerns all lists: it is away, or refuses the token. Absent for a failure of this list. */
+  /** Where the cause concerns all lists: the API is away, or refuses the token. Absent for this list's own. */
   shared: z.string().optional(),
 });
 /** Why the last attempts to sweep a list failed. Kept until a sweep of the list is complete. */
@@ -164,7 +164,7 @@ export type ListFailure = z.infer<typeof listFailureSchema>;
 
 /** A stored record as Redis keeps it: the image is JSON text, which is parsed only when the record is compared. */
 export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
-  /** Digest of the record's JSON text as it was received, with `images: false` under the rules of the list; `GONE` when it was reported as deleted. */
+  /** Of the JSON text as received, with `images: false` under the list's rules; `GONE` once reported as deleted. */
   digest: string;
   /** The record's JSON text as it was received. Null when only a digest is kept, or the record is gone. */
   image: string | null;
@@ -200,7 +200,7 @@ export interface Step {
   cursors?: readonly string[];
   /** The members of the page, when they differ from the last complete sweep. */
   members?: { page: number; keys: readonly string[] } | null;
-  /** With `stored: null` the page can no longer be recognised: its bytes may be as before while its stored records are not. */
+  /** `stored: null`: can no longer be recognised, as its bytes may be as before while its records are not. */
   page?: { number: number; stored: StoredPage | null };
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
@@ -232,7 +232,7 @@ export interface FinishedPages {
   /** Pages whose new members the next sweep compares with. */
   promote: number[];
   drop: number[];
-  /** Unchanged pages with a record that also came to, or left, another page. That page may have shown it differently. */
+  /** Unchanged pages with a record that also came to, or left, another page, and may have looked different. */
   forget: number[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * What the log says of the sweeps of a workspace. A small list is swept every second, so a line for each would hide all others: only a
- * sweep that means something to a person has its own, and one line per minute sums up all of them.
- */
+/** A small list is swept each second: only sweeps that matter to a person get a line, and one a minute sums up all. */
 import type { ObservedTry } from '../api/one-try.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';

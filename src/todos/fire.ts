@@ -1,7 +1,4 @@
-/**
- * Emits the events of todos that have become due soon or overdue. The clock alone does not show whether a todo is still open. So a timer fires
- * only after a complete sweep that began after its time and found the todo open.
- */
+/** The clock does not show an open todo: a timer fires after a complete sweep begun later that found it open. */
 import { storedTodoSide } from '../detect/todo.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -33,7 +30,7 @@ export async function fireDue({ store, clock, ...options }: FireOptions): Promis
     const timers = await store.due(upToMs, { offset, count: CHUNK });
     const keys = timers.map(({ key }) => key);
     const todos = await store.todos(keys);
-    // After the todos: a todo that is given another due time in between is no longer as it was read, and its timer does not fire.
+    // After the todos: one that is given another due time in between is not as it was read, and stays.
     const times = await store.times(keys);
     for (const [index, timer] of timers.entries()) {
       const todo = todos[index] ?? null;

@@ -1,4 +1,3 @@
-/** Emits the todos that have become due after each sweep, and says when the list must be swept early because a todo becomes due. */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';
 import { timersOf, type TimersOfTodo } from '../detect/watch-todo.js';
@@ -17,7 +16,7 @@ export interface MonitoredTodos {
 /** Sweeps caused by a timer start at least this far apart. */
 const LEAST_BETWEEN_MS = 5_000;
 
-/** To be called after each complete sweep of todos. A failure is logged only: the next sweep emits what this one could not. */
+/** After each complete sweep of todos. A failure is logged only: the next sweep emits the rest. */
 export async function emitDueTodos(
   { workspace, watch, store }: MonitoredTodos,
   { clock, log }: { clock: Clock; log: Log },
@@ -33,7 +32,7 @@ export async function emitDueTodos(
   }
 }
 
-/** Ms since the epoch. Sweeps caused by timers take at most a third of the time: otherwise a large list would be swept without a pause. */
+/** Ms since the epoch. Sweeps by timers take at most a third of the time: large lists would never pause. */
 export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise<number | null> {
   const last = watch === null ? null : await store.lastSweep();
   if (last === null) return null;
@@ -42,7 +41,7 @@ export async function nextTodoSweepMs({ watch, store }: MonitoredTodos): Promise
   return timerMs === null ? null : Math.max(timerMs, startedMs + Math.max(LEAST_BETWEEN_MS, 3 * tookMs(last)));
 }
 
-/** When the options changed: as in a baseline, times that are already over yield no event. Timers that are over and have not fired yet stay. */
+/** After new options: as in a baseline, past times yield no event. Timers past but not fired stay. */
 export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, clock: Clock): Promise<void> {
   const before = await store.watchedAs();
   if (watch === null) {
@@ -53,7 +52,7 @@ export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, c
   for await (const todos of store.everyTodo()) {
     const nowMs = clock.now();
     const times = await store.times(todos.map(([key]) => key));
-    // Together: after the baseline of 100,000 todos, one after the other would take minutes, in which the list is not swept.
+    // Together: one by one, 100,000 todos would take minutes in which the list is not swept.
     const setting = todos.map(async ([key, todo], index) => {
       const { record } = todo.known;
       const set = times[index];

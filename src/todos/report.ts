@@ -35,7 +35,7 @@ const DEFAULT_SINCE = '30d';
 /** Then the process does its other work: some milliseconds of counting. */
 const TODOS_IN_A_ROW = 50;
 
-/** Without disabled lists. @throws ChangefeedError CF_USAGE: no such workspace or time, or todos are disabled or kept without images */
+/** Without disabled lists. @throws CF_USAGE: no such workspace or time, or todos disabled or without images */
 export async function reportTodos(
   workspaces: readonly ReportedTodos[],
   { workspace, since = DEFAULT_SINCE }: TodosCall,

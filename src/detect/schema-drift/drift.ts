@@ -1,7 +1,7 @@
 /**
- * Schema drift: a field that appears, vanishes or changes its value type on nearly all rows of a list is one change of the schema and one event,
- * not one event per record. When a field moves on most rows of a page, a survey counts the moves of the whole list. Rows that make the moves of
- * a drifted field follow without an event, also in the next sweeps: a row may not have been shown.
+ * Schema drift: a field that appears, vanishes or changes its value type on nearly all rows of a list is one event.
+ * When it moves on most rows of a page, a survey counts the whole list. Rows that make the moves of a drifted field
+ * follow without an event, also in the next sweeps: a row may not have been shown.
  */
 import { z } from 'zod';
 import { buildEvent } from '../../events/envelope.js';
@@ -73,8 +73,8 @@ export function transitions(before: ReadonlyMap<string, string>, after: Readonly
 }
 
 /**
- * A move into a value type that hardly any row has, from one that at least ten rows have. In a survey, every further move of a field that has
- * moved is, but for those between empty values, which are noise where rows have both.
+ * A move from a value type of at least ten rows into one of hardly any. In a survey, every further move of a moving
+ * field too, but for those between empty values, which are noise where rows have both.
  */
 export function isUnusual({ field, from, to }: Transition, schema: SchemaTally, isMoving = false): boolean {
   if (schema.rows < FEWEST_ROWS) return false;
@@ -95,8 +95,8 @@ export interface MovesOfPage {
 }
 
 /**
- * A server changes its schema for all rows of an answer, so where most rows stayed, each move is an edit. Moves that are no differences under the
- * rules count only when most rows of the whole page made them: some servers use null and absent at random.
+ * A server changes its schema for all rows of an answer: where most stayed, each move is an edit. Moves that are no
+ * differences under the rules count only when most rows of the page made them: some servers use null at random.
  */
 export function movingFields({ moved, shown }: MovesOfPage, isChange: (move: Transition) => boolean): string[] {
   const byField = new Map<string, Transition[]>();
@@ -139,8 +139,8 @@ function rowsIn(counts: Readonly<Record<string, number>>, types: readonly string
 }
 
 /**
- * The frequent moves, and those of nearly all rows of a value type. A rare move is a person's own edit when it led to another value type that rows
- * already had, or when the frequent moves are all between empty value types, so that they explain no other move.
+ * The frequent moves, and those of nearly all rows of a value type. A rare move to a value type that rows already
+ * had, or beside only moves between empty value types, is a person's own edit.
  */
 export function movesOfSchema({ moved, moves, valueTypes }: FieldMoves): DriftedField['moves'] {
   const all = steps(moves);

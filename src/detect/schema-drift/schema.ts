@@ -7,7 +7,7 @@ export interface SchemaTally {
   fields: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** What a write changes in the tally: `<value type>\t<field>` → rows added or removed. The rows themselves are under `rows`. */
+/** A change of the tally: `<value type>\t<field>` → rows added or removed. The rows themselves are under `rows`. */
 export type SchemaDelta = Map<string, number>;
 export const ROWS = 'rows';
 
@@ -51,7 +51,7 @@ export class TrackedFields {
 
 type ValueTypes = ReadonlyMap<string, string>;
 
-/** Adds to `delta` the change of one record from `before` to `after`; null: not there. Untracked fields are left out. */
+/** The change of one record from `before` to `after`; null: not there. Untracked fields are left out. */
 export function addToDelta(
   delta: SchemaDelta,
   before: ValueTypes | null,

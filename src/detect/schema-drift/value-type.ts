@@ -10,7 +10,7 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?
 /** A server that starts to cut its times changes the value type of all rows at once. */
 const CUT_TO_THE_MINUTE = /T\d{2}:\d{2}(:00(\.0+)?)?[^:\d.]/u;
 
-/** `null`, `boolean`, `number`, `string`, `timestamp`, `timestamp to the minute`, `{id, name}`, `list of {id, name}`, `empty list`, `list`, `object`. */
+/** The types of JSON, or `timestamp`, `timestamp to the minute`, `{id, name}`, `list of {id, name}`, `empty list`. */
 export function valueTypeOf(value: unknown): string {
   if (value === undefined) return ABSENT;
   if (value === null) return 'null';

@@ -1,8 +1,7 @@
 /**
- * Which differences a shortcut commits: records that were never stored, records whose own time of change is newer than the stored one, and any
- * other difference while the list is live. Everything else is left to the walk.
- * A record that the walk under way may have seen on another page is left as well: the next sweep may recognise that page by its bytes, and would
- * miss that a change committed here was undone. So are known records while the walk surveys the list.
+ * A shortcut commits records never stored or newer than stored, and other differences while the list is live. The walk
+ * gets the rest, what it may have seen on another page (the next sweep could skip that page by its bytes, and miss that
+ * the change was undone), and, while it surveys the list, known records.
  */
 import { ageOf } from '../../detect/age.js';
 import { modifiedAtOf } from '../../detect/fields.js';

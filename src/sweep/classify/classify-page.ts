@@ -1,7 +1,7 @@
 /**
- * Compares one page with the stored records, and says what is written for it. A record whose text has the stored digest costs one digest; only
- * the others are loaded and decided about. When a page of a walk raises a question that only the whole list can answer, nothing of it is
- * written, and the walk becomes a survey. A shortcut writes only what is certain, and leaves the rest to the walk.
+ * Compares one page with the stored records. A record whose text has the stored digest is not loaded. A question that
+ * only the whole list can answer turns the walk into a survey, and nothing of the page is written. A shortcut writes
+ * only what is certain.
  */
 import type { UnreadableRecord } from '../../api/unreadable.js';
 import type { UncheckedRecord } from '../../crm/record.js';
@@ -20,7 +20,7 @@ import type { Checkpoint, CreatedRecords, RecordWrite, Step } from '../store.js'
 import { isCertain } from './certain.js';
 import { decide, type DecidedRecord, type DecideRules } from './classify-record.js';
 
-/** Who asked for a page. A shortcut knows which ids shortcuts have created since the last walk began, and whether kept cursors are live. */
+/** A shortcut knows which ids shortcuts have created since the last walk began, and whether cursors are live. */
 export type AskedBy = { by: 'walk' } | { by: 'shortcut'; created: CreatedRecords; isLive: boolean };
 
 export interface ClassifyOptions extends DecideRules {
@@ -65,8 +65,7 @@ export async function classifyPage(store: SweepStore, options: ClassifyOptions):
   const fresh = suspiciousCreations(options, seen);
   if (fresh > 0) return { outcome: 'survey', question: { about: 'creations', fresh } };
   const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
-  // A record that an earlier page has shown too must count once, so such a page is compared in every sweep. So is one with a record
-  // that cannot be read.
+  // Compared in every sweep: with a record of an earlier page, which must count once, or with an unreadable one.
   const isOwn = unreadable.length === 0 && keys.every((key) => !memory.seen.has(key));
   const tally = new PageTally(options, new Set(before));
   const question = await tally.add(store, seen);
@@ -100,7 +99,7 @@ function suspiciousCreations(
   const freshOnPage = first.filter(({ storedDigest }) => !isPresent(storedDigest)).length;
   if (freshOnPage === 0) return 0;
   const before = guard.reported + (checkpoint.fresh ?? 0);
-  // A shortcut is measured by the whole list. The walk keeps a tally of its own, because it counts each record when it sees it.
+  // A shortcut is measured by the whole list; the walk counts each record when it sees it.
   const soFar =
     asked.by === 'walk'
       ? { seen: checkpoint.counts.seen, fresh: before }

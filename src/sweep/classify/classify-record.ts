@@ -1,4 +1,3 @@
-/** Decides about one record that differs from its stored record: which event, and what is stored. The same for walks and shortcuts. */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
 import type { AnswerTime } from '../../detect/left-alone.js';

@@ -43,7 +43,7 @@ interface FinishedRemovals {
   pages: FinishedPages;
 }
 
-/** @returns `left`: records that were on some page before and are on none now. `before` has only the pages that the sweep replaced. */
+/** @returns `left`: on some page before and on none now. `before` has only the pages that were replaced. */
 async function readMembershipChange(
   store: SweepStore,
   list: ListName,
@@ -112,7 +112,7 @@ async function stillMissing(
 ): Promise<Map<string, Missing>> {
   const { changed, missing } = membership;
   const identified = left.filter((key) => !isKnownByContent(key));
-  // Some may be deleted already: by this sweep before it was interrupted, or before a lagging replica showed them again.
+  // May be deleted already: by this sweep before an interruption, or before a lagging replica showed them.
   const digests = await store.digests(list, identified);
   const returned = new Set([...changed.values()].flat());
   const unreported = identified.filter((_key, index) => isPresent(digests[index]));
@@ -134,7 +134,7 @@ async function withoutNewcomers(
   return old;
 }
 
-/** After a baseline of another source: drops what it does not show, without events. Sequences stay, so an id seen again continues counting. */
+/** After another source's baseline: dropped without events. Sequences stay, so an id seen again counts on. */
 async function dropFormer(
   deps: SweepDeps,
   options: SweepOptions,

@@ -21,12 +21,12 @@ export function guardOf(
 ): ListGuard {
   const held = heldOf(lastSweep?.held, 'creations');
   const { seen = 0, missing = 0, held: heldBack = 0 } = lastSweep?.counts ?? {};
-  // While new records are held, and after the sweep that found them not to be too many, the list is measured by the records it had before.
+  // While new records are held, and after the sweep that clears them, the list counts as it was before.
   const before = held?.known?.of ?? seen + missing - heldBack;
   return { list, rules: creations, before, reported: held?.reported ?? 0 };
 }
 
-/** What a walk begins with: new records that the last complete sweep held wait further, or may pass because a person accepted them. */
+/** New records that the last complete sweep held wait further, or pass because a person accepted them. */
 export function firstVerdict(lastSweep: SweepSummary | null, acceptedAt: string | null): Verdict {
   const held = heldOf(lastSweep?.held, 'creations');
   if (held === undefined) return NO_VERDICT;

@@ -1,7 +1,4 @@
-/**
- * A baseline is bound to the address it was read from. Another address may be another workspace: every record would be reported as
- * created, and later every stored one as deleted. So after a change of address, the contents must be the same.
- */
+/** Another address may be another workspace: all would be created, then deleted. So its contents must be the same. */
 import { walkList } from '../../api/visited-cursors.js';
 import { changesSince } from '../../detect/stored-record.js';
 import { withEveryField, type Rules } from '../../detect/rules.js';
@@ -16,7 +13,7 @@ const SAME_SHARE = 0.8;
 /** A list with the newest records first may show only new ones on its first pages. */
 const MOST_PAGES = 5;
 
-/** Reads at most a few pages, writes nothing. @throws ChangefeedError CF_SOURCE_CHANGED when the list has a baseline of another source */
+/** Reads a few pages, writes nothing. @throws ChangefeedError CF_SOURCE_CHANGED when the baseline is of another */
 export async function checkSource(
   deps: SweepDeps,
   options: SweepOptions,

@@ -1,7 +1,6 @@
 /**
- * Reads a list from its first page to its end without committing anything, to answer what single pages cannot (`detect/survey.ts`). The
- * walk that follows begins with the verdict, which is committed with its checkpoint and with one event per drifted field. After a
- * crash before that commit, the walk resumes where it was and meets the question again.
+ * Reads a whole list without a commit, for what single pages cannot answer (`detect/survey.ts`). The walk that follows
+ * commits the verdict with its checkpoint. After a crash before that, the walk resumes and meets the question again.
  */
 import { createVisitedCursors } from '../../api/visited-cursors.js';
 import type { Page } from '../../api/read-api.js';

@@ -1,4 +1,4 @@
-/** Uses the shortcuts of a list while it waits for its next sweep. The process holds the lease meanwhile, and no walk is under way. */
+/** Between two sweeps of a list: the process holds the lease meanwhile, and no walk is under way. */
 import { withLease, type Held } from '../lease-keeper.js';
 import { restoreMemory } from '../memory.js';
 import type { SweepDeps, SweepOptions } from '../options.js';

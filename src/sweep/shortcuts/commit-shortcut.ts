@@ -1,4 +1,3 @@
-/** Commits what is certain of a page that was read outside the order of a walk, under the same lease and with the same event ids. */
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
 import { openRecords } from '../../detect/open.js';
@@ -25,7 +24,7 @@ export interface ListPosition {
   memory: SweepMemory;
 }
 
-/** `malformed`: a record has no id, which the walk reports. `too many new`: the guard on new records decides about whole lists. */
+/** `malformed`: no id, which the walk reports. `too many new`: the guard on new records decides on whole lists. */
 export type DropReason = 'no baseline' | 'source' | 'held' | 'finishing' | 'malformed' | 'too many new';
 
 export interface ShownPage extends PageAnswer {

@@ -1,7 +1,4 @@
-/**
- * Queues the records that committed events name: a new activity, memo, todo or history row shows that a person, an organization or a
- * deal changed too. The queue is only a hint, so nothing waits for it, and a crash before it is written loses nothing but time.
- */
+/** Committed events name records that changed too (a memo its person). A queue of hints: a crash loses only time. */
 import { referencesIn, type Reference } from '../../crm/references.js';
 import type { ListName, Lists } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
@@ -39,7 +36,7 @@ export function namedIn(events: readonly ChangeEvent[], lists: Lists): Named[] {
 
 const LONGEST_REASON = 100;
 
-/** Events with one reason are alike in whether the named records changed too: a written memo changes the person, an opened mail does not. */
+/** One reason, alike in whether named records changed: a memo changes the person, an opened mail does not. */
 function reasonOf({ type, data: { before, after, changes } }: ChangeEvent): string {
   const kind = after?.['type'];
   const facts = before === null ? (typeof kind === 'string' ? [kind] : []) : changes.map(({ field }) => field);

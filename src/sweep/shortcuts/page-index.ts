@@ -1,4 +1,4 @@
-/** Where each record of a list stood in the last complete sweep. Made in steps, because a large list would keep the walk waiting. */
+/** Where each record stood in the last complete sweep. Made in steps: large lists would keep the walk waiting. */
 import type { ListName } from '../../crm/lists/lists.js';
 import type { SweepSummary } from '../store.js';
 import type { SweepStore } from '../../state/sweep-store.js';
@@ -8,7 +8,7 @@ const EMPTY = 0;
 const MOST_FILLED = 0.7;
 const FEWEST_SLOTS = 64;
 
-/** Id → page, about 12 bytes per record. Ids are 32-bit hashes; with equal hashes an answer names a page too many, never one too few. */
+/** Id → page, some 12 bytes per record. Ids are 32-bit hashes; equal ones name a page too many, never too few. */
 export class PageIndex {
   #hashes = new Uint32Array(FEWEST_SLOTS);
   /** Page numbers, from 1. */

@@ -58,7 +58,7 @@ const REQUESTS_PER_QUIET_POLL = 60;
 const LONGEST_QUIET_MS = 15_000;
 /** A list that is new to us is taken to gain a change a minute. */
 const CHANGES_AT_FIRST = { found: 1, of: 60 };
-/** An open record that is due now is taken to change within the hour. Too often costs requests that were free for a minute, too rarely a late completion. */
+/** An open record due now is taken to change within the hour: too often costs free requests, too rarely delays. */
 const OPEN_CHANGES_AT_FIRST = { found: 1, of: 3_600 };
 /** What is wrong again and again is worth a 64th, so that it is tried again some time. */
 const MOST_WRONG = 6;
@@ -75,10 +75,7 @@ const MOST_FOLLOWED = 3;
 
 export class Plan {
   #rates = new Rates();
-  /**
-   * Whether the list answers kept cursors with its pages as they are now. Learned when a page that was asked for by a cursor of the last walk
-   * shows a change that is newer than that walk; lost when a page of a shortcut shows a record that is older than its stored record.
-   */
+  /** Kept cursors show current pages. Learned from a change newer than the last walk; lost with an older record. */
   live = false;
   #uses: Record<Kind, Uses> = { last: NO_USES, first: NO_USES, aimed: NO_USES, open: NO_USES };
   readonly #ends = new Map<EndName, End>();
@@ -140,7 +137,7 @@ export class Plan {
     return this.#names.giveBack();
   }
 
-  /** The most valuable page, if any is worth a request. @param pageOf where a record stands; null while that of none is known */
+  /** If any is worth a request. @param pageOf where a record stands; null while that of none is known */
   next(nowMs: number, pageOf: ((id: string) => number | null) | null): PlannedPage | null {
     if (nowMs - this.#lastMs < this.#paceMs) return null;
     const ids = pageOf === null ? new Map<number, readonly string[]>() : this.#namedByPage(pageOf);
@@ -250,7 +247,7 @@ export class Plan {
     return 4 ** -this.#rates.found(`wrong ${kind}`, nowMs);
   }
 
-  /** The page was read, by the walk or a shortcut. @param changed of its known records, without those that were named */
+  /** Read by the walk or a shortcut. @param changed of its known records, without those that were named */
   #sawOpen(page: number, { open, changed }: { open: OpenRecords; changed: number }, nowMs: number): void {
     const seconds = this.#open.secondsOf(page, nowMs);
     if (seconds !== null) this.#rates.add('open', { found: changed, of: seconds }, nowMs);
@@ -289,7 +286,7 @@ export class Plan {
     return false;
   }
 
-  /** New records stand on this page: an end that is elsewhere has missed them. Removals may have moved the end by a page. */
+  /** Ends elsewhere have missed these new records. Removals may have moved the end by a page. */
   #grewAt(page: number, nowMs: number): void {
     if (page < this.#pages - 1) this.#wasWrong('last', nowMs);
     if (page > 1 && this.#pages > 1) this.#wasWrong('first', nowMs);

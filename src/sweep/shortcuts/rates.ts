@@ -1,7 +1,4 @@
-/**
- * What is learned about the pages of a list: how much was found, of how much time or of how many trials. Both sums fade, with a half-life of
- * ten minutes, so that what no longer holds is noticed. Pure.
- */
+/** What is found in some time or trials, for the pages of a list. Sums fade with a half-life of ten minutes. Pure. */
 import { RecentMap } from './recent-map.js';
 
 export interface Rate {
@@ -19,7 +16,7 @@ const HALF_LIFE_MS = 600_000;
 /** The names come from a few types of events; a limit all the same. The oldest are forgotten. */
 const MOST_NAMES = 128;
 
-/** As if five of ten looked-up records had changed. With fewer, a name that is wrong three times in a row would be left to the walk for minutes. */
+/** As if five of ten had changed. With fewer, a name wrong three times is left to the walk for minutes. */
 const RIGHT_AT_FIRST = { found: 5, of: 10 };
 
 export class Rates {

@@ -1,4 +1,4 @@
-/** The shortcuts of one list, for the process that holds its lease: finds the pages and cursors for the plan, and keeps what was learned. */
+/** For the process that holds the lease: finds pages and cursors for the plan, and keeps what was learned. */
 import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { OpenRecords } from '../../detect/open.js';
@@ -65,7 +65,7 @@ export class ListShortcuts {
     this.#index = new KnownPages(deps);
   }
 
-  /** To be called when the lease was acquired, and when a walk begins. Keeps its positions while no other sweep was complete. */
+  /** When the lease is acquired, and when a walk begins. Positions stay while no other sweep was complete. */
   async begin({ baselineAt, lastSweep }: ListState, nowMs: number): Promise<void> {
     if (!this.#isRestored) {
       const learned = await this.#deps.store.learned(this.#deps.list);

@@ -1,4 +1,3 @@
-/** One shortcut of the loop that holds a list's lease: requests its page, commits what it may, and notes what it was worth. */
 import type { Page } from '../../api/read-api.js';
 import { messageOf } from '../../errors.js';
 import { OVER } from '../../runtime/on-abort.js';
@@ -15,10 +14,10 @@ export interface AskedShortcut {
   readonly answer: Promise<ArrivedShortcut>;
 }
 
-/** Null when it could not be read: the walk, which reads the same list, reports why. `not sent`: the budget did not grant it in time. */
+/** Null: unreadable, and the walk reports why. `not sent`: the budget did not grant it in time. */
 export type ArrivedShortcut = Page | null | 'not sent';
 
-/** A page that waits longer for the budget is given back: another of the list may be worth more by then, and would wait behind it. */
+/** After this wait for the budget it is given back: another page may be worth more by then. */
 const PATIENCE_MS = 1_000;
 
 export function askShortcut(

@@ -1,4 +1,4 @@
-/** The named records of a list that wait to be looked up. A record that a page has shown since the change that names it does not wait. Pure. */
+/** Named records that wait to be looked up. One that a page has shown since the naming change does not. Pure. */
 import type { PageAnswer } from './answers.js';
 import { RecentMap } from './recent-map.js';
 import type { Aimed } from '../../state/aim-queue.js';

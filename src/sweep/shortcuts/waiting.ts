@@ -1,12 +1,11 @@
 /**
- * What a request for a page is worth: how long the changes that it is expected to show wait, in seconds of all of them together. Changes gather at an
- * end and on a page with open records, and the next request finds them all; a named record is found by nothing else but the walk. So where the
- * budget is small, each gets its turn. Pure.
+ * What a request is worth: how long the changes it should show wait, in seconds of all together. They gather at an end
+ * and at open records for one request, but a named record is found by nothing else but the walk. Pure.
  */
 
 /** The least that is worth a request: a list that gains a record a minute is polled every 1.7 s. */
 export const WORTH = 1 / 5;
-/** A new row counts as so many changes of a known record: it often names a changed record, and it is what most automations start with. */
+/** In changes of a known record: a row often names a changed record, and most automations start with one. */
 const CHANGES_PER_ROW = 8;
 /** A row that is read for the record that it names. One change makes two or three of them at once. */
 const CHANGES_PER_NAMING_ROW = 1 / 2;
@@ -42,7 +41,7 @@ export function isLikely(chance: number): boolean {
   return chance >= LEAST_RIGHT;
 }
 
-/** A change that only a walk would find otherwise. How long it has waited does not matter. @param chance that it is there */
+/** A change that only a walk would find; how long it has waited is no matter. @param chance that it is there */
 export function untilWalked(chance: number, walkMs: number): number {
   return chance * (1 + seconds(walkMs) / 2);
 }

@@ -1,4 +1,3 @@
-/** Finishes a sweep after its last page. Each step is one commit and may be repeated after a crash; the last commit closes the sweep. */
 import type { Held } from '../../detect/held.js';
 import { pastAfter } from '../../detect/schema-drift/drift.js';
 import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
@@ -26,7 +25,7 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   const { list } = options;
   const { token, lastSweep } = step;
   const acceptedAt = await store.acceptedAt(list);
-  // After everything that was held, whatever the clock of the process that held it says: an acceptance covers nothing later.
+  // After all that was held, whatever the holder's clock says: an acceptance covers nothing later.
   const heldMs = [acceptedAt, ...(lastSweep?.held ?? []).map((one) => one.at)].map(
     (held) => Date.parse(held ?? '') || 0,
   );

@@ -1,8 +1,7 @@
 /**
- * Reads the pages of a walk, and requests pages before the walk reaches them, with the cursors that the last complete sweep left. Such an answer
- * counts only if the page before it names the same cursor, so every page was requested with the cursor that its predecessor names. Where the
- * cursors differ, the requests under way are dropped. How many pages are requested ahead is learned in each sweep: twice as many with every page
- * that fits, one after a page that does not. So a server with other cursors in each sweep wastes at most one request per page that once fitted.
+ * Requests pages ahead of the walk, with the last complete sweep's cursors. An answer counts only if the page
+ * before it names the same cursor; otherwise the requests under way are dropped. The number ahead doubles with each
+ * page that fits, and is one after a miss: a server with new cursors in each sweep wastes at most one per page.
  */
 import type { FetchedPage, KnownPage } from '../../api/read-api.js';
 import type { Clock } from '../../runtime/clock.js';

@@ -1,8 +1,7 @@
 /**
- * Runs one complete sweep of one list along the cursors, page by page. Each page is classified and committed together with its events and the
- * checkpoint; the checkpoint of unchanged pages follows within two seconds. After a crash, the pages since the last commit are read again. A
- * sweep that ends as incomplete decides nothing about removals. A question that only the whole list can answer starts a survey, and a second
- * walk with its verdict. This file must not know HTTP or Redis.
+ * One complete sweep of one list. A page is committed with its events and the checkpoint; the checkpoint of
+ * unchanged pages within two seconds. After a crash, pages since the last commit are read again. An incomplete sweep
+ * decides nothing about removals. A survey is followed by a second walk. This file must not know HTTP or Redis.
  */
 import { wholePage } from '../../api/read-api.js';
 import type { Rules } from '../../detect/rules.js';
@@ -33,7 +32,7 @@ import { beginShortcuts, type RunOptions } from './walk-shortcuts.js';
 
 export type { RunOptions } from './walk-shortcuts.js';
 
-/** Pages requested ahead. On one connection each, they hide the latency of the API; more would only wait for the budget. */
+/** On one connection each, they hide the API's latency; more would only wait for the budget. */
 const PAGES_AHEAD = 12;
 /** How long unchanged pages may wait for a commit. After a crash they are read again. */
 const UNCOMMITTED_MS = 2_000;

@@ -1,4 +1,4 @@
-/** Where a sweep starts: at the checkpoint of an interrupted one, unless that is too old, and otherwise at the first page. */
+/** At the checkpoint of an interrupted sweep, unless that is too old; otherwise at the first page. */
 import { createVisitedCursors, type VisitedCursors } from '../../api/visited-cursors.js';
 import type { Verdict } from '../../detect/survey.js';
 import { heldOf } from '../../detect/held.js';
@@ -10,7 +10,7 @@ import type { Checkpoint, FencingToken, StoredSweep, SweepCounts } from '../stor
 
 /** An older checkpoint is not resumed: its first pages show another day. */
 const CHECKPOINT_LIFE_MS = 3_600_000;
-/** Later it may lead elsewhere without an error, and a sweep that follows it would miss records. Starting again costs requests only. */
+/** Later it may lead elsewhere without an error, and records be missed. Starting again costs requests only. */
 export const CURSOR_LIFE_MS = 300_000;
 
 export interface WalkStart {

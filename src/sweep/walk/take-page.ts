@@ -1,8 +1,7 @@
 /**
- * Reads one page of a walk and classifies its records, or recognises it as unchanged. This file must not know HTTP or Redis.
- *
- * A page with the bytes that the last complete sweep read is skipped. This is sound because its digest is kept only while every record on it is
- * stored as the page shows it: whatever writes one of its records otherwise forgets the page in the same commit, or when the sweep is finished.
+ * Reads and classifies one page of a walk. This file must not know HTTP or Redis. A page with the bytes of the
+ * last complete sweep is skipped. This is sound: a digest is kept only while every record is stored as shown; what
+ * writes one otherwise forgets the page in the same commit, or when the sweep is finished.
  */
 import { isUnchanged, type Page } from '../../api/read-api.js';
 import type { VisitedCursors } from '../../api/visited-cursors.js';
@@ -51,7 +50,7 @@ export type TakenPage =
       /** It was asked for by the cursor that the last complete sweep had used. */
       isKept: boolean;
       open: OpenRecords;
-      /** Records of a page that does not say that the list ends there, otherwise 0. Of an unchanged page, that of the longest one. */
+      /** Records of a page that does not say that the list ends there, or 0. Unchanged: that of the longest. */
       length: number;
     }
   | { outcome: 'survey'; question: SurveyQuestion };

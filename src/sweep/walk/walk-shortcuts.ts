@@ -1,7 +1,4 @@
-/**
- * How a walk uses the shortcuts of its list. Their pages are requested at the same time as those of the walk, so that neither waits for the
- * other's requests, and committed while the walk waits for its next page, so that only one of them commits at a time.
- */
+/** Shortcuts are requested along with the walk's pages, and committed while it waits: one commit at a time. */
 import { OVER } from '../../runtime/on-abort.js';
 import type { SweepMemory } from '../memory.js';
 import type { SweepDeps, SweepOptions } from '../options.js';
@@ -24,9 +21,9 @@ export interface WalkPosition {
 }
 
 export interface WalkShortcuts {
-  /** Until the page of the walk is read, requests the pages of shortcuts that are due, and commits those that arrive. */
+  /** Until the walk's page is read, requests the due shortcuts, and commits those that arrive. */
   during(answer: Promise<unknown>, position: WalkPosition): Promise<Checkpoint>;
-  /** What the walk itself found on a page. @returns how many of the new records the next poll of an end would have found */
+  /** By the walk itself. @returns how many of the new records the next poll of an end would have found */
   found(walked: WalkedPage): number;
   /** Drops the requests under way. The records they were for are looked for later. */
   close(): void;
@@ -52,7 +49,7 @@ const NONE: WalkShortcuts = {
   close: () => undefined,
 };
 
-/** Pages of shortcuts under way. With more, records that are named later would wait behind those that were named before. */
+/** With more under way, records named later would wait behind those named before. */
 const AT_ONCE = 2;
 
 interface UnderWay {

@@ -1,8 +1,8 @@
--- The run id of this server. A state is bound to it: it is another one after a restart, a failover, and a restored backup.
+-- The run id of this server: another one after a restart, a failover, and a restored backup.
 local function serverId()
   return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
 end
--- Whether the workspace's state belongs to another server. Nothing is written then until an epoch has begun on this one.
+-- Whether the state belongs to another server. Nothing is written until an epoch has begun on this one.
 local function isElsewhere(state)
   local stored = redis.call('GET', state)
   return stored and not string.find(stored, '"server":"' .. serverId() .. '"', 1, true)
