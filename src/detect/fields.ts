@@ -1,3 +1,4 @@
+/** Reads timestamps and the fields of a todo from a record. */
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 
 /** The documented name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */

@@ -1,3 +1,4 @@
+/** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share. */
 import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
 import { messageOf, usage } from '../errors.js';
 import type { FailedAttempt } from './failure.js';

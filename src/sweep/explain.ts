@@ -1,3 +1,4 @@
+/** What `changefeed explain` shows of one record: what is stored, and the last decisions. Reads only. */
 import type { Gone, Decision } from '../detect/stored-record.js';
 import { UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';

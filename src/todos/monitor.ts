@@ -1,3 +1,4 @@
+/** Emits the todos that have become due, and says when the list must be swept early because one becomes due. */
 import { messageOf } from '../errors.js';
 import type { TodoWatch } from '../detect/rules.js';
 import { timersOf, type TimersOfTodo } from '../detect/watch-todo.js';

@@ -1,3 +1,4 @@
+/** Decides about one record that differs from its stored record: which event, and what is stored. */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
 import type { AnswerTime } from '../../detect/left-alone.js';

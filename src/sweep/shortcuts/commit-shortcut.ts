@@ -1,3 +1,4 @@
+/** Commits what is certain of a page that was read outside the order of a walk, under the same lease. */
 import type { Page } from '../../api/read-api.js';
 import { heldOf } from '../../detect/held.js';
 import { openRecords } from '../../detect/open.js';

@@ -1,3 +1,4 @@
+/** One shortcut: requests its page, commits what it may, and notes what it was worth. */
 import type { Page } from '../../api/read-api.js';
 import { messageOf } from '../../errors.js';
 import { OVER } from '../../runtime/on-abort.js';

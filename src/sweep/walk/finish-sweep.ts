@@ -1,3 +1,4 @@
+/** Finishes a sweep after its last page. Each step is one commit and may be repeated after a crash. */
 import type { Held } from '../../detect/held.js';
 import { pastAfter } from '../../detect/schema-drift/drift.js';
 import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
