@@ -89,7 +89,7 @@ interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {
 
 async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): Promise<Answer | UnchangedPage> {
   const { asked, knownDigest } = wanted;
-  const [askedAt, started] = [asked.now, performance.now()];
+  const [askedAt, started] = [asked.now, systemClock.monotonic()];
   let response: Dispatcher.ResponseData;
   try {
     response = await send(options, wanted, signal);
@@ -101,7 +101,7 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
   // Destroying a body that was not read to its end emits an error event; without a listener it would end the process.
   body.on('error', () => undefined);
   const facts = (content: Buffer) => {
-    const ms = performance.now() - started;
+    const ms = systemClock.monotonic() - started;
     return { status, headers, askedAt, ms, text: textOf(content), bytes: content.length };
   };
   const encoding = headerOf(response, 'content-encoding');

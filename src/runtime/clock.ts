@@ -5,6 +5,8 @@ import { onAbort, OVER } from './on-abort.js';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds of a clock that never steps; its zero is arbitrary. Waits within a process are counted by it. */
+  monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -12,6 +14,7 @@ export interface Clock {
 // The timers of the platform, not those of node:timers/promises: fake timers of a test must reach them.
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) {

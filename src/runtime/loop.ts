@@ -98,15 +98,15 @@ async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: 
   const over = new AbortController();
   const stop = (): void => turn.abort(signal.reason);
   const forget = onAbort(signal, stop);
-  const life = { atMs: performance.now() };
-  const work = run(turn.signal, () => (life.atMs = performance.now()));
+  const life = { atMs: systemClock.monotonic() };
+  const work = run(turn.signal, () => (life.atMs = systemClock.monotonic()));
   try {
     if (stallMs === null) return await work;
     const first = await Promise.race([work, untilStalled(life, { stallMs, ready, signal: over.signal })]);
     // A loop that is being stopped waits for its turn; the caller that stops it sets the limit.
     if (first !== 'stalled' || isAborted(signal)) return await work;
     const error = stallError(name, stallMs);
-    loops?.set(name, { since: isoTime(systemClock.now() - (performance.now() - life.atMs)), failed: null });
+    loops?.set(name, { since: isoTime(systemClock.now() - (systemClock.monotonic() - life.atMs)), failed: null });
     turn.abort(error);
     await Promise.race([work.catch(() => undefined), sleepUntilAborted(systemClock, STALL_GRACE_MS, over.signal)]);
     throw error;
@@ -124,16 +124,16 @@ interface Watchdog {
 
 async function untilStalled(life: { atMs: number }, { stallMs, ready, signal }: Watchdog): Promise<'stalled'> {
   while (!isAborted(signal)) {
-    const leftMs = life.atMs + stallMs - performance.now();
+    const leftMs = life.atMs + stallMs - systemClock.monotonic();
     if (leftMs > 0) {
       await sleepUntilAborted(systemClock, leftMs, signal);
       continue;
     }
-    const askedAtMs = performance.now();
+    const askedAtMs = systemClock.monotonic();
     await ready?.(signal);
-    if (performance.now() - askedAtMs < READY_AT_ONCE_MS) break;
+    if (systemClock.monotonic() - askedAtMs < READY_AT_ONCE_MS) break;
     // The condition of every turn did not hold, so the turn was waiting for it and was not stalled.
-    life.atMs = performance.now();
+    life.atMs = systemClock.monotonic();
   }
   return 'stalled';
 }

@@ -5,6 +5,7 @@
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
+import { isInFuture } from '../runtime/stored-time.js';
 import type { WalkLoad } from '../api/budget.js';
 import type { ListFailure, SweepSummary } from './store.js';
 
@@ -51,21 +52,17 @@ export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pa
   const leastMs = leastPeriodMs(pace, lastSweep);
   if (failure !== null) {
     const longestMs = Math.max(usualPeriodMs(pace, lastSweep), LONGEST_RETRY_MS);
-    if (isInFuture(failure.at, nowMs)) return nowMs;
+    if (isInFuture(Date.parse(failure.at), nowMs)) return nowMs;
     return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
   }
   // A clock that steps back during a sweep leaves only its start in the future.
-  if (lastSweep === null || [lastSweep.startedAt, lastSweep.completedAt].some((time) => isInFuture(time, nowMs)))
+  if (
+    lastSweep === null ||
+    [lastSweep.startedAt, lastSweep.completedAt].some((time) => isInFuture(Date.parse(time), nowMs))
+  )
     return nowMs;
   const dueMs = Math.max(Date.parse(lastSweep.startedAt) + leastMs, Date.parse(lastSweep.completedAt));
   return Math.min(dueMs, wakeMs ?? Infinity, nowMs + leastMs);
-}
-
-/** Clocks of two processes may differ by less: the list would be swept by both. */
-const SKEW_MS = 10_000;
-
-function isInFuture(time: string, nowMs: number): boolean {
-  return Date.parse(time) > nowMs + SKEW_MS;
 }
 
 /** The usual time from the start of one sweep to the start of the next. */

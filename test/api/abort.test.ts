@@ -38,7 +38,7 @@ describe('abort', () => {
     const controller = new AbortController();
     await using server = await startApiServer(() => ({ status: 429, headers: { 'retry-after': '60' } }));
     const clock = {
-      now: () => systemClock.now(),
+      ...systemClock,
       sleep: (ms: number, signal?: AbortSignal) => {
         setImmediate(() => controller.abort('stop'));
         return systemClock.sleep(ms, signal);

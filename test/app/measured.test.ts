@@ -7,7 +7,7 @@ import { unmeasured, type HandlerEnded, type Measure } from '../../src/observabi
 import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 
 const AT = Date.parse(sampleEvent().data.observedAt) + 3_000;
-const clock = { now: () => AT, sleep: () => Promise.resolve() };
+const clock = { now: () => AT, monotonic: () => AT, sleep: () => Promise.resolve() };
 
 function measuring() {
   const ended: HandlerEnded[] = [];

@@ -21,7 +21,7 @@ const redis = useRedis();
 
 it('recorded day: the same changes give the same events, ids and sequences as ever', async () => {
   let nowMs = START;
-  const clock: Clock = { now: () => nowMs, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
+  const clock: Clock = { ...systemClock, now: () => nowMs, monotonic: () => nowMs };
   await beginEpoch();
   const sandbox = createSandbox({ seed: 7, start: START, people: 120, history: 60, activity: 60, limit: null, clock });
   const { url: baseUrl, token } = await sandbox.start();

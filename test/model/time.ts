@@ -15,6 +15,7 @@ export class ModelTime {
 
   /** Advances by one, so that no two readings are equal. */
   now = (): number => ++this.#now;
+  monotonic = (): number => this.#now;
 
   advance(ms: number): void {
     this.#now += ms;
@@ -25,6 +26,7 @@ export class ModelTime {
 
   readonly autoAdvancing: Clock = {
     now: this.now,
+    monotonic: this.monotonic,
     sleep: (ms) => {
       this.advance(ms);
       return Promise.resolve();
@@ -33,6 +35,7 @@ export class ModelTime {
 
   readonly waiting: Clock = {
     now: this.now,
+    monotonic: this.monotonic,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         const abort = (): void => {
@@ -54,6 +57,7 @@ export class ModelTime {
   /** For a list that waits: the waits between its shortcuts, which are short, advance the time; the renewal of its lease waits. */
   readonly betweenSweeps: Clock = {
     now: this.now,
+    monotonic: this.monotonic,
     sleep: (ms, signal) => (ms === RENEWAL_MS ? this.waiting : this.autoAdvancing).sleep(ms, signal),
   };
 
@@ -63,6 +67,7 @@ export class ModelTime {
       this.#now += 100;
       return this.now();
     },
+    monotonic: this.monotonic,
     sleep: (ms) => this.autoAdvancing.sleep(ms),
   };
 }

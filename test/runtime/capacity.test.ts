@@ -9,6 +9,7 @@ function heldClock(): Clock & { wake: (lateMs: number) => Promise<void> } {
   let askedMs = 0;
   return {
     now: () => nowMs,
+    monotonic: () => nowMs,
     sleep(ms) {
       askedMs = ms;
       return new Promise((resolve) => wakes.push(resolve));

@@ -6,7 +6,7 @@ import { silentLog } from '../../src/runtime/log.js';
 function episodeWithLines(options: Partial<EpisodeOptions> = {}) {
   const lines: [string, object][] = [];
   const time = { ms: 0 };
-  const clock: Clock = { now: () => time.ms, sleep: () => Promise.resolve() };
+  const clock: Clock = { now: () => time.ms, monotonic: () => time.ms, sleep: () => Promise.resolve() };
   const line = (facts: object, message: string): void => void lines.push([message, facts]);
   const log = { ...silentLog, info: line, warn: line, error: line };
   const episode = new Episode({ begins: 'begins', ends: 'ends', facts: { of: 'x' }, log, clock, ...options });

@@ -17,7 +17,7 @@ async function played(
     waits.push(ms);
     return Promise.resolve();
   };
-  const clock: Clock = { now: () => 0, sleep };
+  const clock: Clock = { now: () => 0, monotonic: () => performance.now(), sleep };
   const line = (level: string) => (facts: object) => void logged.push({ level, facts });
   const log: Log = { ...silentLog, debug: line('debug'), info: line('info'), error: line('error') };
   const turns = [...script];

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import type { Clock } from '../../src/runtime/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2031, 4, 6);
-const at = (day: number): { now: () => number; sleep: () => Promise<void> } => ({
+const at = (day: number): Clock => ({
   now: () => START + day * DAY_MS + 7 * 3_600_000,
+  monotonic: () => 0,
   sleep: () => Promise.resolve(),
 });
 

@@ -54,7 +54,7 @@ test('sandbox: an edit is on the next page, and the journal marks it as visible 
 });
 
 test('sandbox: the seeded stream makes the same mutations in every run', () => {
-  const clock = { now: () => Date.UTC(2026, 1, 1), sleep: () => Promise.resolve() };
+  const clock = { now: () => Date.UTC(2026, 1, 1), monotonic: () => 0, sleep: () => Promise.resolve() };
   const lives = [1, 2].map(() => {
     const sandbox = createSandbox({ people: 120, clock });
     return { verbs: sandbox.step(100), lines: sandbox.journal.lines() };

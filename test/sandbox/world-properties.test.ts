@@ -6,7 +6,7 @@ import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 
 type Lists = Record<BuiltInList, CrmRecord[]>;
 
-const clock = { now: () => Date.UTC(2026, 2, 1), sleep: () => Promise.resolve() };
+const clock = { now: () => Date.UTC(2026, 2, 1), monotonic: () => 0, sleep: () => Promise.resolve() };
 
 const sizes = fc.record({
   seed: fc.nat(1_000),

@@ -38,6 +38,7 @@ export function createClientUnderTest(options: Partial<ReadApiOptions> & { baseU
 function recordingClock(waits: number[]): Clock {
   return {
     now: () => Date.UTC(2026, 0, 1),
+    monotonic: () => 0,
     sleep: (ms) => {
       waits.push(ms);
       return Promise.resolve();

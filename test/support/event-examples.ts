@@ -58,6 +58,7 @@ function standingClock(): { clock: Clock; advance: (ms: number) => void } {
   let nowMs = Date.UTC(2026, 2, 1);
   const clock: Clock = {
     now: () => nowMs,
+    monotonic: () => nowMs,
     // Leases are renewed later than any sweep here lasts.
     sleep: (_ms, signal) =>
       new Promise((_resolve, reject) => {

@@ -6,16 +6,19 @@ export function fastClock(factor: number): Clock {
   const realStart = performance.now();
   return {
     now: () => Math.round(start + (performance.now() - realStart) * factor),
+    monotonic: () => performance.now() * factor,
     sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
   };
 }
 
-/** The same clock, which can also be put forward. Waits that are under way are not cut short. */
-export function skippingClock(clock: Clock): Clock & { skip(ms: number): void } {
-  let skippedMs = 0;
+/** The same clock, which can also be put forward, or be stepped as by a person. Waits under way are not cut short. */
+export function skippingClock(clock: Clock): Clock & { skip(ms: number): void; step(ms: number): void } {
+  let [skippedMs, steppedMs] = [0, 0];
   return {
-    now: () => clock.now() + skippedMs,
+    now: () => clock.now() + skippedMs + steppedMs,
+    monotonic: () => clock.monotonic() + skippedMs,
     sleep: (ms, signal) => clock.sleep(ms, signal),
     skip: (ms) => (skippedMs += ms),
+    step: (ms) => (steppedMs += ms),
   };
 }

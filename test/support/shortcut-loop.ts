@@ -36,7 +36,7 @@ export async function shortcutLoop(
   const api = apis[list];
   if (api === undefined) throw new Error(`no API for "${list}"`);
   let nowMs = Date.UTC(2026, 2, 2);
-  const clock: Clock = { now: () => nowMs, sleep: () => Promise.resolve() };
+  const clock: Clock = { now: () => nowMs, monotonic: () => nowMs, sleep: () => Promise.resolve() };
   const scope = { redis: redis.redis, keys: redis.keys, workspace: 'acme' };
   const queue = createAimQueue(scope);
   const sweeps = createSweepStore(redis.redis, redis.keys, 'acme');

@@ -14,7 +14,7 @@ function logged() {
       lines.push(`${level} ${message} ${JSON.stringify(rest)}`);
     };
   const log = { ...silentLog, debug: line('debug'), info: line('info') };
-  const clock = { now: () => nowMs, sleep: () => Promise.resolve() };
+  const clock = { now: () => nowMs, monotonic: () => nowMs, sleep: () => Promise.resolve() };
   const sweeps = createSweepLog({ workspace: 'acme', log, clock });
   const summary = (more: Partial<SweepSummary['counts']>, startedMs = nowMs): SweepSummary => ({
     sweepId: 's',

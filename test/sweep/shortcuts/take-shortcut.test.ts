@@ -14,6 +14,7 @@ function asking(signal?: AbortSignal) {
   const asked: { options: FetchOptions; answer: (one: Page) => void }[] = [];
   const clock: SweepDeps['clock'] = {
     now: () => nowMs,
+    monotonic: () => nowMs,
     sleep: (ms, by) =>
       new Promise((wake, reject) => {
         sleeping.push({ untilMs: nowMs + ms, wake });
