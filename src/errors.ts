@@ -23,6 +23,7 @@ export const ERROR_CODES = {
   CF_REDIS_EVICTS: 'Redis is configured to evict keys when its memory is full, which would lose state.',
   CF_REDIS_REFUSES: 'Redis rejects writes: its memory is full, or it is a read-only replica.',
   CF_REDIS_MISSING: 'No Redis is configured and none could be started.',
+  CF_STATE_DIR: 'The state directory cannot be written, or others may write in it.',
   CF_STATE_LOST: 'The stored state of a list is gone from Redis.',
   CF_STATE_UNREADABLE: 'A value in Redis is damaged, or another release wrote it.',
   CF_STATE_NEWER: 'A newer release wrote the state in Redis.',
@@ -71,6 +72,7 @@ const USAGE: readonly ErrorCode[] = [
   'CF_USAGE',
   'CF_REDIS_MISSING',
   'CF_REDIS_EVICTS',
+  'CF_STATE_DIR',
   'CF_STATE_NEWER',
 ];
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.js';
-import { prepareStateDir } from '../redis/private/open.js';
+import { prepareStateDir } from '../redis/private/state-dir.js';
 import type { Log } from '../runtime/log.js';
 import { makeOwnFile, readOwnFile } from '../runtime/own-file.js';
 
@@ -19,7 +19,7 @@ export function pageToken(stateDir: string, log: Log): PageToken {
   try {
     prepareStateDir(stateDir);
     const known = readOwnFile(file);
-    if (known !== undefined && /^[\w-]{32}$/.test(known)) return { token: known, file };
+    if (known && /^[\w-]{32}$/.test(known)) return { token: known, file };
     rmSync(file, { force: true });
     return { token: makeOwnFile(file, fresh), file };
   } catch (error) {

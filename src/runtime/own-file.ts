@@ -2,20 +2,23 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Undefined: there is no such file, or another user could have read or written it. */
-export function readOwnFile(path: string): string | undefined {
+/** Undefined: there is no such file. Null: another user could have read or written it. */
+export function readOwnFile(path: string): string | null | undefined {
   let file: number;
   try {
-    // No link: it could lead to a file that somebody else writes.
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    // No link: it could lead to a file that somebody else writes. A pipe is not waited for.
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (['ENOENT', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (['ELOOP', 'EACCES'].includes(code)) return null;
     throw error;
   }
   try {
-    const { uid, mode } = fstatSync(file);
+    const found = fstatSync(file);
     const user = process.getuid?.();
-    return user !== undefined && (uid !== user || (mode & 0o077) !== 0) ? undefined : readFileSync(file, 'utf8');
+    const isOurs = user === undefined || (found.uid === user && (found.mode & 0o077) === 0);
+    return isOurs && found.isFile() ? readFileSync(file, 'utf8') : null;
   } finally {
     closeSync(file);
   }

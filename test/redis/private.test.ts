@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +81,6 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
   it('private Redis: asks for a password on the loopback address, keeps everything, and shows its files to nobody else', async () => {
     writeFileSync(join(stateDir, 'victim'), 'mine');
     symlinkSync(join(stateDir, 'victim'), join(stateDir, 'redis.json.next'));
-    chmodSync(stateDir, 0o777);
     const umask = process.umask(0);
     const { url, origin } = await open().finally(() => process.umask(umask));
     await keep(url);
@@ -90,7 +99,7 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
       expect(await withRedis(url, (ours) => ours.config('GET', name))).toEqual([name, value]);
     const modeOf = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
     expect([modeOf('redis.json'), modeOf('redis.lock'), modeOf('redis'), modeOf()]).toEqual([
-      0o600, 0o600, 0o700, 0o755,
+      0o600, 0o600, 0o700, 0o700,
     ]);
     const files = readdirSync(join(stateDir, 'redis', 'appendonlydir'));
     expect(files.length).toBeGreaterThan(0);
@@ -102,14 +111,51 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     }
   });
 
-  it('private Redis: a folder of another user, or one in which everyone may write, is refused', async () => {
-    const refused = (why: string) => ({ code: 'CF_REDIS_MISSING', message: expect.stringContaining(why) as string });
-    vi.spyOn(process, 'getuid').mockReturnValue(statSync(stateDir).uid + 1);
-    await expect(open()).rejects.toMatchObject(refused('another user. Set CHANGEFEED_STATE_DIR'));
-    vi.restoreAllMocks();
-    chmodSync(stateDir, 0o1777);
-    await expect(open()).rejects.toMatchObject(refused('everyone may write. Set CHANGEFEED_STATE_DIR'));
+  const refused = (why: string) => ({ code: 'CF_STATE_DIR', message: expect.stringContaining(why) as string });
+
+  it('private Redis: a folder of another user, or one in which others may write, is refused', async () => {
+    const { uid } = statSync(stateDir);
+    const user = vi.spyOn(process, 'getuid');
+    for (const other of [uid + 1, uid === 0 ? 1 : 0]) {
+      user.mockReturnValue(other);
+      await expect(open()).rejects.toMatchObject(refused('another user. Set CHANGEFEED_STATE_DIR'));
+    }
+    user.mockRestore();
+    for (const mode of [0o1777, 0o777, 0o720]) {
+      chmodSync(stateDir, mode);
+      await expect(open()).rejects.toMatchObject(refused('others may write. Set CHANGEFEED_STATE_DIR'));
+    }
     expect(readdirSync(stateDir)).toEqual([]);
+  });
+
+  it.each(['redis.json', 'redis.lock'])(
+    'private Redis: a %s that others could have written is not believed',
+    async (name) => {
+      const [file, elsewhere] = [join(stateDir, name), join(stateDir, 'elsewhere')];
+      const text = name === 'redis.lock' ? JSON.stringify(identityOf(process.pid)) : '{"url":"redis://127.0.0.1:1"}';
+      writeFileSync(elsewhere, text, { mode: 0o600 });
+      const plants = [
+        () => writeFileSync(file, text, { mode: 0o644 }),
+        () => symlinkSync(elsewhere, file),
+        // Nothing ever writes into it: reading it would have no end.
+        () => execFileSync('mkfifo', ['-m', '600', file]),
+      ];
+      for (const plant of plants) {
+        plant();
+        await expect(open()).rejects.toMatchObject(refused(`${file} belongs to another user, or others may`));
+        rmSync(file);
+      }
+      expect(readdirSync(stateDir)).toEqual(['elsewhere']);
+    },
+  );
+
+  it('private Redis: a state folder that cannot be written has one code, with the folder and what to do', async () => {
+    writeFileSync(join(stateDir, 'file'), '');
+    const unwritable = { ...refused('cannot be written (ENOTDIR'), cause: { code: 'ENOTDIR' } };
+    await expect(open({ stateDir: join(stateDir, 'file', 'state') })).rejects.toMatchObject(unwritable);
+    // The folder is fine, and what has to be created in it cannot be.
+    symlinkSync(join(stateDir, 'file'), join(stateDir, 'redis'));
+    await expect(open()).rejects.toMatchObject(refused('cannot be written (E'));
   });
 
   it('private Redis: has its address and its data again after it was closed', async () => {
@@ -180,7 +226,8 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
   });
 
   it('private Redis: processes that start at the same moment share one, also after a crash of all', async () => {
-    writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify({ pid: process.pid, token: 'of an earlier life' }));
+    const dead = { pid: process.pid, token: 'of an earlier life' };
+    writeFileSync(join(stateDir, 'redis.lock'), JSON.stringify(dead), { mode: 0o600 });
     const { started } = await owners(3);
     for (const owner of started) await owner.kill();
   });
@@ -209,7 +256,7 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     const foreign = await startPrivateRedis();
     await withRedis(foreign.url, (redis) => redis.config('SET', 'requirepass', ''));
     const url = `redis://:ours@127.0.0.1:${foreign.port}/0`;
-    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify({ url }));
+    writeFileSync(join(stateDir, 'redis.json'), JSON.stringify({ url }), { mode: 0o600 });
     const redis = await open();
     expect(new URL(redis.url).port).not.toBe(String(foreign.port));
     // The control: without the check of the password, the other server accepts the client.

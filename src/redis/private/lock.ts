@@ -1,13 +1,15 @@
 /** A lock between processes: a file with the identity of its holder. The lock of a process that has ended is free. */
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { processSchema, type ProcessIdentity } from '../../runtime/process-identity.js';
+import { readStateFile } from './state-dir.js';
 
 /** Undefined if there is no lock, or its holder has not yet written its identity. */
 export function lockHolder(path: string): ProcessIdentity | undefined {
+  const text = readStateFile(path);
   try {
-    return processSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return processSchema.parse(JSON.parse(text ?? ''));
   } catch {
     return undefined;
   }

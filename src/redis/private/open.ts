@@ -13,7 +13,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -26,6 +26,7 @@ import { checkRedis, probeRedis } from '../probe.js';
 import { ENDING, findRedis, LOG_FILE, spawnKeeper, USER, type Keeper } from './launch.js';
 import { lockHolder, takeLock } from './lock.js';
 import { freePort } from './port.js';
+import { prepareStateDir, readStateFile, withStateDir } from './state-dir.js';
 
 export interface OpenRedisOptions {
   /** The Redis of the user (`REDIS_URL` or the configuration). Undefined: a private one. */
@@ -47,7 +48,7 @@ export interface OpenedRedis {
   close(): Promise<void>;
 }
 
-/** @throws ChangefeedError CF_REDIS_UNREACHABLE; CF_REDIS_MISSING, with how to install one; CF_CONFIG_INVALID (URL) */
+/** @throws ChangefeedError CF_REDIS_UNREACHABLE; CF_REDIS_MISSING, with how to install one; CF_STATE_DIR; CF_CONFIG_INVALID (URL) */
 export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
   const { url, signal } = options;
   if (url === undefined) return await openPrivateRedis(options);
@@ -91,21 +92,6 @@ async function openPrivateRedis(options: OpenRedisOptions): Promise<OpenedRedis>
     await leave(stateDir, used);
   };
   return { url, origin: 'private', close: () => (closed ??= close()) };
-}
-
-const OTHERS_WRITE = 0o022;
-
-/** Others who may write could put a link or an address in place of ours. @throws ChangefeedError CF_REDIS_MISSING */
-export function prepareStateDir(stateDir: string): void {
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const { mode, uid } = statSync(stateDir);
-  const user = process.getuid?.();
-  if (user === undefined) return;
-  // A container that runs as root may have a folder of the machine's user.
-  if (uid !== user && user !== 0) throw unsafe(stateDir, 'belongs to another user');
-  // Sticky: a folder such as /tmp is for everyone.
-  if ((mode & 0o1000) !== 0) throw unsafe(stateDir, 'is one in which everyone may write');
-  if ((mode & OTHERS_WRITE) !== 0) chmodSync(stateDir, mode & ~OTHERS_WRITE & 0o7777);
 }
 
 interface Used {
@@ -175,12 +161,14 @@ async function start(
   const known = before.url === undefined ? undefined : new URL(before.url);
   const password = known?.password ?? randomBytes(24).toString('hex');
   const port = await freePort(known && Number(known.port));
-  const keeper = spawnKeeper(join(stateDir, 'redis'));
+  const dir = join(stateDir, 'redis');
+  prepareStateDir(dir);
+  const keeper = withStateDir(stateDir, () => spawnKeeper(dir));
   try {
     const lock = lockFile(stateDir);
-    if (takeLock(lock, identityOf(keeper.pid), before.dead)) {
+    if (withStateDir(stateDir, () => takeLock(lock, identityOf(keeper.pid), before.dead))) {
       // Before the server runs: if this process is killed now, the next one still finds the server.
-      writeUrl(stateDir, `redis://:${password}@127.0.0.1:${port}/0`);
+      withStateDir(stateDir, () => writeUrl(stateDir, `redis://:${password}@127.0.0.1:${port}/0`));
       keeper.start({ program, password, port, lock, ...(temporary && { temporary: stateDir }) });
       return keeper;
     }
@@ -215,13 +203,6 @@ async function untilEnded({ user, keeper }: Used, signal: AbortSignal): Promise<
 const missing = (message: string): ChangefeedError => new ChangefeedError('CF_REDIS_MISSING', { message });
 const unreachable = (message: string): ChangefeedError => new ChangefeedError('CF_REDIS_UNREACHABLE', { message });
 
-function unsafe(stateDir: string, why: string): ChangefeedError {
-  const own = join(stateDir, 'changefeed');
-  return missing(
-    `The state directory ${stateDir} ${why}. Set CHANGEFEED_STATE_DIR to a folder of this user, such as ${own}; it is created.`,
-  );
-}
-
 function stuck(stateDir: string): ChangefeedError {
   return unreachable(
     `The private Redis of ${stateDir} neither answers nor ends. No second one was started, because two servers would destroy the data. Kill that redis-server, then start again.`,
@@ -250,8 +231,9 @@ const homeSchema = z.object({ url: z.url() });
 
 /** Undefined if the private Redis was never started, or the file is damaged. */
 function readUrl(stateDir: string): string | undefined {
+  const text = readStateFile(homeFile(stateDir));
   try {
-    return homeSchema.parse(JSON.parse(readFileSync(homeFile(stateDir), 'utf8'))).url;
+    return text && homeSchema.parse(JSON.parse(text)).url;
   } catch {
     return undefined;
   }
