@@ -26,8 +26,9 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'subscription.disabled':
     '이 구독으로의 전달이 일시 중지되었습니다. 이벤트는 쌓여 있으며, 다시 시작하면 이어서 전달합니다.',
   'subscription.failing': '이 구독의 모든 전달이 실패하고 있습니다. 받는 쪽의 상태를 확인하세요.',
-  'subscription.stalled':
-    '막는 것이 없는데도 5분 넘게 처리되지 않은 이벤트가 있습니다. 구독을 다시 시작하고, 계속되면 dispatch와 handle 프로세스를 다시 시작하세요.',
+  'delivery.late':
+    '오래 기다리는 이벤트가 있습니다. 처리가 느리면 concurrency를 높이거나 handle 프로세스를 늘리고, 구독이 멈춰 있으면 다시 시작하세요.',
+  'delivery.dead': '전달하지 못한 이벤트가 데드 레터로 남아 있습니다. 원인을 고친 뒤 다시 보내거나 버리세요.',
   'role.missing': '필요한 역할을 맡은 프로세스가 없습니다. changefeed start로 프로세스를 시작하세요.',
   'loop.stalled': '프로세스의 일부가 진행되지 않아 다시 시작했습니다. 계속되면 프로세스를 다시 시작하세요.',
   'loop.failing': '프로세스의 일부가 1분 넘게 계속 실패합니다. 마지막 오류를 확인하세요.',

@@ -22,7 +22,7 @@ export function presence(
   workspaces: Workspaces,
   { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
 ): Part {
-  const { redis, keys, guard, watch, log, clock, loops, capacity } = context;
+  const { subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
   const self = {
@@ -57,10 +57,11 @@ export function presence(
       const notices = createNoticeStore(redis, keys);
       const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
+      const sentinel = createSentinel({ status, notices, subscriptions, isExplained, log, clock });
       const shared = { ready, signal: stopping.signal, log, clock, loops };
       running = [
         runLoop({ ...shared, name: 'heartbeat', run: beat }),
-        runLoop({ ...shared, name: 'sentinel', run: createSentinel({ status, notices, isExplained, log, clock }) }),
+        runLoop({ ...shared, name: 'sentinel', run: sentinel }),
       ];
     },
     async stop() {

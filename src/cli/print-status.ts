@@ -252,12 +252,12 @@ function lagText(events: number | null, seconds: number | null): string {
 }
 
 function nameText(
-  { name, paused, disabled, failingSince, stalledSince, unreadable }: SubscriptionStatus,
+  { name, paused, disabled, failingSince, lateSince, unreadable }: SubscriptionStatus,
   { red, yellow }: Colours,
 ): string {
   if (unreadable !== null) return `${name} ${red('(UNREADABLE)')}`;
   if (disabled !== null) return `${name} ${red('(DISABLED)')}`;
-  if (stalledSince !== null) return `${name} ${red('(STALLED)')}`;
   if (paused) return `${name} ${yellow('(paused)')}`;
-  return failingSince === null ? name : `${name} ${yellow('(failing)')}`;
+  if (failingSince !== null) return `${name} ${yellow('(failing)')}`;
+  return lateSince === null ? name : `${name} ${yellow('(late)')}`;
 }

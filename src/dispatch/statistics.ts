@@ -1,7 +1,4 @@
-/**
- * Events stand still when they wait although nothing keeps them back. Only the oldest unhandled event of a workspace is
- * asked about, not while it waits for its own time, or others are handled: a long queue is lag.
- */
+/** What the status shows of a subscription: its queue, its lag, and whether its oldest event is late. */
 import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
 import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
@@ -15,9 +12,6 @@ import type { DispatchStores } from './stores.js';
 import type { BackfillStore } from '../state/backfills.js';
 import type { EventLog } from '../state/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
-
-/** Longer than a deployment and the wait for a killed process's lock: a slow start is no problem. */
-export const STALLED_MS = 300_000;
 
 interface StatisticsOptions extends DispatchStores {
   workspaces: readonly string[];
@@ -38,25 +32,13 @@ export async function describeSubscription(
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
     const well = {
       paused: false,
-      manyDead: false,
       disabled: null,
       failingSince: null,
       lastError: null,
-      stalledSince: null,
+      lateSince: null,
     };
     return { name, handler, on, ...nothing, ...well, unreadable: error.message };
   }
-}
-
-/** So many in so short a time mean that deliveries are lost until a person acts. */
-const MANY_DEAD = 10;
-const MANY_WITHIN_MS = 600_000;
-
-async function hasManyDead(queue: Queue<JobData>, nowMs: number): Promise<boolean> {
-  const backend = queue.getBackend();
-  const [[id] = []] = await backend.getRanges(['failed'], MANY_DEAD - 1, MANY_DEAD - 1, false);
-  const job = id === undefined ? undefined : await backend.getJobData(id);
-  return nowMs - (job?.finishedOn ?? 0) < MANY_WITHIN_MS;
 }
 
 async function readStatistics(
@@ -66,13 +48,12 @@ async function readStatistics(
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
-  const [counts, paused, lags, health, succeededMs, manyDead] = await Promise.all([
+  const [counts, paused, lags, health, succeededMs] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     queue.isPaused(),
     lagsOf(subscription, options),
     options.health.read(name),
     lastSuccessMs(queue),
-    hasManyDead(queue, nowMs),
   ]);
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
   const { failingSinceMs, failures, lastError, disabled } = health;
@@ -80,7 +61,6 @@ async function readStatistics(
   const oldest = lags.flatMap((lag) => lag.oldest ?? []);
   const hasBegun = lags.every((lag) => lag.hasBegun);
   const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));
-  const jobs = { subscription, queue, backfills: options.backfills, nowMs, succeededMs, dead };
   return {
     name,
     handler,
@@ -93,9 +73,8 @@ async function readStatistics(
     disabled,
     failingSince: isFailing ? isoTime(failingSinceMs) : null,
     failures: isFailing ? failures : 0,
-    lastError: isFailing || manyDead ? lastError : null,
-    manyDead,
-    stalledSince: disabled === null ? await stalledSince(oldest, { ...jobs, planned: active + delayed }) : null,
+    lastError: isFailing || dead > 0 ? lastError : null,
+    lateSince: await lateSince(oldest, { subscription, queue, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
     unreadable: null,
@@ -153,42 +132,29 @@ async function countUnread(log: EventLog, workspace: string, offset: string): Pr
   return { events, oldest };
 }
 
-interface StalledOptions {
+interface LateOptions {
   subscription: Subscription;
   queue: Queue<JobData>;
   backfills: BackfillStore;
   nowMs: number;
-  succeededMs: number;
-  dead: number;
-  /** Those that run or wait for their time. */
-  planned: number;
 }
 
-/** Since when an event is stalled, of the oldest of each workspace; null when none is. */
-async function stalledSince(oldest: readonly Oldest[], options: StalledOptions): Promise<string | null> {
-  const found = (await Promise.all(oldest.map((one) => waitsSince(one, options)))).filter((one) => one !== null);
-  if (found.length === 0) return null;
-  const sinceMs = Math.min(...found);
-  // An event of a snapshot has no time of its own.
-  return isoTime(sinceMs > 0 ? sinceMs : options.nowMs - STALLED_MS);
+/** Since when the oldest event waits, whatever its state; null when it is not late. */
+async function lateSince(oldest: readonly Oldest[], options: LateOptions): Promise<string | null> {
+  const { subscription, nowMs } = options;
+  const { lateAfterMs, settle } = subscription;
+  const times = await Promise.all(oldest.map((one) => waitsSince(one, options)));
+  const sinceMs = Math.min(...times.map((time) => time ?? Infinity));
+  return nowMs - sinceMs > lateAfterMs + (settle?.atMostMs ?? 0) ? isoTime(sinceMs) : null;
 }
 
-/** Null when it does not wait for long, or something keeps it back. */
-async function waitsSince({ id, atMs }: Oldest, options: StalledOptions): Promise<number | null> {
-  const { subscription, queue, backfills, nowMs, succeededMs, dead, planned } = options;
-  const isLong = (sinceMs: number): boolean => nowMs - sinceMs >= STALLED_MS;
-  const loggedMs = atMs ?? 0;
-  if (!isLong(loggedMs)) return null;
-  // The log waits while a snapshot is read.
-  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : loggedMs;
-  const state = await queue.getJobState(id);
-  if (state === 'active' || state === 'delayed') return null;
-  if (state === 'waiting' || state === 'prioritized') {
-    const job = await queue.getJob(id);
-    const sinceMs = Math.max(job?.timestamp ?? 0, job?.processedOn ?? 0, succeededMs);
-    return isLong(sinceMs) ? sinceMs : null;
-  }
-  // No job: behind a dead letter held on purpose, or a younger event of its record, which may wait for its own time.
-  const isBehind = (subscription.whenDead === 'hold' && dead > 0) || (isSentAgain(id) && planned > 0);
-  return isBehind ? null : loggedMs;
+/** Null when it is not known, or the log waits while a snapshot is read. */
+async function waitsSince(
+  { id, atMs }: Oldest,
+  { subscription, queue, backfills }: LateOptions,
+): Promise<number | null> {
+  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : atMs;
+  if (!isSentAgain(id)) return atMs;
+  // It was logged long before it was sent again. Without a job, it is behind another event of its record.
+  return (await queue.getJob(id))?.timestamp ?? null;
 }

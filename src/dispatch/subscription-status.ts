@@ -26,12 +26,9 @@ export const subscriptionStatus = z.object({
   failingSince: iso.nullable().describe('the first failure since the last success; null when there is none'),
   failures: count.describe('failed attempts since then'),
   lastError: z.object({ workspace: z.string(), message: z.string() }).nullable().describe('what the last of them said'),
-  manyDead: z
-    .boolean()
-    .describe('ten or more events became dead letters in the last ten minutes, and were not retried or dropped'),
-  stalledSince: iso
+  lateSince: iso
     .nullable()
-    .describe('since when its oldest event waits although nothing keeps it back; null when it does not'),
+    .describe('since when its oldest event waits, if that is longer than `lateAfter`; null when it is not'),
   lagEvents: count
     .nullable()
     .describe(

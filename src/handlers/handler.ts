@@ -108,6 +108,8 @@ export interface Subscription extends Selection {
   readonly whenDead: 'release' | 'hold';
   /** An attempt that takes longer is aborted and counts as failed; ms. */
   readonly timeoutMs: number;
+  /** An event that waits for longer is late, ms; `settle` adds to it. */
+  readonly lateAfterMs: number;
   /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
   readonly start: string;
   /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */

@@ -119,6 +119,8 @@ export const subscriptionShape = {
    * `changefeed.snapshot.complete`. `nothing`: only what the sweeps find. @defaultValue 'nothing'; postgres 'snapshot'
    */
   afterRewind: oneOf('snapshot', 'nothing').optional(),
+  /** `status` reports an event that has waited for longer than this, and for longer than `settle`. @defaultValue '5m' */
+  lateAfter: duration({ from: '1s', to: LONGEST_WAIT }).prefault('5m'),
   /**
    * Merges quick changes of a record: its consecutive changes become one event once it has not changed for this long, at the
    * latest after ten times as long. `{ still, atMost }` sets both times. @defaultValue each change is its own event
@@ -137,7 +139,10 @@ export type SettleOptions = z.input<typeof settleOptions>;
 export type SubscriptionSettings = z.output<typeof subscriptionSchema>;
 
 /** What a handler adds to the shared options. */
-export interface SubscriptionParts extends Omit<Subscription, keyof SubscriptionSettings | 'catalogue' | 'timeoutMs'> {
+export interface SubscriptionParts extends Omit<
+  Subscription,
+  keyof SubscriptionSettings | 'catalogue' | 'timeoutMs' | 'lateAfterMs'
+> {
   /** Defaults of the options of `retry`. */
   readonly retry?: RetryPolicy;
   /** @defaultValue 'nothing' */
@@ -172,6 +177,7 @@ export function toSubscription(
     retry: toRetryPolicy(settings.retry, defaults),
     whenDead: settings.whenDead,
     timeoutMs: settings.timeout,
+    lateAfterMs: settings.lateAfter,
     start: settings.start,
     afterRewind: settings.afterRewind ?? parts.afterRewind ?? 'nothing',
     settle,

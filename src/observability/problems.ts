@@ -15,6 +15,8 @@ const FAILING_MS = 45_000;
 const FAILING_ATTEMPTS = 2;
 /** A receiver that is away for longer needs a person, although the events are still tried again. */
 const FAILING_BADLY_MS = 600_000;
+/** So many are no slip of one record. */
+const MANY_DEAD = 10;
 /** Failed turns of a loop over this time are no slip. The waits between them grow to half of it. */
 const LOOP_FAILING_MS = 60_000;
 /** Longer than a start, when all lists are due at once. */
@@ -224,26 +226,21 @@ export function heldText({ what, why, count, of, known }: Held): string {
     : `${count} of ${of} records are new and are held; ${reason}`;
 }
 
-/** Reported in each workspace, because each has its own log. */
-function subscriptionProblems({ at, subscriptions, workspaces, processes }: Observed): Problem[] {
+/** Once for all workspaces: a receiver that is away is one cause. */
+function subscriptionProblems({ at, subscriptions, processes }: Observed): Problem[] {
   const dispatching = processes.filter(({ roles }) => roles.includes('dispatch')).map(({ startedAt }) => startedAt);
   const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((since) => msBetween(since, at)));
-  return subscriptions.flatMap((one) => {
-    const subject = `subscription:${one.name}`;
-    return workspaces.flatMap(({ name: workspace }) =>
-      troublesOf(one, { at, workspace, dispatchedMs }).map(({ severity, kind, ...facts }) =>
-        problem(severity, kind, { workspace, subject, ...facts }),
-      ),
-    );
-  });
+  return subscriptions.flatMap((one) =>
+    troublesOf(one, { at, dispatchedMs }).map(({ severity, kind, ...facts }) =>
+      problem(severity, kind, { subject: `subscription:${one.name}`, ...facts }),
+    ),
+  );
 }
 
 type Trouble = Pick<Problem, 'severity' | 'kind' | 'message'> & Partial<Pick<Problem, 'since'>>;
 
 interface Report {
   at: string;
-  /** The problem is reported in its log. */
-  workspace: string;
   /** How long all processes with the role `dispatch` have run; 0 without one. */
   dispatchedMs: number;
 }
@@ -260,39 +257,46 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[]
     const message = `Subscription "${name}" has been disabled since ${since}: ${sentence(reason)} ${waiting} Enable it: changefeed enable ${name}.`;
     return [{ severity: 'error', kind: 'subscription.disabled', since, message }];
   }
-  return [...failing(subscription, report), ...stalled(subscription), ...unread(subscription, report)];
+  const fails = failing(subscription, report);
+  // Of a receiver that is away, everything is late.
+  return [
+    ...fails,
+    ...(fails.length > 0 ? [] : late(subscription)),
+    ...dead(subscription),
+    ...unread(subscription, report),
+  ];
 }
 
-function failing(
-  { name, failingSince, failures, lastError, manyDead }: SubscriptionStatus,
-  { at, workspace }: Report,
-): Trouble[] {
+function failing({ name, failingSince, failures, lastError }: SubscriptionStatus, { at }: Report): Trouble[] {
   const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
-  if (failsMs < FAILING_MS && !manyDead) return [];
-  const what = [
-    ...(failsMs < FAILING_MS ? [] : [`all ${failures} attempts since ${failingSince ?? ''} have failed`]),
-    ...(manyDead ? ['ten or more events became dead letters in the last 10 min'] : []),
-  ];
-  // It may name records: the log of another workspace must not contain them.
-  const said = lastError?.workspace === workspace ? ` Last error: ${sentence(lastError.message)}` : '';
-  const next = manyDead
-    ? `Correct the cause, then: changefeed dead retry --subscription ${name}.`
-    : `Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ${name}).`;
-  const severity = manyDead || failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
-  const message = `Subscription "${name}": ${what.join(', and ')}.${said} ${next}`;
+  if (failsMs < FAILING_MS) return [];
+  const said = lastError === null ? '' : ` Last error: ${sentence(lastError.message)}`;
+  const message = `Subscription "${name}": all ${failures} attempts since ${failingSince ?? ''} have failed.${said} Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ${name}).`;
+  const severity = failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
   return [{ severity, kind: 'subscription.failing', since: failingSince, message }];
 }
 
-function stalled({ name, stalledSince: since }: SubscriptionStatus): Trouble[] {
+function late({ name, lateSince: since, lagEvents, active, waiting, delayed, paused }: SubscriptionStatus): Trouble[] {
   if (since === null) return [];
-  const message = `Subscription "${name}": its oldest event has waited since ${since} although nothing keeps it back; resume the subscription with changefeed enable ${name}, then restart the processes with the roles "dispatch" and "handle".`;
-  return [{ severity: 'error', kind: 'subscription.stalled', since, message }];
+  const wait = `${lagEvents ?? 0} events wait: ${active} are handled now, ${waiting} are in the queue, ${delayed} wait for a retry.`;
+  const remedy = paused
+    ? `Its queue is paused: changefeed enable ${name}.`
+    : 'Where handlers are too slow, raise "concurrency", or start further processes with the role "handle".';
+  const message = `Subscription "${name}": its oldest event has waited since ${since}. ${wait} ${remedy}`;
+  return [{ severity: 'warning', kind: 'delivery.late', since, message }];
+}
+
+function dead({ name, dead: letters, lastError }: SubscriptionStatus): Trouble[] {
+  if (letters === 0) return [];
+  const said = lastError === null ? '' : ` Last error: ${sentence(lastError.message)}`;
+  const message = `Subscription "${name}": ${letters === 1 ? '1 dead letter waits' : `${letters} dead letters wait`} for a decision.${said} Correct the cause, then: changefeed dead retry --all --subscription ${name}; or drop them: changefeed dead drop.`;
+  return [{ severity: letters >= MANY_DEAD ? 'error' : 'warning', kind: 'delivery.dead', message }];
 }
 
 function unread({ name, lagEvents }: SubscriptionStatus, { dispatchedMs }: Report): Trouble[] {
   if (lagEvents !== null || dispatchedMs < UNREAD_MS) return [];
   const message = `Subscription "${name}" has not begun to read the log: no process with the role "dispatch" has it in its configuration, or the log of that process says why it cannot begin.`;
-  return [{ severity: 'error', kind: 'subscription.stalled', message }];
+  return [{ severity: 'error', kind: 'delivery.late', message }];
 }
 
 /** With a full stop. */

@@ -1,4 +1,5 @@
 /** Logs each problem when it begins and ends, and reports it by an event: once, although every process sees it. */
+import { compileTypePattern, readsWorkspace, type Selection } from '../events/pattern.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { NoticeStore } from '../state/notices.js';
@@ -8,6 +9,8 @@ import type { Problem, Status } from './status.js';
 interface SentinelDeps {
   status: () => Promise<Status>;
   notices: NoticeStore;
+  /** Those of the configuration. */
+  subscriptions: readonly Selection[];
   /** This process has logged the cause of the problem, and will log its end. */
   isExplained: (problem: Problem) => boolean;
   log: Log;
@@ -26,11 +29,12 @@ const MUST_LAST: ReadonlySet<Problem['kind']> = new Set([
   'process.overloaded',
   'sweep.failed',
   'token.refused',
-  'subscription.stalled',
+  'delivery.late',
 ]);
 
 /** @returns one turn of the sentinel's loop */
-export function createSentinel({ status, notices, isExplained, log, clock }: SentinelDeps): () => Promise<number> {
+export function createSentinel(deps: SentinelDeps): () => Promise<number> {
+  const { status, notices, subscriptions, isExplained, log, clock } = deps;
   const logged = new Map<string, Problem>();
   let foundBefore: ReadonlySet<string> | undefined;
   return async () => {
@@ -55,8 +59,7 @@ export function createSentinel({ status, notices, isExplained, log, clock }: Sen
     }
     const nowMs = clock.now();
     for (const problem of current.values()) {
-      // A problem without a workspace concerns all of them.
-      const concerned = problem.workspace === null ? names : [problem.workspace];
+      const concerned = problem.workspace === null ? logsFor(problem, names, subscriptions) : [problem.workspace];
       await Promise.all(
         concerned.map((workspace) => notices.raise({ ...problem, workspace, at: isoTime(nowMs) }, nowMs)),
       );
@@ -64,6 +67,17 @@ export function createSentinel({ status, notices, isExplained, log, clock }: Sen
     await Promise.all(names.map((name) => notices.endUnseen(name, { sinceMs: nowMs - OVER_MS, nowMs })));
     return INTERVAL_MS;
   };
+}
+
+/** A problem of all workspaces is an event in one log, and in a second only for a subscription that does not read the first. */
+function logsFor({ kind }: Problem, names: readonly string[], subscriptions: readonly Selection[]): string[] {
+  const logs = names.slice(0, 1);
+  for (const one of subscriptions) {
+    const isSelected = one.on.some((pattern) => compileTypePattern(pattern)(`changefeed.${kind}`));
+    if (!isSelected || logs.some((name) => readsWorkspace(one, name))) continue;
+    logs.push(...names.filter((name) => readsWorkspace(one, name)).slice(0, 1));
+  }
+  return logs;
 }
 
 function factsOf({ kind, workspace, subject }: Problem): object {

@@ -23,7 +23,7 @@ describe('status text', () => {
     const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
     const subscriptions: Status['subscriptions'] = [
       subscription({ name: 'ops', paused: true, disabled }),
-      subscription({ name: 'stuck', paused: true, stalledSince: EARLIER }),
+      subscription({ name: 'stuck', lateSince: EARLIER }),
       subscription({ name: 'sad', failingSince: EARLIER }),
       subscription({ name: 'fine', on: ['crm.*', 'changefeed.*'] }),
       subscription({ name: 'slow', lagEvents: 3, lagSeconds: 90 }),

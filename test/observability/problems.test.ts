@@ -112,24 +112,34 @@ describe('problems', () => {
       ['warning subscription.failing subscription:ops'],
     ],
     [
-      'as an error: a subscription whose attempts have failed for ten minutes, and one with many new dead letters',
+      'as an error: a subscription whose attempts have failed for ten minutes, and one with ten dead letters',
       {
         subscriptions: [
           subscription({ failingSince: EARLIER, failures: 2 }),
-          subscription({ name: 'dying', manyDead: true }),
+          subscription({ name: 'dying', dead: 10 }),
         ],
       },
-      ['error subscription.failing subscription:ops', 'error subscription.failing subscription:dying'],
+      ['error subscription.failing subscription:ops', 'error delivery.dead subscription:dying'],
     ],
     [
-      'events that wait although nothing keeps them back',
-      { subscriptions: [subscription({ stalledSince: EARLIER })] },
-      ['error subscription.stalled subscription:ops'],
+      'events that have waited for long, but not where their receiver is away',
+      {
+        subscriptions: [
+          subscription({ lateSince: EARLIER }),
+          subscription({ name: 'away', lateSince: EARLIER, failingSince: A_MINUTE_AGO, failures: 2 }),
+        ],
+      },
+      ['warning delivery.late subscription:ops', 'warning subscription.failing subscription:away'],
+    ],
+    [
+      'one dead letter, for as long as it waits',
+      { subscriptions: [subscription({ dead: 1 })] },
+      ['warning delivery.dead subscription:ops'],
     ],
     [
       'a subscription that has not begun, a while after all dispatchers have started',
       { subscriptions: [subscription({ lagEvents: null, lagSeconds: null })] },
-      ['error subscription.stalled subscription:ops'],
+      ['error delivery.late subscription:ops'],
     ],
     [
       'a subscription that has not begun, while a dispatcher starts',
@@ -147,7 +157,8 @@ describe('problems', () => {
             disabled: { at: EARLIER, reason: 'moved', missing: false },
             failingSince: EARLIER,
             failures: 9,
-            manyDead: true,
+            dead: 10,
+            lateSince: EARLIER,
           }),
         ],
       },

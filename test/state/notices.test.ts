@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Selection } from '../../src/events/pattern.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { createSentinel } from '../../src/observability/sentinel.js';
 import type { Problem, Status } from '../../src/observability/status.js';
@@ -21,14 +22,14 @@ const late = (list: 'people' | 'memo'): Problem => ({
 describe('notices', () => {
   const redis = useRedis();
 
-  const events = async (): Promise<ChangeEvent[]> => {
-    const entries = await redis.redis.xrange(redis.keys.log('acme'), '-', '+');
+  const events = async (workspace = 'acme'): Promise<ChangeEvent[]> => {
+    const entries = await redis.redis.xrange(redis.keys.log(workspace), '-', '+');
     return entries.map(([, [, json = '']]) => JSON.parse(json) as ChangeEvent);
   };
-  const watching = ({ aheadMs = 0 } = {}) => {
+  const watching = ({ aheadMs = 0, names = ['acme'], subscriptions = [] as Selection[] } = {}) => {
     let problems: Problem[] = [];
     const lines: string[] = [];
-    const workspaces = [{ name: 'acme' }] as Status['workspaces'];
+    const workspaces = names.map((name) => ({ name })) as Status['workspaces'];
     const log = {
       ...silentLog,
       error: (facts: object, message: string) => void lines.push(`${message} ${(facts as Problem).subject}`),
@@ -45,6 +46,7 @@ describe('notices', () => {
           problems,
         }),
       notices: createNoticeStore(redis.redis, redis.keys),
+      subscriptions,
       isExplained: () => false,
       log,
       clock: { ...systemClock, now: () => systemClock.now() + aheadMs },
@@ -76,6 +78,21 @@ describe('notices', () => {
     });
     expect(one.lines).toEqual(['problem list:people', 'problem over list:people']);
     expect(other.lines).toEqual(['problem list:people']);
+  });
+
+  it('notice: a problem of all workspaces is in one log, and in another only for a subscription that reads nothing else', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `w${index}`);
+    const subscriptions: Selection[] = [
+      { on: ['changefeed.*'] },
+      { on: ['changefeed.subscription.*'], workspaces: ['w30', 'w31'] },
+      { on: ['crm.*'], workspaces: ['w40'] },
+    ];
+    const failing = { kind: 'subscription.failing', subject: 'subscription:ops', workspace: null, list: null } as const;
+    const watcher = watching({ names, subscriptions });
+    for (let turn = 0; turn < 3; turn += 1) await watcher.look({ ...late('people'), ...failing });
+    const found = await Promise.all(names.map(async (name) => ((await events(name)).length > 0 ? [name] : [])));
+    expect(found.flat()).toEqual(['w0', 'w30']);
+    expect(watcher.lines).toEqual(['problem subscription:ops']);
   });
 
   it.each([{ ...late('people'), kind: 'role.missing', subject: 'role:poll', list: null } as const, late('people')])(

@@ -218,7 +218,8 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
         }),
       ],
     },
-    { subscriptions: [subscription({ stalledSince: EARLIER })] },
+    { subscriptions: [subscription({ lateSince: EARLIER, lagEvents: 3, waiting: 3 })] },
+    { subscriptions: [subscription({ dead: 2 })] },
     { processes: [process(ALL_ROLES, { waiting: { lists: 900, forMs: 40_000 } })] },
     {
       processes: [process(ALL_ROLES, { failing: [{ loop: 'lost jobs', since: EARLIER, at: AT, error: 'WRONGTYPE' }] })],

@@ -74,6 +74,7 @@ export function aSubscription(name: string, handle: Handle, changes: Partial<Sub
     retry: { attempts: 10, delayMs: 10, maxDelayMs: 50 },
     whenDead: 'release',
     timeoutMs: 10_000,
+    lateAfterMs: 300_000,
     start: 'beginning',
     handle,
     ...changes,
