@@ -16,7 +16,7 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
     lists: workspaces
       .all()
       .flatMap(({ name, config }) => enabledLists(config).map((list) => ({ workspace: name, list }))),
-    dueMs: ({ workspace, list }) => dueMs(context, workspaces.get(workspace), list),
+    dueInMs: ({ workspace, list }) => dueInMs(context, workspaces.get(workspace), list),
     sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
     watch: ({ workspace, list }, turn) => watchList(context, workspaces.get(workspace), { list, ...turn }),
     ready: (signal) => watch.untilUsable(signal),
@@ -34,19 +34,20 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
   };
 }
 
-/** By its schedule and last failure, or earlier because a todo becomes due or an epoch has begun. In ms. */
-async function dueMs({ clock, guard }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
-  const { schedule, todos, budget, openedMs } = workspace;
+/** By its schedule and last failure, or earlier because a todo becomes due or an epoch has begun. In ms from now. */
+async function dueInMs({ clock, guard }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
+  const { schedule, todos, budget, failures } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
   const pace = listIn(workspace, list);
   const load = walkLoadOf(times, pace);
   if (load !== null) budget.weigh(list, load);
-  // A failure from before this process used this configuration says nothing about now: the token may be another one.
-  if (times.failure !== null && Date.parse(times.failure.at) < openedMs) return clock.now();
+  // A failure that this process has not met says nothing about now: its token may be another one.
+  if (times.failure !== null && !failures.isFailing(list)) return 0;
   const { lastSweep, failure } = times;
-  const epochMs = Date.parse(guard.state(workspace.name)?.epochSince ?? '');
-  if (failure === null && lastSweep !== null && Date.parse(lastSweep.startedAt) <= epochMs) return clock.now();
-  return nextSweepMs(times, { ...pace, wakeMs, nowMs: clock.now() });
+  const epoch = guard.state(workspace.name)?.epoch ?? 0;
+  if (failure === null && lastSweep !== null && (lastSweep.epoch ?? 0) < epoch) return 0;
+  const nowMs = clock.now();
+  return nextSweepMs(times, { ...pace, wakeMs, nowMs }) - nowMs;
 }
 
 /** @returns how long the lease of another process may last, in ms; 0 when this process swept the list */
@@ -96,7 +97,7 @@ async function watchList(
   const shortcuts = workspace.shortcuts.get(list);
   if (shortcuts === undefined || watch.refusal() !== null || capacity.waiting.count > 0) return untilMs;
   // The lease, and what is stored of the list, are needed for a page only.
-  if (shortcuts.restsUntil(clock.now()) > untilMs) return shortcuts.restsUntil(clock.now());
+  if (shortcuts.restsUntil(clock.monotonic()) > untilMs) return shortcuts.restsUntil(clock.monotonic());
   workspace.alive.set(list, alive);
   try {
     const { rules, creations, baseline } = listIn(workspace, list);
@@ -109,5 +110,5 @@ async function watchList(
   } finally {
     workspace.alive.delete(list);
   }
-  return shortcuts.restsUntil(clock.now());
+  return shortcuts.restsUntil(clock.monotonic());
 }

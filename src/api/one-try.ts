@@ -34,13 +34,21 @@ export interface TryOptions {
 
 export function oneTry(send: FetchPage, { budget, clock, observe }: TryOptions): FetchPage {
   return async (request) => {
-    const askedAtMs = clock.now();
+    const askedAtMs = clock.monotonic();
     await budget.take(request);
     request.onGrant?.();
-    const sentAtMs = clock.now();
+    const sentAtMs = clock.monotonic();
     const { list, kind, page, attempt } = request;
     const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes' | 'what'>): void =>
-      observe({ list, kind, page, attempt, waitMs: sentAtMs - askedAtMs, ms: clock.now() - sentAtMs, ...outcome });
+      observe({
+        list,
+        kind,
+        page,
+        attempt,
+        waitMs: sentAtMs - askedAtMs,
+        ms: clock.monotonic() - sentAtMs,
+        ...outcome,
+      });
     try {
       const read = await send(request);
       report({ code: null, status: 200, bytes: read.bytes });

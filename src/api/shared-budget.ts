@@ -30,8 +30,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
   const { window, limits, clock } = options;
   const queue = createFairQueue<Waiter>();
   const ask = asks(options);
-  let nextAtMs = 0;
-  let longestMs = 0;
+  let nextAtMs = -Infinity;
   let asking = false;
   let idle = new AbortController();
 
@@ -40,20 +39,17 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
     asking = true;
     try {
       while (queue.size > 0) {
-        // No longer than was asked for: the clock may have stepped back.
-        const leftMs = Math.min(nextAtMs - clock.now(), longestMs);
+        const leftMs = nextAtMs - clock.monotonic();
         if (leftMs <= 0) {
           const { requests, waitMs } = await ask(queue.size);
-          nextAtMs = clock.now() + waitMs;
-          longestMs = waitMs;
+          nextAtMs = clock.monotonic() + waitMs;
           // Requests that stopped waiting meanwhile leave their grants unused.
-          for (let nth = 0; nth < requests; nth += 1) queue.next(clock.now())?.grant();
+          for (let nth = 0; nth < requests; nth += 1) queue.next(clock.monotonic())?.grant();
           continue;
         }
         // A timer that nothing waits for would keep the process from ending.
         idle = new AbortController();
         await sleepUntilAborted(clock, leftMs, idle.signal);
-        longestMs -= leftMs;
       }
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error('no grant', { cause });
@@ -106,11 +102,11 @@ function asks({ window, limits, clock }: SharedBudgetOptions) {
   const windowMs = Math.ceil(limits.perSeconds * 1_000 * (1 + MARGIN));
   let refusal: (Refusal & { seenAtMs: number }) | null = null;
   return async (wanted: number): Promise<{ requests: number; waitMs: number }> => {
-    const known = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.now() - refusal.seenAtMs };
+    const known = refusal && { level: refusal.level, agoMs: refusal.agoMs + clock.monotonic() - refusal.seenAtMs };
     const { requests: allowed, burst } = allowanceAfter(limits, known);
     const answer = await window.take({ wanted, allowed, burst, windowMs, refusal: refusal?.id ?? null });
     if (answer.outcome === 'granted') return answer;
-    refusal = answer.refusal && { ...answer.refusal, seenAtMs: clock.now() };
+    refusal = answer.refusal && { ...answer.refusal, seenAtMs: clock.monotonic() };
     return { requests: 0, waitMs: 0 };
   };
 }

@@ -177,7 +177,7 @@ export interface OpenedChangefeed {
 
 export async function openWithBudgets(options: ChangefeedOptions & { config: Config }): Promise<OpenedChangefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
-  const { stateDir = join(process.cwd(), '.changefeed'), configReadAtMs = clock.now() } = options;
+  const { stateDir = join(process.cwd(), '.changefeed'), configReadAtMs = clock.monotonic() } = options;
   const opened = await openContext({ ...options, configReadAtMs, stateDir, log, clock });
   const prometheus = http && config.http.enabled ? await createPrometheus() : null;
   const context = { ...opened, measure: prometheus ?? unmeasured };

@@ -3,6 +3,7 @@ import type { ChangeEvent } from '../events/types.js';
 import type { HandlerContext, Subscription } from '../handlers/handler.js';
 import { unmeasured, type HandlerEnded, type Measure } from '../observability/prometheus.js';
 import type { Clock } from '../runtime/clock.js';
+import { agoMs } from '../runtime/stored-time.js';
 
 interface Measuring {
   measure: Measure;
@@ -31,10 +32,10 @@ interface Call extends Measuring {
 /** A synchronous handler stays synchronous: awaiting it would cost more than it does. */
 function measured(call: Call, run: () => void | Promise<void>): void | Promise<void> {
   const { measure, clock, subscription } = call;
-  const startedAtMs = clock.now();
+  const startedAtMs = clock.monotonic();
   const end = measure.handling(subscription);
   const ended = (outcome: HandlerEnded['outcome']): void =>
-    end({ outcome, ms: clock.now() - startedAtMs, delay: outcome === 'success' ? delayOf(call) : null });
+    end({ outcome, ms: clock.monotonic() - startedAtMs, delay: outcome === 'success' ? delayOf(call) : null });
   try {
     const result = run();
     if (result instanceof Promise) return untilEnd(result, call, ended);
@@ -72,9 +73,9 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === 'CF_HANDLER_TIMEOUT';
 }
 
-/** Replays and snapshots show what was there before: they have no delay. */
+/** Replays and snapshots show what was there before: they have no delay. Null also where it is unknown. */
 function delayOf({ event: { type, time, data }, context, clock }: Call): HandlerEnded['delay'] {
   if (context.replay || type.endsWith('.snapshot')) return null;
-  const since = (past: string): number => Math.max(0, clock.now() - Date.parse(past));
-  return { changeMs: since(time), detectionMs: since(data.observedAt) };
+  const [changeMs, detectionMs] = [agoMs(time, clock.now()), agoMs(data.observedAt, clock.now())];
+  return changeMs === null || detectionMs === null ? null : { changeMs, detectionMs };
 }

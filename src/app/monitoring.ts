@@ -34,8 +34,9 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
   const status = keptFor(FRESH_MS, process.status, clock);
   const health = ({ names }: Naming): HealthAnswer => {
     // A new process would fail in the same way as a loop whose turns fail.
-    const stalled = [...loops].filter(([, { failed }]) => failed === null);
-    const forGood = stalled.filter(([, { since }]) => clock.now() - Date.parse(since) > STALLED_FOR_GOOD_MS);
+    const forGood = [...loops].filter(
+      ([, { aliveMs = Infinity }]) => clock.monotonic() - aliveMs > STALLED_FOR_GOOD_MS,
+    );
     const reasons = forGood.map(
       ([loop, { since }]) =>
         `${names === 'shown' ? `the loop "${loop}"` : 'a loop'} has made no progress since ${since}`,

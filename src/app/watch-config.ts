@@ -25,7 +25,7 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
   /** @throws what `load` throws; the environment is then as it was */
   const read = async (): Promise<Loaded & { configReadAtMs: number }> => {
     isRequested = false;
-    const configReadAtMs = systemClock.now();
+    const configReadAtMs = systemClock.monotonic();
     lastRead = await digestOf(files);
     const undo = addEnvFile(cwd, env);
     try {

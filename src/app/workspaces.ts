@@ -127,14 +127,12 @@ function openWorkspace(
     budget,
     store,
     aims,
-    shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log }),
+    shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log, aheadMs: () => clock.now() - clock.monotonic() }),
     sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
     schedule,
     failures,
     sweepLog,
     outages,
-    /** When this process began to use this configuration, ms. */
-    openedMs: clock.now(),
     /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
     alive,
     /** Also those that are not polled. */
@@ -156,7 +154,7 @@ function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | n
 function shortcutsOf(
   { name: workspace, budget }: WorkspaceConfig,
   lists: ReadonlyMap<ListName, ListWithRules>,
-  deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log'>,
+  deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log' | 'aheadMs'>,
 ) {
   const requestsPerSecond = budget.requests / budget.perSeconds;
   const about = { ...deps, workspace, requestsPerSecond };

@@ -138,13 +138,13 @@ function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal:
 
 async function waitUntilHandled({ timeoutMs, signal }: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
   const { clock, log, workspaces } = options;
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   const tails = await Promise.all(workspaces.map(async (name) => [name, await log.tail(name)] as const));
   for (;;) {
     signal?.throwIfAborted();
     const unhandled = await findUnhandled(tails, options);
     if (unhandled.length === 0) return { outcome: 'handled' };
-    if (clock.now() >= deadline) return { outcome: 'timeout', unhandled };
+    if (clock.monotonic() >= deadline) return { outcome: 'timeout', unhandled };
     await clock.sleep(CHECK_INTERVAL_MS, signal);
   }
 }

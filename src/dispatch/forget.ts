@@ -61,13 +61,13 @@ const CHUNK = 100;
 
 export async function forgetWorkspace(workspace: string, deps: ForgetDeps): Promise<Forgotten> {
   const { clock, patienceMs = 60_000 } = deps;
-  const deadline = clock.now() + patienceMs;
+  const deadline = clock.monotonic() + patienceMs;
   const sum: Forgotten = { workspace, records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
   for (;;) {
     await refuseWhileSwept(workspace, deps);
     const { found, running } = await removeOnce(sum, deps);
     if (found === 0 && running === 0) return sum;
-    if (running > 0 && clock.now() >= deadline) {
+    if (running > 0 && clock.monotonic() >= deadline) {
       const what = `${running} of its events ${running === 1 ? 'is' : 'are'} still being handled after ${formatDuration(patienceMs)}`;
       throw new ChangefeedError('CF_WORKSPACE_BUSY', {
         workspace,

@@ -27,7 +27,7 @@ const ENDING_MS = 500;
 
 export interface ReadersOptions extends DispatchStores {
   subscriptions: readonly Subscription[];
-  /** When the configuration was read, ms: `start: 'now'` is this moment. */
+  /** When the configuration was read, by the monotonic clock: `start: 'now'` is this moment. */
   configReadAtMs: number;
   workspaces: readonly string[];
   queues: Queues;
@@ -139,18 +139,18 @@ class SubscriptionReader {
   /** What is found a little later can wait: a replay, or a snapshot that another dispatcher has begun. */
   async #readTasks(): Promise<readonly StoredTask[]> {
     const { backfills, subscription, clock } = this.#options;
-    if (clock.now() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return [];
+    if (clock.monotonic() - this.#tasksReadAtMs < TASKS_INTERVAL_MS) return [];
     await this.begin();
     const tasks = await backfills.tasks(subscription.name);
-    if (tasks.length === 0) this.#tasksReadAtMs = clock.now();
-    this.#tasksSinceMs = tasks.length === 0 ? null : (this.#tasksSinceMs ?? clock.now());
+    if (tasks.length === 0) this.#tasksReadAtMs = clock.monotonic();
+    this.#tasksSinceMs = tasks.length === 0 ? null : (this.#tasksSinceMs ?? clock.monotonic());
     return tasks;
   }
 
   /** All dispatchers: one that has not found the tasks would read the log beyond what a snapshot contains. */
   #areTasksKnown(): boolean {
     const sinceMs = this.#tasksSinceMs;
-    return sinceMs !== null && this.#options.clock.now() - sinceMs > TASKS_INTERVAL_MS;
+    return sinceMs !== null && this.#options.clock.monotonic() - sinceMs > TASKS_INTERVAL_MS;
   }
 
   /** Always the stored one: Redis may have gone back to an earlier state, and another dispatcher may have gone on. */
@@ -182,12 +182,12 @@ class SubscriptionReader {
     await offsets.begin(workspace, subscription.name, first);
   }
 
-  /** The end of the log when the configuration was read, by the clock of Redis; of ours only a difference counts. */
+  /** The end of the log when the configuration was read, by the clock of Redis. */
   async #endWhenRead(): Promise<string> {
     const { workspace, log, clock, configReadAtMs } = this.#options;
     const end = await log.tail(workspace);
     const serverMs = await log.serverMs();
-    const then = offsetBefore(`${serverMs - Math.max(0, clock.now() - configReadAtMs)}-0`);
+    const then = offsetBefore(`${serverMs - (clock.monotonic() - configReadAtMs)}-0`);
     return compareLogIds(then, end) < 0 ? then : end;
   }
 }

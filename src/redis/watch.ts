@@ -127,7 +127,7 @@ export class RedisWatch {
 
   /** A connection has failed. Commands that fail because of it are no news: if it lasts, the watch reports it. */
   felt(): void {
-    this.#feltMs = this.#options.clock.now();
+    this.#feltMs = this.#options.clock.monotonic();
   }
 
   /** A log for code that uses Redis: failures that the watch reports in its own lines go to the debug level. */
@@ -146,7 +146,7 @@ export class RedisWatch {
     if (kind === 'other') return false;
     if (isOver) return true;
     if (kind !== 'out of memory' && kind !== 'read-only')
-      return this.#away.holds || this.#options.clock.now() - this.#feltMs < ECHO_MS;
+      return this.#away.holds || this.#options.clock.monotonic() - this.#feltMs < ECHO_MS;
     // Close to `maxmemory`, the watch's own writes may all succeed.
     this.#refused(kind);
     this.#events.emit('observed');
@@ -176,7 +176,7 @@ export class RedisWatch {
 
   async #turn(signal: AbortSignal): Promise<number> {
     const { clock } = this.#options;
-    const sinceMs = clock.now();
+    const askedMs = clock.monotonic();
     // A query that is late is not repeated: the next turn waits for the same one.
     this.#query ??= this.#queryRedis().finally(() => (this.#query = undefined));
     const answer = this.#query.then(() => null, messageOf);
@@ -184,7 +184,11 @@ export class RedisWatch {
     if (signal.aborted) return 0;
     if (error !== null) this.felt();
     if (error === null) this.#away.over();
-    else this.#away.failed({ since: isoTime(sinceMs), error: error === 'late' ? 'no answer' : error }, { sinceMs });
+    else {
+      const agoMs = clock.monotonic() - askedMs;
+      const since = isoTime(clock.now() - agoMs);
+      this.#away.failed({ since, error: error === 'late' ? 'no answer' : error }, { agoMs });
+    }
     this.#events.emit('observed');
     return error === null ? INTERVAL_MS : AWAY_INTERVAL_MS;
   }

@@ -11,7 +11,7 @@ const LEAST = 4;
 const TENURE_MS = 10_000;
 
 interface Work {
-  /** When it came, and then when it began; ms. */
+  /** When it came, and then when it began; ms of the monotonic clock. */
   sinceMs: number;
   alive: () => void;
   begin: () => void;
@@ -31,12 +31,12 @@ export class Capacity {
   /** How many wait, and for how long the first of them has; ms. */
   get waiting(): { count: number; forMs: number } {
     const [first] = this.#waiting;
-    return { count: this.#waiting.size, forMs: first === undefined ? 0 : this.#clock.now() - first.sinceMs };
+    return { count: this.#waiting.size, forMs: first === undefined ? 0 : this.#clock.monotonic() - first.sinceMs };
   }
 
   /** @param wait.alive called again and again while the work waits for its turn */
   async run<T>(work: () => Promise<T>, { signal, alive }: { signal: AbortSignal; alive: () => void }): Promise<T> {
-    const own: Work = { sinceMs: this.#clock.now(), alive, begin: () => undefined };
+    const own: Work = { sinceMs: this.#clock.monotonic(), alive, begin: () => undefined };
     const turn = new Promise<void>((resolve) => (own.begin = resolve));
     this.#waiting.add(own);
     const forget = onAbort(signal, () => {
@@ -60,7 +60,7 @@ export class Capacity {
       if (this.#running.size >= this.#most) return;
       this.#waiting.delete(next);
       this.#running.add(next);
-      next.sinceMs = this.#clock.now();
+      next.sinceMs = this.#clock.monotonic();
       next.begin();
     }
   }
@@ -68,9 +68,9 @@ export class Capacity {
   async #measure(): Promise<void> {
     this.#isMeasuring = true;
     while (this.#running.size + this.#waiting.size > 0) {
-      const askedMs = this.#clock.now();
+      const askedMs = this.#clock.monotonic();
       await this.#clock.sleep(SAMPLE_MS);
-      const nowMs = this.#clock.now();
+      const nowMs = this.#clock.monotonic();
       if (nowMs - askedMs > SAMPLE_MS + LATE_MS) this.#most = Math.max(LEAST, Math.floor(0.8 * this.#running.size));
       else if (this.#waiting.size > 0) this.#most = Math.ceil(1.1 * this.#most);
       for (const one of this.#running) if (nowMs - one.sinceMs > TENURE_MS) this.#running.delete(one);

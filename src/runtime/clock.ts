@@ -14,7 +14,7 @@ export interface Clock {
 // The timers of the platform, not those of node:timers/promises: fake timers of a test must reach them.
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => Math.round(performance.now()),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) {

@@ -22,6 +22,9 @@ export class Episode {
   readonly #options: EpisodeOptions;
   #failures = 0;
   #sinceMs = 0;
+  /** The same moments by the monotonic clock. */
+  #begunMs = 0;
+  #endedMs = Number.NEGATIVE_INFINITY;
   #logged: string | undefined;
   #overMs = Number.NEGATIVE_INFINITY;
 
@@ -45,15 +48,15 @@ export class Episode {
 
   /** Whether a failure of this time, in ms, is a consequence of what was logged. */
   explains(failedMs: number): boolean {
-    return this.holds || (failedMs <= this.#overMs && this.#options.clock.now() - this.#overMs < ECHO_MS);
+    return this.holds || (failedMs <= this.#overMs && this.#options.clock.monotonic() - this.#endedMs < ECHO_MS);
   }
 
-  /** Returns whether it was logged. A failure of another `kind` than the last one is logged again. */
-  failed(facts: object, { kind = '', sinceMs }: { kind?: string; sinceMs?: number } = {}): boolean {
+  /** Returns whether it was logged. A failure of another `kind` than the last one is logged again. @param how.agoMs it began so long ago */
+  failed(facts: object, { kind = '', agoMs = 0 }: { kind?: string; agoMs?: number } = {}): boolean {
     const { begins, level = 'error', threshold = { failures: 1, lastsMs: 0 }, log, clock } = this.#options;
-    if (this.#failures === 0) this.#sinceMs = sinceMs ?? clock.now();
+    if (this.#failures === 0) [this.#sinceMs, this.#begunMs] = [clock.now() - agoMs, clock.monotonic() - agoMs];
     this.#failures += 1;
-    if (this.#failures < threshold.failures || clock.now() - this.#sinceMs < threshold.lastsMs) return false;
+    if (this.#failures < threshold.failures || clock.monotonic() - this.#begunMs < threshold.lastsMs) return false;
     if (kind === this.#logged) return false;
     this.#logged = kind;
     log[level]({ ...this.#options.facts, ...facts }, begins);
@@ -68,9 +71,9 @@ export class Episode {
     this.#failures = 0;
     this.#logged = undefined;
     if (!held) return;
-    this.#overMs = clock.now();
+    [this.#overMs, this.#endedMs] = [clock.now(), clock.monotonic()];
     const since = isoTime(this.#sinceMs);
-    log.info({ ...facts, since, forMs: this.#overMs - this.#sinceMs, failures, ...more }, ends);
+    log.info({ ...facts, since, forMs: this.#endedMs - this.#begunMs, failures, ...more }, ends);
     ended?.();
   }
 }

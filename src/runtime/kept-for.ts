@@ -4,13 +4,13 @@ import type { Clock } from './clock.js';
 export function keptFor<Value>(
   ms: number,
   read: () => Promise<Value>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
 ): () => Promise<Value> {
   let kept: { value: Promise<Value>; untilMs: number } | undefined;
   return () => {
-    if (kept !== undefined && clock.now() < kept.untilMs) return kept.value;
+    if (kept !== undefined && clock.monotonic() < kept.untilMs) return kept.value;
     const value = read();
-    kept = { value, untilMs: clock.now() + ms };
+    kept = { value, untilMs: clock.monotonic() + ms };
     value.catch(() => (kept = undefined));
     return value;
   };

@@ -35,6 +35,8 @@ export interface LoopOptions {
 export interface LoopTrouble {
   /** ISO 8601: the last sign of life, or the first of the failures in a row. */
   since: string;
+  /** The last sign of life of a stalled turn, by the monotonic clock. */
+  aliveMs?: number;
   /** The last failed turn; null when a turn is stalled. */
   failed: { at: string; error: string } | null;
 }
@@ -106,7 +108,8 @@ async function runTurn({ name, run, ready, signal, loops, stallMs = STALL_MS }: 
     // A loop that is being stopped waits for its turn; the caller that stops it sets the limit.
     if (first !== 'stalled' || isAborted(signal)) return await work;
     const error = stallError(name, stallMs);
-    loops?.set(name, { since: isoTime(systemClock.now() - (systemClock.monotonic() - life.atMs)), failed: null });
+    const since = isoTime(systemClock.now() - (systemClock.monotonic() - life.atMs));
+    loops?.set(name, { since, aliveMs: life.atMs, failed: null });
     turn.abort(error);
     await Promise.race([work.catch(() => undefined), sleepUntilAborted(systemClock, STALL_GRACE_MS, over.signal)]);
     throw error;

@@ -16,14 +16,13 @@ export function createScheduleStore(redis: Redis, keys: Keys, workspace: string)
     async noteFailure(list: ListName, failure: ListFailure): Promise<void> {
       await redis.hset(keys.sweep(workspace, list), 'failure', JSON.stringify(failure));
     },
-    /** Returns the failure that is over; null when there was none. */
-    async clearFailure(list: ListName): Promise<ListFailure | null> {
+    /** As a complete sweep does. */
+    async clearFailure(list: ListName): Promise<void> {
       const json = await redis.hget(keys.sweep(workspace, list), 'failure');
-      if (json === null) return null;
-      const failure = readFailure(json, keys.sweep(workspace, list));
+      if (json === null) return;
+      readFailure(json, keys.sweep(workspace, list));
       await redis.hset(keys.sweep(workspace, list), 'lastFailure', json);
       await redis.hdel(keys.sweep(workspace, list), 'failure');
-      return failure;
     },
   };
 }
@@ -39,15 +38,9 @@ export function timesIn<Summary extends ListTimes['lastSweep']>(
   list: ListName,
   { summary: lastSweep, failure: json }: { summary: Summary; failure: string | null },
 ): ListTimes & { lastSweep: Summary } {
-  const failure = json === null ? null : readFailure(json, keys.sweep(workspace, list));
-  return { lastSweep, failure: isOver(failure, lastSweep) ? null : failure };
+  return { lastSweep, failure: json === null ? null : readFailure(json, keys.sweep(workspace, list)) };
 }
 
 export function readFailure(json: string, key: string, field: 'failure' | 'lastFailure' = 'failure'): ListFailure {
   return readJson(listFailureSchema, json, { what: 'why the last attempts to sweep a list failed', key, field });
-}
-
-/** A process killed between the commit of a complete sweep and clearing the failure leaves one that is over. */
-function isOver(failure: ListFailure | null, lastSweep: ListTimes['lastSweep']): boolean {
-  return failure !== null && lastSweep !== null && Date.parse(lastSweep.completedAt) > Date.parse(failure.at);
 }

@@ -11,11 +11,11 @@ export interface PolledList {
 
 export interface PollerDeps {
   lists: readonly PolledList[];
-  /** When the list is due, in ms since the epoch. */
-  dueMs: (list: PolledList) => Promise<number>;
+  /** How long until the list is due, in ms. */
+  dueInMs: (list: PolledList) => Promise<number>;
   /** One sweep; calls `alive` with its progress. Returns how long to wait before the list's times are read again, in ms. */
   sweep: (list: PolledList, watch: { signal: AbortSignal; alive: () => void }) => Promise<number>;
-  /** Uses the list's shortcuts until `untilMs` at the latest; returns when they may be due again. @defaultValue the loop only waits */
+  /** Uses the list's shortcuts until `untilMs` of the monotonic clock at the latest; returns when they may be due again. @defaultValue the loop only waits */
   watch?: (list: PolledList, watch: { signal: AbortSignal; alive: () => void; untilMs: number }) => Promise<number>;
   /** Resolves when Redis can be written to, or when the signal aborts. */
   ready: (signal: AbortSignal) => Promise<void>;
@@ -34,16 +34,16 @@ const IDLE_MS = 5_000;
 /** Every answer is progress. It takes at most 30 s, and so does the wait before the next try. */
 const STALL_MS = 180_000;
 
-export function createPoller({ lists, dueMs, sweep, watch, ready, log, clock, loops }: PollerDeps) {
+export function createPoller({ lists, dueInMs, sweep, watch, ready, log, clock, loops }: PollerDeps) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: readonly Promise<void>[] = [];
 
   const turn = async (list: PolledList, within: AbortSignal, alive: () => void): Promise<number> => {
-    const waitMs = (await dueMs(list)) - clock.now();
+    const waitMs = await dueInMs(list);
     if (waitMs > LEAVE_MS && watch !== undefined) {
-      const untilMs = clock.now() + Math.min(waitMs - LEAVE_MS, WATCH_MS);
-      const againMs = (await watch(list, { signal: within, alive, untilMs })) - clock.now();
+      const untilMs = clock.monotonic() + Math.min(waitMs - LEAVE_MS, WATCH_MS);
+      const againMs = (await watch(list, { signal: within, alive, untilMs })) - clock.monotonic();
       return Math.max(LEAVE_MS, Math.min(againMs, waitMs, IDLE_MS));
     }
     if (waitMs > 0) return Math.min(waitMs, RECHECK_MS);

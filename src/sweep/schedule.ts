@@ -5,7 +5,7 @@
 import { ChangefeedError, messageOf } from '../errors.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
-import { isInFuture } from '../runtime/stored-time.js';
+import { knownMs } from '../runtime/stored-time.js';
 import type { WalkLoad } from '../api/budget.js';
 import type { ListFailure, SweepSummary } from './store.js';
 
@@ -15,7 +15,7 @@ export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt' | 'pages
 
 export interface ListTimes {
   /** The last complete sweep; null before the first. */
-  lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'counts' | 'foundByWalks'>) | null;
+  lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'counts' | 'epoch' | 'foundByWalks'>) | null;
   /** Null when the last attempt was complete. */
   failure: ListFailure | null;
 }
@@ -52,17 +52,13 @@ export function nextSweepMs({ lastSweep, failure }: Past, { wakeMs, nowMs, ...pa
   const leastMs = leastPeriodMs(pace, lastSweep);
   if (failure !== null) {
     const longestMs = Math.max(usualPeriodMs(pace, lastSweep), LONGEST_RETRY_MS);
-    if (isInFuture(Date.parse(failure.at), nowMs)) return nowMs;
-    return Math.min(Date.parse(failure.retryAt), nowMs + longestMs);
+    const failedMs = knownMs(failure.at, nowMs);
+    return failedMs === null ? nowMs : Math.min(Date.parse(failure.retryAt), failedMs + longestMs);
   }
   // A clock that steps back during a sweep leaves only its start in the future.
-  if (
-    lastSweep === null ||
-    [lastSweep.startedAt, lastSweep.completedAt].some((time) => isInFuture(Date.parse(time), nowMs))
-  )
-    return nowMs;
-  const dueMs = Math.max(Date.parse(lastSweep.startedAt) + leastMs, Date.parse(lastSweep.completedAt));
-  return Math.min(dueMs, wakeMs ?? Infinity, nowMs + leastMs);
+  const [startedMs, completedMs] = [knownMs(lastSweep?.startedAt, nowMs), knownMs(lastSweep?.completedAt, nowMs)];
+  if (startedMs === null || completedMs === null) return nowMs;
+  return Math.min(Math.max(startedMs + leastMs, completedMs), wakeMs ?? Infinity);
 }
 
 /** The usual time from the start of one sweep to the start of the next. */

@@ -49,6 +49,8 @@ const sweep = z.object({
   sweepId: z.string(),
   /** ISO 8601. */
   startedAt: z.iso.datetime(),
+  /** Of the state in which it began. Absent: 0. */
+  epoch: count.exactOptional(),
   /** `baseline`: the list's first complete sweep, which stores records without reporting changes. */
   mode: z.enum(['baseline', 'changes']),
   /** Pages committed. */

@@ -30,7 +30,7 @@ export function createSweepLog({ workspace, log, clock }: { workspace: string; l
   const seen = new Set<ListName>();
   /** List → when a sweep with changes last had its own line, ms. */
   const changed = new Map<ListName, number>();
-  let sum = emptySum(clock.now());
+  let sum = emptySum(clock.monotonic());
 
   const sumUp = (nowMs: number): void => {
     const { sinceMs, sweeps, lists, changes, requests, refused } = sum;
@@ -46,12 +46,12 @@ export function createSweepLog({ workspace, log, clock }: { workspace: string; l
     },
     /** A sweep of the list is complete. `calledAtMs`: when this process began to read it. */
     complete(list: ListName, summary: SweepSummary, calledAtMs: number): void {
-      const nowMs = clock.now();
+      const nowMs = clock.monotonic();
       const { sweepId, mode, pages, counts, muted, startedAt, completedAt } = summary;
       const changes = changesIn(summary);
       const startedMs = Date.parse(startedAt);
       const isOwnWork = startedMs >= calledAtMs;
-      const isChange = changes > 0 && nowMs - (changed.get(list) ?? 0) >= CHANGES_MS;
+      const isChange = changes > 0 && nowMs - (changed.get(list) ?? -Infinity) >= CHANGES_MS;
       const isShown = isChange || !seen.has(list) || mode === 'baseline' || !isOwnWork;
       const facts = { workspace, list, sweepId, mode, pages, ...positive({ ...counts }), ...(muted && { muted }) };
       log[isShown ? 'info' : 'debug']({ ...facts, ms: Date.parse(completedAt) - startedMs }, COMPLETE);

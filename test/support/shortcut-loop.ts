@@ -24,6 +24,8 @@ export interface ShortcutLoop {
   restart: () => Promise<void>;
   now: () => number;
   later: (ms: number) => void;
+  /** Sets the wall clock. */
+  step: (ms: number) => void;
 }
 
 export async function shortcutLoop(
@@ -36,7 +38,8 @@ export async function shortcutLoop(
   const api = apis[list];
   if (api === undefined) throw new Error(`no API for "${list}"`);
   let nowMs = Date.UTC(2026, 2, 2);
-  const clock: Clock = { now: () => nowMs, monotonic: () => nowMs, sleep: () => Promise.resolve() };
+  let steppedMs = 0;
+  const clock: Clock = { now: () => nowMs + steppedMs, monotonic: () => nowMs, sleep: () => Promise.resolve() };
   const scope = { redis: redis.redis, keys: redis.keys, workspace: 'acme' };
   const queue = createAimQueue(scope);
   const sweeps = createSweepStore(redis.redis, redis.keys, 'acme');
@@ -54,6 +57,7 @@ export async function shortcutLoop(
     list,
     queue,
     requestsPerSecond: 4,
+    aheadMs: () => steppedMs,
     intervalMs: null,
     hasOpen: descriptorOf(ref).open !== undefined,
   };
@@ -76,6 +80,7 @@ export async function shortcutLoop(
     store,
     now: () => nowMs,
     later: (ms) => void (nowMs += ms),
+    step: (ms) => void (steppedMs += ms),
     async walk() {
       nowMs += 60_000;
       const telling: typeof store = {

@@ -40,7 +40,7 @@ describe('schedule: a list with an interval', () => {
       0,
     ],
     ['tries again at once after a failure in the future', null, failure({ at: at(900_000) }), null, 0],
-    ['waits no longer than an interval for a retry', null, failure({ retryAt: at(900_000) }), null, 60_000],
+    ['waits no longer than an interval after a failure', null, failure({ retryAt: at(900_000) }), null, 59_000],
   ])('%s', (_what, lastSweep, failed, wake, expected) => {
     const wakeMs = wake === null ? null : NOW + wake;
     const dueMs = nextSweepMs({ lastSweep, failure: failed }, { ...EVERY_MINUTE, wakeMs, nowMs: NOW });
@@ -97,9 +97,9 @@ describe('schedule: a list without an interval, or with a short one', () => {
       nextSweepMs({ lastSweep, failure: failure({ retryAt: at(retryMs) }) }, { ...AT_ONCE, wakeMs: null, nowMs: NOW }) -
       NOW;
     expect(next(4_000, took(9_000, 1_000))).toBe(4_000);
-    expect(next(900_000, took(9_000, 1_000))).toBe(30_000);
-    expect(next(900_000, took(99_000, 90_000))).toBe(90_000);
-    expect(next(900_000, null)).toBe(300_000);
+    expect(next(900_000, took(9_000, 1_000))).toBe(29_000);
+    expect(next(900_000, took(99_000, 90_000))).toBe(89_000);
+    expect(next(900_000, null)).toBe(299_000);
   });
 
   it('waits, as a background list, until its walks have taken no more than their part of the requests', () => {
@@ -108,5 +108,16 @@ describe('schedule: a list without an interval, or with a short one', () => {
       nextSweepMs({ lastSweep, failure: null }, { ...pace, wakeMs: null, nowMs: NOW }) - NOW;
     expect(next(took(9_000, 4_000))).toBe(11_000);
     expect(next(took(40_000, 40_000))).toBe(0);
+  });
+});
+
+describe('schedule: a clock that was put back', () => {
+  it('schedule: a list is due in every turn, and never again later, while its last sweep lies in the future', () => {
+    const times = { lastSweep: swept(-7_200_000), failure: null };
+    const dueInMs = [0, 1_000, 60_000, 3_600_000].map((passedMs) => {
+      const nowMs = NOW + passedMs;
+      return nextSweepMs(times, { ...EVERY_MINUTE, wakeMs: null, nowMs }) - nowMs;
+    });
+    expect(dueInMs).toEqual([0, 0, 0, 0]);
   });
 });

@@ -62,28 +62,28 @@ export function createPost(
 
   return {
     async send(encode: Encode, { log, signal }: Pick<HandlerContext, 'log' | 'signal'>): Promise<void> {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       const response = await post(encode(startedAt), { endpoint, agent, signal });
       const { statusCode: status, body } = response;
-      log.debug({ place, status, ms: clock.now() - startedAt }, 'endpoint answered');
+      log.debug({ place, status, ms: clock.monotonic() - startedAt }, 'endpoint answered');
       if (!isAccepted(status)) throw refusalOf(await readAnswer(response, hidden));
       // The event has arrived. Reading the rest of the body frees the connection for the next request.
       body.dump().catch(() => undefined);
     },
 
     async probe(encode: Encode, given: AbortSignal) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       // A delivery is bounded by the subscription's timeout; a test message needs its own.
       const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)]);
       try {
         const response = await post(encode(startedAt), { endpoint, agent, signal });
-        const ms = clock.now() - startedAt;
+        const ms = clock.monotonic() - startedAt;
         const answer = await readAnswer(response, hidden);
         const about = { status: answer.status, ms, body: answer.excerpt };
         if (isAccepted(answer.status)) return { ...about, outcome: 'accepted', problem: null } as const;
         return { ...about, outcome: 'refused', problem: refusalOf({ ...answer, excerpt: '' }).message } as const;
       } catch (error) {
-        const ms = clock.now() - startedAt;
+        const ms = clock.monotonic() - startedAt;
         return { outcome: 'unreachable', status: null, ms, body: '', problem: messageOf(error) } as const;
       }
     },

@@ -9,11 +9,11 @@ const WINDOW_MS = 60_000;
 /** Addresses that are remembered: some hundred kB at most. When there are more, the oldest is forgotten. */
 const MOST_ADDRESSES = 5_000;
 
-export function createAttempts(clock: Pick<Clock, 'now'>) {
+export function createAttempts(clock: Pick<Clock, 'monotonic'>) {
   const seen = new Map<string, { count: number; until: number }>();
   return {
     wrong(address: string): 'few' | 'too many' {
-      const nowMs = clock.now();
+      const nowMs = clock.monotonic();
       const known = seen.get(address);
       const { count, until } =
         known !== undefined && known.until > nowMs ? known : { count: 0, until: nowMs + WINDOW_MS };

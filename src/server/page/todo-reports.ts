@@ -16,12 +16,12 @@ const MOST_AT_ONCE = 5;
 
 export function createTodoReports(
   feed: Pick<FeedOfPage, 'todos'>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
 ): (since: string) => Promise<TodosReport> {
   const kept = new Map<string, { untilMs: number; report: Promise<TodosReport> }>();
   const turns = new Turns();
   return async (text) => {
-    for (const [since, { untilMs }] of kept) if (untilMs < clock.now()) kept.delete(since);
+    for (const [since, { untilMs }] of kept) if (untilMs < clock.monotonic()) kept.delete(since);
     const since = rounded(text, clock.now());
     const known = kept.get(since);
     if (known !== undefined) return await known.report;
@@ -35,7 +35,7 @@ export function createTodoReports(
       kept.delete(since);
       throw error;
     } finally {
-      making.untilMs = clock.now() + KEPT_MS;
+      making.untilMs = clock.monotonic() + KEPT_MS;
     }
   };
 }

@@ -16,7 +16,7 @@
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
   written, because every record would appear new. The baseline is deleted; the next sweep is a baseline without events ("quiet").
-  When the sweep completes, what only the walk needed is deleted, and what the list kept in its other form.
+  When the sweep completes, its failure is over; what only the walk needed is deleted, and what the list kept in its other form.
   A repetition of a step after a crash finds the fields that it moves gone, and skips them.
   Without checkpoint and summary, the sweep stays where it is: a page that was read outside its order.
 
@@ -106,7 +106,9 @@ if ARGV[3] ~= '' then
 elseif ARGV[4] ~= '' then
   redis.call('HSET', KEYS[3], 'lastSweep', ARGV[4])
   redis.call('HSETNX', KEYS[3], 'baselineAt', ARGV[5])
-  redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet')
+  local failure = redis.call('HGET', KEYS[3], 'failure')
+  if failure then redis.call('HSET', KEYS[3], 'lastFailure', failure) end
+  redis.call('HDEL', KEYS[3], 'checkpoint', 'quiet', 'failure')
   redis.call('UNLINK', KEYS[10], KEYS[11], KEYS[12], KEYS[13])
 end
 return { 'committed', events }

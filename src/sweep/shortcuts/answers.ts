@@ -24,6 +24,7 @@ export interface WalkAnswer {
 
 export interface CompleteSweep {
   pages: number;
+  /** Ms since the epoch, as the next. */
   startedMs: number;
   completedMs: number;
   lastCursor: string | null | undefined;

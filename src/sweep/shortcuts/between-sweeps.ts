@@ -7,7 +7,7 @@ import { takeDueShortcut } from './take-shortcut.js';
 
 export interface BetweenOptions extends SweepOptions {
   shortcuts: Shortcuts;
-  /** Ms since the epoch. The lease is released then, so that others get the list. */
+  /** Of the monotonic clock. The lease is released then, so that others get the list. */
   untilMs: number;
 }
 
@@ -19,15 +19,12 @@ export async function useShortcutsUntil(deps: SweepDeps, options: BetweenOptions
     // They change in a sweep only, which needs the lease.
     const { state, checkpoint } = await store.load(list);
     const memory = await restoreMemory(store, list, checkpoint ?? { pages: 0 });
-    await reader.begin(state, clock.now());
-    // What is left is counted, not read off a clock that may step back.
-    let leftMs = untilMs - clock.now();
+    await reader.begin(state, clock.monotonic());
     try {
       for (;;) {
-        const nowMs = clock.now();
-        if (nowMs >= untilMs || leftMs <= 0) return;
-        const waitMs = Math.min(reader.dueMs(nowMs) - nowMs, untilMs - nowMs, leftMs);
-        leftMs -= Math.max(waitMs, 0);
+        const nowMs = clock.monotonic();
+        if (nowMs >= untilMs) return;
+        const waitMs = Math.min(reader.dueMs(nowMs), untilMs) - nowMs;
         if (waitMs > 0) await clock.sleep(waitMs, signal);
         await takeDueShortcut(
           deps,

@@ -11,11 +11,12 @@ interface OpenPage {
 export class OpenPages {
   readonly #pages = new Map<number, OpenPage>();
 
-  knows(page: number, open: OpenRecords, atMs: number): void {
+  /** @param read.aheadMs how far the wall clock, by which records are due, is ahead */
+  knows(page: number, open: OpenRecords, { readMs: atMs, aheadMs }: { readMs: number; aheadMs: number }): void {
     if (open.length === 0) this.#pages.delete(page);
     else {
       const readMs = Math.max(atMs, this.#pages.get(page)?.readMs ?? atMs);
-      this.#pages.set(page, { weight: openWeight(open, readMs), readMs });
+      this.#pages.set(page, { weight: openWeight(open, readMs + aheadMs), readMs });
     }
   }
 

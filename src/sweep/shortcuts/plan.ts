@@ -8,7 +8,7 @@
  *                   × 1/4 for each time that such a page was wrong for this list lately
  *
  * t is the time since the page was read. A page is requested when its value is `WORTH`, the most valuable one first. All rates are learned. A
- * further source of value is a further line in `#sources`. Holds no I/O.
+ * further source of value is a further line in `#sources`. Holds no I/O. Its times are of the monotonic clock.
  */
 import type { OpenRecords } from '../../detect/open.js';
 import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
@@ -26,6 +26,8 @@ export interface PlanOptions {
   intervalMs: number | null;
   /** The rows of the list are read for the records that they name. @defaultValue false */
   namesOnly?: boolean;
+  /** How far the wall clock is ahead of the monotonic one now, ms. @defaultValue one clock for both */
+  aheadMs?: () => number;
 }
 
 export interface PlannedPage {
@@ -88,25 +90,27 @@ export class Plan {
   readonly #leastRate: number;
   readonly #perRow: number;
   readonly #paceMs: number;
+  readonly #aheadMs: () => number;
   /** How long a walk takes, or the list waits for one. */
   #walkMs = 0;
   #lastMs = -Infinity;
 
-  constructor({ requestsPerSecond, intervalMs, namesOnly = false }: PlanOptions) {
+  constructor({ requestsPerSecond, intervalMs, namesOnly = false, aheadMs = () => 0 }: PlanOptions) {
     const quietMs = Math.min(LONGEST_QUIET_MS, (1_000 * REQUESTS_PER_QUIET_POLL) / requestsPerSecond);
     this.#leastRate = rateWorth(Math.max(PAGE_REST_MS, quietMs));
     this.#perRow = changesPerRow(namesOnly);
     this.#paceMs = (intervalMs ?? 0) / PAGES_PER_INTERVAL;
+    this.#aheadMs = aheadMs;
   }
 
   restore({ live, uses, rates }: Learned): void {
     this.live = live;
     this.#uses = uses;
-    this.#rates = new Rates(rates);
+    this.#rates = new Rates(rates, -this.#aheadMs());
   }
 
   learned(): Learned {
-    return { live: this.live, uses: this.#uses, rates: this.#rates.stored() };
+    return { live: this.live, uses: this.#uses, rates: this.#rates.stored(this.#aheadMs()) };
   }
 
   get pending(): number {
@@ -124,7 +128,7 @@ export class Plan {
   }
 
   knows(page: number, open: OpenRecords, atMs: number): void {
-    this.#open.knows(page, open, atMs);
+    this.#open.knows(page, open, { readMs: atMs, aheadMs: this.#aheadMs() });
   }
 
   /** Names that are hardly ever right are left to the walk. */
@@ -183,7 +187,14 @@ export class Plan {
     const isWrong = isOutdated || isMissing || isLost;
     const isEnd = kind === 'last' || kind === 'first';
     this.#note(kind, { isWrong, isRight: isFound || (!isEnd && shown !== null), isFound }, askedAtMs);
-    for (const { by, hadChanged } of shown === null ? [] : this.#names.lookedUp({ page, ids, shown, askedAtMs }))
+    for (const { by, hadChanged } of shown === null
+      ? []
+      : this.#names.lookedUp({
+          page,
+          ids,
+          shown,
+          askedAtMs: askedAtMs + this.#aheadMs(),
+        }))
       this.#rates.lookedUp(by, hadChanged, askedAtMs);
     if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
   }

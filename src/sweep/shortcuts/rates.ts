@@ -6,9 +6,8 @@ export interface Rate {
   of: number;
 }
 
-/** As it is kept: the sums as they were at that time. */
+/** The sums as they were at that time; as it is kept, in ms since the epoch. */
 export interface StoredRate extends Rate {
-  /** Ms since the epoch. */
   atMs: number;
 }
 
@@ -22,8 +21,9 @@ const RIGHT_AT_FIRST = { found: 5, of: 10 };
 export class Rates {
   readonly #rates = new RecentMap<string, StoredRate>(MOST_NAMES);
 
-  constructor(stored: Readonly<Record<string, StoredRate>> = {}) {
-    for (const [name, rate] of Object.entries(stored)) this.#rates.set(name, rate);
+  /** @param byMs added to each time, from one clock to another */
+  constructor(stored: Readonly<Record<string, StoredRate>> = {}, byMs = 0) {
+    for (const [name, rate] of Object.entries(stored)) this.#rates.set(name, { ...rate, atMs: rate.atMs + byMs });
   }
 
   /** @param prior counts as if it had been seen before */
@@ -51,8 +51,8 @@ export class Rates {
       this.add(`right ${one}`, { found: hadChanged ? 1 : 0, of: 1 }, nowMs);
   }
 
-  stored(): Record<string, StoredRate> {
-    return Object.fromEntries(this.#rates);
+  stored(byMs = 0): Record<string, StoredRate> {
+    return Object.fromEntries([...this.#rates].map(([name, rate]) => [name, { ...rate, atMs: rate.atMs + byMs }]));
   }
 
   /** A reason that is new is taken to be right as often as others of its type. */

@@ -1,4 +1,4 @@
-/** For the process that holds the lease: finds pages and cursors for the plan, and keeps what was learned. */
+/** For the process that holds the lease: finds pages and cursors for the plan, and keeps what was learned. Its times are of the monotonic clock. */
 import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf } from '../../errors.js';
 import type { OpenRecords } from '../../detect/open.js';
@@ -49,7 +49,7 @@ export class ListShortcuts {
   readonly #index: KnownPages;
   #isRestored = false;
   #isSaved = true;
-  #savedMs = 0;
+  #savedMs = -Infinity;
   #lastSweep: SweepSummary | null = null;
   #queueReadMs = -Infinity;
   /** When named records may be due: at once after a page, and later when there was none. */
@@ -82,14 +82,15 @@ export class ListShortcuts {
     const [startedMs, completedMs] = [Date.parse(startedAt), Date.parse(completedAt)];
     const lastCursor = pages > 1 ? await this.#cursorOf(pages) : null;
     this.#plan.anchor({ pages, startedMs, completedMs, lastCursor }, nowMs);
-    if (this.#deps.hasOpen === true) await this.#readOpen(sweep);
+    if (this.#deps.hasOpen === true) await this.#readOpen(sweep, nowMs);
   }
 
-  async #readOpen({ pages, startedAt }: SweepSummary): Promise<void> {
+  async #readOpen({ pages, startedAt }: SweepSummary, nowMs: number): Promise<void> {
+    const readMs = Math.min(nowMs, Date.parse(startedAt) - (this.#deps.aheadMs?.() ?? 0));
     for (let from = 1; from <= pages; from += PAGES_AT_ONCE) {
       const stored = await this.#deps.store.pages(this.#deps.list, from, PAGES_AT_ONCE);
       for (const [at, page] of stored.entries())
-        if (page !== null) this.#plan.knows(from + at, page.open ?? [], Date.parse(startedAt));
+        if (page !== null) this.#plan.knows(from + at, page.open ?? [], readMs);
     }
   }
 

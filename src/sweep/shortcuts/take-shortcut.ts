@@ -11,6 +11,8 @@ export interface AskedShortcut {
   readonly shortcut: ShortcutPage;
   /** When the budget granted it, or until then when it was asked for; ms since the epoch. */
   readonly askedAtMs: number;
+  /** The same by the monotonic clock. */
+  readonly askedMs: number;
   /** Never rejects. */
   readonly answer: Promise<ArrivedShortcut>;
 }
@@ -33,9 +35,9 @@ export function askShortcut(
     () => late.abort(OVER),
     () => undefined,
   );
-  const asked = { shortcut, askedAtMs: clock.now() };
+  const asked = { shortcut, askedAtMs: clock.now(), askedMs: clock.monotonic() };
   const onGrant = (): void => {
-    asked.askedAtMs = clock.now();
+    [asked.askedAtMs, asked.askedMs] = [clock.now(), clock.monotonic()];
     granted.abort(OVER);
   };
   const within = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
@@ -65,18 +67,18 @@ export async function takeAnswer(
     position,
   }: { reader: Shortcuts; asked: AskedShortcut; answer: ArrivedShortcut; position: ListPosition },
 ): Promise<TakenShortcut> {
-  const { shortcut, askedAtMs } = asked;
+  const { shortcut, askedAtMs, askedMs } = asked;
   if (answer === 'not sent') {
     reader.abandon(shortcut);
     return null;
   }
   if (answer === null) {
-    await reader.done(shortcut, { outcome: 'failed' }, askedAtMs);
+    await reader.done(shortcut, { outcome: 'failed' }, askedMs);
     return null;
   }
   const read = { ...position, shortcut, askedAtMs, answer, isLive: reader.isLive() };
   const result = await commitShortcut(deps, options, read);
-  await reader.done(shortcut, result, askedAtMs);
+  await reader.done(shortcut, result, askedMs);
   if (result.outcome === 'shown') return result;
   const { page, kind } = shortcut;
   deps.log.debug({ workspace: deps.workspace, list: options.list, page, kind, why: result.why }, 'shortcut dropped');
@@ -89,7 +91,7 @@ export async function takeDueShortcut(
   options: SweepOptions,
   { reader, position }: { reader: Shortcuts; position: ListPosition },
 ): Promise<void> {
-  const shortcut = await reader.next(deps.clock.now());
+  const shortcut = await reader.next(deps.clock.monotonic());
   if (shortcut === null) return;
   const asked = askShortcut(deps, options, shortcut);
   const answer = await asked.answer;

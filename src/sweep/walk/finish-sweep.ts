@@ -66,6 +66,7 @@ export function summarise(
   const {
     sweepId,
     startedAt,
+    epoch,
     mode,
     pages,
     counts,
@@ -92,6 +93,7 @@ export function summarise(
     mode,
     pages,
     counts,
+    ...(epoch === undefined ? {} : { epoch }),
     ...(longestPage === undefined ? {} : { longestPage }),
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(drifted.length === 0 ? {} : { drifted }),

@@ -144,7 +144,7 @@ async function walkPages(
   const { list } = options;
   const { token, memory, lastSweep, visited, shortcuts } = walk;
   let checkpoint = started;
-  let committedMs = clock.now();
+  let committedMs = clock.monotonic();
   while (checkpoint.finishing !== true) {
     const answer = walk.ahead.read({ page: checkpoint.pages + 1, cursor: checkpoint.cursor });
     checkpoint = await shortcuts.during(answer, { ...walk, checkpoint, stored });
@@ -163,11 +163,11 @@ async function walkPages(
     if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
     const closed = { completedAt: isoTime(clock.now()), lastSweep, held: [] };
     const summary = isFinished(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
-    const isDue = checkpoint.finishing === true || clock.now() - committedMs >= UNCOMMITTED_MS;
+    const isDue = checkpoint.finishing === true || clock.monotonic() - committedMs >= UNCOMMITTED_MS;
     if (taken.outcome === 'classified' || isDue) {
       const reachedNow = { checkpoint: summary === null ? checkpoint : null, summary, cursors: visited.takeFollowed() };
       expectCommitted(list, await store.commit(list, { token, ...reachedNow, ...changes }));
-      committedMs = clock.now();
+      committedMs = clock.monotonic();
     }
     const { isKept, open } = taken;
     const atEnds = shortcuts.found({ page: checkpoint.pages, isKept, open, events: eventsOf(taken.changes) });

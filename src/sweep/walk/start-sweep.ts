@@ -23,7 +23,7 @@ export interface WalkStart {
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function startWalk(
   { workspace, store, clock, log, source }: SweepDeps,
-  { list, rules, again = false }: SweepOptions,
+  { list, rules, again = false, epoch }: SweepOptions,
   { token, stored, start }: { token: FencingToken; stored: StoredSweep; start: WalkStart },
 ): Promise<{ checkpoint: Checkpoint; visited: VisitedCursors }> {
   const { checkpoint, cursors, cutOff, state } = stored;
@@ -49,6 +49,7 @@ export async function startWalk(
   const fresh: Checkpoint = {
     sweepId,
     startedAt: isoTime(now),
+    ...(epoch !== undefined && { epoch }),
     mode: state.baselineAt === null || isOther ? 'baseline' : 'changes',
     ...((state.quiet || isOther) && { quiet: true }),
     ...(rules.recognisedOnly && { recognisedOnly: true }),

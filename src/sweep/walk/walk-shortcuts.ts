@@ -39,7 +39,7 @@ export async function beginShortcuts(
 ): Promise<WalkShortcuts> {
   const { shortcuts } = options;
   if (shortcuts === undefined) return NONE;
-  await shortcuts.begin(state, deps.clock.now());
+  await shortcuts.begin(state, deps.clock.monotonic());
   return new ShortcutsBesideWalk(deps, options, shortcuts);
 }
 
@@ -88,7 +88,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   }
 
   found(walked: WalkedPage): number {
-    return this.#reader.walked(walked, this.#deps.clock.now());
+    return this.#reader.walked(walked, this.#deps.clock.monotonic());
   }
 
   close(): void {
@@ -102,13 +102,13 @@ class ShortcutsBesideWalk implements WalkShortcuts {
   async #untilNext(read: Promise<unknown>): Promise<void> {
     const { clock } = this.#deps;
     const woken = new AbortController();
-    const dueMs = this.#reader.dueMs(clock.now());
+    const dueMs = this.#reader.dueMs(clock.monotonic());
     const waits = [
       read,
       ...[...this.#underWay].filter((one) => one.answer === undefined).map((one) => one.asked.answer),
     ];
     if (Number.isFinite(dueMs)) {
-      const ms = Math.max(LOOK_MS, dueMs - clock.now());
+      const ms = Math.max(LOOK_MS, dueMs - clock.monotonic());
       waits.push(clock.sleep(ms, woken.signal).catch(() => undefined));
     }
     await Promise.race(waits);
@@ -130,7 +130,7 @@ class ShortcutsBesideWalk implements WalkShortcuts {
 
   /** False when no page is worth a request now. */
   async #askForNext(): Promise<boolean> {
-    const shortcut = await this.#reader.next(this.#deps.clock.now());
+    const shortcut = await this.#reader.next(this.#deps.clock.monotonic());
     if (shortcut === null) return false;
     const drop = new AbortController();
     const { signal: stopped } = this.#options;

@@ -11,7 +11,7 @@ function reports() {
     begun.push(since);
     return new Promise((resolve) => ends.push(() => resolve({ since, at: '', workspaces: [] })));
   };
-  const ask = createTodoReports({ todos }, { now: () => now });
+  const ask = createTodoReports({ todos }, { now: () => now, monotonic: () => now });
   return { ask, begun, end: () => ends.shift()?.(), later: (ms: number) => void (now += ms) };
 }
 
@@ -59,7 +59,7 @@ describe('todo reports of the page', () => {
     let calls = 0;
     const failing = createTodoReports(
       { todos: () => Promise.reject(new Error(`failed ${++calls}`)) },
-      { now: () => 1 },
+      { now: () => 1, monotonic: () => 1 },
     );
     await expect(failing('7d')).rejects.toThrow('failed 1');
     await expect(failing('7d')).rejects.toThrow('failed 2');

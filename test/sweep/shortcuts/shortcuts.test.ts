@@ -30,6 +30,17 @@ describe('shortcuts: the tail of a list', () => {
     expect(asked(api).length).toBeLessThan(8);
   });
 
+  it.each([-7_200_000, 32_400_000])('finds a record added at the end after the clock was set by %i ms', async (ms) => {
+    const api = listedApi(people(10), 4);
+    const { walk, pass, lines, step } = await shortcutLoop(redis, { people: api }, 'people');
+    await walk();
+    await pass(2_000);
+    step(ms);
+    api.records = [...api.records, person('late')];
+    await pass(9_000);
+    expect(await lines()).toEqual(['created late']);
+  });
+
   it('follows the end over several pages between two walks', async () => {
     const api = listedApi(people(10), 4);
     const { walk, pass, lines } = await shortcutLoop(redis, { people: api }, 'people');
