@@ -47,6 +47,7 @@ export const en = {
   'problem.creations.held': 'New records are held',
   'problem.subscription.disabled': 'A subscription is paused',
   'problem.subscription.failing': 'A subscription keeps failing',
+  'problem.subscription.unconfigured': 'Events wait for subscriptions that are not configured',
   'problem.delivery.late': 'Events have waited for long',
   'problem.delivery.dead': 'Dead letters wait for a decision',
   'problem.role.missing': 'No process has a role that is needed',

@@ -26,6 +26,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'subscription.disabled':
     '이 구독으로의 전달이 일시 중지되었습니다. 이벤트는 쌓여 있으며, 다시 시작하면 이어서 전달합니다.',
   'subscription.failing': '이 구독의 모든 전달이 실패하고 있습니다. 받는 쪽의 상태를 확인하세요.',
+  'subscription.unconfigured':
+    '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다. changefeed subscriptions rename으로 옮기거나 forget으로 지우세요.',
   'delivery.late':
     '오래 기다리는 이벤트가 있습니다. 처리가 느리면 concurrency를 높이거나 handle 프로세스를 늘리고, 구독이 멈춰 있으면 다시 시작하세요.',
   'delivery.dead': '전달하지 못한 이벤트가 데드 레터로 남아 있습니다. 원인을 고친 뒤 다시 보내거나 버리세요.',

@@ -49,6 +49,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'problem.creations.held': '대량 생성이 보류되었습니다',
   'problem.subscription.disabled': '구독이 일시 중지되었습니다',
   'problem.subscription.failing': '구독이 계속 실패하고 있습니다',
+  'problem.subscription.unconfigured': '설정에 없는 구독의 이벤트가 남아 있습니다',
   'problem.delivery.late': '전달이 늦어지고 있습니다',
   'problem.delivery.dead': '처리를 기다리는 데드 레터가 있습니다',
   'problem.role.missing': '필요한 역할을 맡은 프로세스가 없습니다',

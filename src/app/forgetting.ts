@@ -1,6 +1,7 @@
 /** Removes what is stored: of a workspace, or of a subscription that is no longer configured. */
 import {
   forgetSubscription,
+  renameSubscription,
   forgetWorkspace,
   isWorkspaceStored,
   storedSubscriptions,
@@ -9,6 +10,7 @@ import {
   type StoredSubscription,
 } from '../dispatch/forget.js';
 import { usage } from '../errors.js';
+import { Cluster } from '../redis/client.js';
 import { NAME } from '../schema-kit/fields.js';
 import { createProcessRegistry } from '../state/process-registry.js';
 import { createTraceStore } from '../state/traces.js';
@@ -34,11 +36,18 @@ export interface Forgetting {
    * @throws ChangefeedError CF_USAGE
    */
   forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
+  /**
+   * Gives a subscription what is stored under its former name: waiting events, dead letters, offsets. Not in a Redis Cluster, where
+   * the two names are on different servers.
+   * @throws ChangefeedError CF_USAGE while a process handles one of them, or the new one has events of its own
+   */
+  renameSubscription(from: string, to: string): Promise<StoredSubscription>;
 }
 
 export function forgetting(context: AppContext): Forgetting {
   const { redis, keys, connect, log, clock, subscriptions } = context;
   const deps = { keys, connect, logger: log, traces: createTraceStore(redis, keys) };
+  const configured = subscriptions.map(({ name }) => name);
   const pollers = async (name: string): Promise<number> => {
     const processes = await createProcessRegistry(redis, keys).list();
     return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
@@ -53,8 +62,15 @@ export function forgetting(context: AppContext): Forgetting {
       return await isWorkspaceStored(workspace, deps);
     },
     storedSubscriptions: () => storedSubscriptions(deps),
+    async renameSubscription(from, to) {
+      if (redis instanceof Cluster)
+        throw usage(
+          'subscriptions rename: not possible in a Redis Cluster, where the keys of two subscriptions are on different servers. Configure the former name until its events are delivered.',
+        );
+      return await renameSubscription({ from, to, configured }, deps);
+    },
     forgetSubscription: (subscription, { dryRun } = {}) =>
-      forgetSubscription({ subscription, configured: subscriptions.map(({ name }) => name), dryRun }, deps),
+      forgetSubscription({ subscription, configured, dryRun }, deps),
   };
 }
 

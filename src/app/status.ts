@@ -13,7 +13,7 @@ import type { Workspaces } from './workspaces.js';
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
   const { config, redis, keys, clock } = context;
   const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter };
-  const [redisStatus, workspaceStatuses, subscriptions, processes] = await Promise.all([
+  const [redisStatus, workspaceStatuses, subscriptions, unconfigured, processes] = await Promise.all([
     readRedisStatus(redis, keys, config.redis),
     Promise.all(
       workspaces
@@ -21,9 +21,10 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
         .map(({ config, lists }) => readWorkspaceStatus(view, { ...config, lists: Object.fromEntries(lists) })),
     ),
     dispatch.dispatcher.statistics(),
+    dispatch.dispatcher.leftBehind(),
     createProcessRegistry(redis, keys).list(),
   ]);
   const at = isoTime(view.nowMs);
-  const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, processes };
+  const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, unconfigured, processes };
   return { ...facts, problems: problemsOf(facts) };
 }

@@ -14,6 +14,7 @@ import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.
 import { startReaders } from './reader.js';
 import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
 import { isSnapshotRunning, Snapshot } from './snapshot.js';
+import { leftBehind } from './forget.js';
 import { describeSubscription } from './statistics.js';
 
 export interface DispatcherOptions extends DispatchStores {
@@ -85,6 +86,8 @@ export function createDispatcher(options: DispatcherOptions) {
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
     statistics: () =>
       Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
+    /** Events under names of subscriptions that no process has configured. */
+    leftBehind: () => leftBehind(withQueues()),
     get deadLetters() {
       return new DeadLetters(opened(), options.gate);
     },

@@ -8,7 +8,8 @@ import { ChangefeedError, usage } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { TraceStore } from '../state/traces.js';
-import { jobIdsIn, openQueues, type QueuesOptions, type JobData } from './queues.js';
+import type { OffsetStore } from '../state/offsets.js';
+import { jobIdsIn, openQueues, type JobData, type Queues, type QueuesOptions } from './queues.js';
 
 export interface Forgotten {
   workspace: string;
@@ -91,12 +92,36 @@ export async function isWorkspaceStored(workspace: string, deps: TracesDeps): Pr
 }
 
 export function storedSubscriptions(deps: TracesDeps): Promise<StoredSubscription[]> {
-  return inEachQueue(deps, async (queue) => {
-    const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized');
-    const { waiting = 0, active = 0, delayed = 0, prioritized = 0, failed = 0 } = counts;
-    const workers = await queue.getWorkersCount();
-    return { subscription: queue.name, waiting: waiting + active + delayed + prioritized, dead: failed, workers };
-  });
+  return inEachQueue(deps, async (queue) => ({ ...(await storedIn(queue)), workers: await queue.getWorkersCount() }));
+}
+
+type StoredEvents = Omit<StoredSubscription, 'workers'>;
+
+async function storedIn(queue: Queue<JobData>): Promise<StoredEvents> {
+  const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized');
+  const { waiting = 0, active = 0, delayed = 0, prioritized = 0, failed = 0 } = counts;
+  return { subscription: queue.name, waiting: waiting + active + delayed + prioritized, dead: failed };
+}
+
+interface LeftBehindOptions {
+  workspaces: readonly string[];
+  subscriptions: readonly { name: string }[];
+  offsets: OffsetStore;
+  queues: Queues;
+  clock: Clock;
+}
+
+/** A dispatcher marks its own subscriptions once a minute. Another one may run another configuration. */
+const UNCONFIGURED_MS = 150_000;
+
+/** What waits or is dead under names that no process has configured: they were renamed or removed. */
+export async function leftBehind(options: LeftBehindOptions): Promise<StoredEvents[]> {
+  const { workspaces, subscriptions, offsets, queues, clock } = options;
+  const sinceMs = clock.now() - UNCONFIGURED_MS;
+  const found = await Promise.all(workspaces.map((workspace) => offsets.unconfigured(workspace, sinceMs)));
+  const names = [...new Set(found.flat())].filter((name) => !subscriptions.some((one) => one.name === name)).sort();
+  const stored = await Promise.all(names.map((name) => storedIn(queues.former(name))));
+  return stored.filter(({ waiting, dead }) => waiting + dead > 0);
 }
 
 export async function forgetSubscription(
@@ -104,19 +129,51 @@ export async function forgetSubscription(
   deps: TracesDeps,
 ): Promise<ForgottenSubscription> {
   if (configured.includes(subscription))
-    throw refused(`the configuration has the subscription "${subscription}". Remove it there first.`);
+    throw refused('forget', `the configuration has the subscription "${subscription}". Remove it there first.`);
+  const found = idle('forget', subscription, await storedSubscriptions(deps));
+  const { traces } = deps;
+  return { ...found, keys: dryRun ? 0 : await traces.remove(await traces.ofSubscription(subscription)) };
+}
+
+/** What waits and is dead under the old name, and its place in the log, belong to the new one. May be repeated. */
+export async function renameSubscription(
+  { from, to, configured }: { from: string; to: string; configured: readonly string[] },
+  deps: TracesDeps,
+): Promise<StoredSubscription> {
+  const { traces } = deps;
+  if (configured.includes(from) || !configured.includes(to))
+    throw refused('rename', `the configuration must have "${to}" and not "${from}". Change it there first.`);
   const stored = await storedSubscriptions(deps);
+  const found = idle('rename', from, stored);
+  const target = stored.find(({ subscription }) => subscription === to);
+  if (target !== undefined && (await traces.hasOffsets(to))) {
+    const { waiting, dead } = idle('rename', to, stored);
+    if (waiting + dead > 0)
+      throw refused(
+        'rename',
+        `"${to}" has events of its own (${waiting} waiting, ${dead} dead). Deliver or drop them first.`,
+      );
+    await traces.remove(await traces.ofSubscription(to));
+  }
+  await traces.rename(from, to);
+  return found;
+}
+
+function idle(verb: string, subscription: string, stored: readonly StoredSubscription[]): StoredSubscription {
   const found = stored.find((one) => one.subscription === subscription);
   if (found === undefined) {
     const names = stored.map((one) => `"${one.subscription}"`).join(', ');
-    throw refused(`nothing is stored of a subscription "${subscription}". Stored: ${names === '' ? 'none' : names}.`);
-  }
-  if (found.workers > 0)
     throw refused(
-      `${found.workers} ${found.workers === 1 ? 'process handles' : 'processes handle'} "${subscription}" now. Stop it, or remove the subscription from its configuration.`,
+      verb,
+      `nothing is stored of a subscription "${subscription}". Stored: ${names === '' ? 'none' : names}.`,
     );
-  const { traces } = deps;
-  return { ...found, keys: dryRun ? 0 : await traces.remove(await traces.ofSubscription(subscription)) };
+  }
+  if (found.workers === 0) return found;
+  const who = found.workers === 1 ? 'process handles' : 'processes handle';
+  throw refused(
+    verb,
+    `${found.workers} ${who} "${subscription}" now. Stop it, or remove the subscription from its configuration.`,
+  );
 }
 
 async function inEachQueue<Result>(
@@ -188,6 +245,6 @@ async function removeJob(queue: Queue<JobData>, jobId: string): Promise<keyof Fo
   return state === 'failed' ? 'dead' : state === 'completed' ? 'handled' : 'waiting';
 }
 
-function refused(why: string): ChangefeedError {
-  return usage(`subscriptions forget: ${why}`);
+function refused(verb: string, why: string): ChangefeedError {
+  return usage(`subscriptions ${verb}: ${why}`);
 }

@@ -63,6 +63,8 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
       const configured = names.map((name) => `"${name}"`).join(', ');
       throw usage(`There is no subscription "${subscription}". Known: ${configured === '' ? 'none' : configured}.`);
     },
+    /** The queue of a subscription that the configuration had once. */
+    former: open,
     async close(): Promise<void> {
       await Promise.all([...opened.values()].map((queue) => queue.close()));
       redis.disconnect();

@@ -25,6 +25,7 @@ export const PROBLEM_KINDS = [
   'creations.held',
   'subscription.disabled',
   'subscription.failing',
+  'subscription.unconfigured',
   'delivery.late',
   'delivery.dead',
   'role.missing',

@@ -36,6 +36,7 @@ export function problemsOf(status: Observed): Problem[] {
     ...overload(status),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
     ...subscriptionProblems(status),
+    ...unconfigured(status),
   ];
   const names = found.map(nameOf);
   const distinct = found.filter((one, index) => names.indexOf(nameOf(one)) === index);
@@ -235,6 +236,14 @@ function subscriptionProblems({ at, subscriptions, processes }: Observed): Probl
       problem(severity, kind, { subject: `subscription:${one.name}`, ...facts }),
     ),
   );
+}
+
+function unconfigured({ unconfigured: found }: Observed): Problem[] {
+  const [first] = found;
+  if (first === undefined) return [];
+  const each = found.map(({ subscription, waiting, dead }) => `"${subscription}" (${waiting} waiting, ${dead} dead)`);
+  const message = `No process has these subscriptions in its configuration, and their events are delivered to nobody: ${each.join(', ')}. Give a renamed one its events: changefeed subscriptions rename ${first.subscription} <new name>. Remove what is left of one: changefeed subscriptions forget ${first.subscription}.`;
+  return [problem('warning', 'subscription.unconfigured', { subject: 'subscriptions', message })];
 }
 
 type Trouble = Pick<Problem, 'severity' | 'kind' | 'message'> & Partial<Pick<Problem, 'since'>>;

@@ -153,6 +153,9 @@ export const statusSchema = z.object({
   redis: redisStatus,
   workspaces: z.array(workspaceStatus),
   subscriptions: z.array(subscriptionStatus),
+  unconfigured: z
+    .array(z.object({ subscription: z.string(), waiting: count, dead: count }))
+    .describe('events under names of subscriptions that no process has configured'),
   processes: z.array(processStatus).describe('those that run roles'),
   problems: z.array(problem).describe('the worst first; empty when all is well'),
 });

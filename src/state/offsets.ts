@@ -46,6 +46,11 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
   };
   return {
     get,
+    /** Names that have an offset in the log, and that no dispatcher has had in its configuration for so long. */
+    async unconfigured(workspace: string, sinceMs: number): Promise<string[]> {
+      const marks = Object.entries(await redis.hgetall(keys.readers(workspace)));
+      return marks.flatMap(([name, mark]) => (mark !== CONFIGURED && Number(mark) <= sinceMs ? [name] : []));
+    },
     /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
     async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
       await advanceEach(together(subscription), [subscription, workspace, from, to]);

@@ -1,6 +1,7 @@
 /** Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
 import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
+import { CONFIGURED } from './offsets.js';
 import { countRecords } from './stored-records.js';
 
 const SCAN_COUNT = 1_000;
@@ -71,6 +72,8 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       const readers = (await scan(keys.everyReaders())).map((key) => ({ key, fields: [subscription] }));
       return [first, ...readers, ...(await all(keys.everythingOfSubscription(subscription)))];
     },
+    rename: (from: string, to: string) => rename({ redis, keys }, { from, to, scan }),
+    hasOffsets: async (subscription: string) => (await redis.exists(keys.offsets(subscription))) === 1,
     /** Returns the number of keys and fields that were there. */
     async remove(traces: readonly Trace[]): Promise<number> {
       let removed = 0;
@@ -81,6 +84,19 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       return removed + (await unlinkEach(redis, whole));
     },
   };
+}
+
+/** The offsets last: an interrupted move is continued, and no dispatcher reads on before it is complete. */
+async function rename(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { from, to, scan }: { from: string; to: string; scan: (pattern: string) => Promise<string[]> },
+): Promise<void> {
+  const offsets = keys.offsets(from);
+  for (const key of await scan(keys.everythingOfSubscription(from)))
+    if (key !== offsets) await redis.rename(key, keys.renamed(key, from, to));
+  for (const key of await scan(keys.everyReaders()))
+    if ((await redis.hdel(key, from)) === 1) await redis.hset(key, to, CONFIGURED);
+  if ((await redis.exists(offsets)) === 1) await redis.rename(offsets, keys.offsets(to));
 }
 
 /** Each by itself: a command may only name keys of one slot of a Redis Cluster. */

@@ -15,7 +15,7 @@ function statusOf({
 }: Pick<Status, 'subscriptions' | 'processes'> & { lists: ListStatus[]; budget?: typeof BUDGET }): Status {
   const state = { stateSince: EARLIER, stateLostAt: null, stateRewound: null, logLength: 48_213 };
   const workspaces = [{ name: 'acme', ...state, budget, lists }];
-  return { at: AT, redis: HEALTHY_REDIS, workspaces, problems: [], ...more };
+  return { at: AT, redis: HEALTHY_REDIS, workspaces, unconfigured: [], problems: [], ...more };
 }
 
 describe('status text', () => {
@@ -33,6 +33,7 @@ describe('status text', () => {
       redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
       workspaces: [],
       subscriptions,
+      unconfigured: [],
       processes: [],
       problems: [],
     };

@@ -42,6 +42,7 @@ describe('notices', () => {
           redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
           workspaces,
           subscriptions: [],
+          unconfigured: [],
           processes: [],
           problems,
         }),

@@ -220,6 +220,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
     },
     { subscriptions: [subscription({ lateSince: EARLIER, lagEvents: 3, waiting: 3 })] },
     { subscriptions: [subscription({ dead: 2 })] },
+    { unconfigured: [{ subscription: 'billing', waiting: 4, dead: 2 }] },
     { processes: [process(ALL_ROLES, { waiting: { lists: 900, forMs: 40_000 } })] },
     {
       processes: [process(ALL_ROLES, { failing: [{ loop: 'lost jobs', since: EARLIER, at: AT, error: 'WRONGTYPE' }] })],

@@ -75,8 +75,15 @@ export function problemsWith(more: {
   subscriptions?: SubscriptionStatus[];
   processes?: Status['processes'];
   redis?: Status['redis'];
+  unconfigured?: Status['unconfigured'];
 }): Status['problems'] {
-  const { lists = [list()], subscriptions = [subscription()], processes = [ALL], redis = HEALTHY_REDIS } = more;
+  const {
+    lists = [list()],
+    subscriptions = [subscription()],
+    processes = [ALL],
+    redis = HEALTHY_REDIS,
+    unconfigured = [],
+  } = more;
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0 };
   const workspace = {
     name: 'acme',
@@ -87,5 +94,5 @@ export function problemsWith(more: {
     budget,
     lists,
   };
-  return problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, processes });
+  return problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, unconfigured, processes });
 }

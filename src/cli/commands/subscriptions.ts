@@ -8,8 +8,8 @@ import { count, fitted, table } from '../text.js';
 
 export const subscriptions = defineFeedCommand({
   input: {
-    action: argument('list, forget', word('list', 'forget')),
-    name: restArguments('forget: its name', asText),
+    action: argument('list, forget, rename', word('list', 'forget', 'rename')),
+    name: restArguments('forget: its name; rename: the former and the new name', asText),
     dryRun: flag('forget: only say what is stored'),
     yes: flag('forget: do not ask'),
     json: flag('print it as JSON; list: one line per subscription'),
@@ -21,6 +21,20 @@ export const subscriptions = defineFeedCommand({
       return 0;
     }
     const [name, ...others] = names;
+    if (action === 'rename') {
+      const [to] = others;
+      if (name === undefined || to === undefined || others.length > 1)
+        throw usage('subscriptions rename: give the former and the new name.');
+      const moved = await feed.renameSubscription(name, to);
+      decided('subscriptions rename', { from: name, to, count: moved.waiting + moved.dead });
+      const what = `${count(moved.waiting, 'waiting event')} and ${count(moved.dead, 'dead letter')}`;
+      io.out(
+        json
+          ? JSON.stringify(moved)
+          : fitted(`"${to}" has ${what} of "${name}", and reads the log from its offset.`, io.columns),
+      );
+      return 0;
+    }
     if (name === undefined || others.length > 0)
       throw usage('subscriptions forget: give the name of one subscription; "subscriptions list" shows them.');
     return await forget({ feed, decided }, { name, dryRun, yes, json }, io);
