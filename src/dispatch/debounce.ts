@@ -1,11 +1,13 @@
 /**
  * Debounce (option `settle`): a change waits at the head of its group until its record is quiet; then the events
  * behind it are merged into it. The merge is stored before the handler is called, so every attempt has the same one.
- * The quiet time counts from when events were entered, not logged, so a backlog is merged as well.
+ * The quiet time counts from when events were entered, not logged, so a backlog is merged as well. Where a clock was
+ * ahead then, it is unknown, and they wait no longer.
  */
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
+import { isInFuture } from '../runtime/stored-time.js';
 import { replayOf, type Delivery } from './deliveries.js';
 import { compileSelection } from '../events/pattern.js';
 import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
@@ -43,8 +45,11 @@ export async function debounce(
   // Without an order, nothing is merged.
   if (head === undefined) return { outcome: 'go', delivery };
   if (!isOpen(delivery.event)) return merge(head, [], options);
-  const untilMs = Math.min((behind.at(-1) ?? head).atMs + stillMs, head.atMs + atMostMs);
-  if (clock.now() < untilMs) return { outcome: 'wait', untilMs };
+  const last = behind.at(-1) ?? head;
+  const nowMs = clock.now();
+  const untilMs = Math.min(last.atMs + stillMs, head.atMs + atMostMs);
+  const isKnown = ![head, last].some(({ atMs }) => isInFuture(atMs, nowMs));
+  if (isKnown && nowMs < untilMs) return { outcome: 'wait', untilMs };
   // The events of a replay are not merged with live events or with another replay.
   const other = behind.findIndex(({ id, kind }) => replayOf(id) !== replayOf(head.id) || kind === 'decided');
   return merge(head, await load(other === -1 ? behind : behind.slice(0, other)), options);

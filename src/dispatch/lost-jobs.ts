@@ -1,4 +1,9 @@
 /**
+ * Puts jobs right that would wait for ever, or for far too long.
+ *
+ * A delayed job whose time is further away than it was to wait was put there by a clock that was ahead, or has been put
+ * back since: it waits no longer, at first sight.
+ *
  * Adds jobs again that a person removed or Redis forgot: without its job a head never runs, and later events of its
  * record wait behind it. A head has no job for a moment while it is added, and a run may continue until it notices a
  * lost lock, so only two comparisons in a row, further apart than a lock lasts, count. A run asks first whether its
@@ -6,6 +11,7 @@
  */
 import type { Queue } from 'bullmq';
 import type { Subscription } from '../handlers/handler.js';
+import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
@@ -16,6 +22,7 @@ interface LostJobsOptions {
   workspaces: readonly string[];
   queues: Queues;
   gate: RecordGate;
+  clock: Clock;
   logger: Log;
 }
 
@@ -23,8 +30,8 @@ interface LostJobsOptions {
 const LIVING = ['waiting', 'active', 'delayed', 'prioritized'] as const;
 const CHUNK = 100;
 
-/** Returns one comparison. It calls `alive` after each workspace of a subscription. */
-export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOptions) {
+/** Returns one comparison. It calls `alive` after each step of a search. */
+export function createLostJobs({ workspaces, queues, gate, clock, logger }: LostJobsOptions) {
   /** By subscription, what the last comparison found without a job. */
   let missing = new Map<string, ReadonlySet<string>>();
 
@@ -60,13 +67,11 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
       const queue = queues.all.get(one.name);
       // Without a queue, the subscription was removed from the configuration meanwhile.
       if (queue === undefined) continue;
+      const promoted = await promote(await gate.delayedTooFar(one.name, clock.now()), queue, alive);
+      if (promoted > 0) logger.warn({ subscription: one.name, promoted }, PROMOTED);
       const read = workspaces.filter((name) => readsWorkspace(one, name));
       // The heads first, then the jobs: a job that is added in between is found.
-      const heads: MustHaveJob[] = [];
-      for (const workspace of read) {
-        heads.push(...(await gate.heads(one.name, [workspace])));
-        alive();
-      }
+      const heads = await gate.heads(one.name, read, alive);
       const jobless = await withoutJob(heads, queue);
       const stillMissing = new Set<string>();
       found.set(one.name, stillMissing);
@@ -88,6 +93,24 @@ export function createLostJobs({ workspaces, queues, gate, logger }: LostJobsOpt
 const ADDED = 'pending events had no job in the queue, as when jobs are removed by hand: their jobs were added again';
 const DROPPED =
   'held dead letters had no job in the queue, as when they are removed by hand: the events behind them go on';
+
+const PROMOTED =
+  'retries, or events that wait for their record to be quiet, were planned by a clock that was ahead: they go on now';
+
+async function promote(ids: readonly string[], queue: Queue<JobData>, alive: () => void): Promise<number> {
+  let promoted = 0;
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    alive();
+    const jobs = await Promise.all(ids.slice(at, at + CHUNK).map((id) => queue.getJob(id)));
+    for (const job of jobs) {
+      // Another process may have promoted it.
+      if (job === undefined || !(await job.isDelayed())) continue;
+      await job.promote();
+      promoted += 1;
+    }
+  }
+  return promoted;
+}
 
 function willRun(state: string): boolean {
   return LIVING.some((living) => living === state);

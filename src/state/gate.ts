@@ -16,6 +16,7 @@ import { describe } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import { scanKeys, type Redis } from '../redis/client.js';
 import { gatherEach } from '../runtime/gather.js';
+import { isInFuture } from '../runtime/stored-time.js';
 import type { FailedAttempt } from '../dispatch/failure.js';
 import type { StoredTask } from './backfills.js';
 import { eventSchema } from './event-log.js';
@@ -30,6 +31,8 @@ const advanceScript = loadScript('group-advance');
 const SERIAL_KEPT_MS = 7 * 86_400_000;
 /** Keys looked at by one step of a search. */
 const SCANNED = 1_000;
+/** BullMQ's score of a delayed job is its time in ms times this, and a serial. */
+const SCORE_PER_MS = 4_096;
 
 export interface GroupEntry {
   /** The id of the delivery and of its job: see dispatch/deliveries.ts. */
@@ -154,8 +157,14 @@ export function createRecordGate(redis: Redis, keys: Keys) {
       if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
       return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
     },
-    /** Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis. */
-    heads: (subscription: string, workspaces: readonly string[]) => readHeads(scope, subscription, workspaces),
+    /**
+     * Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis once, and calls `alive`
+     * after each step.
+     */
+    heads: (subscription: string, workspaces: readonly string[], alive: () => void = () => undefined) =>
+      readHeads(scope, { subscription, workspaces, alive }),
+    /** Ids of delayed jobs whose time is further away than they were to wait: a clock was ahead when they were put there. */
+    delayedTooFar: (subscription: string, nowMs: number) => readDelayedTooFar(scope, subscription, nowMs),
   };
 }
 
@@ -215,20 +224,24 @@ async function readAllStored({ redis, keys }: Scope, subscription: string, ids: 
   );
 }
 
+interface HeadsSearch {
+  subscription: string;
+  workspaces: readonly string[];
+  alive: () => void;
+}
+
 async function readHeads(
   { redis, keys }: Scope,
-  subscription: string,
-  workspaces: readonly string[],
+  { subscription, workspaces, alive }: HeadsSearch,
 ): Promise<MustHaveJob[]> {
   const withoutGroup = new Map<string, MustHaveJob>();
   for (const workspace of workspaces) {
     for await (const found of redis.zscanStream(keys.pending(subscription, workspace), { count: SCANNED })) {
-      const scored = found as string[];
-      for (let at = 0; at < scored.length; at += 2) {
-        const [id = '', score = ''] = scored.slice(at, at + 2);
+      for (const { member: id, score } of scoredIn(found)) {
         const entry = { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' } as const;
         withoutGroup.set(id, { workspace, group: null, entry, held: false });
       }
+      alive();
     }
   }
   // Then nothing waits, also not behind a dead letter that is held.
@@ -236,8 +249,10 @@ async function readHeads(
   const ordered = new Map<string, MustHaveJob>();
   const start = keys.group(subscription, '').length;
   const match = keys.group(subscription, '*');
+  const wantedIn = new Set(workspaces);
   for await (const found of scanKeys(redis, { match, count: SCANNED })) {
-    const wanted = found.filter((key) => workspaces.includes(workspaceOf(key.slice(start))));
+    alive();
+    const wanted = found.filter((key) => wantedIn.has(workspaceOf(key.slice(start))));
     const lists = await Promise.all(wanted.map((key) => redis.lrange(key, 0, -1)));
     for (const [index, key] of wanted.entries()) {
       const [head, ...behind] = lists[index] ?? [];
@@ -249,6 +264,27 @@ async function readHeads(
     }
   }
   return [...ordered.values(), ...withoutGroup.values()];
+}
+
+/** A scan may show one twice. */
+async function readDelayedTooFar({ redis, keys }: Scope, subscription: string, nowMs: number): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const step of redis.zscanStream(keys.delayedJobs(subscription), { count: SCANNED })) {
+    const far = scoredIn(step).flatMap(({ member: id, score }) => {
+      const atMs = Number(score) / SCORE_PER_MS;
+      return isInFuture(atMs, nowMs) ? { id, atMs } : [];
+    });
+    const waits = await Promise.all(far.map(({ id }) => redis.hget(keys.job(subscription, id), 'delay')));
+    far.forEach(({ id, atMs }, index) => {
+      if (isInFuture(atMs, nowMs + Number(waits[index]))) found.add(id);
+    });
+  }
+  return [...found];
+}
+
+function scoredIn(scanned: unknown): { member: string; score: string }[] {
+  const flat = scanned as string[];
+  return flat.flatMap((member, at) => (at % 2 === 0 ? { member, score: flat[at + 1] ?? '' } : []));
 }
 
 const storedSchema: z.ZodType<StoredEvent> = z.object({

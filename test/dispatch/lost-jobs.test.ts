@@ -1,9 +1,11 @@
 import type { Queue } from 'bullmq';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLostJobs } from '../../src/dispatch/lost-jobs.js';
 import type { JobData } from '../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
+import { RetryAfterError } from '../../src/handlers/errors.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { silentLog, type Log } from '../../src/runtime/log.js';
 import { createRecordGate, type NewEntry, type RecordGate } from '../../src/state/gate.js';
 import { eventually } from '../support/eventually.js';
@@ -13,6 +15,7 @@ import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 const ADDED = /their jobs were added again/;
+const PROMOTED = /by a clock that was ahead/;
 const WORKSPACES = [WORKSPACE, 'other'];
 
 /** Deletes keys of the queue as `redis-cli DEL` does. */
@@ -127,7 +130,13 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
   it('lost jobs: a job is added by the second check that misses it, because a run that lost it may not know yet', async () => {
     const { put, queue, queues, gate } = await fanOut(() => undefined, { order }, 3_600_000);
     await put([changeEvent({ record: 'r1', sequence: 1 })], 1);
-    const findLostJobs = createLostJobs({ workspaces: [WORKSPACE], queues, gate, logger: silentLog });
+    const findLostJobs = createLostJobs({
+      workspaces: [WORKSPACE],
+      queues,
+      gate,
+      clock: systemClock,
+      logger: silentLog,
+    });
     const waitingAfterCheck = async (): Promise<number> => {
       await findLostJobs([aSubscription('s', () => undefined, { order })], () => undefined);
       return await queue.getWaitingCount();
@@ -239,5 +248,74 @@ describe('jobs that were removed by hand', () => {
 
     await eventually(async () => expect(await pending()).toBe(0));
     expect(merged).toEqual([[1, 3]]);
+  });
+
+  it('lost jobs: the keys of Redis are searched once for all workspaces of a subscription, with signs of life', async () => {
+    const workspaces = Array.from({ length: 20 }, (_, index) => `w${index}`);
+    const { queue, queues, gate } = await fanOut(() => undefined, {}, 3_600_000);
+    await queue.pause();
+    for (const workspace of workspaces) {
+      const { subject: record } = changeEvent({ record: 'r1', sequence: 1, workspace });
+      const entry = {
+        id: `evt_${workspace}.1-1`,
+        logId: '1-1',
+        atMs: 1,
+        kind: 'logged' as const,
+        type: 'crm.x.updated',
+      };
+      const entries: NewEntry[] = [{ ...entry, group: `${workspace}/people/${record}`, serial: '1-1' }];
+      await gate.enter('s', { workspace, source: workspace, readAt: null, entries });
+    }
+    const scans = vi.spyOn(test.redis, 'scanStream');
+    onTestFinished(() => scans.mockRestore());
+    const alive = vi.fn();
+    const findLostJobs = createLostJobs({ workspaces, queues, gate, clock: systemClock, logger: silentLog });
+    const search = (): Promise<void> => findLostJobs([aSubscription('s', () => undefined)], alive);
+    await search();
+    expect(scans).toHaveBeenCalledTimes(1);
+    expect(alive.mock.calls.length).toBeGreaterThan(workspaces.length);
+    await search();
+    expect(await queue.getWaitingCount()).toBe(workspaces.length);
+  });
+});
+
+describe('jobs that were planned by a clock that was ahead', () => {
+  const DAY_MS = 86_400_000;
+  const retry = { attempts: 50, delayMs: 1, maxDelayMs: 1 };
+  const settle = { stillMs: 30_000, atMostMs: 60_000 };
+
+  it.each([
+    ['a retry', { retry }, 30_000],
+    ['a retry for which the receiver has set the time', { retry }, DAY_MS],
+    ['an event that waits for its record to be quiet', { retry, settle }, 1],
+  ])('lost jobs: %s goes on when the clock has been put back', async (_what, more, retryAfter) => {
+    const attempts: number[] = [];
+    const handle: Handle = (_event, { attempt }) => {
+      attempts.push(attempt);
+      if (attempt === 1) throw new RetryAfterError('busy', { retryAfter });
+    };
+    const wall = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + DAY_MS);
+    onTestFinished(() => wall.mockRestore());
+    const { append, queue, pending, warnings, severalChecks } = await fanOut(handle, more);
+    await append(1);
+    await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
+    await severalChecks();
+    wall.mockRestore();
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(attempts.at(-1)).toBe(2);
+    expect(warnings.filter((one) => PROMOTED.test(one))).toHaveLength(1);
+  });
+
+  it('lost jobs: a retry for which the receiver has set the time waits for it', async () => {
+    const handle: Handle = () => {
+      throw new RetryAfterError('busy', { retryAfter: DAY_MS });
+    };
+    const { append, queue, warnings, severalChecks } = await fanOut(handle);
+    await append(1);
+    await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
+    await severalChecks();
+    const promoted = warnings.filter((one) => PROMOTED.test(one));
+    expect({ delayed: await queue.getDelayedCount(), promoted }).toEqual({ delayed: 1, promoted: [] });
   });
 });

@@ -167,6 +167,7 @@ export const openGate: RecordGate = {
   stored: () => Promise.resolve(null),
   pending: () => Promise.resolve({ events: 0, oldest: null, oldestMs: null, oldestId: null }),
   heads: () => Promise.resolve([]),
+  delayedTooFar: () => Promise.resolve([]),
 };
 
 export function seeded(seed: number): () => number {
