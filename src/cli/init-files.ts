@@ -1,3 +1,7 @@
+import { parseEnv } from 'node:util';
+import { normaliseBaseUrl } from '../api/address.js';
+import { usage } from '../errors.js';
+
 export const FORMATS = ['ts', 'js', 'json'] as const;
 
 export interface Answers {
@@ -21,7 +25,9 @@ export interface Line {
 /** A text is written only where there is no such file. */
 export type ProjectFiles = ReadonlyMap<string, string | readonly Line[]>;
 
-export function projectFiles(answers: Answers): ProjectFiles {
+export function projectFiles(given: Answers): ProjectFiles {
+  // Nothing in it may end a quoted text, or name a variable in JSON.
+  const answers = { ...given, baseUrl: normaliseBaseUrl(given.baseUrl).replaceAll("'", '%27') };
   return new Map<string, string | readonly Line[]>([
     ...(answers.format === 'json' ? jsonFiles(answers) : codeFiles(answers)),
     ['.env', envLines(answers)],
@@ -131,6 +137,18 @@ function envLines({ token }: Answers): Line[] {
   const unless = new RegExp(`^\\s*(export\\s+)?${TOKEN_VARIABLE}\\s*=`, 'm');
   return [
     { text: `# The token of the CRM's API, without "Bearer".`, unless },
-    { text: `${TOKEN_VARIABLE}=${token}`, unless },
+    { text: tokenLine(token), unless },
   ];
 }
+
+/** A token may have `#`, quotes and backslashes, which mean something in `.env`. */
+function tokenLine(token: string): string {
+  const lines = ['', "'", '"', '`'].map((quote) => `${TOKEN_VARIABLE}=${quote}${token}${quote}`);
+  const line = lines.find((text) => tokenIn(text) === token);
+  if (line !== undefined) return line;
+  throw usage(`init: .env cannot hold this token, which has all kinds of quotes. ${LATER}`);
+}
+
+export const LATER = `Leave it out, and set ${TOKEN_VARIABLE} in the environment. Nothing was written.`;
+
+export const tokenIn = (env: string): string | undefined => parseEnv(env)[TOKEN_VARIABLE];

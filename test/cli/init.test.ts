@@ -1,10 +1,11 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { init } from '../../src/cli/commands/init.js';
 import { projectFiles, withLines, type Line } from '../../src/cli/init-files.js';
 import { quietIo } from '../support/cli-page.js';
+import { addEnvFile } from '../../src/config/env-file.js';
 import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
 import { defineHandler } from '../../src/handlers/define.js';
@@ -90,8 +91,35 @@ describe('init', () => {
     expect(read(cwd, '.env')).toContain(`CRM_TOKEN=${TOKEN}\n`);
   });
 
+  it.each(['ts', 'json'])('init: what is given is text in %s, whatever it has of the language', async (format) => {
+    const folder = await cli();
+    const baseUrl = `https://h/x',token:String(process.exit(7))+'/\${HOME}\\"`;
+    const args = ['--base-url', baseUrl, '--token', 'abc#def"g\\n', '--format', format];
+    expect(await folder.call(['init', '--yes', ...args])).toMatchObject({ code: 0, stderr: '' });
+    const env = { ...process.env, CRM_TOKEN: undefined };
+    onTestFinished(addEnvFile(folder.cwd, env));
+    process.env['CRM_TOKEN'] = env.CRM_TOKEN;
+    onTestFinished(() => {
+      delete process.env['CRM_TOKEN'];
+    });
+    const { config } = await loadConfig({ cwd: folder.cwd, env, library });
+    expect(config.workspaces).toMatchObject([
+      { baseUrl: 'https://h/x%27,token:String(process.exit(7))+%27/$%7BHOME%7D/%22', token: 'abc#def"g\\n' },
+    ]);
+  });
+
+  it.each([
+    ['a token with all kinds of quotes', `#a'"\``, {}],
+    ['an earlier quote without end', `#a'"`, { '.env': 'OTHER=`x\n' }],
+  ])('init: %s is refused before anything is written', async (_what, token, files: Record<string, string>) => {
+    const folder = await cli(files);
+    const run = await folder.call(['init', '--yes', '--token', token]);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringMatching(/CRM_TOKEN in the environment/) as string });
+    expect(readdirSync(folder.cwd)).toEqual(Object.keys(files));
+  });
+
   it('init: a line is added where it is missing, after a complete line', () => {
-    const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'b', token: '', lists: [] }).get(
+    const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'https://b', token: '', lists: [] }).get(
       '.gitignore',
     ) as Line[];
     expect(withLines('', lines)).toBe('.env\n.changefeed/\n');

@@ -7,11 +7,12 @@ import { NAME } from '../../schema-kit/fields.js';
 import { usage } from '../../errors.js';
 import { word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
-import { FORMATS, projectFiles, TOKEN_VARIABLE, withLines, type Answers } from '../init-files.js';
+import { FORMATS, LATER, projectFiles, TOKEN_VARIABLE, tokenIn, withLines, type Answers } from '../init-files.js';
 import type { Io } from '../io.js';
 import { fitted } from '../text.js';
 
 const READY_MADE = readyMadeLists.all.map(({ name }) => name);
+const ENV_FILE = '.env';
 const SALESMAP = 'https://salesmap.kr/api';
 
 /** Writes the files of a new project. What exists already is never overwritten. */
@@ -113,14 +114,21 @@ interface Written {
 }
 
 function writeAll(answers: Answers, cwd: string): Written[] {
-  return [...projectFiles(answers)].map(([name, content]) => {
+  const files = [...projectFiles(answers)].map(([name, content]) => {
     const file = join(cwd, name);
     const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
     const text = typeof content === 'string' ? content : withLines(before ?? '', content);
-    if (text === undefined || (before !== undefined && typeof content === 'string')) return { name, outcome: 'kept' };
+    return { name, file, before, text: before !== undefined && typeof content === 'string' ? undefined : text };
+  });
+  const env = files.find(({ name }) => name === ENV_FILE)?.text;
+  // A quote without end in an earlier line would take the new one in.
+  if (answers.token !== '' && env !== undefined && tokenIn(env) !== answers.token)
+    throw usage(`init: the token could not be read back from ${ENV_FILE}: correct the quotes there. ${LATER}`);
+  return files.map(({ name, file, before, text }) => {
+    if (text === undefined) return { name, outcome: 'kept' };
     mkdirSync(dirname(file), { recursive: true });
     // Only its owner may read the token; a file that is there already is made so before the token is in it.
-    const isPrivate = name === '.env';
+    const isPrivate = name === ENV_FILE;
     if (isPrivate && before !== undefined) chmodSync(file, 0o600);
     writeFileSync(file, text, isPrivate ? { mode: 0o600 } : {});
     return { name, outcome: before === undefined ? 'written' : 'added to' };
