@@ -93,6 +93,18 @@ export function messageOf(error: unknown): string {
   return typeof error === 'string' ? error : `something that is not an error was thrown (${describe(error)})`;
 }
 
+/** Why nothing was reached, in short: `ECONNREFUSED`. For certificates as a class, also what to do. */
+export function reasonOfConnection(error: unknown): string {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const reason = code ?? (error instanceof Error ? error.name : messageOf(error));
+  return CERTIFICATE.test(reason) ? `${reason}: its certificate is not accepted; ${EXTRA_CA}` : reason;
+}
+
+/** As Node and OpenSSL name them: of an unknown authority, for another name, expired. */
+const CERTIFICATE = /CERT|_ISSUER|UNABLE_TO_VERIFY|CRL|HOSTNAME_MISMATCH/;
+export const EXTRA_CA =
+  'if an authority of your company issued it, set NODE_EXTRA_CA_CERTS to the file of that authority';
+
 /** Describes a value by type and size, never by content: for messages about bad input. */
 export function describe(value: unknown): string {
   if (value === null) return 'null';

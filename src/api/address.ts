@@ -1,7 +1,7 @@
 /** The address and token of the API, checked once at start: a wrong address looks like an outage later. */
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { ChangefeedError, describe } from '../errors.js';
-import { apiToken, A_TOKEN, baseUrlFault } from '../schema-kit/addresses.js';
+import { apiToken, A_TOKEN, baseUrlFault, normaliseBaseUrl } from '../schema-kit/addresses.js';
 
 export interface ApiAddress {
   readonly origin: string;
@@ -28,12 +28,6 @@ export function parseBaseUrl(baseUrl: string, workspace: string): ApiAddress {
     pathOf: (list, cursor) =>
       `${prefix}/${descriptorOf(list).path}${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
   };
-}
-
-/** Equal for every spelling of one source (case of the host, default port, trailing slashes). */
-export function normaliseBaseUrl(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname.replace(/\/+$/, '');
 }
 
 /** Without surrounding white space (a secret file ends in a line break). @throws ChangefeedError CF_CONFIG_INVALID */

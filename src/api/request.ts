@@ -1,6 +1,6 @@
 /** One GET, read to its end. Follows no redirect and does not repeat the request. */
 import type { Dispatcher, Pool } from 'undici';
-import { ChangefeedError } from '../errors.js';
+import { ChangefeedError, reasonOfConnection } from '../errors.js';
 import { nameOf, type ListName, type Lists } from '../crm/lists/lists.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { onAbort, OVER } from '../runtime/on-abort.js';
@@ -157,7 +157,7 @@ async function errorBody(reading: Promise<Buffer>): Promise<Buffer> {
   return await reading.catch(() => Buffer.alloc(0));
 }
 
-/** The error's short name where it has one: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
+/** Where the error has a code: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
 function named(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  return error instanceof Error && 'code' in error ? ` (${reasonOfConnection(error)})` : '';
 }

@@ -283,9 +283,9 @@ async function sendSnapshots(
 function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
   const needs = {
     poll: ['address', 'polling', 'todos'],
-    serve: ['mirror'],
-    dispatch: ['subscription', 'unpolled', 'fields'],
-    handle: ['handler'],
+    serve: ['address', 'mirror'],
+    dispatch: ['address', 'subscription', 'unpolled', 'fields'],
+    handle: ['address', 'handler'],
   } as const;
   return roles.flatMap((role) => needs[role]);
 }

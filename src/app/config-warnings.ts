@@ -5,12 +5,13 @@ import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
 import { listOf } from '../events/envelope.js';
 import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
+import { parseRedisUrl } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
 import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
-  subject: { subscription: string } | { workspace: string };
+  subject: { subscription: string } | { workspace: string } | { redis: string };
   reason: string;
   remedy: string;
 }
@@ -20,7 +21,7 @@ const MESSAGES = {
   unpolled: 'subscription selects only lists that are disabled',
   fields: 'subscription selects no updated event',
   handler: 'handler cannot work',
-  address: 'the API is asked without encryption',
+  address: 'an address is used without encryption',
   polling: 'workspace is not polled',
   mirror: 'mirror cannot serve every list',
   todos: 'todos cannot be watched as configured',
@@ -28,6 +29,7 @@ const MESSAGES = {
 
 export function configWarnings(config: Config): ConfigWarning[] {
   return [
+    ...clearWarnings(config),
     ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
     ...config.subscriptions.flatMap((one) => subscriptionWarning(one, config)),
     ...config.subscriptions.flatMap(handlerWarning),
@@ -43,11 +45,26 @@ export function logConfigWarnings(
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
-function workspaceWarnings({ name, baseUrl, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
+export function clearWarnings({ workspaces, subscriptions, redis: { url } }: Config): ConfigWarning[] {
+  const clear = (subject: ConfigWarning['subject'], remedy: string): ConfigWarning => {
+    return { about: 'address', subject, reason: IN_CLEAR, remedy };
+  };
+  return [
+    ...(url !== undefined && sendsInClear(url) ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')] : []),
+    ...workspaces.flatMap(({ name, baseUrl }) =>
+      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
+    ),
+    ...subscriptions.flatMap(({ name, handler, isInClear = false }) => {
+      const remedy = handler === 'postgres' ? 'add ?sslmode=verify-full to url' : 'use rediss in redis';
+      return isInClear ? [clear({ subscription: name }, remedy)] : [];
+    }),
+  ];
+}
+
+function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const warn = (about: ConfigWarning['about'], reason: string, remedy: string): void =>
     void warnings.push({ about, subject: { workspace: name }, reason, remedy });
-  if (sendsInClear(baseUrl)) warn('address', IN_CLEAR, 'use https in baseUrl');
   const all = Object.entries(lists);
   const disabled = all.filter(([, { enabled }]) => !enabled).map(([list]) => list);
   const imageless = all.filter(([, { enabled, images }]) => enabled && !images).map(([list]) => list);

@@ -10,15 +10,16 @@ import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { readyMadeLists } from '../crm/lists/lists.js';
-import { judgeAddress, judgeApi, judgeOffers } from '../doctor/api.js';
+import { judgeApi, judgeOffers } from '../doctor/api.js';
 import { error, ok, skipped, type Finding } from '../doctor/finding.js';
 import { readList, type ReadList } from '../doctor/read-list.js';
 import { judgeRedis } from '../doctor/redis.js';
-import { judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
+import { judgeClear, judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../doctor/surroundings.js';
 import { messageOf } from '../errors.js';
 import { systemClock } from '../runtime/clock.js';
 import { readRedisFacts } from '../redis/facts.js';
 import { checkRedis } from '../redis/probe.js';
+import { clearWarnings } from './config-warnings.js';
 import { openService, type ServiceWorld } from './process.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -47,7 +48,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
     const apis: Finding[] = [];
     for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, signal)));
     const endpoints = await endpointFindings(config);
-    return [...redis, ...apis, ...endpoints, ...feed.findings];
+    return [...redis, ...clearWarnings(config).map(judgeClear), ...apis, ...endpoints, ...feed.findings];
   } finally {
     await feed.close();
   }
@@ -113,7 +114,7 @@ async function apiFindings(
     const found = await read(polled, PAGES);
     const isRead = found.some(({ pages }) => pages.length > 0);
     const offers = isRead ? judgeOffers(name, await read(offered, 1)) : [];
-    return [...judgeAddress(name, baseUrl), ...judgeApi(name, found, budget), ...offers];
+    return [...judgeApi(name, found, budget), ...offers];
   } finally {
     await api.close();
   }

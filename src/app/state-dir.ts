@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { normaliseBaseUrl } from '../api/address.js';
+import { normaliseBaseUrl } from '../schema-kit/addresses.js';
 import { CONFIG_FILES } from '../config/load.js';
 
 export interface StateDirOptions {

@@ -10,7 +10,7 @@ import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { eventsOf, objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
-import { normaliseBaseUrl } from '../api/address.js';
+import { normaliseBaseUrl } from '../schema-kit/addresses.js';
 import { Episode } from '../runtime/episode.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue, type AimQueue } from '../state/aim-queue.js';

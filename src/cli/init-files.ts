@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util';
-import { normaliseBaseUrl } from '../api/address.js';
+import { normaliseBaseUrl } from '../schema-kit/addresses.js';
 import { usage } from '../errors.js';
 
 export const FORMATS = ['ts', 'js', 'json'] as const;

@@ -43,10 +43,12 @@ function replace(
   );
 }
 
-/** @param alternative what else the user can do */
+/** Without the byte order mark that some editors and shells of Windows write. @param alternative what else the user can do */
 export function readText(file: string, source: string, alternative = ''): string {
   try {
-    return readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
   } catch (cause) {
     const message = `${source}: it cannot be read (${messageOf(cause)}). Allow this user to read it${alternative}.`;
     throw new ChangefeedError('CF_CONFIG_UNLOADABLE', { message, source, cause });

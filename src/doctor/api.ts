@@ -1,14 +1,8 @@
 /** What the first pages of each list say about token, address, form, cursor, clock and quota. Pure. */
 import { isAsLongAsPages } from '../crm/full-page.js';
-import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
+import { EXTRA_CA } from '../errors.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
 import { expectedFields, keyOf, type FailedPage, type ReadList } from './read-list.js';
-
-/** The token and the records are people's data: over http anyone on the way can read them. */
-export function judgeAddress(workspace: string, baseUrl: string): Finding[] {
-  if (!sendsInClear(baseUrl)) return [];
-  return [warning(`${workspace}: baseUrl`, IN_CLEAR, 'Use https in baseUrl.')];
-}
 
 export function judgeApi(workspace: string, lists: readonly ReadList[], budget: Budget): Finding[] {
   const about = (what: string): string => `${workspace}: ${what}`;
@@ -81,7 +75,8 @@ function idsOf({ records }: ReadList['pages'][number]): string {
   return JSON.stringify(records.map((record) => record['id'] ?? record));
 }
 
-function todoOf({ status }: FailedPage, otherwise: string): string {
+function todoOf({ status, what }: FailedPage, otherwise: string): string {
+  if (what.includes(EXTRA_CA)) return 'Set NODE_EXTRA_CA_CERTS for every process of the feed.';
   if (status === null) return 'Check baseUrl, DNS, proxy and firewall from this machine.';
   return status === 429 ? 'Other clients use up the quota. Lower budget, or ask again later.' : otherwise;
 }

@@ -13,6 +13,11 @@ export function judgeDisk(folder: string, freeBytes: number): Finding {
   return freeBytes < LOW_BYTES ? warning(check, seen, todo) : ok(check, seen);
 }
 
+export function judgeClear({ subject, reason, remedy }: { subject: object; reason: string; remedy: string }): Finding {
+  const check = Object.entries(subject).flat().join(' ');
+  return warning(`address of ${check}`, reason, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`);
+}
+
 export function judgeEndpoint(subscription: string, { place, problem, remedy }: Reached): Finding {
   const check = `endpoint of ${subscription}`;
   if (problem === null) return ok(check, `${place} can be reached; nothing was sent`);

@@ -125,6 +125,8 @@ export interface Subscription extends Selection {
   readonly ping?: ((options: { signal: AbortSignal }) => Promise<Pinged>) | undefined;
   /** Connects to its endpoint, database or queue and sends nothing. */
   readonly reach?: (() => Promise<Reached>) | undefined;
+  /** Its database or queue is on a public host, and the connection is not encrypted. */
+  readonly isInClear?: boolean | undefined;
   /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
   readonly obstacle?: (() => Obstacle | null) | undefined;
   /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */

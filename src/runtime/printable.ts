@@ -5,9 +5,21 @@ export function printable(text: string): string {
   return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '');
 }
 
+const segmenter = new Intl.Segmenter();
+
+/** @param longest in code points. A joined emoji or an accented letter is left out rather than cut. */
 export function shorten(text: string, longest: number): string {
-  const characters = Array.from(text);
-  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+  // Before it is segmented: a text of a megabyte costs as much as a short one.
+  const start = text.slice(0, 4 * longest);
+  if (start === text && Array.from(text).length <= longest) return text;
+  let kept = '';
+  let left = longest - 1;
+  for (const { segment } of segmenter.segment(start)) {
+    left -= Array.from(segment).length;
+    if (left < 0) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }
 
 /** Line breaks, tabs and escape stay, for the layout and the colours of our own output. */

@@ -19,13 +19,25 @@ export function baseUrlFault(text: string): string | undefined {
   return /\/v2\/*$/.test(pathname) ? 'this already ends in /v2' : undefined;
 }
 
-export const IN_CLEAR = 'http to a public host: the token and the records can be read on the way';
+/** Equal for every spelling of one source (case of the host, default port, trailing slashes). */
+export function normaliseBaseUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
+}
 
-/** Not encrypted, and beyond private networks. A name without a dot is one of such a network. */
-export function sendsInClear(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== 'http:') return false;
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+export const IN_CLEAR = 'a public host without TLS: secrets and records can be read on the way';
+
+/** Of the API or of Redis: not encrypted, and beyond private networks. */
+export function sendsInClear(url: string): boolean {
+  const redis = readRedisUrl(url);
+  if (typeof redis !== 'string') return !redis.isEncrypted && redis.nodes.some(({ host }) => isPublicHost(host));
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && isPublicHost(hostname);
+}
+
+/** A name without a dot is one of a private network. */
+export function isPublicHost(name: string): boolean {
+  const host = name.replace(/^\[(.*)\]$/, '$1');
   if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast';
   return host.includes('.') && !/\.(localhost|local|internal|lan|home\.arpa)\.?$/.test(host);
 }

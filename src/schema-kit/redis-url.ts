@@ -27,6 +27,16 @@ export interface RedisAddress {
 const SEVERAL = /^(rediss?)\+(cluster|sentinel):\/\/((?:[^/]*@)?)([^/?#]*)(.*)$/s;
 const PORTS = { server: 6379, cluster: 6379, sentinel: 26_379 };
 
+/** A `%` that stands for itself: decoding would throw. */
+export function isBadEscape({ username, password, hostname, pathname }: URL): boolean {
+  try {
+    for (const part of [username, password, hostname, pathname]) decodeURIComponent(part);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** A text that is no such URL: what is wrong with it. */
 export function readRedisUrl(text: string): RedisAddress | string {
   const [, scheme = '', several, login = '', hosts = '', rest = ''] = SEVERAL.exec(text) ?? [];
@@ -38,6 +48,7 @@ export function readRedisUrl(text: string): RedisAddress | string {
   const { protocol } = first;
   if (protocol !== 'redis:' && protocol !== 'rediss:') return `this begins with ${protocol}`;
   if (urls.some(({ hostname }) => hostname === '')) return 'this names no host';
+  if (isBadEscape(first)) return 'this has a % that begins no escape; write % itself as %25';
 
   const path = first.pathname.slice(1).split('/');
   const master = kind === 'sentinel' ? decodeURIComponent(path.shift() ?? '') : '';

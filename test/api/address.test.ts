@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkToken, normaliseBaseUrl, parseBaseUrl } from '../../src/api/address.js';
+import { checkToken, parseBaseUrl } from '../../src/api/address.js';
+import { normaliseBaseUrl } from '../../src/schema-kit/addresses.js';
 
 describe('base URL', () => {
   it.each([

@@ -1,8 +1,16 @@
 /** Connections that fail halfway, by servers on bare sockets. */
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { descriptorOf } from '../../src/crm/lists/lists.js';
+import { judgeApi } from '../../src/doctor/api.js';
+import { readList } from '../../src/doctor/read-list.js';
 import { createClientUnderTest } from '../support/api-client.js';
 import { startApiServer, startRawServer } from '../support/api-server.js';
 import { PEOPLE, failing, fetchFirst, shown } from '../support/first-page.js';
+import { selfSigned } from '../support/self-signed.js';
 
 describe('connection', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
@@ -12,6 +20,23 @@ describe('connection', () => {
     const server = await startApiServer(() => PEOPLE);
     await server[Symbol.asyncDispose]();
     await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(null));
+  });
+
+  it('connection: the error of a certificate that is not accepted says what to do', async () => {
+    const { cert, key } = selfSigned();
+    const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }).listen(0);
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const client = createClientUnderTest({ baseUrl, attempts: 1 });
+    await expect(fetchFirst(client)).rejects.toThrow(/\(DEPTH_ZERO_SELF_SIGNED_CERT: .* set NODE_EXTRA_CA_CERTS/);
+    const list = await readList(client.api, {
+      list: descriptorOf('people'),
+      pages: 1,
+      signal: AbortSignal.timeout(9_000),
+    });
+    const budget = { requests: 80, perSeconds: 10 };
+    expect(judgeApi('acme', [list], budget)[1]?.todo).toBe('Set NODE_EXTRA_CA_CERTS for every process of the feed.');
   });
 
   it('connection: one that closes without an answer is CF_UNAVAILABLE', async () => {

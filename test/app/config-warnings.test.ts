@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configWarnings, logConfigWarnings } from '../../src/app/config-warnings.js';
+import { clearWarnings, configWarnings, logConfigWarnings } from '../../src/app/config-warnings.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { silentLog } from '../../src/runtime/log.js';
 
@@ -87,11 +87,6 @@ describe('config warnings: a list that is needed and not polled', () => {
     );
 
   it.each<[string, object, string[]]>([
-    [
-      'the token goes over http to a public host',
-      acme({}, { baseUrl: 'http://crm.example/api' }),
-      ['address acme: http to a public host: the token and the records can be read on the way'],
-    ],
     ['nothing is wrong', { ...acme({}), serve: { token: 'mirror-token-0123456789' } }, []],
     [
       'no list is enabled',
@@ -134,5 +129,57 @@ describe('config warnings: a list that is needed and not polled', () => {
     expect(lines).toEqual([
       [{ workspace: 'acme', reason: 'every list of the workspace is disabled', remedy }, 'workspace is not polled'],
     ]);
+  });
+});
+
+describe('config warnings: an address without encryption', () => {
+  const warned = (config: object) =>
+    clearWarnings(parseConfig({ ...acme({}), ...config }, { source: 'the test' })).map(({ subject, remedy }) => [
+      ...Object.values(subject),
+      remedy,
+    ]);
+
+  it.each([
+    ['http://crm.example/api', true],
+    ['http://203.0.113.7/api', false],
+    ['http://198.41.0.4/api', true],
+    ['http://[2606:4700::1111]', true],
+    ['https://crm.example/api', false],
+    ['http://127.0.0.1:4000', false],
+    ['http://[::1]:4000', false],
+    ['http://localhost:4000', false],
+    ['http://10.1.2.3', false],
+    ['http://crm:8080', false],
+    ['http://crm.internal', false],
+  ])('config warnings: of the API at %s: %s', (baseUrl, isWarned) => {
+    const expected = isWarned ? [['acme', 'use https in baseUrl']] : [];
+    expect(warned(acme({}, { baseUrl }))).toEqual(expected);
+  });
+
+  it.each([
+    ['redis://:secret@redis.example/0', 'redis.example:6379'],
+    ['redis+cluster://10.0.0.7,198.41.0.4:7000', '10.0.0.7:6379, 198.41.0.4:7000'],
+    ['redis+sentinel://sentinel.example/feed', 'sentinel.example:26379'],
+    ['rediss://redis.example', null],
+    ['redis://redis:6379', null],
+    ['redis://10.0.0.7', null],
+  ])('config warnings: of Redis at %s: %s', (url, place) => {
+    expect(warned({ redis: { url } })).toEqual(place === null ? [] : [[place, 'use rediss']]);
+    const subscriptions = [{ handler: 'bullmq', name: 'jobs', on: ['crm.*'], queue: 'q', prefix: '{q}', redis: url }];
+    expect(warned({ subscriptions })).toEqual(place === null ? [] : [['jobs', 'use rediss in redis']]);
+  });
+
+  it.each([
+    ['postgres://u:p@db.example/crm', true],
+    ['postgres://u:p@db.example/crm?sslmode=disable', true],
+    ['postgres://u:p@/crm?host=db.example', true],
+    ['postgres://u:p@db.example/crm?sslmode=verify-full', false],
+    ['postgres://u:p@db.example/crm?ssl=true', false],
+    ['postgres://u:p@db:5432/crm', false],
+    ['postgres://u:p@/crm?host=/run/a.socket', false],
+    ['postgres://u:p@/crm', false],
+  ])('config warnings: of PostgreSQL at %s: %s', (url, isWarned) => {
+    const expected = isWarned ? [['db', 'add ?sslmode=verify-full to url']] : [];
+    expect(warned({ subscriptions: [{ handler: 'postgres', name: 'db', on: ['crm.*'], url }] })).toEqual(expected);
   });
 });

@@ -1,7 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../src/redis/private/port.js';
@@ -13,6 +10,7 @@ import { launchCluster } from '../support/redis-cluster.js';
 import { launchWatchedRedis } from '../support/redis-sentinel.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { served } from '../support/sandbox.js';
+import { selfSigned } from '../support/self-signed.js';
 import { documentedRights } from './documented-rights.js';
 import { RIGHT, runMainJob } from './main-job.js';
 
@@ -32,16 +30,6 @@ it('access: a user with the rights that the docs list does the main job, and has
   const denied = (await admin.call('ACL', 'LOG')) as string[][];
   expect(denied.map((entry) => entry[entry.indexOf('object') + 1])).toEqual([]);
 });
-
-function selfSigned(): { dir: string; cert: string; key: string } {
-  const dir = mkdtempSync(join(tmpdir(), 'changefeed-test-tls-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
-  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert];
-  execFileSync('openssl', [...made, ...name], { stdio: 'ignore' });
-  return { dir, cert, key };
-}
 
 function unableToEncrypt(): string | undefined {
   try {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addEnvFile } from '../../src/config/env-file.js';
 import { loadConfig } from '../../src/config/load.js';
 
 let cwd: string;
@@ -59,5 +60,29 @@ describe('read again: the configuration file', () => {
     write('token.ts', `import { box } from './state';\nexport default { token: String(box.opened) + 'x' };`);
     expect(await token()).toBe('0x');
     expect(await token()).toBe('0x');
+  });
+});
+
+describe('encodings', () => {
+  const UTF_8 = (text: string): Buffer => Buffer.from(`\ufeff${text}`);
+  const UTF_16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
+
+  it.each([
+    ['UTF-8', UTF_8],
+    ['UTF-16', UTF_16],
+  ])('encodings: .env and JSON with the byte order mark of %s are read', async (_, encode) => {
+    const config = { workspaces: [{ name: 'a', baseUrl: 'http://h', token: '${CRM_TOKEN}' }] };
+    writeFileSync(join(cwd, 'changefeed.config.json'), encode(JSON.stringify(config)));
+    writeFileSync(join(cwd, '.env'), encode('CRM_TOKEN=first\nOTHER=1\n'));
+    const env: Record<string, string> = {};
+    addEnvFile(cwd, env);
+    expect(env).toEqual({ CRM_TOKEN: 'first', OTHER: '1' });
+    expect(await token(env)).toBe('first');
+  });
+
+  it('encodings: a configuration in code with a byte order mark is read', async () => {
+    write('token.ts', `\ufeffexport default { token: 'first' };`);
+    write('changefeed.config.ts', `\ufeff${importing('./token')}`);
+    expect(await token()).toBe('first');
   });
 });

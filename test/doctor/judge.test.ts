@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAddress } from '../../src/doctor/api.js';
 import type { Finding } from '../../src/doctor/finding.js';
 import { judgeRedis } from '../../src/doctor/redis.js';
-import { judgeDisk, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
+import { judgeDisk, judgeClear, judgeEndpoint, judgeFeed } from '../../src/doctor/surroundings.js';
 
 const wrong = (findings: readonly Finding[]) =>
   findings.filter(({ result }) => result !== 'ok').map(({ result, check, seen }) => `${result} ${check}: ${seen}`);
@@ -41,26 +40,17 @@ describe('doctor: Redis', () => {
   });
 });
 
-describe('doctor: the address of the API', () => {
-  it.each([
-    ['http://crm.example/api', 1],
-    ['http://203.0.113.7/api', 0],
-    ['http://198.41.0.4/api', 1],
-    ['http://[2606:4700::1111]', 1],
-    ['https://crm.example/api', 0],
-    ['http://127.0.0.1:4000', 0],
-    ['http://[::1]:4000', 0],
-    ['http://localhost:4000', 0],
-    ['http://10.1.2.3', 0],
-    ['http://crm:8080', 0],
-    ['http://crm.internal', 0],
-  ])('%s has %i warnings', (baseUrl, count) => {
-    const found = judgeAddress('acme', baseUrl).map(({ result, check, todo }) => [result, check, todo]);
-    expect(found).toEqual(Array(count).fill(['warning', 'acme: baseUrl', 'Use https in baseUrl.']));
-  });
-});
-
 describe('doctor: disk and feed', () => {
+  it('an address without encryption', () => {
+    const found = judgeClear({ subject: { redis: 'redis.example:6379' }, reason: 'why', remedy: 'use rediss' });
+    expect(found).toEqual({
+      result: 'warning',
+      check: 'address of redis redis.example:6379',
+      seen: 'why',
+      todo: 'Use rediss.',
+    });
+  });
+
   it('the remedy of a handler is shown instead of the one for addresses', () => {
     const reached = { place: 'db:5432', problem: 'no' };
     expect(judgeEndpoint('mirror', { ...reached, remedy: 'Start it.' }).todo).toBe('Start it.');

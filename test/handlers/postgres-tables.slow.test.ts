@@ -171,7 +171,12 @@ describe('postgres options', () => {
     [
       'a URL of something else, without showing it',
       { url: 'mysql://u:sesame@h/d' },
-      'url of postgres "mirror": found a string of 20 characters; allowed: a URL such as postgres://user:password@host:5432/database.',
+      'url of postgres "mirror": found a string of 20 characters; allowed: a URL such as postgres://user:password@host:5432/database (a % in it is written %25).',
+    ],
+    [
+      'an escape that is none, without showing it',
+      { url: 'postgres://u:50%sesame@h/d' },
+      'url of postgres "mirror": found a string of 26 characters; allowed: a URL such as postgres://user:password@host:5432/database (a % in it is written %25).',
     ],
     [
       'a column of its own name',

@@ -6,16 +6,17 @@ import { messageSchema } from '../../src/handlers/message/message.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 
 const nothing = readAllowHosts([]);
+const METADATA = 'an address where cloud machines keep credentials';
 
 describe('webhook address', () => {
   it.each([
     ['10.0.0.1', 'in the range "private"'],
     ['172.16.0.1', 'in the range "private"'],
     ['127.0.0.1', 'in the range "loopback"'],
-    ['169.254.169.254', 'the metadata address of a cloud machine'],
-    ['169.254.170.2', 'the metadata address of a cloud machine'],
-    ['100.100.100.200', 'the metadata address of a cloud machine'],
-    ['168.63.129.16', 'the metadata address of a cloud machine'],
+    ['169.254.169.254', METADATA],
+    ['169.254.170.2', METADATA],
+    ['100.100.100.200', METADATA],
+    ['168.63.129.16', METADATA],
     ['100.64.0.1', 'in the range "carrierGradeNat"'],
     ['0.0.0.0', 'in the range "unspecified"'],
     ['224.0.0.1', 'in the range "multicast"'],
@@ -26,21 +27,21 @@ describe('webhook address', () => {
     ['fe80::1', 'in the range "linkLocal"'],
     ['fe80::1%eth0', 'in the range "linkLocal"'],
     ['fd12:3456::1', 'in the range "uniqueLocal"'],
-    ['fd00:ec2::254', 'the metadata address of a cloud machine'],
+    ['fd00:ec2::254', METADATA],
     ['fec0::1', 'in the range "deprecatedSiteLocal"'],
     ['ff02::1', 'in the range "multicast"'],
     ['::ffff:127.0.0.1', 'in the range "ipv4Mapped"'],
     ['::ffff:7f00:1', 'in the range "ipv4Mapped"'],
     ['::ffff:8.8.8.8', 'in the range "ipv4Mapped"'],
-    ['::ffff:169.254.169.254', 'the metadata address of a cloud machine'],
+    ['::ffff:169.254.169.254', METADATA],
     ['::7f00:1', 'in the range "reserved"'],
     ['64:ff9b::a00:1', 'in the range "rfc6052"'],
     ['2002:7f00:1::', 'in the range "6to4"'],
     ['::ffff:0:127.0.0.1', 'in the range "rfc6145"'],
     ['2001::7f00:1', 'in the range "teredo"'],
     ['2606:4700:4700::1111%eth0', 'an address within one network (it has a zone)'],
-    ['fd20:ce::254', 'the metadata address of a cloud machine'],
-    ['192.0.0.192', 'the metadata address of a cloud machine'],
+    ['fd20:ce::254', METADATA],
+    ['192.0.0.192', METADATA],
     ['100.127.255.255', 'in the range "carrierGradeNat"'],
     ['3fff::1', 'in the range "reserved"'],
     ['5f00::1', 'in the range "segmentRouting"'],
@@ -76,8 +77,12 @@ describe('webhook address', () => {
     ['100.100.100.200', ['100.64.0.0/10']],
     ['::ffff:169.254.169.254', ['169.254.0.0/16', '::/0']],
     ['fd00:ec2::254', ['fd00::/8']],
+    // Of other services of the same clouds.
+    ['169.254.170.23', ['169.254.170.0/24']],
+    ['169.254.0.23', ['169.254.0.0/16']],
+    ['fd00:ec2::23', ['fd00:ec2::/32']],
   ])('webhook address: the metadata address %s stays refused within an allowed range', (address, allowHosts) => {
-    expect(refusalOf(address, readAllowHosts(allowHosts))).toBe('the metadata address of a cloud machine');
+    expect(refusalOf(address, readAllowHosts(allowHosts))).toBe(METADATA);
     expect(refusalOf(address, readAllowHosts([...allowHosts, address.replace('::ffff:', '')]))).toBeNull();
   });
 
@@ -110,7 +115,7 @@ describe('webhook URL', () => {
     ['https://127.0.0.1/x', host('in the range "loopback"', '127.0.0.1')],
     ['https://[::1]:8443/x', host('in the range "loopback"', '::1')],
     ['https://[::ffff:10.0.0.1]/', host('in the range "ipv4Mapped"', '::ffff:a00:1')],
-    ['https://[fd00:ec2::254]/', host('the metadata address of a cloud machine', 'fd00:ec2::254')],
+    ['https://[fd00:ec2::254]/', host(METADATA, 'fd00:ec2::254')],
     ['https://localhost/x', host('this machine', 'localhost')],
     ['https://LOCALHOST./x', host('this machine', 'localhost.')],
     ['https://api.localhost/x', host('this machine', 'api.localhost')],
@@ -143,6 +148,10 @@ describe('webhook URL', () => {
     ['http://[::1]:3000/in', ['::1'], '[::1]:3000/in'],
     ['http://localhost:3000/in', ['localhost'], 'localhost:3000/in'],
     ['https://훅.example/in', [], 'xn--i18b.example/in'],
+    ['https://hooks.example/hooks/catch/123/PATHKEY', [], 'hooks.example/hooks/…'],
+    ['https://hooks.example/hooks/', [], 'hooks.example/hooks'],
+    ['https://hooks.example/k3y-of-16-letters', [], 'hooks.example/…'],
+    ['https://hooks.example/k3y-of-16-letters/in', [], 'hooks.example/…'],
   ])('%s is accepted with allowHosts %j', (url, allowHosts, place) => {
     expect(placeOf(messageSchema.parse({ name: 'chat', url, allowHosts }).url)).toBe(place);
   });

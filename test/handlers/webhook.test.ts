@@ -1,9 +1,15 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { HTTP, type CloudEvent } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isDisabling, isPermanent, partsOf, retryAfterMsOf } from '../../src/handlers/errors.js';
 import { createWebhook, webhook, webhookSchema, type WebhookOptions } from '../../src/handlers/webhook/webhook.js';
 import { failureOf, handlerContext, sampleEvent, useReceivers, type Received } from '../support/handler-fixtures.js';
+import { selfSigned } from '../support/self-signed.js';
 
 const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const secret = secretOf(7);
@@ -138,6 +144,26 @@ describe('webhook: a refused delivery', () => {
     const error = await failureOf(Promise.resolve(subscription.handle(sampleEvent(), handlerContext({ signal }))));
     await subscription.close?.();
     expect(error.message).toBe(`Webhook "ops": 127.0.0.1:${receiver.port}/ was cancelled before it answered.`);
+  });
+
+  it('webhook: no message and no quote has the parts of a path that may be a key', async () => {
+    const path = '/hooks/catch/123/PATHKEY';
+    const receiver = await startReceiver(() => ({ status: 404, body: `Cannot POST ${path}` }));
+    const error = await failureOf(deliver({ url: `${receiver.url}${path}` }));
+    expect(partsOf(error).whole).toBe(
+      `Webhook "ops": 127.0.0.1:${receiver.port}/hooks/… answered 404. It said: Cannot POST /hooks/[hidden]`,
+    );
+    expect(inspect(error, { depth: 9 })).not.toContain('PATHKEY');
+  });
+
+  it('webhook: says what to do about a certificate of an unknown authority', async () => {
+    const { cert, key } = selfSigned();
+    const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }).listen(0);
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+    const error = await failureOf(deliver({ url, allowHosts: ['localhost'] }));
+    expect(error.message).toMatch(/could not be reached \(DEPTH_ZERO_SELF_SIGNED_CERT: .* set NODE_EXTRA_CA_CERTS/);
   });
 
   it('webhook: reports a refused connection', async () => {

@@ -36,3 +36,14 @@ it('Redis address: with Sentinel', () => {
     sentinelPassword: 'other',
   });
 });
+
+it.each([
+  'redis://:50%sure@host',
+  'redis://us%er:p@host/0',
+  'redis+sentinel://host/feed%master',
+  'redis+cluster://:50%sure@host,other',
+])('Redis address: %s has a bad escape, and the error does not repeat it', (url) => {
+  const message = expect.stringMatching(/^(?!.*sure).*write % itself as %25/) as string;
+  expect(() => parseRedisUrl(url)).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message }) as Error);
+  expect(() => parseRedisUrl(url.replaceAll(/%(?=[sem])/g, '%25'))).not.toThrow();
+});

@@ -5,7 +5,7 @@ import { ChangefeedError, messageOf } from '../../errors.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { openClient, parseRedisUrl } from '../../redis/client.js';
 import { printable, shorten } from '../../runtime/printable.js';
-import { redisUrl, redisUrlFault } from '../../schema-kit/addresses.js';
+import { redisUrl, redisUrlFault, sendsInClear } from '../../schema-kit/addresses.js';
 import { matching, oneOf, strictOptions, text, wholeNumber } from '../../schema-kit/fields.js';
 import { optionsError } from '../../schema-kit/problem.js';
 import type { Reached, Subscription } from '../handler.js';
@@ -87,6 +87,7 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
     handler: 'bullmq',
     handle: (event) => add(event, { settings, producer, place }),
     reach: () => reach(name, { producer, place }),
+    isInClear: sendsInClear(url),
     close: () => producer.close(),
   });
 }

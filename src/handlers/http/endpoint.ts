@@ -64,9 +64,20 @@ export function toEndpoint<Options extends { url: string; allowHosts: readonly s
   return { ...rest, allowances, url };
 }
 
-/** Host and path, for messages and logs. Never the query: it often contains keys. */
+const LONGEST_SHOWN = 15;
+
+/** Host and first part of the path, for messages and logs: what follows, or is long, is often the only secret. */
 export function placeOf({ host, pathname }: URL): string {
-  return `${host}${pathname}`;
+  const [first = '', ...more] = pathname.slice(1).split('/');
+  const isShown = first.length <= LONGEST_SHOWN;
+  return `${host}/${isShown ? first : '…'}${isShown && more.join('') !== '' ? '/…' : ''}`;
+}
+
+/** The parts of an address that a receiver might quote and no message may show. */
+export function hiddenParts({ pathname, search, searchParams }: URL): string[] {
+  const parts = pathname.slice(1).split('/');
+  const secrets = parts.filter((part) => part.length > LONGEST_SHOWN);
+  return [parts.slice(1).join('/'), ...secrets, search.slice(1), ...searchParams.values()];
 }
 
 /** The allowed form, where the text of the URL shows that it must not be used; null if it is allowed. */

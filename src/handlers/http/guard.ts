@@ -17,18 +17,15 @@ export interface Allowances {
   ranges: readonly [Address, number][];
 }
 
-/** Cloud machines read their credentials from these addresses. Not all of them are in a private range. */
-const METADATA: ReadonlySet<string> = new Set(
-  [
-    '169.254.169.254',
-    '169.254.170.2',
-    '100.100.100.200',
-    '168.63.129.16',
-    '192.0.0.192',
-    'fd00:ec2::254',
-    'fd20:ce::254',
-  ].map((text) => ipaddr.parse(text).toString()),
-);
+/** Cloud machines read their credentials from addresses in these ranges. Not all of them are private. */
+const METADATA = [
+  '169.254.0.0/16',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+].map((text) => ipaddr.parseCIDR(text));
 
 // Only this part of IPv6 is assigned to the public internet; ::/96 holds IPv4 addresses in a deprecated form.
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
@@ -51,7 +48,7 @@ export function refusalOf(text: string, allowances: Allowances): string | null {
   if (!isPlainAddress(text)) return 'not an address';
   if (isNamed(text, allowances)) return null;
   const address = ipaddr.parse(text);
-  if (isMetadata(address)) return 'the metadata address of a cloud machine';
+  if (isMetadata(address)) return 'an address where cloud machines keep credentials';
   const range: string = address.range();
   if (range !== 'unicast') return `in the range "${range}"`;
   if (address.kind() === 'ipv6' && !isWithin(address, GLOBAL_UNICAST)) return 'in the range "reserved"';
@@ -68,7 +65,7 @@ export function isNamed(host: string, { names, ranges }: Allowances): boolean {
 }
 
 function isMetadata(address: Address): boolean {
-  return METADATA.has(unmapped(address).toString());
+  return METADATA.some((range) => isWithin(address, range));
 }
 
 function isSingle([address, bits]: [Address, number]): boolean {

@@ -1,7 +1,7 @@
 /** Posts to one endpoint through the guard. The answer decides: success, retry (when), or disable. */
 import { addAbortSignal, type Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
-import { ChangefeedError, messageOf } from '../../errors.js';
+import { ChangefeedError, messageOf, reasonOfConnection } from '../../errors.js';
 import { retryAfterMs } from '../../runtime/backoff.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { formatDuration } from '../../runtime/duration.js';
@@ -133,11 +133,12 @@ function unreachable(error: unknown, { who, subscription, place, timeout }: Endp
   return new ChangefeedError('CF_DELIVERY_REFUSED', { message, subscription, place, cause: error });
 }
 
-function failureOf({ code, name }: NodeJS.ErrnoException, timeoutMs: number): string {
+function failureOf(error: NodeJS.ErrnoException, timeoutMs: number): string {
+  const { code, name } = error;
   if (name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(String(code)))
     return `did not answer within ${formatDuration(timeoutMs)}`;
   if (name === 'AbortError') return 'was cancelled before it answered';
-  return `could not be reached (${code ?? name})`;
+  return `could not be reached (${reasonOfConnection(error)})`;
 }
 
 async function readAnswer(

@@ -1,5 +1,7 @@
 /** Connections to one database, opened when the first event needs one. Does not know events. */
 import type { Pool } from 'pg';
+import { isPublicHost } from '../../schema-kit/addresses.js';
+import { isBadEscape } from '../../schema-kit/redis-url.js';
 
 export type Database = ReturnType<typeof openDatabase>;
 
@@ -54,7 +56,17 @@ export function readUrl(text: string): URL | undefined {
   if (!/^postgres(ql)?:\/\//.test(text)) return undefined;
   // `postgres://user@/database?host=/run/postgresql`: only PostgreSQL accepts a user without a host.
   const whole = text.replace(/^([a-z]+:\/\/[^/?#]*)@(?=[/?#])/, `$1@${NO_HOST}`);
-  return URL.canParse(whole) ? new URL(whole) : undefined;
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  return url === undefined || isBadEscape(url) ? undefined : url;
+}
+
+/** The driver encrypts with every `sslmode` but `disable`. */
+export function isInClear(text: string): boolean {
+  const { hostname, searchParams } = readUrl(text) ?? new URL('postgres:');
+  const host = searchParams.get('host') ?? (hostname === NO_HOST ? '' : hostname);
+  const mode = searchParams.get('sslmode') ?? process.env['PGSSLMODE'] ?? 'disable';
+  const isEncrypted = mode !== 'disable' || /^(true|1)$/.test(searchParams.get('ssl') ?? '');
+  return !isEncrypted && !host.startsWith('/') && isPublicHost(host);
 }
 
 /** Host, port and database, for messages. Never user, password or query. */

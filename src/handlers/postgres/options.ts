@@ -6,7 +6,7 @@ import { subscriptionShape } from '../options.js';
 import { readUrl } from './database.js';
 import { A_NAME, COLUMN_TYPES, OWN_COLUMNS, isIdentifier, isReserved } from './table.js';
 
-const A_URL = 'a URL such as postgres://user:password@host:5432/database';
+const A_URL = 'a URL such as postgres://user:password@host:5432/database (a % in it is written %25)';
 const A_TYPE = `${COLUMN_TYPES.join(', ')}, or { field, type } with one of these`;
 const A_COLUMN = `${A_NAME}, other than ${OWN_COLUMNS.join(', ')} and PostgreSQL's own (ctid, xmin …)`;
 

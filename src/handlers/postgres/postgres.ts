@@ -1,5 +1,5 @@
 /** `postgres`: mirrors every list in a table. */
-import { ChangefeedError, messageOf } from '../../errors.js';
+import { ChangefeedError, messageOf, reasonOfConnection } from '../../errors.js';
 import { listOf, workspaceOf } from '../../events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../../events/notices.js';
 import type { ListName } from '../../crm/lists/lists.js';
@@ -10,7 +10,7 @@ import type { HandlerContext, Reached, Subscription } from '../handler.js';
 import { PermanentError } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
-import { openDatabase, type Database } from './database.js';
+import { isInClear, openDatabase, type Database } from './database.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
 import { rowOf, type Row } from './row.js';
 import {
@@ -46,6 +46,7 @@ function createPostgres(settings: PostgresSettings): Subscription {
     handle: (event, context) => write(event, context, mirror),
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
     reach: () => reach(settings.name, database),
+    isInClear: isInClear(settings.url),
     close: () => database.close(),
   });
 }
@@ -178,7 +179,8 @@ function databaseError(
 const OWN_WORDS = /^(08|28|3D|53|57|42501$)/;
 
 function unreachable(error: unknown): string {
-  return `could not be reached (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`;
+  const { code } = error as NodeJS.ErrnoException;
+  return `could not be reached (${code === undefined ? messageOf(error) : reasonOfConnection(error)})`;
 }
 
 function saying(error: unknown, state: string): string {

@@ -7,7 +7,7 @@ import { isoTime } from '../../runtime/clock.js';
 import { strictOptions } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
 import type { Pinged, Subscription } from '../handler.js';
-import { ENDPOINT_RETRY, endpointShape, placeOf, toEndpoint } from '../http/endpoint.js';
+import { ENDPOINT_RETRY, endpointShape, hiddenParts, placeOf, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
@@ -92,8 +92,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
       // A receiver might echo these, and no message may show them.
       hidden: [
         ...settings.secret.map((text) => text.slice(PREFIX.length)),
-        url.search.slice(1),
-        ...url.searchParams.values(),
+        ...hiddenParts(url),
         ...Object.values(settings.headers).flatMap((value) => [value, ...value.split(' ')]),
       ],
       hints: {
