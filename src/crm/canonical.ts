@@ -1,12 +1,13 @@
 /**
  * Values that mean the same have the same canonical form. It ignores key order, null against absent, the order in a set
- * of references, Unicode composition of keys and signatures of picture URLs. Values are never converted. The judge of
- * the sandbox has an equality of its own, so that a mistake here is noticed.
+ * of references, Unicode composition of keys, and in texts how an instant is written and a link is signed. Values are
+ * never converted. The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
-import { isPictureField, writtenName, type ListDescriptor } from './lists/descriptor.js';
+import { writtenName } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
+import { meaningOfText } from './text-meaning.js';
 
 /** One compared field. Its canonical form is made when asked for: most fields are equal without it. */
 class ComparedField {
@@ -33,33 +34,49 @@ class ComparedField {
 
 type ComparedFields = ReadonlyMap<string, ComparedField>;
 
-export interface Comparison {
-  readonly list: ListRef;
+/** How values are compared. */
+interface Form {
   /** Null, absent and an empty list mean the same. */
   readonly nullIsAbsent: boolean;
-  /** Whether a field is compared, by its canonical name. */
+  /** Texts are compared as they are written. @defaultValue false */
+  readonly asWritten?: boolean;
+  /** Labels of references are left out. @defaultValue false */
+  readonly withoutLabels?: boolean;
+}
+
+export interface Comparison extends Form {
+  readonly list: ListRef;
+  /** Whether a field is compared, by its name in the interface, under NFC. */
   readonly compares: (field: string) => boolean;
 }
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/** @param names of the record's fields that are read. @defaultValue all */
+/** @param names of the record's fields that are read. @defaultValue all @param other a record that it is compared with */
 export function readFields(
   record: AnyRecord,
-  { list, nullIsAbsent, compares }: Comparison,
+  comparison: Comparison,
   names: readonly string[] = Object.keys(record),
+  other: AnyRecord = record,
 ): ComparedFields {
+  const { list, nullIsAbsent, compares } = comparison;
   const descriptor = descriptorOf(list);
   const fields = new Map<string, ComparedField>();
   for (const name of names) {
     const value = record[name];
     if (nullIsAbsent && isAbsent(value)) continue;
-    const key = writtenName(descriptor, name.normalize('NFC'), record);
-    if (!compares(key)) continue;
-    const compared = isPictureField(descriptor, key) ? withoutQuery(value) : value;
-    fields.set(key, new ComparedField(name, value, () => canonicalOf(compared, nullIsAbsent)));
+    const composed = name.normalize('NFC');
+    const written = writtenName(descriptor, composed, record);
+    if (!compares(written)) continue;
+    const key = isTwin(name, composed, record) || isTwin(name, composed, other) ? name : written;
+    fields.set(key, new ComparedField(name, value, () => canonicalOf(value, comparison)));
   }
   return fields;
+}
+
+/** Both Unicode forms of a name are one, but where an object has both: then each is a name of its own. */
+export function isTwin(name: string, composed: string, object: object): boolean {
+  return name !== composed && Object.hasOwn(object, composed) && Object.hasOwn(object, name);
 }
 
 /** One field that differs. */
@@ -89,7 +106,10 @@ export function diffRecords(
   comparison: Comparison,
 ): FieldChange[] {
   const names = differingNames(before, after);
-  return diffFields(readFields(before, comparison, names.one), readFields(after, comparison, names.other));
+  return diffFields(
+    readFields(before, comparison, names.one, after),
+    readFields(after, comparison, names.other, before),
+  );
 }
 
 /** All names where the records have other names: of two that are one, which is read depends on all. */
@@ -97,13 +117,8 @@ function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; othe
   const [ones, others] = [Object.keys(one), Object.keys(other)];
   if (ones.length !== others.length || !ones.every((name) => Object.hasOwn(other, name)))
     return { one: ones, other: others };
-  const differing = ones.filter((name) => !isSameValue(one[name], other[name]));
-  const names = differing.length > 0 && hasTwins(ones) ? ones : differing;
+  const names = ones.filter((name) => !isSameValue(one[name], other[name]));
   return { one: names, other: names };
-}
-
-function hasTwins(names: readonly string[]): boolean {
-  return new Set(names.map((name) => name.normalize('NFC'))).size < names.length;
 }
 
 function isSameValue(one: unknown, other: unknown): boolean {
@@ -114,12 +129,25 @@ function isSameValue(one: unknown, other: unknown): boolean {
 
 /** The canonical text of a single value; null for null, absent and an empty list. */
 export function meaningOf(value: unknown): string | null {
-  return isAbsent(value) ? null : stringify(canonicalOf(value, true));
+  return isAbsent(value) ? null : stringify(canonicalOf(value, { nullIsAbsent: true }));
+}
+
+/**
+ * What a reference shows of what it refers to. It changes there, with all references at once. Other members under the
+ * same id may be the record's own values, such as `value` of the answers to a form.
+ */
+const LABELS: ReadonlySet<string> = new Set(['name', 'label', 'color']);
+
+/** Whether only labels of references have changed: nobody has edited this record. */
+export function isRelabelled({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
+  const form = { nullIsAbsent: true, withoutLabels: true };
+  const isSame = stringify(canonicalOf(before, form)) === stringify(canonicalOf(after, form));
+  return isSame && meaningOf(before) !== meaningOf(after);
 }
 
 /** As a history shows it: references are equal when their ids are, because its names are those of that time. */
-export function meaningInHistory(list: ListDescriptor, field: string, value: unknown): string | null {
-  return meaningOf(withoutNames(isPictureField(list, field) ? withoutQuery(value) : value));
+export function meaningInHistory(value: unknown): string | null {
+  return meaningOf(withoutNames(value));
 }
 
 function withoutNames(value: unknown): unknown {
@@ -135,17 +163,25 @@ function isAbsent(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-function canonicalOf(value: unknown, nullIsAbsent: boolean): unknown {
+function canonicalOf(value: unknown, form: Form): unknown {
+  if (typeof value === 'string') return form.asWritten === true ? value : meaningOfText(value);
   if (value === undefined) return null;
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return canonicalItems(value, nullIsAbsent);
-  const members = Object.entries(value).filter(([, inner]) => !nullIsAbsent || !isAbsent(inner));
-  return Object.fromEntries(members.map(([key, inner]) => [key.normalize('NFC'), canonicalOf(inner, nullIsAbsent)]));
+  if (Array.isArray(value)) return canonicalItems(value, form);
+  const isReferring = form.withoutLabels === true && isReference(value);
+  const members = Object.entries(value).filter(
+    ([key, inner]) => !(form.nullIsAbsent && isAbsent(inner)) && !(isReferring && LABELS.has(key)),
+  );
+  const canonical = members.map(([key, inner]) => {
+    const composed = key.normalize('NFC');
+    return [isTwin(key, composed, value) ? key : composed, canonicalOf(inner, form)] as const;
+  });
+  return Object.fromEntries(canonical);
 }
 
 /** A list of references is a set. Other lists keep their order. */
-function canonicalItems(items: readonly unknown[], nullIsAbsent: boolean): readonly unknown[] {
-  const canonical = items.map((item) => (nullIsAbsent && isAbsent(item) ? null : canonicalOf(item, nullIsAbsent)));
+function canonicalItems(items: readonly unknown[], form: Form): readonly unknown[] {
+  const canonical = items.map((item) => (form.nullIsAbsent && isAbsent(item) ? null : canonicalOf(item, form)));
   if (canonical.length < 2 || !items.every(isReference)) return canonical;
   const texts = canonical.map((item) => ({ item, text: stringify(item) }));
   return texts.sort((one, other) => (one.text < other.text ? -1 : 1)).map(({ item }) => item);
@@ -156,10 +192,6 @@ export function isReference(item: unknown): boolean {
   if (item === null || typeof item !== 'object') return false;
   const { id, _id } = item as { id?: unknown; _id?: unknown };
   return typeof id === 'string' || typeof _id === 'string';
-}
-
-function withoutQuery(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/[?#].*/su, '') : value;
 }
 
 const textCache = new WeakMap<AnyRecord, WeakMap<Comparison, string>>();

@@ -6,7 +6,7 @@
  * - the record's own time of change must not be later than the newest row.
  */
 import { z } from 'zod';
-import { meaningInHistory } from '../crm/canonical.js';
+import { isRelabelled, meaningInHistory } from '../crm/canonical.js';
 import type { HistoryRole, ListDescriptor } from '../crm/lists/descriptor.js';
 import type { Lists } from '../crm/lists/lists.js';
 import type { UncheckedRecord } from '../crm/record.js';
@@ -59,9 +59,7 @@ export function creditsOf(row: UncheckedRecord, list: ListDescriptor, lists: Lis
     const [about, id] = [lists.byObject(object), row[reference]];
     if (about === undefined || typeof id !== 'string' || id === '') return [];
     const [field, value] =
-      typeof changed === 'string'
-        ? [fieldDigest(about, changed), valueDigest(about, changed, row[history.value])]
-        : [null, null];
+      typeof changed === 'string' ? [fieldDigest(about, changed), valueDigest(row[history.value])] : [null, null];
     return [{ list: about, id, credit: { ...said, field, value } }];
   });
 }
@@ -98,7 +96,7 @@ export function whoMade(event: ChangeEvent, derived: readonly ChangeEvent[], fac
   }
   const credits = new Map<string, Credit>();
   for (const change of event.data.changes) {
-    const credit = creditFor(change, event, facts);
+    const credit = isRelabelled(change) ? null : creditFor(change, event, facts);
     if (credit !== null) credits.set(change.field, credit);
   }
   const events = [event, ...derived].map((one) => withActors(one, (field) => credits.get(field)?.actor ?? undefined));
@@ -129,7 +127,7 @@ function creditFor({ field, after: value }: FieldChange, event: ChangeEvent, fac
   if (kind === 'edited' && isChangedSince(shown, credits)) return null;
   const used = new Set(decisions.flatMap(({ rows = [] }) => rows));
   const knownMs = Math.max(span(stored).from || 0, lastEventMs(decisions) - CLOCKS_APART_MS || 0);
-  const now = valueDigest(list, field, value);
+  const now = valueDigest(value);
   const isNew = ({ at }: Credit): boolean => span(at).to >= knownMs;
   const isMeant = (credit: Credit): boolean =>
     credit.value === now &&
@@ -169,7 +167,7 @@ function rowsOfCreation({ data: { after, reappeared } }: ChangeEvent, { list, cr
     span(at).to >= created.from - APART_MS && span(at).from <= created.to + APART_MS;
   const isCertain =
     names.length > 0 &&
-    names.every((name) => isAtCreation(name) && name.value === valueDigest(list, NAME, after[NAME])) &&
+    names.every((name) => isAtCreation(name) && name.value === valueDigest(after[NAME])) &&
     credits.every(({ actor }) => actor !== null && isSameActor(actor, names[0]?.actor));
   return isCertain && !isChangedSince(modifiedAtOf(after, list), credits) ? credits : [];
 }
@@ -179,7 +177,7 @@ function fieldDigest({ spellings }: ListDescriptor, field: string): string {
   return shortDigest((Object.hasOwn(spellings, name) ? spellings[name] : undefined) ?? name);
 }
 
-function valueDigest(list: ListDescriptor, field: string, value: unknown): string | null {
-  const meaning = meaningInHistory(list, field.normalize('NFC'), value);
+function valueDigest(value: unknown): string | null {
+  const meaning = meaningInHistory(value);
   return meaning === null ? null : shortDigest(meaning);
 }

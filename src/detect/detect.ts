@@ -16,13 +16,14 @@ import {
   type SeenRecordInput,
 } from './build-event.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
-import { SCHEMA_RULE, withEveryField, type Rules } from './rules.js';
+import { SCHEMA_RULE, isEdit, withEveryField, type Rules } from './rules.js';
 import { todoFactsOf } from './todo.js';
 import {
   changesSince,
   contentOf,
+  hasNewTime,
+  isEditedSince,
   storedContent,
-  storedModifiedAt,
   valueTypesOf,
   withDecision,
   type Decision,
@@ -89,8 +90,7 @@ function unchanged(input: DetectInput, stored: StoredRecord): Detection {
   const { sequence } = stored;
   const mutedBy = mutingRule(stored, record, rules);
   if (mutedBy !== null) return { kind: 'ignored', sequence, event: null, mutedBy };
-  if (modifiedAtOf(record, rules.list) === storedModifiedAt(stored, rules.list))
-    return { kind: 'ignored', sequence, event: null };
+  if (!hasNewTime(stored, record, rules)) return { kind: 'ignored', sequence, event: null };
   if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
   return { ...updated(input, stored, []), kind: 'touched' };
 }
@@ -103,23 +103,24 @@ function mutingRule(stored: StoredRecord, record: UncheckedRecord, rules: Rules)
   return muted === undefined ? null : (rules.mutedBy(muted.field.normalize('NFC')) ?? SCHEMA_RULE);
 }
 
-/** @param changes null: without an image, the record's own time of change gives the class */
+/** @param changes null: without an image, digests give the class, and after a change of the rules the time of change */
 function updated(
   input: DetectInput,
   stored: StoredRecord,
   changes: FieldChange[] | null,
 ): Detection & { event: ChangeEvent } {
   const { record, rules } = input;
-  const modifiedAt = modifiedAtOf(record, rules.list);
-  const isNewTime = modifiedAt !== storedModifiedAt(stored, rules.list);
+  const isNewTime = hasNewTime(stored, record, rules);
   const isEdited =
-    changes === null ? isNewTime : changes.some(({ field }) => !rules.isSystemKept(field.normalize('NFC')));
+    changes === null
+      ? (isEditedSince(stored, record, rules) ?? isNewTime)
+      : changes.some((change) => isEdit(change, rules));
   const kind = isEdited ? 'edited' : 'refreshed';
   const sequence = nextSequence(stored.sequence, input.observation);
   const event = buildRecordEvent(input, {
     verb: 'updated',
     // A `modifiedAt` that stayed the same is the time of an earlier change.
-    time: (isNewTime ? toIsoTime(modifiedAt) : null) ?? input.observation.observedAt,
+    time: (isNewTime ? toIsoTime(modifiedAtOf(record, rules.list)) : null) ?? input.observation.observedAt,
     before: stored.record,
     changes: changes ?? [],
     class: kind,

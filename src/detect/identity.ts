@@ -19,8 +19,9 @@ export function recordKey(
   const { id } = record;
   if (typeof id === 'string' && id !== '') return id;
   if (id === undefined && rules.list.ids === 'optional') {
-    // Independent of the rules: a change of rules must not give the same rows other keys.
-    const key = CONTENT + digestOf(canonicalText(record, { ...rules, compares: () => true, nullIsAbsent: true }));
+    // Independent of the rules and of what texts mean: a change of either must not give the same rows other keys.
+    const form = { list: rules.list, compares: () => true, nullIsAbsent: true, asWritten: true };
+    const key = CONTENT + digestOf(canonicalText(record, form));
     const count = occurrence(key);
     return count === 1 ? key : `${key}-${count}`;
   }

@@ -1,6 +1,6 @@
 /** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
 import { z } from 'zod';
-import { digestOf } from '../crm/canonical.js';
+import { digestOf, isRelabelled, memoized, type Comparison, type FieldChange } from '../crm/canonical.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { descriptorOf, type ListRef } from '../crm/lists/lists.js';
 import { compilePattern } from '../events/pattern.js';
@@ -72,7 +72,7 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
     collapse,
     // What is only recognised can be shown by its event only.
     images: options.images !== false || recognisedOnly,
-    tag: tagOf(list, { ignore, only, nullIsAbsent }),
+    tag: tagOf(list, { ignore, only, nullIsAbsent, refreshed }),
     recognisedOnly,
     watch: list.name === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
@@ -82,13 +82,14 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
 }
 
 /** Raised when the canonical form changes. */
-const CANONICAL_VERSION = 1;
+const CANONICAL_VERSION = 2;
 
 /** Two rules have the same tag once in 16 million times. Then a change of the rules may yield events. */
 const TAG_LENGTH = 4;
 
-function tagOf({ modifiedAt, spellings, pictures }: ListDescriptor, options: FieldRules): string {
-  return digestOf(JSON.stringify([CANONICAL_VERSION, options, modifiedAt, spellings, pictures])).slice(0, TAG_LENGTH);
+function tagOf({ modifiedAt, spellings, systemKept }: ListDescriptor, options: FieldRules): string {
+  const all = [CANONICAL_VERSION, options, modifiedAt, spellings, systemKept];
+  return digestOf(JSON.stringify(all)).slice(0, TAG_LENGTH);
 }
 
 /** The rule of a decision that a change of the schema explains. */
@@ -99,6 +100,22 @@ export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules 
   if (fields.size === 0) return rules;
   const mutedBy = (field: string): string | null => (fields.has(field) ? SCHEMA_RULE : rules.mutedBy(field));
   return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
+}
+
+const editRules = new WeakMap<Rules, Comparison>();
+
+/** Compares what only an edit of the record itself changes. */
+export function editsUnder(rules: Rules): Comparison {
+  return memoized(editRules, rules, () => {
+    const { list, nullIsAbsent, compares, isSystemKept } = rules;
+    const isEdited = (field: string): boolean => compares(field) && !isSystemKept(field);
+    return { list, nullIsAbsent, compares: isEdited, withoutLabels: true };
+  });
+}
+
+/** Whether a person or an integration made the change, and neither the system nor a change of another record. */
+export function isEdit(change: FieldChange, { isSystemKept }: Rules): boolean {
+  return !isSystemKept(change.field.normalize('NFC')) && !isRelabelled(change);
 }
 
 /** The same rules with every field compared, to find what a rule has muted. */

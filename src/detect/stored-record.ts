@@ -2,9 +2,17 @@
 import { z } from 'zod';
 import { writtenName } from '../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { canonicalText, diffRecords, memoized, shortDigest, type FieldChange } from '../crm/canonical.js';
+import {
+  canonicalText,
+  diffRecords,
+  meaningOf,
+  memoized,
+  shortDigest,
+  isTwin,
+  type FieldChange,
+} from '../crm/canonical.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
-import { SCHEMA_RULE, type Rules } from './rules.js';
+import { SCHEMA_RULE, editsUnder, type Rules } from './rules.js';
 import type { SchemaTally } from './schema-drift/schema.js';
 import { ABSENT, isEmptyValueType, valueTypeOf } from './schema-drift/value-type.js';
 
@@ -63,12 +71,25 @@ export function changesSince(stored: StoredRecord, record: UncheckedRecord, rule
   if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
   if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
   if (stored.content.startsWith(rules.tag)) return null;
-  return modifiedAtOf(record, rules.list) === storedModifiedAt(stored, rules.list) ? [] : null;
+  return hasNewTime(stored, record, rules) ? null : [];
 }
 
-/** After the tag of the rules: under the same rules, equal contents have equal digests. */
+/** 36 bits: a wrong match gives an event the wrong class. */
+const EDITS_LENGTH = 6;
+
+/**
+ * The tag of the rules, and the digests of the content and of what only edits change. Under the same rules, equal
+ * contents have equal digests.
+ */
 export function contentOf(record: UncheckedRecord, rules: Rules): string {
-  return `${rules.tag}${shortDigest(canonicalText(record, rules))}`;
+  const edits = shortDigest(canonicalText(record, editsUnder(rules))).slice(0, EDITS_LENGTH);
+  return `${rules.tag}${shortDigest(canonicalText(record, rules))}${edits}`;
+}
+
+/** Whether something differs that only an edit changes. Null: digests of other rules do not say. */
+export function isEditedSince({ content }: StoredRecord, record: UncheckedRecord, rules: Rules): boolean | null {
+  if (content?.startsWith(rules.tag) !== true) return null;
+  return content.slice(-EDITS_LENGTH) !== contentOf(record, rules).slice(-EDITS_LENGTH);
 }
 
 /** The same of a stored record; null where nothing is left of it. */
@@ -85,7 +106,9 @@ export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap
     const types = new Map<string, string>();
     for (const [name, value] of Object.entries(record)) {
       const type = valueTypeOf(value);
-      if (type !== ABSENT) types.set(writtenName(rules.list, name.normalize('NFC'), record), type);
+      const composed = name.normalize('NFC');
+      const field = isTwin(name, composed, record) ? name : writtenName(rules.list, composed, record);
+      if (type !== ABSENT) types.set(field, type);
     }
     return types;
   });
@@ -109,6 +132,11 @@ export function storedValueTypes(
 export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): string | null {
   if (stored.gone !== undefined) return stored.gone.modifiedAt;
   return stored.record === null ? (stored.modifiedAt ?? null) : modifiedAtOf(stored.record, list);
+}
+
+/** Whether the record's own time of change is another instant than the stored one. */
+export function hasNewTime(stored: StoredRecord, record: UncheckedRecord, { list }: Rules): boolean {
+  return meaningOf(modifiedAtOf(record, list)) !== meaningOf(storedModifiedAt(stored, list));
 }
 
 /** True when the record is again what it was before a change of the schema, which yielded no event for it. */

@@ -117,7 +117,7 @@ function namedFields(members: readonly ChangeEvent[], rules: Comparison): Readon
   const named = members.flatMap(({ data: { before, after, changes } }) => {
     const fields = [before, after].flatMap((image) => [...readFields(image ?? {}, everything)]);
     return changes.flatMap((change) => {
-      const meant = fields.filter(([, { name }]) => name === change.field).map(([canonical]) => canonical);
+      const meant = fields.filter(([, { name }]) => name === change.field).map(([key]) => key.normalize('NFC'));
       const compared = meant.filter((name) => rules.compares(name));
       return compared.length > 0 ? compared : meant;
     });

@@ -1,4 +1,5 @@
 /** Which events and fields a pattern selects. Pure. `*` is the only wildcard: any number of characters, also none. */
+import { isRelabelled, type FieldChange } from '../crm/canonical.js';
 import type { ListName, Lists } from '../crm/lists/lists.js';
 import { isBy, type ActorRule } from './actor.js';
 import { listOf, workspaceOf } from './envelope.js';
@@ -75,8 +76,9 @@ export function compileSelection({
   if (wanted !== undefined) tests.push((event) => event.data.class === wanted);
   if (fields !== undefined) {
     const wantedFields = fields.map((pattern) => compilePattern(composed(pattern)));
-    const isWanted = (field: string): boolean => wantedFields.some((matches) => matches(composed(field)));
-    tests.push(({ type, data }) => !type.endsWith('.updated') || data.changes.some(({ field }) => isWanted(field)));
+    const isWanted = (change: FieldChange): boolean =>
+      wantedFields.some((matches) => matches(composed(change.field))) && !(wanted === 'edited' && isRelabelled(change));
+    tests.push(({ type, data }) => !type.endsWith('.updated') || data.changes.some(isWanted));
   }
   if (from !== undefined) tests.push((event) => event.type.endsWith('.snapshot') || isBy(from, event));
   if (notFrom !== undefined) tests.push((event) => !isBy(notFrom, event));

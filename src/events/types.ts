@@ -143,9 +143,8 @@ export interface ChangeData {
    */
   readonly sequence: number;
   /**
-   * What kind of change it is. `edited`: a person or an integration made it. `refreshed`: only fields changed that the system updates by itself, such as
-   * counters and the latest note. In an `edited` event, `changes` may name both kinds of fields. With `images: false`, `edited` means that the
-   * record's own time of change moved.
+   * What kind of change it is. `edited`: a person or an integration made it. `refreshed`: only what the system updates by itself, such as counters, the
+   * latest note, and the name beside an unchanged id in a reference. In an `edited` event, `changes` may name both kinds.
    */
   readonly class: ChangeClass;
   /** What showed the change: the record's timestamp, its content, or both. `clock`: nothing changed, a todo is due. */

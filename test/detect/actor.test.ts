@@ -127,6 +127,14 @@ describe('actor: what rows of a history say about a change', () => {
   const USED = 'row used before';
   it.each<[string, Given]>([
     ['a row of another field', { ...one, rows: [[1, A, '금액', 'A']] }],
+    [
+      'a row of a reference that another record has renamed',
+      {
+        before: { 담당자: { id: 'x', name: '이름' } },
+        after: { 담당자: { id: 'x', name: '새 이름' } },
+        rows: [[1, A, '담당자', { _id: 'x' }]],
+      },
+    ],
     ['a number where the record has a text', { before: {}, after: { 금액: '2' }, rows: [[1, A, '금액', 2]] }],
     ['a later row with another value', { ...one, rows: [ROW, [2, B, '등급', 'C']] }],
     ['two rows of one moment', { ...one, rows: [ROW, [1, B, '등급', 'A']] }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFields, canonicalText } from '../../src/crm/canonical.js';
+import { canonicalText, diffRecords, readFields } from '../../src/crm/canonical.js';
 import { diffFields } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
@@ -79,27 +79,23 @@ describe('canonical form: names', () => {
     expect(holding('가')).not.toBe(holding('가'.normalize('NFD')));
   });
 
+  it('in both Unicode forms in one record are two fields, each by its own spelling, at every depth', () => {
+    const [one, two] = ['등급', '등급'.normalize('NFD')];
+    const before = { [one]: 'A', [two]: 'B', 안: { [one]: 1, [two]: 2 } };
+    const diffed = (after: UncheckedRecord): unknown => diffRecords(before, after, compileRules('people'));
+    expect(diffed({ ...before, [one]: 'X' })).toEqual([{ field: one, before: 'A', after: 'X' }]);
+    expect(diffed({ ...before, [two]: 'X' })).toEqual([{ field: two, before: 'B', after: 'X' }]);
+    expect(diffed({ [two]: 'B', 안: before['안'] })).toEqual([{ field: one, before: 'A', after: null }]);
+    expect(diffed({ ...before, 안: { [one]: 3, [two]: 2 } })).toHaveLength(1);
+    expect(text({ ...before, [one]: 'X' })).not.toBe(text(before));
+    expect(text({ ...before, [one]: 'X' }, { ignore: [one] })).toBe(text(before, { ignore: [one] }));
+  });
+
   it.each(['constructor', '__proto__', 'toString'])('may be %s, which every object of the language knows', (name) => {
     const record = Object.fromEntries([[name, { [name]: 1 }]]);
     for (const list of ['people', 'todo'] as const) {
       expect([...readFields(record, compileRules(list)).keys()]).toEqual([name]);
     }
-  });
-});
-
-describe('canonical form: the address of a picture', () => {
-  const pictured = (address: unknown): string => text({ '프로필 사진': address });
-
-  it('is compared up to its query or fragment, however many lines that has', () => {
-    expect(pictured('https://img.example/1.png?sig=a\nb&x=1')).toBe(pictured('https://img.example/1.png'));
-    expect(pictured('https://img.example/1.png#a?b')).toBe(pictured('https://img.example/1.png'));
-    expect(pictured('https://img.example/1.png')).toBe('{"프로필 사진":"https://img.example/1.png"}');
-    expect(pictured('https://img.example/2.png?sig=a')).not.toBe(pictured('https://img.example/1.png?sig=a'));
-  });
-
-  it('is compared as it is where it is no text, and in every other field', () => {
-    expect(pictured({ url: 'x?y' })).not.toBe(pictured({ url: 'x?z' }));
-    expect(holding('x?y')).not.toBe(holding('x?z'));
   });
 });
 

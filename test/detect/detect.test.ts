@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { detect, type DetectInput } from '../../src/detect/detect.js';
 import { compileRules, type FieldRules } from '../../src/detect/rules.js';
+import { contentOf } from '../../src/detect/stored-record.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 const observation = { workspace: 'acme', sweep: 'people-1', observedAt: '2026-03-01T00:00:00.000Z' };
@@ -12,7 +13,7 @@ const minsu = {
     { id: 't1', name: '1팀' },
     { id: 't2', name: '2팀' },
   ],
-  '프로필 사진': 'https://img.example/1.png?sig=old',
+  '프로필 사진': 'https://img.example/1.png?sig=old&se=1',
   '딜 개수': 2,
   '수신 거부 사유': null,
   '생성 날짜': '2026-01-05T01:20:00.000Z',
@@ -96,9 +97,22 @@ describe('detect: a record whose content changed', () => {
     expect(detectChange({ ...minsu, 등급: 'A' }, { rules: { refreshed: ['등*'] } }).kind).toBe('refreshed');
   });
 
-  it('reports a renamed reference once, as a change of its field', () => {
-    const { event } = detectChange({ ...minsu, 담당자: { id: 'u1', name: '담당A (퇴사)' } });
-    expect(event?.data.changes.map(({ field }) => field)).toEqual(['담당자']);
+  it('reports a renamed reference once, as a change of its field, which no edit of the record made', () => {
+    const renamed = { ...minsu, 담당자: { id: 'u1', name: '담당A (퇴사)' } };
+    const { kind, event } = detectChange(renamed);
+    expect([kind, event?.data.changes.map(({ field }) => field)]).toEqual(['refreshed', ['담당자']]);
+    expect(detectChange({ ...renamed, 이름: '김민서' }).kind).toBe('edited');
+  });
+
+  it.each<[string, object]>([
+    ['refreshed', { 담당자: { id: 'u1', name: '담당A (퇴사)' } }],
+    ['refreshed', { '딜 개수': 3, '수정 날짜': '2026-02-28T09:00:00.000Z' }],
+    ['edited', { 이름: '김민서' }],
+  ])('is %s without images too: %j', (kind, changes) => {
+    const rules = compileRules('people', { images: false });
+    const stored = { sequence: 4, record: null, content: contentOf(minsu, rules), modifiedAt: minsu['수정 날짜'] };
+    const input = { key: 'p1', record: { ...minsu, ...changes }, stored, baseline: null, rules, observation };
+    expect(detect(input).kind).toBe(kind);
   });
 });
 
@@ -109,7 +123,11 @@ describe('detect: a record with the same meaning', () => {
     ['order inside a set of references', { ...minsu, 팀: [second, first] }],
     ['null against absent', (({ '수신 거부 사유': _, ...rest }) => rest)(minsu)],
     ['an empty list where there was nothing', { ...minsu, '제출된 웹폼 목록': [] }],
-    ['a rotated signature in the picture URL', { ...minsu, '프로필 사진': 'https://img.example/1.png?sig=new' }],
+    ['a rotated signature', { ...minsu, '프로필 사진': 'https://img.example/1.png?sig=new&se=2' }],
+    [
+      'the same instants written otherwise',
+      { ...minsu, '생성 날짜': '2026-01-05T10:20:00+09:00', '수정 날짜': '2026-02-20T08:00:00Z' },
+    ],
     [
       'Unicode composition of a key',
       Object.fromEntries(Object.entries(minsu).map(([k, v]) => [k.normalize('NFD'), v])),

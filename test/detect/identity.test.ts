@@ -20,6 +20,8 @@ describe('identity: a record is known', () => {
     expect(isKnownByContent(key)).toBe(true);
     expect(keyOf({ type: 'stage', date: '2026-03-01T00:00:00.000Z' }, list)).toBe(key);
     expect(keyOf({ ...row, type: 'owner' }, list)).not.toBe(key);
+    // A canonical form of values that changes must not give all rows other keys.
+    expect(keyOf({ ...row, date: '2026-03-01T00:00:00Z' }, list)).not.toBe(key);
   });
 
   it('by the same content whatever the rules leave out: a change of rules must not change keys', () => {

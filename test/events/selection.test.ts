@@ -51,6 +51,25 @@ describe('selection', () => {
     expect(selects({ fields: ['이메일'] })).toBe(false);
   });
 
+  it('`fields` with the class edited requires that one of them was edited', () => {
+    const event = changeEvent({ record: 'r1', sequence: 2 });
+    const [before, after] = [
+      { id: 'u', name: 'a' },
+      { id: 'u', name: 'b' },
+    ];
+    const changes = [
+      { field: '담당자', before, after },
+      { field: '전화', before: '1', after: '2' },
+    ];
+    const of = (fields: string[], more: object = {}): boolean =>
+      compileSelection({ on: ['crm.*'], fields, ...more })({ ...event, data: { ...event.data, changes } });
+    expect([of(['담당자']), of(['담당자'], { class: 'edited' }), of(['전화'], { class: 'edited' })]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
   it('a Korean field name matches in any Unicode composition', () => {
     expect(selects({ fields: ['담당자'.normalize('NFD')] })).toBe(true);
   });

@@ -11,14 +11,36 @@ const reference = fc.record(
   { requiredKeys: ['id'] },
 );
 const entry = fc.record({ _id: fc.constantFrom('1', '2'), name: fc.constantFrom('a', 'b') }, { requiredKeys: ['_id'] });
+const picture = fc.constantFrom(
+  ...[
+    null,
+    'https://p/a',
+    'https://p/a?sig=1',
+    'https://p/a?sig=1&se=1',
+    'https://p/a?se=2&sig=2',
+    'https://p/a?v=2&sig=1&se=3',
+  ],
+  ...[
+    'see https://p/a?X-Amz-Date=1&X-Amz-Signature=2 there',
+    'see https://p/a there',
+    'https://p/a?v=2',
+    'https://p/b',
+  ],
+);
+const time = fc.constantFrom(
+  ...['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00Z', '2026-01-01T09:00:00+09:00', '2026-01-01T00:00:00.001Z'],
+  ...['2025-12-31T15:00:00.000-09:00', '2026-01-01T00:00', '2026-01-01'],
+);
 const value = fc.oneof(
+  time,
+  picture,
+  fc.record({ id: fc.constant('1'), at: time, url: picture }),
   fc.constantFrom(null, undefined, [], '', 0, '0', false),
   reference,
   fc.array(fc.oneof(reference, entry), { maxLength: 3 }),
   fc.array(fc.constantFrom(null, [], 1, {}), { maxLength: 2 }),
   fc.dictionary(fc.constantFrom('가', '가'.normalize('NFD'), 'b'), fc.constantFrom(null, 1, []), { maxKeys: 2 }),
 );
-const picture = fc.constantFrom(null, 'https://p/a?sig=1', 'https://p/a?sig=2', 'https://p/a#x', 'https://p/b');
 const record: fc.Arbitrary<UncheckedRecord> = fc
   .record(
     {

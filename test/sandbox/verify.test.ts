@@ -128,7 +128,11 @@ test.each([
     },
   ],
   ['null against absent', { a: 1, b: null }, { a: 1 }],
-  ['a new signature on a picture', { '프로필 사진': 'https://i/1?s=1' }, { '프로필 사진': 'https://i/1?s=2' }],
+  [
+    'a new signature on a picture',
+    { '프로필 사진': 'https://i/1?sig=1&se=1' },
+    { '프로필 사진': 'https://i/1?sig=2&se=2' },
+  ],
   ['the change stamp alone', { a: 1, '수정 날짜': at(1) }, { a: 1, '수정 날짜': at(2) }],
 ])('verify: an update that differs only in %s is a false event', (_what, before, after) => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];

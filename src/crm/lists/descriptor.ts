@@ -24,8 +24,6 @@ export interface ListDescriptor {
   readonly systemKept: readonly string[];
   /** Fields that real answers spell differently: other spelling → name in the interface. */
   readonly spellings: Readonly<Record<string, string>>;
-  /** Picture URLs: compared without their query part, because a rotated signature is no change. */
-  readonly pictures: readonly string[];
   /** The default of the option `images`. Where it is false, events still carry the row: no other place has it. */
   readonly images: boolean;
   /** Rows that say what changed in which record, and who did it. */
@@ -64,14 +62,8 @@ export const USUAL = {
   createdAt: ['생성 날짜', 'createdAt', 'date'],
   systemKept: [],
   spellings: {},
-  pictures: ['프로필 사진'],
   images: true,
 } as const satisfies Omit<ListDescriptor, 'name' | 'path' | 'key' | 'object'>;
-
-/** Field names are compared under NFC. */
-export function isPictureField({ pictures }: ListDescriptor, field: string): boolean {
-  return pictures.includes(field);
-}
 
 /** The name of a field in the interface, unless the record has both spellings. */
 export function writtenName({ spellings }: ListDescriptor, field: string, record: object): string {

@@ -60,7 +60,7 @@ async function showsTheSame({ api, store, workspace }: SweepDeps, options: Sweep
   return false;
 }
 
-/** The same contents in another text: another order of keys, or a new signature in a picture's address. */
+/** The same contents in another text: another order of keys, or a new signature in a link. */
 function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
   if (stored === null || stored.gone !== undefined) return false;
   const compared = stored.content === undefined ? withEveryField(rules) : rules;

@@ -123,7 +123,7 @@ function foundByWalks(
   return { foundByWalks: (now + (lastSweep.foundByWalks ?? now)) / 2 };
 }
 
-/** Muted changes count, because the list is in use. Another order of keys or a new picture signature does not. */
+/** Muted changes count, because the list is in use. Another order of keys or a new signature of a link does not. */
 function hasChanged(counts: SweepCounts, muted: Readonly<Record<string, number>>): boolean {
   const { baselined, created, edited, refreshed, touched, deleted } = counts;
   return baselined + created + edited + refreshed + touched + deleted > 0 || Object.keys(muted).length > 0;
