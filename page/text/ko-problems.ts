@@ -4,7 +4,7 @@ import type { NoticeKind } from '../../src/events/types.js';
 export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'redis.evicts':
     'Redis가 메모리 정책에 따라 키를 지울 수 있어 수집과 전달을 멈추었습니다. maxmemory-policy를 noeviction으로 바꾸세요.',
-  'redis.refuses': 'Redis가 쓰기를 거부합니다. 읽기 전용 복제본인지, 메모리가 가득 찼는지 확인하세요.',
+  'redis.refuses': 'Redis가 쓰기를 거부합니다. 읽기 전용 복제본인지, 메모리나 디스크가 가득 찼는지 확인하세요.',
   'state.lost': '저장해 둔 상태가 Redis에 없습니다. 목록을 처음부터 다시 읽으며, 그 사이의 변경은 알 수 없습니다.',
   'state.rewound':
     'Redis가 이전 상태로 되돌아가 최근 기록을 잃었습니다. 모든 목록을 다시 읽으며 일부 이벤트는 반복됩니다. Redis의 영속성 설정을 확인하세요.',

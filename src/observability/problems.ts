@@ -1,6 +1,7 @@
 /** Finds what needs attention in the status. Pure. */
 import { isAsLongAsPages } from '../crm/full-page.js';
 import { rewoundMessage } from '../events/notices.js';
+import { REFUSED } from '../redis/conditions.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Held } from '../sweep/store.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
@@ -63,15 +64,16 @@ function problem(
 
 function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observed): Problem[] {
   const evicts = `Redis has maxmemory-policy "${evictionPolicy ?? ''}" and may evict keys: polling and delivery pause. CONFIG SET maxmemory-policy noeviction, and the same in redis.conf.`;
-  const why =
-    refuses === 'read-only'
-      ? 'it is a read-only replica. Name the primary.'
-      : 'its memory is full. Free memory or raise maxmemory.';
   return [
     ...(mayEvict ? [problem('error', 'redis.evicts', { subject: 'redis', message: evicts })] : []),
     ...(refuses === null
       ? []
-      : [problem('error', 'redis.refuses', { subject: 'redis', message: `Redis refuses writes: ${why}` })]),
+      : [
+          problem('error', 'redis.refuses', {
+            subject: 'redis',
+            message: `Redis refuses writes: ${REFUSED[refuses].error}.`,
+          }),
+        ]),
   ];
 }
 

@@ -114,7 +114,7 @@ const redisStatus = z.object({
     .boolean()
     .describe('it may evict keys and the configuration does not allow it: polling and delivery pause'),
   refuses: z
-    .enum(['out of memory', 'read-only'])
+    .enum(['out of memory', 'cannot save', 'read-only'])
     .nullable()
     .describe('why it refuses writes; null when it accepts them'),
 });

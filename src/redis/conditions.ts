@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { keysOnEachServer, serversOf, type Redis, type Server } from './client.js';
-import { classifyRedisError } from './errors.js';
+import { classifyRedisError, type RedisErrorKind } from './errors.js';
 
 export interface ConditionOptions {
   /** `host:port`. Never the URL, which contains the password. */
@@ -47,13 +47,22 @@ export class Condition {
   }
 }
 
-export type Refused = 'out of memory' | 'read-only';
+export type Refused = 'out of memory' | 'cannot save' | 'read-only';
+
+export function isRefusal(kind: RedisErrorKind): kind is Refused {
+  return kind in REFUSED;
+}
 
 export const REFUSED = {
   'out of memory': {
     begins: 'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
     ends: 'Redis has memory again; work goes on',
     error: 'maxmemory is reached. Free memory or raise maxmemory',
+  },
+  'cannot save': {
+    begins: 'Redis cannot save its data and refuses writes: polling, dispatching and handling are paused',
+    ends: 'Redis can save its data again; work goes on',
+    error: 'it cannot save its data (its log says why). Free disk space, or repair the folder of its data',
   },
   'read-only': {
     begins: 'Redis is a read-only replica and refuses writes: polling, dispatching and handling are paused',
@@ -83,7 +92,7 @@ async function refusalOf(redis: Redis, key: string): Promise<Refused | null> {
     return null;
   } catch (error) {
     const kind = classifyRedisError(error);
-    if (kind === 'out of memory' || kind === 'read-only') return kind;
+    if (isRefusal(kind)) return kind;
     if (kind === 'other') return null;
     throw error;
   }

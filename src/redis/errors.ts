@@ -1,12 +1,13 @@
 /** An error's meaning for Redis itself, so that one outage is reported once, not for every failed command. */
 import { ChangefeedError, messageOf } from '../errors.js';
 
-/** `read-only`: a replica, as after a failover. `loading`: reads its data, waits for others, or runs a slow script. */
-export type RedisErrorKind = 'lost' | 'out of memory' | 'read-only' | 'loading' | 'other';
+/** `cannot save`: it cannot write its snapshot or append-only file. `read-only`: a replica, as after a failover. `loading`: reads its data, waits for others, or runs a slow script. */
+export type RedisErrorKind = 'lost' | 'out of memory' | 'cannot save' | 'read-only' | 'loading' | 'other';
 
 /** Answers of Redis and Valkey. In the error of a script they are in the middle of the text. */
 const REPLIES: readonly (readonly [RegExp, RedisErrorKind])[] = [
   [/\bOOM command not allowed/, 'out of memory'],
+  [/\bMISCONF /, 'cannot save'],
   [/\bREADONLY You can't write/, 'read-only'],
   [/\bLOADING \w+ is loading|\bMASTERDOWN Link with MASTER|\bBUSY \w+ is busy running a script/, 'loading'],
   [/\bNOREPLICAS Not enough good replicas|\bCLUSTERDOWN |\bTRYAGAIN /, 'loading'],

@@ -4,6 +4,7 @@ import { withinTime } from '../runtime/clock.js';
 import type { RedisAddress } from '../schema-kit/redis-url.js';
 import { parseRedisUrl, Server, serverArguments, type Options } from './client.js';
 import { unlessForbidden } from './conditions.js';
+import { classifyRedisError } from './errors.js';
 
 const REFUSALS =
   /WRONGPASS|NOAUTH|NOPERM|invalid password|invalid username|without any password|DB index|SELECT is not/i;
@@ -53,7 +54,7 @@ async function probeServer(
     // ioredis ignores the error of a server without a password; an explicit AUTH reports it.
     if (mustKnowPassword && password !== undefined) await redis.auth(password);
     if (database !== 0) await redis.select(database);
-    await redis.ping();
+    await redis.ping().catch(unlessItCannotSave);
     await checkKind(redis, kind);
     if (node !== undefined && named !== undefined) await readMasters(redis, { node, named });
     return null;
@@ -66,6 +67,11 @@ async function probeServer(
   } finally {
     redis.disconnect();
   }
+}
+
+/** It answers reads, and `status` shows the condition. */
+function unlessItCannotSave(error: unknown): void {
+  if (classifyRedisError(error) !== 'cannot save') throw error;
 }
 
 async function readMasters(redis: Server, { node, named }: { node: string; named: Named }): Promise<void> {

@@ -20,6 +20,7 @@ import {
   Condition,
   evictionError,
   evicts,
+  isRefusal,
   readEvictionPolicy,
   readRefusal,
   REFUSED,
@@ -145,8 +146,7 @@ export class RedisWatch {
     const kind = classifyRedisError(error, this.#options.place);
     if (kind === 'other') return false;
     if (isOver) return true;
-    if (kind !== 'out of memory' && kind !== 'read-only')
-      return this.#away.holds || this.#options.clock.monotonic() - this.#feltMs < ECHO_MS;
+    if (!isRefusal(kind)) return this.#away.holds || this.#options.clock.monotonic() - this.#feltMs < ECHO_MS;
     // Close to `maxmemory`, the watch's own writes may all succeed.
     this.#refused(kind);
     this.#events.emit('observed');

@@ -21,6 +21,11 @@ describe('redis errors', () => {
       "ERR Error running script: @user_script: 5: -OOM command not allowed when used memory > 'maxmemory'.",
       'out of memory',
     ],
+    [
+      'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk. Commands that may modify the data set are disabled',
+      'cannot save',
+    ],
+    ['MISCONF Errors writing to the AOF file: No space left on device', 'cannot save'],
     ["READONLY You can't write against a read only replica.", 'read-only'],
     ['LOADING Redis is loading the dataset in memory', 'loading'],
     ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 'loading'],

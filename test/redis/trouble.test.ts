@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -213,23 +214,53 @@ describe.skipIf(redisBinary === undefined)('redis trouble', { timeout: 240_000 }
     },
   );
 
-  it('redis trouble: a full Redis is logged once when it begins and once when it ends, and no event is lost', async () => {
-    const { crm, admin, folder } = await spoilt();
-    const service = await running(folder);
-    await admin.config('SET', 'maxmemory', '1mb');
-    edit(crm, 0, 'first');
-    await service.waitForLine(/Redis is out of memory/);
-    edit(crm, 1, 'second');
-    await threeChecks(admin);
-    await admin.config('SET', 'maxmemory', '0');
-    await service.waitForLine(/Redis has memory again/);
-    await eventually(() => expect(handled(service)).toBe(2));
-    expect(alarms(service)).toEqual([
-      'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
-    ]);
-    expect(logged(service, /^Redis has memory again/)).toHaveLength(1);
-    expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-  });
+  const refusals = [
+    {
+      what: 'is full',
+      begin: (admin: Redis) => admin.config('SET', 'maxmemory', '1mb'),
+      end: (admin: Redis) => admin.config('SET', 'maxmemory', '0'),
+      begins: 'Redis is out of memory and refuses writes: polling, dispatching and handling are paused',
+      ends: 'Redis has memory again; work goes on',
+    },
+    {
+      what: 'cannot save',
+      begin: async (admin: Redis, { dir }: PrivateRedis) => {
+        await admin.config('SET', 'save', '3600 1');
+        // A folder where the snapshot belongs.
+        await mkdir(join(dir, 'dump.rdb'));
+        await admin.bgsave();
+        const hasFailed = async () => expect(await admin.info('persistence')).toContain('rdb_last_bgsave_status:err');
+        await eventually(hasFailed);
+      },
+      end: async (admin: Redis, { dir }: PrivateRedis) => {
+        await rm(join(dir, 'dump.rdb'), { recursive: true });
+        await admin.bgsave();
+      },
+      begins: 'Redis cannot save its data and refuses writes: polling, dispatching and handling are paused',
+      ends: 'Redis can save its data again; work goes on',
+    },
+  ];
+  it.each(rowsOfGate(1, refusals))(
+    'redis trouble: a Redis that $what is logged once when it begins and once when it ends, and no event is lost',
+    async ({ begin, end, begins, ends }) => {
+      const { crm, redis, admin, folder } = await spoilt();
+      const service = await running(folder);
+      await begin(admin, redis);
+      edit(crm, 0, 'first');
+      await eventually(() => expect(alarms(service)).toEqual([begins]));
+      edit(crm, 1, 'second');
+      await threeChecks(admin);
+      expect((await folder.run(['status'])).stdout).toContain('Redis refuses writes: ');
+      const lines = linesOf(service).length;
+      await threeChecks(admin);
+      expect(linesOf(service).length - lines).toBeLessThan(10);
+      await end(admin, redis);
+      await eventually(() => expect(logged(service, new RegExp(ends))).toHaveLength(1));
+      await eventually(() => expect(handled(service)).toBe(2));
+      expect(alarms(service)).toEqual([begins]);
+      expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+  );
 
   it.skipIf(isGate)(
     'redis trouble: while events wait, a full Redis gets some commands per second and not thousands',
