@@ -27,6 +27,8 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
   return {
     name: 'poller',
     start() {
+      for (const workspace of workspaces.all())
+        for (const list of enabledLists(workspace.config)) workspace.asked.begin(list, listIn(workspace, list));
       poller.start();
       return Promise.resolve();
     },
@@ -36,9 +38,10 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
 
 /** By its schedule and last failure, or earlier because a todo becomes due or an epoch has begun. In ms from now. */
 async function dueInMs({ clock, guard }: AppContext, workspace: Workspace, list: ListName): Promise<number> {
-  const { schedule, todos, budget, failures } = workspace;
+  const { schedule, todos, budget, failures, asked } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
   const pace = listIn(workspace, list);
+  asked.stored(list, times, pace);
   const load = walkLoadOf(times, pace);
   if (load !== null) budget.weigh(list, load);
   // A failure that this process has not met says nothing about now: its token may be another one.
@@ -71,6 +74,7 @@ async function sweepDue(
     const result = await context.capacity.run(() => sweepOnce(context, workspace, sweep), { signal, alive });
     if (result.outcome === 'held') {
       log.debug(where, 'list is being swept by another process');
+      workspace.asked.asked(list);
       return result.expiresInMs;
     }
     const { startedAt, completedAt } = result.summary;

@@ -36,6 +36,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'loop.failing': '프로세스의 일부가 1분 넘게 계속 실패합니다. 마지막 오류를 확인하세요.',
   'process.overloaded':
     'CPU가 부족해 목록들이 차례를 기다립니다. 빠지는 변경은 없지만 늦게 발견됩니다. poll 프로세스나 CPU를 늘리거나 interval을 정하세요.',
+  'clock.stepped':
+    '컴퓨터의 시계가 바뀌었거나 Redis의 시계와 다릅니다. 수집과 전달은 계속되지만 이벤트의 시각과 할 일의 기한이 틀릴 수 있습니다. 시간 동기화를 확인하세요.',
   'problem.over': '문제가 해결되었습니다.',
   'snapshot.complete':
     'Redis가 변경을 잊어 목록의 모든 레코드를 다시 보냈습니다. 이 이벤트보다 낮은 sequence의 레코드는 더 이상 없습니다.',

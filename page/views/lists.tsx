@@ -72,7 +72,7 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
         {!list.enabled
           ? t('lists.off')
           : fresh === null
-            ? t('lists.never')
+            ? t(list.baselineAt === null ? 'lists.never' : 'lists.unknown')
             : t('lists.age', { time: duration(fresh.ageMs + sinceStatus) })}
       </td>
       <td data-label={t('lists.sweep')}>
@@ -80,7 +80,7 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
         {last !== null && (
           <span class="quiet block">
             {t(last.pages === 1 ? 'lists.tookOne' : 'lists.took', {
-              time: duration(last.tookMs),
+              time: last.tookMs === null ? '?' : duration(last.tookMs),
               pages: number(last.pages),
             })}
           </span>

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createSentinel } from '../observability/sentinel.js';
 import type { Problem, Status } from '../observability/status.js';
+import { clockApart } from '../redis/facts.js';
 import { isoTime } from '../runtime/clock.js';
+import { watchSteps } from '../runtime/clock-steps.js';
 import type { Part } from '../runtime/lifecycle.js';
 import { runLoop } from '../runtime/loop.js';
 import { packageVersion } from '../runtime/package-version.js';
@@ -25,6 +27,7 @@ export function presence(
   const { subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
+  const stepped = watchSteps(clock);
   const self = {
     id: randomUUID(),
     version: packageVersion(),
@@ -43,6 +46,10 @@ export function presence(
     const facts = {
       ...self,
       ...(lists > 0 && { waiting: { lists, forMs } }),
+      clock: { stepped: stepped(), apartMs: await clockApart(redis, clock) },
+      late: workspaces
+        .all()
+        .flatMap(({ name: workspace, asked }) => asked.late().map((one) => ({ workspace, ...one }))),
       stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
       failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
     };

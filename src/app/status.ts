@@ -1,6 +1,7 @@
 /** What `status` shows: read from Redis, so it is the same in every process. */
 import type { DispatchRole } from '../../workers/dispatch.js';
 import { allowanceAfter } from '../api/allowance.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { problemsOf } from '../observability/problems.js';
 import type { Status } from '../observability/status.js';
 import { isoTime } from '../runtime/clock.js';
@@ -12,9 +13,11 @@ import type { Workspaces } from './workspaces.js';
 
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
   const { config, redis, keys, clock } = context;
-  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter };
-  const [redisStatus, workspaceStatuses, subscriptions, unconfigured, processes] = await Promise.all([
-    readRedisStatus(redis, keys, config.redis),
+  const processes = await createProcessRegistry(redis, keys).list();
+  const lateMs = latenessIn(processes);
+  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter, lateMs };
+  const [redisStatus, workspaceStatuses, subscriptions, unconfigured] = await Promise.all([
+    readRedisStatus(redis, keys, { ...config.redis, clock }),
     Promise.all(
       workspaces
         .all()
@@ -22,9 +25,21 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
     ),
     dispatch.dispatcher.statistics(),
     dispatch.dispatcher.leftBehind(),
-    createProcessRegistry(redis, keys).list(),
   ]);
   const at = isoTime(view.nowMs);
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, unconfigured, processes };
   return { ...facts, problems: problemsOf(facts) };
+}
+
+/** A list is late only where every process says so that polls its workspace: another may have asked. */
+function latenessIn(processes: Status['processes']) {
+  return (workspace: string, list: ListName): number => {
+    const polling = processes.filter(
+      ({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(workspace),
+    );
+    const late = polling.map(
+      (one) => one.late?.find((of) => of.workspace === workspace && of.list === list)?.forMs ?? 0,
+    );
+    return late.length === 0 ? 0 : Math.min(...late);
+  };
 }

@@ -19,6 +19,7 @@ import { createCreditStore } from '../state/credits.js';
 import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore, type SweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
+import { AskedLists } from '../sweep/asked-lists.js';
 import { createFailureLog } from '../sweep/failures.js';
 import type { Pace } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
@@ -96,6 +97,7 @@ function openWorkspace(
   const failures = createFailureLog({ ...of, lists: enabledLists(config), schedule, outages });
   const sweepLog = createSweepLog(of);
   const alive = new Map<ListName, () => void>();
+  const asked = new AskedLists(clock);
   const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
     workspace: name,
@@ -111,6 +113,7 @@ function openWorkspace(
       measure.tried(name, tried);
       sweepLog.tried(tried);
       alive.get(tried.list)?.();
+      asked.asked(tried.list);
       // When Redis is away this fails; the end of the sweep then records the failure.
       failures.tried(tried).catch(() => undefined);
     },
@@ -135,6 +138,8 @@ function openWorkspace(
     outages,
     /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
     alive,
+    /** As far as this process polls. */
+    asked,
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */

@@ -155,15 +155,15 @@ function lastErrorText({ list, failure, lastError }: ListStatus, { nowMs, column
 
 function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours }: Page): string {
   const age =
-    baselineAt === null || freshness === null
-      ? colours.yellow('no baseline yet')
-      : `${formatDuration(freshness.ageMs)} ago`;
+    freshness !== null
+      ? `${formatDuration(freshness.ageMs)} ago`
+      : colours.yellow(baselineAt === null ? 'no baseline yet' : 'unknown');
   return late ? `${age}, ${colours.red('late')}` : age;
 }
 
 function lastSweepText({ lastSweep }: ListStatus, { verbose }: Page): string {
   if (lastSweep === null) return '—';
-  const took = formatDuration(lastSweep.tookMs);
+  const took = lastSweep.tookMs === null ? 'unknown time' : formatDuration(lastSweep.tookMs);
   if (verbose) return `${count(lastSweep.pages, 'page')} in ${took}: ${countsText(lastSweep)}`;
   return `${changesText(lastSweep)} in ${took}`;
 }

@@ -5,12 +5,6 @@ export type Age = 'newer' | 'older' | 'unclear';
 
 const MINUTE_MS = 60_000;
 
-/** A future time comes from a clock that was put back since; it would count until the clock gets there. */
-export function isRecent(at: string | null, { now, withinMs }: { now: string; withinMs: number }): boolean {
-  const ageMs = Date.parse(now) - Date.parse(at ?? '');
-  return ageMs >= 0 && ageMs < withinMs;
-}
-
 export function ageOf(modifiedAt: string | null, storedModifiedAt: string | null): Age {
   const seen = span(modifiedAt);
   const stored = span(storedModifiedAt);

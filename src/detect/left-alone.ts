@@ -6,7 +6,8 @@
  *    less than ten minutes ago. After that the answer is believed: someone may have set the time back.
  */
 import type { UncheckedRecord } from '../crm/record.js';
-import { ageOf, isRecent } from './age.js';
+import { isYounger } from '../runtime/stored-time.js';
+import { ageOf } from './age.js';
 import type { DetectInput } from './detect.js';
 import { modifiedAtOf } from './fields.js';
 import { decidedAt, storedModifiedAt, type StoredRecord } from './stored-record.js';
@@ -20,8 +21,8 @@ export interface AnswerTime extends Pick<DetectInput, 'rules' | 'baseline' | 'ob
 }
 
 export function isLeftAlone(stored: StoredRecord, record: UncheckedRecord, answer: AnswerTime): boolean {
-  const now = answer.observation.observedAt;
-  const isJustDecided = isRecent(decidedAt(stored), { now, withinMs: OLDER_WAITS_MS });
+  const nowMs = Date.parse(answer.observation.observedAt);
+  const isJustDecided = isYounger(decidedAt(stored), nowMs, OLDER_WAITS_MS);
   return isDecidedSince(stored, answer) || (isJustDecided && isOlder(stored, record, answer));
 }
 
@@ -32,7 +33,7 @@ export function isOutdated(stored: StoredRecord, record: UncheckedRecord, answer
 
 function isDecidedSince(stored: StoredRecord, { askedAtMs, observation: { observedAt: now } }: AnswerTime): boolean {
   const at = decidedAt(stored);
-  return askedAtMs !== null && Date.parse(at ?? '') >= askedAtMs && isRecent(at, { now, withinMs: Infinity });
+  return askedAtMs !== null && Date.parse(at ?? '') >= askedAtMs && isYounger(at, Date.parse(now), Infinity);
 }
 
 function isOlder(stored: StoredRecord, record: UncheckedRecord, { rules: { list }, baseline }: AnswerTime): boolean {

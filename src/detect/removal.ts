@@ -16,7 +16,7 @@ import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { buildEvent } from '../events/envelope.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { isRecent } from './age.js';
+import { isYounger } from '../runtime/stored-time.js';
 import { withId, type SeenRecordInput } from './build-event.js';
 import type { Rules } from './rules.js';
 import { appearedAt, storedModifiedAt, withDecision, type Decision, type StoredRecord } from './stored-record.js';
@@ -122,7 +122,7 @@ const NEWCOMER_MS = 10_000;
 
 /** A lagging replica may not know a record that we have just seen, so the record's absence proves nothing yet. */
 export function isNewcomer(stored: StoredRecord | null, now: string): boolean {
-  return stored !== null && isRecent(appearedAt(stored), { now, withinMs: NEWCOMER_MS });
+  return stored !== null && isYounger(appearedAt(stored), Date.parse(now), NEWCOMER_MS);
 }
 
 export function deletedRecord(

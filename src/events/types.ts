@@ -32,6 +32,7 @@ export const PROBLEM_KINDS = [
   'loop.stalled',
   'loop.failing',
   'process.overloaded',
+  'clock.stepped',
 ] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 /**

@@ -3,8 +3,10 @@ import { isAsLongAsPages } from '../crm/full-page.js';
 import { rewoundMessage } from '../events/notices.js';
 import { REFUSED } from '../redis/conditions.js';
 import { formatDuration } from '../runtime/duration.js';
+import { isoTime } from '../runtime/clock.js';
+import { agoMs, knownMs, SKEW_MS } from '../runtime/stored-time.js';
 import type { Held } from '../sweep/store.js';
-import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
+import type { ListStatus, Problem, ProcessStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
 type Observed = Omit<Status, 'problems'>;
 
@@ -35,6 +37,7 @@ export function problemsOf(status: Observed): Problem[] {
     ...stalledLoops(status),
     ...failingLoops(status),
     ...overload(status),
+    ...clockSteps(status),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
     ...subscriptionProblems(status),
     ...unconfigured(status),
@@ -86,8 +89,7 @@ const ROLE_EFFECTS = {
 function missingRoles({ at, processes, subscriptions, workspaces }: Observed): Problem[] {
   const needed = subscriptions.length === 0 ? (['poll'] as const) : (['poll', 'dispatch', 'handle'] as const);
   const isPolled = workspaces.some(({ lists }) => lists.some(({ enabled }) => enabled));
-  const oldest = processes.map(({ startedAt }) => startedAt).sort()[0];
-  if (oldest !== undefined && msBetween(oldest, at) < GRACE_MS) return [];
+  if (processes.length > 0 && processes.every((one) => runsMs(one, at) < GRACE_MS)) return [];
   return needed.flatMap((role) => {
     // Other processes may share this Redis and run other workspaces.
     const isTaken = workspaces.every(({ name }) =>
@@ -128,15 +130,46 @@ function overload({ processes }: Observed): Problem[] {
   return [problem('warning', 'process.overloaded', { subject: 'role:poll', message })];
 }
 
-function rewindOf({ name: workspace, stateRewound, lists }: WorkspaceStatus): Problem[] {
+/** The clock of a process was set or is wrong, or a stored time says that one was. Once: one cause, one remedy. */
+function clockSteps({ at, redis, processes, workspaces }: Observed): Problem[] {
+  const nowMs = Date.parse(at);
+  const of = ({ pid, host }: ProcessStatus): string => `The clock of process ${pid} on ${host}`;
+  const remedy =
+    'Nothing waits for it. Times of events, due todos and signatures of webhooks follow the clock: keep it right with a time server.';
+  const say = (message: string, since: string | null = null): Problem =>
+    problem('warning', 'clock.stepped', { subject: 'clock', since, message: `${message} ${remedy}` });
+  const apart = (whose: string, ms: number): Problem =>
+    say(`${whose} and that of Redis are ${formatDuration(Math.abs(ms))} apart.`);
+  const lists = workspaces.flatMap(({ name, lists }) => lists.map((list) => ({ name, ...list })));
+  return [
+    ...processes.flatMap((one) => {
+      const { byMs, agoMs } = one.clock?.stepped ?? { byMs: 0, agoMs: 0 };
+      const how = `was set ${byMs < 0 ? 'back' : 'forward'} by ${formatDuration(Math.abs(byMs))}${byMs < 0 ? '' : ', or the machine was suspended'}`;
+      return byMs === 0 ? [] : [say(`${of(one)} ${how}.`, isoTime(nowMs - agoMs))];
+    }),
+    ...(Math.abs(redis.clockApartMs) > SKEW_MS ? [apart('The clock of this machine', redis.clockApartMs)] : []),
+    ...processes.flatMap((one) =>
+      Math.abs(one.clock?.apartMs ?? 0) > SKEW_MS ? [apart(of(one), one.clock?.apartMs ?? 0)] : [],
+    ),
+    ...lists.flatMap(({ name, list, lastSweep, failure }) => {
+      const time = [lastSweep?.completedAt, failure?.at].find(
+        (one) => one !== undefined && knownMs(one, nowMs) === null,
+      );
+      const what = `Workspace "${name}", list "${list}": the stored time ${time} lies in the future, so a clock was ahead, or is behind now.`;
+      return time === undefined ? [] : [say(what)];
+    }),
+  ];
+}
+
+function rewindOf({ name: workspace, stateRewound, lists }: WorkspaceStatus, at: number): Problem[] {
   if (stateRewound === null) return [];
   const { to: since } = stateRewound;
   // A sweep that began before may have been resumed behind the pages that were read before.
   const isOver = lists.every(({ enabled, lastSweep }) => {
     if (!enabled) return true;
-    return lastSweep !== null && Date.parse(lastSweep.completedAt) - lastSweep.tookMs > Date.parse(since);
+    return lastSweep !== null && Date.parse(lastSweep.completedAt) - (lastSweep.tookMs ?? 0) > Date.parse(since);
   });
-  if (isOver) return [];
+  if (isOver || knownMs(since, at) === null) return [];
   const message = rewoundMessage(workspace, stateRewound);
   return [problem('error', 'state.rewound', { workspace, subject: 'workspace', since, message })];
 }
@@ -145,8 +178,7 @@ function workspaceProblems(workspace: WorkspaceStatus, { at, processes }: Observ
   const { name, lists } = workspace;
   // Where lists wait for their turn, a late one is no news.
   const isPolled = processes.some(
-    ({ roles, workspaces, startedAt, waiting }) =>
-      roles.includes('poll') && workspaces.includes(name) && !waiting && msBetween(startedAt, at) >= GRACE_MS,
+    (one) => one.roles.includes('poll') && one.workspaces.includes(name) && !one.waiting && runsMs(one, at) >= GRACE_MS,
   );
   const ofLists = lists
     .filter(({ enabled }) => enabled)
@@ -156,7 +188,7 @@ function workspaceProblems(workspace: WorkspaceStatus, { at, processes }: Observ
       ...listWarnings(name, list, at),
       ...cutShort(name, list, lists),
     ]);
-  return [...rewindOf(workspace), ...ofLists];
+  return [...rewindOf(workspace, Date.parse(at)), ...ofLists];
 }
 
 function failureOf(workspace: string, { list, failure }: ListStatus): Problem[] {
@@ -231,8 +263,8 @@ export function heldText({ what, why, count, of, known }: Held): string {
 
 /** Once for all workspaces: a receiver that is away is one cause. */
 function subscriptionProblems({ at, subscriptions, processes }: Observed): Problem[] {
-  const dispatching = processes.filter(({ roles }) => roles.includes('dispatch')).map(({ startedAt }) => startedAt);
-  const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((since) => msBetween(since, at)));
+  const dispatching = processes.filter(({ roles }) => roles.includes('dispatch'));
+  const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((one) => runsMs(one, at)));
   return subscriptions.flatMap((one) =>
     troublesOf(one, { at, dispatchedMs }).map(({ severity, kind, ...facts }) =>
       problem(severity, kind, { subject: `subscription:${one.name}`, ...facts }),
@@ -313,6 +345,11 @@ function unread({ name, lagEvents }: SubscriptionStatus, { dispatchedMs }: Repor
 /** With a full stop. */
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** How long a process has run; Infinity where a clock that has stepped does not say it. */
+function runsMs({ startedAt }: ProcessStatus, at: string): number {
+  return agoMs(startedAt, Date.parse(at)) ?? Infinity;
 }
 
 function msBetween(from: string, to: string): number {

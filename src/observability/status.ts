@@ -29,12 +29,12 @@ const listStatus = z.object({
       sweepMs: z.number().describe('how long that sweep took'),
     })
     .nullable()
-    .describe('how old the stored state may be; null before the first complete sweep'),
+    .describe('how old the stored state may be; null before the first complete sweep, and where a clock has stepped'),
   baselineAt: iso.nullable().describe('null until the first complete sweep'),
   lastSweep: z
     .object({
       completedAt: iso,
-      tookMs: z.number(),
+      tookMs: z.number().nullable().describe('null where the clock was put back meanwhile'),
       pages: count,
       longestPage: count.describe('records of its longest page'),
       counts: byName.describe('records seen, and records per decision'),
@@ -47,7 +47,11 @@ const listStatus = z.object({
     .nullable()
     .describe('the last failed attempt, also when later ones were complete; null when there was none'),
   dueAt: iso.nullable().describe('when the list is due; null when it is disabled'),
-  late: z.boolean().describe('it has been due for longer than the start of a sweep may take, and no process sweeps it'),
+  late: z
+    .boolean()
+    .describe(
+      'it has been due, or no process has asked for it, for longer than the start of a sweep may take, and none sweeps it',
+    ),
   silence: summarySchema.shape.staleness
     .unwrap()
     .nullable()
@@ -117,6 +121,7 @@ const redisStatus = z.object({
     .enum(['out of memory', 'cannot save', 'read-only'])
     .nullable()
     .describe('why it refuses writes; null when it accepts them'),
+  clockApartMs: z.number().describe('the clock of Redis less that of the process that reads this'),
 });
 export type RedisStatus = z.output<typeof redisStatus>;
 
@@ -137,6 +142,21 @@ export const processStatus = z.object({
     .array(z.object({ loop: z.string(), since: z.iso.datetime(), at: z.iso.datetime(), error: z.string() }))
     .readonly()
     .describe('loops whose last turn failed; `since` and `at`: the first and the last failure in a row'),
+  clock: z
+    .object({
+      apartMs: z.number().describe('the clock of Redis less that of the process'),
+      stepped: z
+        .object({ byMs: z.number().describe('negative: back'), agoMs: z.number() })
+        .nullable()
+        .describe('the last step within ten minutes'),
+    })
+    .optional()
+    .describe('absent where another release reports none'),
+  late: z
+    .array(z.object({ workspace: z.string(), list: z.string(), forMs: z.number() }))
+    .readonly()
+    .optional()
+    .describe('lists for which, as far as the process knows, no process has asked within their usual period'),
   waiting: z
     .object({ lists: count, forMs: z.number().describe('the first of them') })
     .optional()

@@ -1,6 +1,6 @@
 /** Redis about itself, for `changefeed doctor`. */
 import type { Clock } from '../runtime/clock.js';
-import { openClient, parseRedisUrl, serversOf, type Server } from './client.js';
+import { openClient, parseRedisUrl, serversOf, type Redis, type Server } from './client.js';
 import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
 
 export interface RedisFacts {
@@ -30,13 +30,18 @@ export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFa
   }
 }
 
+/** The clock of Redis less ours, ms. In a cluster, that of any server. */
+export async function clockApart(redis: Pick<Redis, 'time'>, clock: Clock): Promise<number> {
+  const askedAtMs = clock.now();
+  const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
+  return Math.round(seconds * 1_000 + micros / 1_000 - (askedAtMs + clock.now()) / 2);
+}
+
 async function factsOf(server: Server, clock: Clock): Promise<RedisFacts> {
   const info = await unlessForbidden(server.info());
   const evictionPolicy = await readEvictionPolicy(server);
   const snapshots = await readSetting(server, 'save');
-  const askedAtMs = clock.now();
-  const [seconds = 0, micros = 0] = (await server.time()).map(Number);
-  const clockApartMs = seconds * 1_000 + micros / 1_000 - (askedAtMs + clock.now()) / 2;
+  const clockApartMs = await clockApart(server, clock);
   const { host = '', port = '' } = server.options;
   return { place: `${host}:${port}`, info, evictionPolicy, snapshots, clockApartMs };
 }

@@ -18,3 +18,8 @@ export function agoMs(stored: string | number | null | undefined, nowMs: number)
   const ms = knownMs(stored, nowMs);
   return ms === null ? null : Math.max(0, nowMs - ms);
 }
+
+/** What is unknown is not recent. */
+export function isYounger(stored: string | number | null | undefined, nowMs: number, thanMs: number): boolean {
+  return (agoMs(stored, nowMs) ?? Infinity) < thanMs;
+}

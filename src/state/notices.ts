@@ -4,6 +4,7 @@ import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
+import { isInFuture } from '../runtime/stored-time.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
@@ -44,7 +45,7 @@ export function createNoticeStore(redis: Redis, keys: Keys) {
       for (const [field, seen] of Object.entries(fields)) {
         if (!field.startsWith('open ')) continue;
         const seenMs = readNumber(seen, { what: 'when a problem was last seen', key, field });
-        if (seenMs >= sinceMs) continue;
+        if (seenMs >= sinceMs && !isInFuture(seenMs, nowMs)) continue;
         const problem = field.slice('open '.length);
         const over = endOf(problem, readFacts(key, problem, fields), { workspace, nowMs });
         // Another release may have left entries of which nothing can be reported.

@@ -5,6 +5,7 @@
  */
 import { compareLogIds } from '../events/log-id.js';
 import type { Redis } from '../redis/client.js';
+import { isInFuture } from '../runtime/stored-time.js';
 import { readOldestPending } from './gate.js';
 import type { Keys } from './keys.js';
 import { CONFIGURED, readOffset } from './offsets.js';
@@ -71,11 +72,13 @@ async function dropUnconfigured(
   const marks = await redis.hgetall(hash);
   for (const name of readers) if (marks[name] !== CONFIGURED) await redis.hset(hash, name, CONFIGURED);
   const missing = Object.keys(marks).filter((name) => !readers.includes(name));
-  for (const name of missing) if (marks[name] === CONFIGURED) await redis.hset(hash, name, nowMs);
   const sinceMs = (field: string): number =>
     readNumber(marks[field] ?? '', { what: 'since when a subscription is unconfigured', key: hash, field });
+  // A mark in the future says nothing: the time begins now.
+  const isMarked = (name: string): boolean => marks[name] !== CONFIGURED && !isInFuture(sinceMs(name), nowMs);
+  for (const name of missing) if (!isMarked(name)) await redis.hset(hash, name, nowMs);
   const isOver = (name: string): boolean =>
-    marks[name] !== CONFIGURED && nowMs - sinceMs(name) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
+    isMarked(name) && nowMs - sinceMs(name) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
   const droppedOffsets = missing.filter(isOver);
   // The offset first: a reader without one keeps nothing, an offset without its reader nothing before it.
   for (const name of droppedOffsets) await redis.hdel(keys.offsets(name), workspace);

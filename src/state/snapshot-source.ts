@@ -8,6 +8,7 @@ import { BEFORE_ALL } from '../events/log-id.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
+import { isInFuture } from '../runtime/stored-time.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from './keys.js';
 import { loadScript } from './scripts.js';
@@ -33,14 +34,15 @@ export type SnapshotSource = ReturnType<typeof createSnapshotSource>;
 
 export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const { redis, keys, clock, list: configured } = deps;
-  /** `ready`: complete baseline. `waiting`: will have one. `off`: not swept. `imageless`: cannot be shown. */
+  /** `ready`: complete baseline. A `since` in the future is none: the snapshot would wait for it. `waiting`: will have one. `off`: not swept. `imageless`: cannot be shown. */
   const readiness = async (workspace: string, list: ListName, since = '') => {
     const options = configured(workspace, list);
     if (options?.enabled !== true) return 'off';
     if (!options.images) return 'imageless';
     const [baselineAt, lastSweep] = await redis.hmget(keys.sweep(workspace, list), 'baselineAt', 'lastSweep');
     const { startedAt = '' } = readSummary(lastSweep ?? null, { keys, workspace }, list) ?? {};
-    return baselineAt != null && startedAt >= since ? 'ready' : 'waiting';
+    const isSince = startedAt >= since || isInFuture(Date.parse(since), clock.now());
+    return baselineAt != null && isSince ? 'ready' : 'waiting';
   };
   return {
     /** @param since `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */

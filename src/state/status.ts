@@ -5,7 +5,9 @@ import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import type { ListStatus, RedisStatus, WorkspaceStatus } from '../observability/status.js';
 import type { Redis } from '../redis/client.js';
-import { isoTime } from '../runtime/clock.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
+import { knownMs } from '../runtime/stored-time.js';
+import { clockApart } from '../redis/facts.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js';
 import type { nextSweepMs, Pace } from '../sweep/schedule.js';
 import type { SweepSummary } from '../sweep/store.js';
@@ -32,6 +34,8 @@ interface View extends WorkspaceRedis {
   nowMs: number;
   nextMs: typeof nextSweepMs;
   allowance: typeof allowanceAfter;
+  /** By how much a list is late as all processes say that poll it, ms. */
+  lateMs: (workspace: string, list: ListName) => number;
 }
 
 export async function readWorkspaceStatus(
@@ -63,7 +67,7 @@ async function readListStatus(
   { list, stateSince, ...pace }: WatchedList & { list: ListName; stateSince: string | null },
 ): Promise<ListStatus> {
   const { enabled, intervalMs } = pace;
-  const { redis, keys, workspace, nowMs, nextMs } = view;
+  const { redis, keys, workspace, nowMs, nextMs, lateMs } = view;
   const hash = keys.sweep(workspace, list);
   const [fields, stored, running] = await Promise.all([
     redis.hmget(hash, 'lastSweep', 'failure', 'lastFailure', 'checkpoint', 'baselineAt', LEARNED, ROWS_FIELD),
@@ -77,10 +81,11 @@ async function readListStatus(
   const lastFailure = times.failure ?? (before === null ? null : readFailure(before, hash, 'lastFailure'));
   const checkpoint = readCheckpoint(checked, view, list);
   // A list that was never swept is due from the beginning of the state.
-  const dueMs =
+  const scheduledMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(stateSince ?? isoTime(nowMs))
       : nextMs(times, { ...pace, wakeMs: null, nowMs });
+  const dueMs = Math.min(scheduledMs, nowMs - lateMs(workspace, list));
   return {
     list,
     failure: times.failure,
@@ -124,28 +129,31 @@ function unreadableList(
   return { list, enabled, intervalMs, failure, lastError: { code, message, at }, late: false, ...unknown, ...lists };
 }
 
-function freshness({ startedAt, completedAt }: SweepSummary, nowMs: number): NonNullable<ListStatus['freshness']> {
-  const startedMs = Date.parse(startedAt);
-  return { ageMs: Math.max(0, nowMs - startedMs), sweepMs: Date.parse(completedAt) - startedMs };
+/** Null: unknown, because a clock has stepped. */
+function freshness(summary: SweepSummary, nowMs: number): ListStatus['freshness'] {
+  const [startedMs, sweepMs] = [knownMs(summary.startedAt, nowMs), tookMs(summary)];
+  return startedMs === null || sweepMs === null ? null : { ageMs: Math.max(0, nowMs - startedMs), sweepMs };
+}
+
+function tookMs({ startedAt, completedAt }: SweepSummary): number | null {
+  const ms = Date.parse(completedAt) - Date.parse(startedAt);
+  return ms < 0 ? null : ms;
 }
 
 function lastSweep(summary: SweepSummary): NonNullable<ListStatus['lastSweep']> {
-  const { startedAt, completedAt, pages, counts, muted = {}, longestPage = 0 } = summary;
-  return {
-    completedAt,
-    tookMs: Date.parse(completedAt) - Date.parse(startedAt),
-    pages,
-    longestPage,
-    counts: { ...counts },
-    muted,
-  };
+  const { completedAt, pages, counts, muted = {}, longestPage = 0 } = summary;
+  return { completedAt, tookMs: tookMs(summary), pages, longestPage, counts: { ...counts }, muted };
 }
 
 export async function readRedisStatus(
   redis: Redis,
   keys: Keys,
-  { allowEviction }: { allowEviction: boolean },
+  { allowEviction, clock }: { allowEviction: boolean; clock: Clock },
 ): Promise<RedisStatus> {
-  const [evictionPolicy, refuses] = await Promise.all([readEvictionPolicy(redis), readRefusal(redis, keys.probe())]);
-  return { evictionPolicy, mayEvict: evicts(evictionPolicy) && !allowEviction, refuses };
+  const [evictionPolicy, refuses, clockApartMs] = await Promise.all([
+    readEvictionPolicy(redis),
+    readRefusal(redis, keys.probe()),
+    clockApart(redis, clock),
+  ]);
+  return { evictionPolicy, mayEvict: evicts(evictionPolicy) && !allowEviction, refuses, clockApartMs };
 }

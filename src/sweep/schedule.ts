@@ -15,7 +15,7 @@ export type SweepTimes = Pick<SweepSummary, 'startedAt' | 'completedAt' | 'pages
 
 export interface ListTimes {
   /** The last complete sweep; null before the first. */
-  lastSweep: (SweepTimes & Pick<SweepSummary, 'mode' | 'counts' | 'epoch' | 'foundByWalks'>) | null;
+  lastSweep: (SweepTimes & Pick<SweepSummary, 'sweepId' | 'mode' | 'counts' | 'epoch' | 'foundByWalks'>) | null;
   /** Null when the last attempt was complete. */
   failure: ListFailure | null;
 }

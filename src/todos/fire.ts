@@ -108,7 +108,7 @@ function isLate(
   { learntAt, last, nowMs }: { learntAt: string | null; last: LastSweep; nowMs: number },
 ): boolean {
   const from = learntAt === null ? atMs : Math.max(atMs, Date.parse(learntAt));
-  return nowMs - from > ON_TIME_MS + 4 * tookMs(last);
+  return nowMs - from > ON_TIME_MS + 4 * Math.max(0, tookMs(last));
 }
 
 export function tookMs({ startedAt, completedAt }: LastSweep): number {

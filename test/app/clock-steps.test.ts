@@ -1,10 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { systemClock } from '../../src/runtime/clock.js';
+import { createProcessRegistry } from '../../src/state/process-registry.js';
 import { eventually } from '../support/eventually.js';
 import { skippingClock } from '../support/fast-clock.js';
 import { baselined, eventsOf, openFeed } from '../support/feed.js';
+import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
+import { process as aProcess } from '../support/statuses.js';
 
 const redis = useRedis();
 const MINUTE_MS = 60_000;
@@ -37,3 +40,43 @@ it.each([
     }
   },
 );
+
+const WITHIN_A_MINUTE = { timeoutMs: 60_000 };
+
+it('clock: a step of the clock is a problem and an event within a minute', async () => {
+  const crm = await startOtherCrm();
+  const clock = skippingClock(systemClock);
+  const feed = await openFeed(redis, { workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }] }, { clock });
+  await feed.start(['poll']);
+  await baselined(feed);
+  clock.step(-120 * MINUTE_MS);
+  const told = async (): Promise<string[]> =>
+    (await eventsOf(feed, ['changefeed.*'])).flatMap(({ type, data: { notice } }) =>
+      type === 'changefeed.clock.stepped' || notice?.problem === 'clock.stepped' ? [type] : [],
+    );
+  await eventually(async () => expect(await told()).toEqual(['changefeed.clock.stepped']), WITHIN_A_MINUTE);
+  const stepped = (await feed.status()).problems.find(({ kind }) => kind === 'clock.stepped');
+  expect(stepped?.message).toMatch(/^The clock of process \d+ on .+ was set back by 2 h\./);
+}, 90_000);
+
+it('clock: a list is late when all processes that poll say so, although its last sweep lies in the future', async () => {
+  const crm = await startOtherCrm();
+  const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token }];
+  const ahead = await openFeed(
+    redis,
+    { workspaces },
+    { clock: { ...systemClock, now: () => systemClock.now() + 120 * MINUTE_MS } },
+  );
+  await ahead.sweep({ lists: ['people'] });
+  const feed = await openFeed(redis, { workspaces });
+  const people = async () => (await feed.status()).workspaces[0]?.lists.find(({ list }) => list === 'people');
+  const polls = (id: string, more: object) =>
+    createProcessRegistry(redis.redis, redis.keys).beat({ ...aProcess(['poll'], more), id }, 60_000);
+  await polls('one', { late: [{ workspace: 'acme', list: 'people', forMs: 60_000 }] });
+  expect(await people()).toMatchObject({ late: true, freshness: null });
+  expect((await feed.status()).problems.map(({ kind }) => kind)).toEqual(
+    expect.arrayContaining(['list.late', 'clock.stepped']),
+  );
+  await polls('another', {});
+  expect(await people()).toMatchObject({ late: false, freshness: null });
+});

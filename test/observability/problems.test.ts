@@ -55,6 +55,42 @@ describe('problems', () => {
     ],
     ['a list that is late', { lists: [list({ late: true })] }, ['error list.late list:people']],
     [
+      'a clock that was set, once, whatever shows it',
+      {
+        processes: [process(ALL.roles, { clock: { apartMs: -7_200_000, stepped: { byMs: 7_200_000, agoMs: 5_000 } } })],
+        redis: { ...HEALTHY_REDIS, clockApartMs: 30_000 },
+        lists: [list({ lastSweep: { ...onePage(1, 2), completedAt: '2026-03-01T11:10:00.000Z' } })],
+      },
+      ['warning clock.stepped clock'],
+    ],
+    [
+      'a clock that differs from that of Redis',
+      { processes: [process(ALL.roles, { clock: { apartMs: 10_001, stepped: null } })] },
+      ['warning clock.stepped clock'],
+    ],
+    [
+      'a clock that is behind what is stored',
+      { lists: [list({ failure: { ...failure, at: '2026-03-01T11:10:00.000Z' } })] },
+      ['error sweep.failed list:people', 'warning clock.stepped clock'],
+    ],
+    [
+      'no clock that is right, or differs by less than ten seconds',
+      {
+        processes: [process(ALL.roles, { clock: { apartMs: 9_000, stepped: null } })],
+        redis: { ...HEALTHY_REDIS, clockApartMs: -9_000 },
+      },
+      [],
+    ],
+    [
+      'a list that is late although the clock of the process that polls was put back',
+      {
+        processes: [process(['poll'], { startedAt: '2026-03-01T11:10:00.000Z' })],
+        subscriptions: [],
+        lists: [list({ late: true })],
+      },
+      ['error list.late list:people'],
+    ],
+    [
       'too little processor, in place of each list that is late because of it',
       { lists: [list({ late: true })], processes: [process(ALL.roles, { waiting: { lists: 9, forMs: 40_000 } })] },
       ['warning process.overloaded role:poll'],

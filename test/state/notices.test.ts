@@ -39,7 +39,7 @@ describe('notices', () => {
       status: () =>
         Promise.resolve({
           at: '',
-          redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null },
+          redis: { evictionPolicy: 'noeviction', mayEvict: false, refuses: null, clockApartMs: 0 },
           workspaces,
           subscriptions: [],
           unconfigured: [],

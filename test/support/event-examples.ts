@@ -184,7 +184,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
   const known = { seen: 3, of: 400 };
   const held = { what: 'creations', why: 'replaced', count: 300, of: 310, known, ...times } as const;
   const found = [
-    { redis: { evictionPolicy: 'allkeys-lru', mayEvict: true, refuses: null } },
+    { redis: { ...HEALTHY_REDIS, evictionPolicy: 'allkeys-lru', mayEvict: true } },
     { redis: { ...HEALTHY_REDIS, refuses: 'out of memory' as const } },
     { processes: [process(['poll', 'dispatch'])] },
     {
@@ -222,6 +222,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
     { subscriptions: [subscription({ dead: 2 })] },
     { unconfigured: [{ subscription: 'billing', waiting: 4, dead: 2 }] },
     { processes: [process(ALL_ROLES, { waiting: { lists: 900, forMs: 40_000 } })] },
+    { processes: [process(ALL_ROLES, { clock: { apartMs: 0, stepped: { byMs: -7_200_000, agoMs: 20_000 } } })] },
     {
       processes: [process(ALL_ROLES, { failing: [{ loop: 'lost jobs', since: EARLIER, at: AT, error: 'WRONGTYPE' }] })],
     },

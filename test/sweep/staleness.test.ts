@@ -23,6 +23,7 @@ describe('staleness: a list without changes', () => {
       nowMs: Date.now(),
       nextMs: nextSweepMs,
       allowance: allowanceAfter,
+      lateMs: () => 0,
     };
     const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };
     return (await readWorkspaceStatus(view, workspace)).lists[0]!;

@@ -97,7 +97,7 @@ const swept = async (): Promise<void> => {
       const { workspaces, subscriptions } = await statusNow();
       const lists = workspaces[0]?.lists ?? [];
       const late = lists.filter(
-        ({ lastSweep }) => lastSweep === null || Date.parse(lastSweep.completedAt) - lastSweep.tookMs < from,
+        ({ lastSweep }) => lastSweep === null || Date.parse(lastSweep.completedAt) - (lastSweep.tookMs ?? 0) < from,
       );
       if (late.length > 0) throw new Error(`not swept: ${late.map(({ list }) => list).join(', ')}`);
       // While records change, the events of now may always be waiting.

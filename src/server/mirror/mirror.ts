@@ -1,4 +1,5 @@
 /** The mirror serves the lists from the stored records, so that other tools do not use the CRM's rate limit. */
+import { agoMs } from '../../runtime/stored-time.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -91,8 +92,9 @@ function failure(status: number, message: string, reason: string, headers: Recor
 
 function freshness({ baselineAt, completedAt }: MirroredList, now: number): Record<string, string> {
   if (baselineAt === null || completedAt === null) return {};
-  const age = Math.max(0, Math.round((now - Date.parse(completedAt)) / 1_000));
-  return { 'changefeed-complete-at': completedAt, 'changefeed-baseline-at': baselineAt, age: String(age) };
+  const ms = agoMs(completedAt, now);
+  const age = ms === null ? {} : { age: String(Math.round(ms / 1_000)) };
+  return { 'changefeed-complete-at': completedAt, 'changefeed-baseline-at': baselineAt, ...age };
 }
 
 interface Filter {

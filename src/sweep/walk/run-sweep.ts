@@ -7,6 +7,7 @@ import { wholePage } from '../../api/read-api.js';
 import type { Rules } from '../../detect/rules.js';
 import type { SurveyQuestion } from '../../detect/survey.js';
 import { isoTime } from '../../runtime/clock.js';
+import { isYounger } from '../../runtime/stored-time.js';
 import { countsOfNextWalk, noCounts } from '../counts.js';
 import { expectCommitted } from '../errors.js';
 import { finishSweep, isFinished, summarise } from './finish-sweep.js';
@@ -122,7 +123,7 @@ function readAheadOf(
       }),
     stored: async (from, count) => (await store.pages(list, from, count)).map((page) => underRules(page, rules)),
     // No cursor of the last sweep is older than its start.
-    usable: () => lastSweep !== null && clock.now() - Date.parse(lastSweep.startedAt) < CURSOR_LIFE_MS,
+    usable: () => isYounger(lastSweep?.startedAt, clock.now(), CURSOR_LIFE_MS),
     most,
     clock,
   });

@@ -3,6 +3,7 @@ import { createVisitedCursors, type VisitedCursors } from '../../api/visited-cur
 import type { Verdict } from '../../detect/survey.js';
 import { heldOf } from '../../detect/held.js';
 import { isoTime } from '../../runtime/clock.js';
+import { isYounger } from '../../runtime/stored-time.js';
 import { expectCommitted } from '../errors.js';
 import { isSameSource } from '../guards/source.js';
 import { isOtherForm, type SweepDeps, type SweepOptions } from '../options.js';
@@ -75,5 +76,5 @@ function isTakeover({ checkpoint, state: { lastSweep } }: StoredSweep, source: s
 /** A sweep that saw every page needs no cursor any more. It is finished however old it is. */
 function isResumable({ startedAt, readAt = startedAt, finishing }: Checkpoint, now: number): boolean {
   if (finishing === true) return true;
-  return now - Date.parse(startedAt) < CHECKPOINT_LIFE_MS && now - Date.parse(readAt) < CURSOR_LIFE_MS;
+  return isYounger(startedAt, now, CHECKPOINT_LIFE_MS) && isYounger(readAt, now, CURSOR_LIFE_MS);
 }
