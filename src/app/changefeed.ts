@@ -282,7 +282,7 @@ async function sendSnapshots(
 /** Each process logs the warnings that concern its roles. */
 function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
   const needs = {
-    poll: ['address', 'polling', 'todos'],
+    poll: ['address', 'polling', 'shared', 'todos'],
     serve: ['address', 'mirror'],
     dispatch: ['address', 'subscription', 'unpolled', 'fields'],
     handle: ['address', 'handler'],

@@ -7,10 +7,10 @@ import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../handlers/handler.js';
 import { parseRedisUrl } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
-import { IN_CLEAR, sendsInClear } from '../schema-kit/addresses.js';
+import { IN_CLEAR, normaliseBaseUrl, sendsInClear } from '../schema-kit/addresses.js';
 
 export interface ConfigWarning {
-  about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'mirror' | 'todos';
+  about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'shared' | 'mirror' | 'todos';
   subject: { subscription: string } | { workspace: string } | { redis: string };
   reason: string;
   remedy: string;
@@ -23,6 +23,7 @@ const MESSAGES = {
   handler: 'handler cannot work',
   address: 'an address is used without encryption',
   polling: 'workspace is not polled',
+  shared: 'two workspaces read the same',
   mirror: 'mirror cannot serve every list',
   todos: 'todos cannot be watched as configured',
 } as const satisfies Record<ConfigWarning['about'], string>;
@@ -31,6 +32,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
   return [
     ...clearWarnings(config),
     ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
+    ...sharedWarnings(config),
     ...config.subscriptions.flatMap((one) => subscriptionWarning(one, config)),
     ...config.subscriptions.flatMap(handlerWarning),
   ];
@@ -59,6 +61,20 @@ export function clearWarnings({ workspaces, subscriptions, redis: { url } }: Con
       return isInClear ? [clear({ subscription: name }, remedy)] : [];
     }),
   ];
+}
+
+/** Budgets are by workspace, so together they may ask for more than the API allows. */
+function sharedWarnings({ workspaces }: Config): ConfigWarning[] {
+  return workspaces.flatMap(({ name, baseUrl, token }, index) => {
+    const others = workspaces.slice(0, index);
+    const same = others.find(
+      (one) => one.token === token && normaliseBaseUrl(one.baseUrl) === normaliseBaseUrl(baseUrl),
+    );
+    if (same === undefined) return [];
+    const reason = `it has the baseUrl and token of workspace "${same.name}": each change is an event in both, and each has a budget of its own`;
+    const remedy = 'remove one of them, or halve both budgets';
+    return [{ about: 'shared' as const, subject: { workspace: name }, reason, remedy }];
+  });
 }
 
 function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {

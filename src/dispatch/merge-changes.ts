@@ -50,7 +50,12 @@ function belongsTo(event: ChangeEvent, ahead: ChangeEvent): boolean {
   return sameRecord && isOpen(ahead) && ['updated', 'deleted'].includes(verbOf(event));
 }
 
-function fold(members: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: ComparisonOf): ChangeEvent | null {
+/** By sequence: in the log, an event that another process has found late may be behind the one after it. */
+function fold(taken: readonly [ChangeEvent, ...ChangeEvent[]], comparisonOf: ComparisonOf): ChangeEvent | null {
+  const members = taken.toSorted((one, other) => one.data.sequence - other.data.sequence) as [
+    ChangeEvent,
+    ...ChangeEvent[],
+  ];
   const [first] = members;
   const last = members.at(-1) ?? first;
   const isDeleted = verbOf(last) === 'deleted';

@@ -57,7 +57,7 @@ export function compileWhere(where: Predicate | Conditions): Predicate {
   return (event) => tests.every((test) => test(event));
 }
 
-/** `changed` has several values, of which one must match; any other path has one. */
+/** `changed` has several values: one must match, and none what `not` names. Any other path has one. */
 type Values = readonly unknown[];
 
 const changedFields = ({ data }: ChangeEvent): Values => data.changes.map(({ field }) => normal(field));
@@ -76,16 +76,24 @@ function follow(value: unknown, path: string): unknown {
 }
 
 function compileCondition(condition: Conditions[string], patterns: boolean): (values: Values) => boolean {
+  const isOneOf = (operand: Plain | readonly Plain[]): Test => {
+    const all = (Array.isArray(operand) ? operand : [operand]) as readonly Plain[];
+    const tests = all.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
+    return (value) => tests.some((test) => test(value));
+  };
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
-    const entries = Object.entries(condition) as [keyof Comparison, Operand | undefined][];
+    const { not, ...others } = condition as Comparison;
+    const isRefused = not === undefined ? () => false : isOneOf(not);
+    const entries = Object.entries(others) as [keyof typeof OPERATORS, Operand | undefined][];
     const tests = entries.flatMap(([operator, operand]) =>
       operand === undefined ? [] : [OPERATORS[operator](operand)],
     );
-    return (values) => (values.length === 0 ? [undefined] : values).some((value) => tests.every((test) => test(value)));
+    const holds = (values: Values): boolean =>
+      !values.some(isRefused) && (tests.length === 0 || values.some((value) => tests.every((test) => test(value))));
+    return (values) => holds(values.length === 0 ? [undefined] : values);
   }
-  const wanted = (Array.isArray(condition) ? condition : [condition]) as readonly Plain[];
-  const tests = wanted.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
-  return (values) => values.some((value) => tests.some((test) => test(value)));
+  const isWanted = isOneOf(condition as Plain | readonly Plain[]);
+  return (values) => values.some(isWanted);
 }
 
 type Operand = NonNullable<Comparison[keyof Comparison]> | null;
@@ -109,11 +117,7 @@ function compare(operand: Operand, holds: (order: number) => boolean): Test {
   };
 }
 
-const OPERATORS: Readonly<Record<keyof Comparison, (operand: Operand) => Test>> = {
-  not(operand) {
-    const refused = ((Array.isArray(operand) ? operand : [operand]) as readonly Plain[]).map(equal);
-    return (value) => !refused.some((test) => test(value));
-  },
+const OPERATORS: Readonly<Record<Exclude<keyof Comparison, 'not'>, (operand: Operand) => Test>> = {
   gt: (operand) => compare(operand, (order) => order > 0),
   gte: (operand) => compare(operand, (order) => order >= 0),
   lt: (operand) => compare(operand, (order) => order < 0),

@@ -1,7 +1,7 @@
 /**
  * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup) begins
  * a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. Until then, scripts
- * write nothing to the log. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
+ * write nothing to the log. So does a release with a higher format: leases of an earlier one end, which then refuses the state. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
  * state is gone or an earlier one, a list has an earlier step than this process knows, or a subscription's offset lies above the end of the log.
  */
 import { randomUUID } from 'node:crypto';
@@ -123,7 +123,8 @@ class WorkspaceGuard {
         return null;
       }
       const isLost = state !== null && (await this.#isLost(state, isSuspect || state.server !== server));
-      if (state?.server === server && !isLost && compareLogIds(offset, last) <= 0) {
+      const isCurrent = state?.server === server && state.format === FORMAT;
+      if (isCurrent && !isLost && compareLogIds(offset, last) <= 0) {
         this.#adopt(state);
         return state;
       }
@@ -197,7 +198,7 @@ class WorkspaceGuard {
     const leases = listsOf(workspace).map((list) => keys.lease(workspace, list));
     const [word] = words(beginEpoch, await beginEpoch.run(redis, [...touched, ...leases], [...args, ...notice]));
     if (word === 'begun' && this.#known === null && state?.server !== undefined)
-      log.info({ workspace, epoch }, ANOTHER_SERVER);
+      log.info({ workspace, epoch }, state.server === server ? ANOTHER_FORMAT : ANOTHER_SERVER);
   }
 
   /** Stored by a reader, or entered from. Each may be on another server than the log. */
@@ -241,6 +242,7 @@ const LOST =
   'STATE LOST: Redis no longer has the state of this workspace; every list starts with a baseline without events';
 const REWOUND =
   'REDIS WENT BACK to an earlier state of this workspace: events are repeated, and every list is swept again';
+const ANOTHER_FORMAT = 'the state has the format of this release now: sequences go on higher, and every list is swept';
 const ANOTHER_SERVER =
   'another Redis server, or one that was restarted: sequences go on higher, and every list is swept';
 

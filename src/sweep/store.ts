@@ -78,7 +78,7 @@ export const checkpointSchema = sweep.extend({
   readAt: z.iso.datetime().exactOptional(),
   /** Identifies the first page, to notice cursors that lead back to it. */
   firstPage: z.string().nullable(),
-  /** A baseline without events, whatever the configuration says, because the state before it was lost. */
+  /** A baseline without events, whatever the configuration says: it is not the first one. */
   quiet: z.literal(true).exactOptional(),
   /** True when every page is committed and the sweep is being finished. */
   finishing: z.literal(true).exactOptional(),
@@ -123,7 +123,7 @@ export const NOT_RECOGNISED = '';
 export interface ListState {
   /** ISO 8601: when the baseline was complete; null before. */
   baselineAt: string | null;
-  /** The state was lost. The next baseline yields no events. */
+  /** The state was lost, or a person wants another baseline. It yields no events. */
   quiet: boolean;
   lastSweep: SweepSummary | null;
 }

@@ -103,6 +103,13 @@ describe('config warnings: a list that is needed and not polled', () => {
     ],
     ['nothing is served', acme(off('memo')), []],
     [
+      'two workspaces read the same',
+      { workspaces: [workspace(), workspace('b', { baseUrl: 'http://H/' }), workspace('c', { token: 'other' })] },
+      [
+        'shared b: it has the baseUrl and token of workspace "acme": each change is an event in both, and each has a budget of its own',
+      ],
+    ],
+    [
       'todos are watched and disabled',
       acme(off('todo')),
       ['todos acme: todos.watch is on, and the list "todo" is disabled'],

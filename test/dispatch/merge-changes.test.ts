@@ -38,6 +38,16 @@ function change(
   });
 }
 
+it('merge: folds by sequence, whatever the order in which the log has the events', () => {
+  const step = (sequence: number): ChangeEvent =>
+    change('updated', sequence, { from: { 딜: sequence }, to: { 딜: sequence + 1 } });
+  const inOrder = mergeChanges([step(7), step(8), step(9)]);
+  expect(mergeChanges([step(8), step(9), step(7)])).toEqual(inOrder);
+  // In the order of the log this would be a change and its end: no event.
+  expect(mergeChanges([step(8), step(7)]).event?.data).toMatchObject({ before: { 딜: 7 }, after: { 딜: 9 } });
+  expect(inOrder.event?.data).toMatchObject({ sequence: 9, before: { 딜: 7 }, after: { 딜: 10 } });
+});
+
 describe('merge: who made the changes', () => {
   const [A, B] = [
     { type: 'user', id: 'u-1', name: '담당A' },

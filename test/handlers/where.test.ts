@@ -47,6 +47,11 @@ describe('where', () => {
     ['a changed field', { changed: '금액' }, true],
     ['a changed field by pattern', { changed: ['이메일', '담*'] }, true],
     ['no changed field', { changed: '이메일' }, false],
+    ['not one changed field of two', { changed: { not: '담당자' } }, false],
+    ['not a changed field by pattern', { changed: { not: ['전화', '담*'] } }, false],
+    ['no changed field of this name', { changed: { not: '이메일' } }, true],
+    ['a changed field, and none of this name', { changed: { matches: '금*', not: '이메일' } }, true],
+    ['a changed field, and not another one', { changed: { matches: '금*', not: '담당자' } }, false],
   ])('%s', (_what, where, expected) => {
     expect(holds(where)).toBe(expected);
   });

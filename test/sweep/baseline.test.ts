@@ -64,6 +64,17 @@ describe('resync:', () => {
     expect(await eventLines()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
   });
 
+  it.each(['emit', { since: '2020-01-01T00:00:00Z' }] as const)('is quiet also with baseline %j', async (baseline) => {
+    const api = listedApi([person('a'), person('b')]);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep({ baseline });
+    const before = await eventLines();
+    api.records = [person('c'), person('a', '2')];
+    await store.forgetBaseline('people');
+    expect(await sweep({ baseline })).toMatchObject({ mode: 'baseline', counts: { baselined: 2 } });
+    expect(await eventLines()).toEqual(before);
+  });
+
   it('cuts off a running sweep, and loses nothing that it had reported', async () => {
     const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => person(id));
     const api = listedApi(six);

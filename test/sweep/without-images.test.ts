@@ -13,7 +13,7 @@ const kim = {
   이름: '비밀이름',
   '딜 개수': 1,
   팀: [{ id: 'x' }, { id: 'y' }],
-  '프로필 사진': 'https://i/a?s=1',
+  '프로필 사진': 'https://i/a?sig=1&se=1',
 };
 const EDITED = { 이름: '비밀이름2', ...stamp(2) };
 
@@ -31,7 +31,7 @@ describe('without images:', () => {
   const classes = async ({ events }: Pick<SweptList, 'events'>) =>
     (await events()).map(({ subject, data }) => `${subject} ${data.class} ${data.detectedBy}`);
 
-  it('no contents are in Redis, and events carry none: edited where its own time moved, otherwise refreshed', async () => {
+  it('no contents are in Redis, and events carry none: edited or refreshed', async () => {
     const list = listOf();
     const first = { ...kim, ...stamp(1) };
     await list.show([first]);
@@ -56,7 +56,7 @@ describe('without images:', () => {
     const { counts } = await list.show([
       {
         ...stamp(2),
-        '프로필 사진': 'https://i/a?s=2',
+        '프로필 사진': 'https://i/a?sig=2&se=2',
         팀: [{ id: 'y' }, { id: 'x' }],
         '딜 개수': 1,
         이름: kim.이름,
@@ -92,7 +92,7 @@ describe('without images:', () => {
     expect(emitted).toEqual([`crm.person.schema_changed schema:${Object.keys(more)[0]}`, 'crm.person.updated p007']);
     // The field is gone again, on the row of the edit too.
     const { counts } = await list.show(people(30, (n) => (n === 7 ? EDITED : {})));
-    expect([counts.ignored, counts.refreshed]).toEqual([29, 1]);
+    expect([counts.ignored, counts.edited]).toEqual([29, 1]);
     expect((await list.show(people(30, (n) => ({ ...more, ...(n === 7 && EDITED) })))).counts.ignored).toBe(30);
     expect((await list.show(people(30, (n) => ({ ...more, ...(n === 7 && EDITED) })))).counts.unchanged).toBe(30);
   });
@@ -117,5 +117,23 @@ describe('without images:', () => {
     expect(await list.eventLines()).toEqual([1, 2, 3, 4].map((sequence) => `updated a ${sequence}`));
     const [state] = await list.store.records('people', ['b']);
     expect(state?.image).toBe('{"id":"b"}');
+  });
+
+  it('switching images on or off writes every record again, though no page has changed', async () => {
+    const list = listOf();
+    const rows = people(7);
+    const kept = async (images: boolean): Promise<number> => {
+      const { counts } = await list.show(rows, {}, images);
+      expect(counts.seen).toBe(7);
+      const states = await list.store.records(
+        'people',
+        rows.map(({ id }) => String(id)),
+      );
+      return states.filter((state) => state?.image != null).length;
+    };
+    const shown: number[] = [];
+    for (const images of [true, false, true, false]) shown.push(await kept(images));
+    expect(shown).toEqual([7, 0, 7, 0]);
+    expect(await list.events()).toEqual([]);
   });
 });
