@@ -6,6 +6,7 @@ import type { Measure } from '../observability/prometheus.js';
 import { Cluster, parseRedisUrl, type Redis } from '../redis/client.js';
 import { Capacity } from '../runtime/capacity.js';
 import type { Clock } from '../runtime/clock.js';
+import { limitRepeats } from '../observability/log.js';
 import type { Log } from '../runtime/log.js';
 import type { LoopBoard } from '../runtime/loop.js';
 import { openRedis, type OpenedRedis } from '../redis/private/open.js';
@@ -67,7 +68,7 @@ export async function openContext(options: {
     log: options.log,
     clock,
   });
-  const log = watch.quieted(options.log);
+  const log = watch.quieted(limitRepeats(options.log, clock));
   const redis = connections.general();
   const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
   const guard = createStateGuard({ redis, keys, clock, log, listsOf: (name) => lists.get(name) ?? [] });

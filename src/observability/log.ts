@@ -2,6 +2,7 @@
 import pc from 'picocolors';
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 import { ChangefeedError, describe } from '../errors.js';
+import type { Clock } from '../runtime/clock.js';
 import { filtered, type Log } from '../runtime/log.js';
 import { printable } from '../runtime/printable.js';
 
@@ -50,19 +51,43 @@ export function parseLogLevel(text: string | undefined): LogLevel {
 }
 
 /** Facts that make two lines with the same message different kinds. */
-const KIND = ['workspace', 'subscription', 'code', 'status'] as const;
+const KIND: readonly string[] = ['workspace', 'subscription', 'code', 'status'];
 
 /** Each kind of warning or error once, however often it occurs, such as a dead letter of each of 500 events. */
 export function logOnce(log: Log): Log {
   const logged = new Set<string>();
   return filtered(log, (level, facts, message) => {
     if (level === 'debug' || level === 'info') return level;
-    const named = facts as Readonly<Record<string, unknown>>;
-    const kind = JSON.stringify([level, message, ...KIND.map((name) => named[name] ?? null)]);
+    const kind = kindOf([level, message], facts, KIND);
     if (logged.has(kind)) return null;
     logged.add(kind);
     return level;
   });
+}
+
+/** Facts that make two lines of a service two causes. */
+const CAUSE = [...KIND, 'list', 'loop', 'problem', 'subject'];
+const REPEAT_MS = 1_000;
+/** A bound of the memory: with more kinds, one may be logged twice in a second. */
+const MOST_KINDS = 10_000;
+
+/** Each kind of warning or error once a second, the others at the debug level. The children are of handlers, and not limited. */
+export function limitRepeats(log: Log, clock: Clock): Log {
+  const loggedMs = new Map<string, number>();
+  const limited = filtered(log, (level, facts, message) => {
+    if (level === 'debug' || level === 'info') return level;
+    const [kind, nowMs] = [kindOf([level, message], facts, CAUSE), clock.monotonic()];
+    if (nowMs - (loggedMs.get(kind) ?? -Infinity) < REPEAT_MS) return 'debug';
+    if (loggedMs.size >= MOST_KINDS) loggedMs.clear();
+    loggedMs.set(kind, nowMs);
+    return level;
+  });
+  return { ...limited, child: (facts) => log.child(facts) };
+}
+
+function kindOf(line: readonly string[], facts: object, names: readonly string[]): string {
+  const named = facts as Readonly<Record<string, unknown>>;
+  return JSON.stringify([...line, ...names.map((name) => named[name] ?? null)]);
 }
 
 /** `16:02:24 WARN  Redis is away. workspace=acme seconds=12`; text that is no line of pino is unchanged. */

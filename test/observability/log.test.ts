@@ -2,7 +2,8 @@ import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { quietLog } from '../../src/app/process.js';
-import { createLog, logOnce, parseLogLevel } from '../../src/observability/log.js';
+import { createLog, limitRepeats, logOnce, parseLogLevel } from '../../src/observability/log.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import type { Log } from '../../src/runtime/log.js';
 
 function sink(): { destination: Writable; text: () => string } {
@@ -37,6 +38,24 @@ describe('log', () => {
     log.child({ secret: 's3cret' }).warn({ list: 'people' }, 'y');
     expect(text()).not.toContain('s3cret');
     expect(text()).toContain('[redacted]');
+  });
+
+  it('log: a kind of warning or error is logged once a second, its repeats at the debug level, and no line of a handler is held back', () => {
+    const { destination, text } = sink();
+    let ms = 0;
+    const log = limitRepeats(createLog({ destination, level: 'debug' }), { ...systemClock, monotonic: () => ms });
+    for (const list of ['people', 'memo']) for (const error of ['one', 'two']) log.warn({ list, error }, 'failed');
+    log.error({ list: 'people' }, 'failed');
+    ms = 1_000;
+    log.warn({ list: 'people' }, 'failed');
+    for (const n of [1, 2]) log.child({ event: n }).warn({}, 'from a handler');
+    const lines = text()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: string; list?: string });
+    expect(lines.map(({ level, list = '' }) => `${level} ${list}`)).toEqual([
+      ...['warn people', 'debug people', 'warn memo', 'debug memo', 'error people', 'warn people', 'warn ', 'warn '],
+    ]);
   });
 
   it('log: `pretty` gives readable lines', () => {
