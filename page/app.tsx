@@ -142,7 +142,7 @@ function Health({ value: status, error, redisAway }: Polled<Status>) {
   const worst = problems.some(({ severity }) => severity === 'error') ? 'bad' : 'warn';
   return (
     <a class={`health ${worst}`} href="#/problems">
-      {problems.length === 1 ? t('problems.one') : t('problems.many', { count: problems.length })}
+      {t('problems.many', { count: problems.length })}
     </a>
   );
 }

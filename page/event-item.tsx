@@ -13,7 +13,7 @@ export interface EventItemProps {
 }
 
 export function EventItem({ event, now, fresh = false }: EventItemProps) {
-  const { t, word, ago, dateTime, valueType } = usePreferences();
+  const { t, word, ago, dateTime, times, valueType } = usePreferences();
   const [open, setOpen] = useState(false);
   const { object, verb, title, about, person, actor, observedAt, subject, notice, schema } = event;
   const isOfFeed = event.type.startsWith('changefeed.');
@@ -25,8 +25,8 @@ export function EventItem({ event, now, fresh = false }: EventItemProps) {
             ? `${word('object', 'feed')}: ${word('problem', `${object}.${verb}`)}`
             : `${word('object', object)} ${word('verb', verb)}`}
         </span>
-        <span class="title">{title ?? (isOfFeed ? '' : subject)}</span>
-        {about !== null && <span class="about">{about}</span>}
+        <span class="title">{times(title ?? (isOfFeed ? '' : subject))}</span>
+        {about !== null && <span class="about">{times(about)}</span>}
         {/* An id says nothing to a person; it is in the details. */}
         {person !== null && person.name !== person.id && <span class="person">{person.name}</span>}
         {actor !== null && <By actor={actor} />}
@@ -74,26 +74,22 @@ function By({ actor: { type, name } }: { actor: NonNullable<EventView['actor']> 
   const { t, word } = usePreferences();
   return (
     <span class="by" title={word('actor', type)}>
-      {t('event.by', { name: name === type ? word('actor', type) : name })}
+      {t('event.by', { name: name || word('actor', type) })}
     </span>
   );
 }
 
 /** Empty values and differences of spaces would otherwise not be seen. */
 function Value({ value, side }: { value: ValueView; side: 'before' | 'after' }) {
-  const { t, dateTime } = usePreferences();
+  const { t, times } = usePreferences();
   const Tag = side === 'before' ? 'del' : 'ins';
-  const text = value.text === null ? null : isTime(value.text) ? dateTime(value.text) : value.text;
+  const text = value.text === null ? null : times(value.text);
   return (
     <Tag>
       <span class="unseen">{t(side)}: </span>
       {text === null ? <i>{t('value.none')}</i> : text}
     </Tag>
   );
-}
-
-function isTime(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 function tone({ verb, type }: EventView): string {

@@ -4,6 +4,14 @@ import type { TextKey } from './text/en.js';
 export type Language = 'en' | 'ko';
 export type Translate = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string;
 
+/** `{name}` is replaced; `{s}` is the plural of a `{count}`. */
+export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
+  const all: typeof values = { s: String(values['count']) === '1' ? '' : 's', ...values };
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(all[name] ?? ''));
+}
+
+const TIME = /(?<=^|: )\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+
 export interface Formats {
   number: (value: number) => string;
   percent: (share: number) => string;
@@ -11,6 +19,8 @@ export interface Formats {
   clock: (iso: string) => string;
   /** With the year when it is another one; in the browser's time zone, unless another is given. */
   dateTime: (iso: string, timeZone?: string) => string;
+  /** With each time of the API in a text as a person reads it: a value, or the end of `마감 날짜: 2026-…`. */
+  times: (text: string) => string;
   /** `timestamp`, `list of {id, name}`: the type of a value. */
   valueType: (type: string) => string;
   duration: (ms: number) => string;
@@ -75,14 +85,16 @@ export function formats(language: Language, t: Translate): Formats {
     const main = part(whole, english, korean);
     return left === 0 || smaller === undefined || whole >= 10 ? main : `${main} ${part(left, smaller[1], smaller[2])}`;
   };
+  const dateTime: Formats['dateTime'] = (iso, timeZone) =>
+    timeZone === undefined
+      ? `${day(new Date(iso))} ${clocks.format(new Date(iso))}`
+      : new Intl.DateTimeFormat(locale, { ...DAY_AND_TIME, timeZone }).format(new Date(iso));
   return {
     number: (value) => numbers.format(value),
     percent: (share) => percents.format(share),
     clock,
-    dateTime: (iso, timeZone) =>
-      timeZone === undefined
-        ? `${day(new Date(iso))} ${clocks.format(new Date(iso))}`
-        : new Intl.DateTimeFormat(locale, { ...DAY_AND_TIME, timeZone }).format(new Date(iso)),
+    dateTime,
+    times: (text) => text.replace(TIME, (iso) => (Number.isNaN(Date.parse(iso)) ? iso : dateTime(iso))),
     valueType: (type) => (language === 'ko' ? koreanType(type) : type),
     duration,
     ago(iso, nowMs) {

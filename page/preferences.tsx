@@ -3,7 +3,7 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { en } from './text/en.js';
 import { ko } from './text/ko.js';
-import { formats, type Formats, type Language, type Translate } from './formats.js';
+import { filled, formats, type Formats, type Language, type Translate } from './formats.js';
 
 export type Theme = 'auto' | 'light' | 'dark';
 
@@ -31,8 +31,7 @@ export function PreferencesProvider({ children }: { children: ComponentChildren 
   }, [theme]);
   const value = useMemo((): Preferences => {
     const texts: Readonly<Record<string, string>> = language === 'ko' ? ko : en;
-    const t: Translate = (key, values = {}) =>
-      (texts[key] ?? key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''));
+    const t: Translate = (key, values = {}) => filled(texts[key] ?? key, values);
     const word: Preferences['word'] = (group, name) => {
       const key = `${group}.${name}`;
       return Object.hasOwn(texts, key) ? (texts[key] ?? name) : name;

@@ -1,5 +1,5 @@
 /** What a problem means. The message of the log has the names and numbers, and is English: on a Korean page it is a click away. */
-import { koFailures, koProblems } from './text/ko-problems.js';
+import { koFailures, koHeld, koProblems } from './text/ko-problems.js';
 import { usePreferences } from './preferences.js';
 
 export interface ProblemTextProps {
@@ -21,7 +21,7 @@ export function ProblemText({ kind, message, severity = '' }: ProblemTextProps) 
   if (text === undefined) return original;
   return (
     <>
-      <p class={`message ${severity}`}>{text}</p>
+      <p class={`message ${severity}`}>{`${text}${koHeld(message)}`}</p>
       <details>
         <summary>{t('problems.original')}</summary>
         {original}

@@ -19,10 +19,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'list.silent': '이 목록에 평소보다 오래 변경이 없습니다. 권한이나 필터가 바뀌지 않았는지 확인하세요.',
   'list.cut':
     '첫 페이지가 꽉 찼는데 다음 커서가 없습니다. CRM에 레코드가 더 있으면 커서 이름이 바뀌어 나머지를 읽지 못하는 것입니다.',
-  'removals.held':
-    '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 changefeed accept로 승인하세요.',
-  'creations.held':
-    '레코드 대부분이 새것이어서 생성 이벤트를 보류했습니다. 예상한 일이라면 changefeed accept로 승인하세요.',
+  'removals.held': '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 승인하세요.',
+  'creations.held': '레코드 대부분이 새것이어서 생성 이벤트를 보류했습니다. 예상한 일이라면 승인하세요.',
   'subscription.disabled':
     '이 구독으로의 전달이 일시 중지되었습니다. 이벤트는 쌓여 있으며, 다시 시작하면 이어서 전달합니다.',
   'subscription.failing': '이 구독의 모든 전달이 실패하고 있습니다. 받는 쪽의 상태를 확인하세요.',
@@ -42,6 +40,16 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'snapshot.complete':
     'Redis가 변경을 잊어 목록의 모든 레코드를 다시 보냈습니다. 이 이벤트보다 낮은 sequence의 레코드는 더 이상 없습니다.',
 };
+
+/** The list, the numbers and the command of a held problem, from its message in the log. */
+export function koHeld(message: string): string {
+  const found = /list "(.+?)": (\d+) of (\d+) records .*?(changefeed accept .+?)\.(?:\s|$)/s.exec(message);
+  if (found === null) return '';
+  const [, list, count, of, command] = found;
+  const [, seen, known] = /only (\d+) of (\d+) known/.exec(message) ?? [];
+  const replaced = seen === undefined ? '' : ` 전에 있던 ${known}건 중 ${seen}건만 보입니다.`;
+  return ` 대상: ${list} 목록의 ${of}건 중 ${count}건.${replaced} 승인 명령: ${command}`;
+}
 
 /** Of the errors with which reading a list fails. */
 export const koFailures: Readonly<Record<string, string>> = {

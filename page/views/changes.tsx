@@ -99,7 +99,7 @@ function Filters({ about, filter, events }: { about: About; filter: Filter; even
   ];
   const fields = [...new Set(events.flatMap(({ changes }) => changes.map(({ field }) => field)))].sort();
   const people = [...new Set(events.flatMap(({ person }) => (person === null ? [] : [person.name])))].sort();
-  const actors = [...new Set(events.flatMap(({ actor }) => (actor === null ? [] : [actor.name])))].sort();
+  const actors = [...new Set(events.flatMap(({ actor }) => (actor?.name ? [actor.name] : [])))].sort();
   const given = Object.keys(filter).length;
   const [open, setOpen] = useState(given > 0);
   return (

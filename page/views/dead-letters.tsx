@@ -156,7 +156,7 @@ function Group({ group, canAct, isOnly, send }: GroupProps) {
         </p>
       )}
       <details open={group.length <= MOST_OPEN}>
-        <summary>{t(group.length === 1 ? 'dead.one' : 'dead.count', { count })}</summary>
+        <summary>{t('dead.count', { count })}</summary>
         <ul class="letters">
           {group.map((letter) => (
             <Letter key={letter.id} letter={letter} canAct={canAct} send={send} />

@@ -252,14 +252,19 @@ function whatToDo(what: Held['what'], where: string): string {
 }
 
 export function heldText({ what, why, count, of, known }: Held): string {
+  if (what === 'removals') return `${count} of ${of} records are missing and their removals are held; ${REASONS[why]}`;
   const isReplaced = why === 'replaced' && known !== undefined;
-  const reason = isReplaced
-    ? `only ${known.seen} of ${known.of} known records were seen. Check whether this is the token of another workspace, or a backup was restored.`
-    : 'this is more than may change at once.';
-  return what === 'removals'
-    ? `${count} of ${of} records are missing and their removals are held; ${why === 'replaced' ? 'the list shows other records than before.' : reason}`
-    : `${count} of ${of} records are new and are held; ${reason}`;
+  const seen = isReplaced ? `only ${known.seen} of ${known.of} known records were seen. ${OTHER_SOURCE}` : TOO_MANY;
+  return `${count} of ${of} records are new and are held; ${seen}`;
 }
+
+const TOO_MANY = 'this is more than may change at once.';
+const OTHER_SOURCE = 'Check whether this is the token of another workspace, or a backup was restored.';
+const REASONS: Record<Held['why'], string> = {
+  'too many': TOO_MANY,
+  replaced: 'the list shows other records than before.',
+  creations: 'new records are held too, and the list may be another one.',
+};
 
 /** Once for all workspaces: a receiver that is away is one cause. */
 function subscriptionProblems({ at, subscriptions, processes }: Observed): Problem[] {

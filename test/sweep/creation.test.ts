@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
+import { heldText } from '../../src/observability/problems.js';
 import type { Held } from '../../src/sweep/store.js';
 import { listedApi } from '../support/listed.js';
 import { people, person } from '../support/named-people.js';
@@ -87,7 +88,10 @@ describe('creations: held ones', () => {
     const { sweep, eventLines } = sweptList(redis, api, 'activity');
     await sweep();
     api.records = rows(110, 'new');
-    expect((await sweep()).held).toMatchObject([{ what: 'removals' }, { what: 'creations', count: 110 }]);
+    expect((await sweep()).held).toMatchObject([
+      { what: 'removals', why: 'replaced' },
+      { what: 'creations', count: 110 },
+    ]);
     api.records = [...rows(10, 'known'), ...rows(110, 'new')];
     const released = await sweep();
     expect([released.held, released.counts.held]).toEqual([undefined, 110]);
@@ -109,6 +113,18 @@ describe('creations: held ones', () => {
     expect(await store.acceptHeld('people')).toEqual([]);
     await sweep();
     expect(await eventLines()).toHaveLength(150);
+  });
+
+  it('hold every removal with them, and the status says that this is why', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(20).slice(1)];
+    const { held = [] } = await sweep();
+    expect(held).toMatchObject([{ what: 'removals', why: 'creations', count: 1 }, { why: 'too many' }]);
+    expect(heldText(held[0]!)).toMatch(
+      /^1 of \d+ records are missing and their removals are held; new records are held/,
+    );
   });
 
   it('stay held although some were reported before they became too many', async () => {

@@ -28,7 +28,7 @@ const notice = z.looseObject({
 });
 
 const actor = z
-  .strictObject({ type: z.string(), id: z.string().nullable(), name: z.string() })
+  .strictObject({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() })
   .nullable()
   .describe('who made the change; null: not known');
 

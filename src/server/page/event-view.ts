@@ -1,10 +1,10 @@
 /** An event as the page shows it: short texts, so that a record of megabytes costs the page a line. */
 import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
 import type { UncheckedRecord } from '../../crm/record.js';
-import { textOfActor } from '../../events/actor.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
 import type { Actor, FieldChange, LoggedEvent } from '../../events/types.js';
+import { shorten } from '../../runtime/printable.js';
 import type { EventView, ValueView } from './answers.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
@@ -21,7 +21,7 @@ export type EventViews = (event: LoggedEvent) => Promise<EventView>;
 export function createEventViews(find: FindRecord): EventViews {
   const names = new Map<string, string>();
   return async (event) => {
-    const view = viewOf(event);
+    const { position, logId, ...view } = viewOf(event);
     const { workspace, person } = view;
     const key = `${workspace} ${person?.id ?? ''}`;
     const isNamed = person !== null && person.name !== person.id;
@@ -29,11 +29,9 @@ export function createEventViews(find: FindRecord): EventViews {
     if (isNamed) names.set(key, person.name);
     // All events of a page come this far before the first of them goes on, so each knows the names of all.
     const about = await nameItBelongsTo(event.event, find);
-    return {
-      ...view,
-      about: about === undefined ? null : readable(about),
-      person: person === null || isNamed ? person : { ...person, name: names.get(key) ?? person.id },
-    };
+    const named = person === null || isNamed ? person : { ...person, name: names.get(key) ?? person.id };
+    // The page sends the position and the log id back.
+    return { position, logId, ...readableTexts({ ...view, about: about ?? null, person: named }) };
   };
 }
 
@@ -50,7 +48,7 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
     type,
     ...wordsOfType(type),
     subject,
-    title: title === null ? null : shortened(title),
+    title: title === null ? null : shorten(title, MOST_CHARACTERS),
     about: null,
     person: record === null ? null : personInCharge(record),
     actor: viewOfActor(data.actor),
@@ -74,14 +72,14 @@ export function personInCharge(record: UncheckedRecord): { id: string; name: str
     const value = Object.hasOwn(record, field) ? record[field] : undefined;
     if (typeof value !== 'object' || value === null) continue;
     const { id, name } = value as { id?: unknown; name?: unknown };
-    if (typeof id === 'string') return { id, name: readable(typeof name === 'string' ? name : id).slice(0, 200) };
+    if (typeof id === 'string') return { id, name: shorten(typeof name === 'string' ? name : id, 200) };
   }
   const id = Object.hasOwn(record, 'ownerId') ? record['ownerId'] : undefined;
   return typeof id === 'string' && id !== '' ? { id, name: id } : null;
 }
 
 function viewOfActor(actor: Actor | undefined): EventView['actor'] {
-  return actor === undefined ? null : { type: actor.type, id: actor.id, name: readable(textOfActor(actor)) };
+  return actor === undefined ? null : { type: actor.type, id: actor.id, name: actor.name };
 }
 
 function viewOfChange({ field, before, after, actor }: FieldChange): EventView['changes'][number] {
@@ -90,7 +88,7 @@ function viewOfChange({ field, before, after, actor }: FieldChange): EventView['
   const isLong = (old?.length ?? 0) > MOST_CHARACTERS || (now?.length ?? 0) > MOST_CHARACTERS;
   const parts = old !== null && now !== null && isLong ? differingParts(old, now, CONTEXT) : [old, now];
   return {
-    field: readable(field),
+    field,
     before: valueView(parts[0] ?? null, old),
     after: valueView(parts[1] ?? null, now),
     actor: viewOfActor(actor),
@@ -99,12 +97,8 @@ function viewOfChange({ field, before, after, actor }: FieldChange): EventView['
 
 function valueView(part: string | null, whole: string | null): ValueView {
   if (part === null) return { text: null, cut: false };
-  const text = shortened(part);
-  return { text, cut: part !== whole || part.length > MOST_CHARACTERS };
-}
-
-function shortened(text: string): string {
-  return readable(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
+  const text = shorten(part, MOST_CHARACTERS);
+  return { text, cut: text !== whole };
 }
 
 export function readableTexts<Value>(value: Value): Value {
@@ -112,11 +106,11 @@ export function readableTexts<Value>(value: Value): Value {
   return JSON.parse(text, (_name, one: unknown) => (typeof one === 'string' ? readable(one) : one)) as Value;
 }
 
-/** A name must not move or hide what stands next to it, such as by a change of direction. */
-export function readable(text: string): string {
+/** A name must not move or hide what stands next to it, such as by a change of direction. Joined emoji stay joined. */
+function readable(text: string): string {
   return (
     text
-      .replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu, '')
+      .replace(/(?!\u200d)\p{Cf}/gu, '')
       .replace(/[\u0000-\u0008\u000b-\u001f]/gu, (character) =>
         String.fromCharCode(0x2400 + (character.codePointAt(0) ?? 0)),
       )

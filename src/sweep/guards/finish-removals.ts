@@ -85,6 +85,7 @@ export async function finishRemovals(
     return { checkpoint: await dropFormer(deps, options, { ...step, membership, left }), held: null, pages };
   const missing = await stillMissing(deps, options, { membership, left, step, at });
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
+  const why = creations?.why === 'too many' ? 'creations' : (creations?.why ?? 'too many');
   const present = counts.seen - counts.held;
   const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
   const deleted = await withoutNewcomers(deps, options, { keys: decision.deleted, at: isoTime(clock.now()) });
@@ -97,10 +98,7 @@ export async function finishRemovals(
   const since = heldOf(lastSweep?.held, 'removals')?.since ?? at;
   return {
     checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
-    held:
-      decision.held === null
-        ? null
-        : { what: 'removals', why: creations?.why ?? 'too many', ...decision.held, since, at },
+    held: decision.held === null ? null : { what: 'removals', why, ...decision.held, since, at },
     pages,
   };
 }

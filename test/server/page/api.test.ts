@@ -107,6 +107,22 @@ describe('status page API', () => {
     expect(JSON.stringify([todos, schema])).not.toMatch(/\p{C}/u);
   });
 
+  it('status page API: no text of an event can move or hide what stands next to it', async () => {
+    const hidden = (text: string) => `${text}\u202e\u061c\u200b\u2060\u{e0041}\u00ad👩\u200d👧`;
+    const page = await open();
+    const event = personEvent(hidden('p'), 1, {
+      fields: { 이름: hidden('name'), 담당자: { id: hidden('u'), name: hidden('owner') } },
+      changes: [{ field: hidden('field'), before: 'old', after: hidden('new') }],
+    });
+    const actor = { type: 'user', id: hidden('a'), name: hidden('actor') } as const;
+    await appendRaw(redis, [{ ...event, data: { ...event.data, actor } }]);
+    const { events } = await page.get<Page>('/api/events');
+    expect(JSON.stringify(events).replaceAll('\u200d', '')).not.toMatch(/\p{C}/u);
+    expect(events).toMatchObject([
+      { subject: 'p👩\u200d👧', title: 'name👩\u200d👧', person: { id: 'u👩\u200d👧' }, actor: { id: 'a👩\u200d👧' } },
+    ]);
+  });
+
   it('status page API: pages through the log without a gap, newest first', async () => {
     const page = await open();
     await appendRaw(
@@ -159,7 +175,7 @@ describe('status page API', () => {
     const { events } = await page.get<z.infer<typeof answers.eventsPage>>('/api/events');
     expect(events.map(({ subject, actor, changes }) => [subject, actor, changes[0]?.actor])).toEqual([
       ['p3', null, null],
-      ['p2', null, { ...ours, name: 'api' }],
+      ['p2', null, ours],
       ['p1', user, null],
     ]);
     const found = async (actor: string) => subjects(await page.get(`/api/events?actor=${encodeURIComponent(actor)}`));
