@@ -81,8 +81,9 @@ export function presence(
 
 /** This process has logged the cause. Another process logs the problem if it does not poll. */
 function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
-  if (workspace === null) return false;
-  const { away, refused } = workspaces.get(workspace).outages;
-  const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
-  return outage?.explains(Date.parse(since ?? '')) === true;
+  const concerned = workspace === null ? workspaces.all() : [workspaces.get(workspace)];
+  return concerned.some(({ outages: { away, refused } }) => {
+    const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+    return outage?.explains(Date.parse(since ?? '')) === true;
+  });
 }

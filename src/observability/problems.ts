@@ -38,6 +38,7 @@ export function problemsOf(status: Observed): Problem[] {
     ...failingLoops(status),
     ...overload(status),
     ...clockSteps(status),
+    ...awayApis(status.workspaces),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
     ...subscriptionProblems(status),
     ...unconfigured(status),
@@ -195,19 +196,37 @@ function failureOf(workspace: string, { list, failure }: ListStatus): Problem[] 
   if (failure === null) return [];
   const { code, message, since, shared } = failure;
   const ofAll = { workspace, subject: 'workspace', since };
-  // All lists use one token: a refused token is one problem of the workspace. So is an API that answers none of them.
+  // All lists use one token: a refused token is one problem of the workspace.
   if (code === 'CF_UNAUTHORISED') {
     const remedy =
       'put the newest token into the configuration. Issuing a new token in the CRM makes the old one invalid.';
     const text = shared === undefined ? message : `Workspace "${workspace}": ${shared}: ${remedy}`;
     return [problem('error', 'token.refused', { ...ofAll, message: text })];
   }
-  if (shared !== undefined) {
-    const text = `Workspace "${workspace}": ${shared}. No list can be read until it answers; each is tried again at least every 30 s.`;
-    return [problem('error', 'api.away', { ...ofAll, message: text })];
-  }
+  if (shared !== undefined) return [];
   const kind = code === 'CF_SOURCE_CHANGED' ? 'source.changed' : 'sweep.failed';
   return [problem('error', kind, { workspace, list, subject: `list:${list}`, since, message })];
+}
+
+/** An API that answers none of the lists is one problem, of all workspaces that have it. */
+function awayApis(workspaces: readonly WorkspaceStatus[]): Problem[] {
+  const away = new Map<string, { names: Set<string>; since: string }>();
+  for (const { name, lists } of workspaces)
+    for (const { enabled, failure } of lists) {
+      if (!enabled || failure?.shared === undefined || failure.code === 'CF_UNAUTHORISED') continue;
+      const { names, since } = away.get(failure.shared) ?? { names: new Set(), since: failure.since };
+      away.set(failure.shared, { names: names.add(name), since: since < failure.since ? since : failure.since });
+    }
+  return [...away].map(([shared, { names, since }]) => {
+    const [first = '', ...others] = names;
+    const of = others.length === 0 ? `Workspace "${first}"` : `${names.size} workspaces, among them "${first}"`;
+    const message = `${of}: ${shared}. No list can be read until it answers; each is tried again at least every 30 s.`;
+    const concerned = {
+      workspace: others.length === 0 ? first : null,
+      subject: others.length === 0 ? 'workspace' : `workspaces:${first}`,
+    };
+    return problem('error', 'api.away', { ...concerned, since, message });
+  });
 }
 
 function lateness(workspace: string, { list, dueAt }: ListStatus, at: string): Problem {

@@ -53,6 +53,15 @@ describe('problems', () => {
       { processes: [process(ALL.roles, { failing: [failingLoop(AT), { ...failingLoop(EARLIER), at: EARLIER }] })] },
       [],
     ],
+    [
+      'an API that answers no list of any workspace, once',
+      {
+        names: ['acme', 'beta', 'gamma'],
+        processes: [process(ALL.roles, { workspaces: ['acme', 'beta', 'gamma'] })],
+        lists: [list({ failure: { ...failure, shared: 'the API at crm.example did not answer (ECONNREFUSED)' } })],
+      },
+      ['error api.away workspaces:acme'],
+    ],
     ['a list that is late', { lists: [list({ late: true })] }, ['error list.late list:people']],
     [
       'a clock that was set, once, whatever shows it',

@@ -76,6 +76,8 @@ export function problemsWith(more: {
   processes?: Status['processes'];
   redis?: Status['redis'];
   unconfigured?: Status['unconfigured'];
+  /** Each with the same lists. */
+  names?: readonly string[];
 }): Status['problems'] {
   const {
     lists = [list()],
@@ -83,16 +85,17 @@ export function problemsWith(more: {
     processes = [ALL],
     redis = HEALTHY_REDIS,
     unconfigured = [],
+    names = ['acme'],
   } = more;
   const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0 };
-  const workspace = {
-    name: 'acme',
+  const workspaces = names.map((name) => ({
+    name,
     stateSince: EARLIER,
     stateLostAt: null,
     stateRewound: null,
     logLength: 0,
     budget,
     lists,
-  };
-  return problemsOf({ at: AT, redis, workspaces: [workspace], subscriptions, unconfigured, processes });
+  }));
+  return problemsOf({ at: AT, redis, workspaces, subscriptions, unconfigured, processes });
 }
