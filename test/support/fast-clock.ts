@@ -6,7 +6,7 @@ export function fastClock(factor: number): Clock {
   const realStart = performance.now();
   return {
     now: () => Math.round(start + (performance.now() - realStart) * factor),
-    monotonic: () => performance.now() * factor,
+    monotonic: () => Math.round(performance.now() * factor),
     sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
   };
 }

@@ -63,7 +63,7 @@ export function createPost(
   return {
     async send(encode: Encode, { log, signal }: Pick<HandlerContext, 'log' | 'signal'>): Promise<void> {
       const startedAt = clock.monotonic();
-      const response = await post(encode(startedAt), { endpoint, agent, signal });
+      const response = await post(encode(clock.now()), { endpoint, agent, signal });
       const { statusCode: status, body } = response;
       log.debug({ place, status, ms: clock.monotonic() - startedAt }, 'endpoint answered');
       if (!isAccepted(status)) throw refusalOf(await readAnswer(response, hidden));
@@ -76,7 +76,7 @@ export function createPost(
       // A delivery is bounded by the subscription's timeout; a test message needs its own.
       const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)]);
       try {
-        const response = await post(encode(startedAt), { endpoint, agent, signal });
+        const response = await post(encode(clock.now()), { endpoint, agent, signal });
         const ms = clock.monotonic() - startedAt;
         const answer = await readAnswer(response, hidden);
         const about = { status: answer.status, ms, body: answer.excerpt };
