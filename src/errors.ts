@@ -15,7 +15,7 @@ export const ERROR_CODES = {
   CF_PAGE_MALFORMED: 'A page does not have the form that the interface describes.',
   CF_CURSOR_LOOP:
     'A cursor repeated, led back to the first page, or there was no last page: the sweep cannot be complete.',
-  CF_LEASE_LOST: 'Another process took over this sweep or event; what this process had not committed is done there.',
+  CF_LEASE_LOST: 'Another process took over this sweep; what this process had not committed is done there.',
   CF_WORKSPACE_BUSY: 'The workspace cannot be forgotten while a process sweeps it.',
   CF_SOURCE_CHANGED: 'The API shows other records than those of the baseline.',
   CF_SWEEP_INCOMPLETE: 'A sweep stopped before the end of its list; its checkpoint is kept.',

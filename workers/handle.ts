@@ -3,6 +3,7 @@ import { createHandlerPool } from '../src/dispatch/handler-pool.js';
 import type { Part } from '../src/runtime/lifecycle.js';
 import { createRecordGate } from '../src/state/gate.js';
 import { createHealthStore } from '../src/state/health.js';
+import { createProcessRegistry } from '../src/state/process-registry.js';
 import { createOnceStore } from '../src/state/once.js';
 import type { AppContext } from '../src/app/context.js';
 import { withMeasure } from '../src/app/measured.js';
@@ -16,6 +17,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     subscriptions: withMeasure(subscriptions, context),
     gate: createRecordGate(redis, keys),
     log: events,
+    processes: createProcessRegistry(redis, keys),
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     deadLetters: config.deadLetters.retention,

@@ -36,22 +36,14 @@ export async function noteFailure(
   const nowMs = clock.now();
   const message = partsOf(error).known.slice(0, LONGEST_REASON);
   const lasting = `No attempt has succeeded for ${formatDuration(disableAfterMs)}. Last error: ${message}`;
-  const [isAtOnce, succeededAtMs] = [isDisabling(error), await lastSuccessMs(queue)];
+  const isAtOnce = isDisabling(error);
   const reason = isAtOnce ? message : lasting;
-  const note = { nowMs, succeededAtMs, disableAfterMs, reason, error: { workspace, message } };
+  const note = { nowMs, disableAfterMs, reason, error: { workspace, message } };
   const outcome = isAtOnce ? await health.disable(name, { atMs: nowMs, reason }) : await health.failed(name, note);
   if (outcome === 'failing') return outcome;
   await followReason(name, { health, queue });
   if (outcome === 'disabling') logger.error({ subscription: name, reason }, SUBSCRIPTION_DISABLED);
   return 'disabled';
-}
-
-/** 0 when none succeeded. Read from the queue's completed jobs, so that successes need no writes. */
-export async function lastSuccessMs(queue: QueueHandle): Promise<number> {
-  const backend = queue.getBackend();
-  const [[newest] = []] = await backend.getRanges(['completed'], 0, 0, false);
-  const job = newest === undefined ? undefined : await backend.getJobData(newest);
-  return job?.finishedOn ?? 0;
 }
 
 type Parts = Pick<BreakerContext, 'health' | 'queue'>;

@@ -39,8 +39,8 @@ export async function debounce(
   options: DebounceOptions,
 ): Promise<DebounceResult> {
   const { claim, delivery, subscription, gate, clock, load } = options;
-  const standing = await gate.standing(subscription.name, claim, MOST_MERGED);
-  if (standing.outcome === 'left') return standing;
+  const standing = await gate.standing(subscription.name, claim, { count: MOST_MERGED });
+  if (standing.outcome !== 'head') return standing;
   const [head, ...behind] = standing.entries;
   // Without an order, nothing is merged.
   if (head === undefined) return { outcome: 'go', delivery };

@@ -1,19 +1,22 @@
 /** One BullMQ worker per subscription. It interrupts a run whose job was lost to another process. */
+import { randomUUID } from 'node:crypto';
 import { Worker, type WorkerOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../errors.js';
 import { partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import { pauseWhileUnwritable, type RedisUse } from '../redis/watch.js';
-import { withinTime } from '../runtime/clock.js';
+import { systemClock, withinTime } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import { Episode } from '../runtime/episode.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
+import { Tally } from '../runtime/tally.js';
+import type { ProcessRegistry } from '../state/process-registry.js';
 import { keepDisabled } from './circuit-breaker.js';
-import { idsOf } from './deliveries.js';
 import { AttemptFailedError } from './failure.js';
 import {
+  causeOf,
   keptJobs,
   queueOptions,
   type DeadLetterRetention,
@@ -22,16 +25,16 @@ import {
   type JobData,
 } from './queues.js';
 import { createRuns, HANDLER_FAILED, type HandlingContext, type RunOptions } from './run-delivery.js';
+import { Suspects } from './suspects.js';
 
 export interface WorkerTiming {
-  /** A process that renews no lock for so long is lost, and its events go to others; ms. @defaultValue 10000 */
+  /** A process that renews no lock for so long loses its events to others; ms. Twice as long: it has crashed. @defaultValue 10000 */
   lockMs: number;
-  /** How often lost processes are searched for, ms. @defaultValue 3000 */
+  /** How often lost locks are searched for, ms. @defaultValue 3000 */
   stalledCheckMs: number;
   /**
-   * After so many processes were lost while they handled one event, it becomes a dead letter. All events in flight in a
-   * lost process are suspects: they then run one at a time, and only losses while one runs alone count from then on.
-   * @defaultValue 3
+   * After so many crashes of the processes that handled one event, it becomes a dead letter. Of those in which other
+   * suspects ran too, one counts (suspects.ts). @defaultValue 3
    */
   mostCrashes: number;
 }
@@ -40,6 +43,8 @@ export interface WorkerTiming {
 export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000, mostCrashes: 3 };
 /** Locks are renewed this often while they last, so that a process may be blocked for three quarters of the time. */
 const RENEWALS_PER_LOCK = 4;
+/** A process that has renewed nothing for so many locks has crashed. */
+const LOCKS_PER_LIFE = 2;
 
 /** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
@@ -57,6 +62,7 @@ export interface HandlerPoolOptions extends HandlingContext {
   /** No event is taken while Redis accepts no writes. */
   watch: RedisUse;
   loops: LoopBoard;
+  processes: Pick<ProcessRegistry, 'live' | 'lives'>;
   timing?: Partial<WorkerTiming>;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
@@ -66,29 +72,60 @@ export interface HandlerPoolOptions extends HandlingContext {
 }
 
 export function createHandlerPool(options: HandlerPoolOptions) {
-  const { connect, timing } = options;
-  const suspects = { isOneRunning: false };
-  const common = { ...options, ...DEFAULT_TIMING, ...timing, suspects };
+  const { connect, processes, clock } = options;
+  const processId = randomUUID();
+  const timing = { ...DEFAULT_TIMING, ...options.timing };
+  const lives = oncePerProcess((id) => (id === processId ? Promise.resolve(true) : processes.lives(id)));
+  const common = { ...options, ...timing, processId, lives, suspects: new Suspects(clock) };
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   let redis: Redis | undefined;
   let workers: readonly SubscriptionWorker[] = [];
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
+  const stopped = new AbortController();
+  const renew = async (): Promise<number> => {
+    const { lockMs } = timing;
+    await Promise.all([
+      processes.live(processId, LOCKS_PER_LIFE * lockMs),
+      ...workers.map((worker) => worker.renewLocks()),
+    ]);
+    return lockMs / RENEWALS_PER_LOCK;
+  };
   const start = async (): Promise<void> => {
     workers = options.subscriptions.map((subscription) => {
       redis ??= connect();
       return createSubscriptionWorker({ ...common, redis, subscription });
     });
+    const { logger: log, loops } = options;
+    const waitMs = await renew();
+    const backoff = { delayMs: waitMs, maxDelayMs: waitMs };
+    // In real time, as the locks. It may outlive `stop` by a call that Redis does not answer.
+    const shared = { signal: stopped.signal, log, loops, clock: systemClock, backoff, stallMs: null };
+    void runLoop({ ...shared, name: 'locks', run: renew });
     await Promise.all(workers.map((worker) => worker.start()));
   };
   const stop = async (): Promise<void> => {
     await starting?.catch(() => undefined);
-    await closeAll(workers, { ...options, disconnect: () => redis?.disconnect() });
+    try {
+      await closeAll(workers, { ...options, disconnect: () => redis?.disconnect() });
+    } finally {
+      stopped.abort();
+    }
   };
   return {
     start: (): Promise<void> => (starting ??= start()),
     /** Interrupted attempts do not count. @throws ChangefeedError `CF_STOP_TIMEOUT` naming who did not end */
     stop: (): Promise<void> => (stopping ??= stop()),
+  };
+}
+
+/** Many runs ask at once about the process that had their events. */
+function oncePerProcess(ask: (id: string) => Promise<boolean>): (id: string) => Promise<boolean> {
+  const asked = new Map<string, Promise<boolean>>();
+  return (id) => {
+    const asking = asked.get(id) ?? ask(id).finally(() => asked.delete(id));
+    asked.set(id, asking);
+    return asking;
   };
 }
 
@@ -129,10 +166,10 @@ async function closeAll(
   });
 }
 
-interface SubscriptionWorkerOptions extends HandlerPoolOptions, WorkerTiming {
+interface SubscriptionWorkerOptions
+  extends Omit<HandlerPoolOptions, 'timing'>, WorkerTiming, Pick<RunOptions, 'processId' | 'lives' | 'suspects'> {
   subscription: Subscription;
   redis: Redis;
-  suspects: RunOptions['suspects'];
 }
 
 type SubscriptionWorker = ReturnType<typeof createSubscriptionWorker>;
@@ -148,13 +185,8 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   let working: Promise<void> | undefined;
   const runs = createRuns({ ...options, failing, queue: () => worker });
   const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
-  worker.on('lockRenewalFailed', (ids) => runs.lost(ids));
-  worker.on('stalled', (id) => {
-    logger.warn({ ...facts, ...idsOf(id) }, 'process lost while handling an event, the event will be handled again');
-  });
-  worker.on('error', (error) => {
-    logger.warn({ ...facts, error: messageOf(error) }, 'worker error, the worker continues');
-  });
+  const errors = new Tally((found) => logger.warn({ ...facts, ...found }, 'worker error, the worker continues'));
+  worker.on('error', (error) => errors.add({ error: messageOf(error) }, causeOf(error)));
   pauseWhileUnwritable(worker, options.watch);
   return {
     subscription,
@@ -168,10 +200,16 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
       closing.abort();
       await worker.close();
       await working;
+      runs.close();
+      errors.close();
     },
+    renewLocks: () => runs.renewLocks((...locks) => worker.extendJobLocks(...locks)),
     interrupt: () => runs.interrupt(),
     /** Closes the connections. Other processes take over the running jobs. */
-    abandon: () => worker.disconnect(),
+    async abandon(): Promise<void> {
+      await runs.leaveBehind().catch(() => undefined);
+      await worker.disconnect();
+    },
   };
 }
 
@@ -201,7 +239,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
     concurrency: subscription.concurrency,
     ...limiterOf(subscription),
     lockDuration: lockMs,
-    lockRenewTime: lockMs / RENEWALS_PER_LOCK,
+    skipLockRenewal: true,
     stalledInterval: stalledCheckMs,
     maxStalledCount: UNLIMITED_STALLS,
     drainDelay: LOOKS_AGAIN_S,

@@ -5,6 +5,7 @@ import type { FailedAttempt } from './failure.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import type { Log } from '../runtime/log.js';
+import { Tally } from '../runtime/tally.js';
 import type { GroupEntry, HeadJob, StoredEvent } from '../state/gate.js';
 
 /** For BullMQ or a blocking read: `maxRetriesPerRequest: null` survives a restart of Redis. The caller closes it. */
@@ -49,7 +50,8 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
     const existing = opened.get(name);
     if (existing !== undefined) return existing;
     const queue = new Queue<JobData>(name, queueOptions(name, { keys, redis }));
-    queue.on('error', (error) => logger.warn({ subscription: name, error: messageOf(error) }, 'queue error'));
+    const errors = new Tally((facts) => logger.warn({ subscription: name, ...facts }, 'queue error'));
+    queue.on('error', (error) => errors.add({ error: messageOf(error) }, causeOf(error)));
     opened.set(name, queue);
     return queue;
   };
@@ -70,6 +72,11 @@ export function openQueues({ connect, keys, subscriptions, logger }: QueuesOptio
       redis.disconnect();
     },
   };
+}
+
+/** Messages of BullMQ name jobs. */
+export function causeOf(error: Error): string {
+  return messageOf(error).replace(/\S*\d\S*/g, '…');
 }
 
 export function queueOptions(subscription: string, { keys, redis }: { keys: QueueKeys; redis: Redis }): QueueOptions {

@@ -12,6 +12,7 @@
  *    advance: leave the group, add the job of the next head, complete
  *
  * The event leaves its group first: a kill after the result would leave the group waiting for a job that is gone.
+ * A run that has lost its lock ends without a result: another one has the event.
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
@@ -21,6 +22,7 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { Episode } from '../runtime/episode.js';
 import { gather } from '../runtime/gather.js';
+import { Tally } from '../runtime/tally.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, Interrupt } from './attempt.js';
@@ -34,18 +36,7 @@ import type { AdvanceOutcome, Claim, GroupEntry, HeadJob, RecordGate } from '../
 import type { HealthStore } from '../state/health.js';
 import type { OnceStore } from '../state/once.js';
 import type { QueueHandle, JobData } from './queues.js';
-
-/** A job's progress, written as the only suspect begins. In its data, a process that lost it could undo a death. */
-interface Alone {
-  attempt: number;
-  /** BullMQ's count of lost processes at that time. */
-  lostBefore: number;
-  /** How many of them were lost during such attempts. */
-  crashes: number;
-}
-
-/** How soon a suspect asks again whether another runs. In BullMQ: here it would be in flight at the next crash. */
-const SUSPECT_WAIT_MS = 200;
+import { judge, packRun, runIn, type NotedRun, type Suspects, type Verdict } from './suspects.js';
 
 export interface HandlingContext {
   log: EventLog;
@@ -61,8 +52,11 @@ export interface HandlingContext {
 
 export interface RunOptions extends HandlingContext {
   subscription: Subscription;
-  /** The suspects of all subscriptions of the process. */
-  suspects: { isOneRunning: boolean };
+  /** This process, as it is noted with each run that it begins. */
+  processId: string;
+  lives: (process: string) => Promise<boolean>;
+  /** Those of all subscriptions of the process. */
+  suspects: Suspects;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
   /** After so many processes that were lost while they handled it, an event becomes a dead letter. */
@@ -74,53 +68,100 @@ export interface RunOptions extends HandlingContext {
 
 interface RunContext extends RunOptions {
   addJob: (head: HeadJob) => Promise<void>;
+  tallies: Tallies;
 }
 
+/** What is known of the lock of a run. Its time is real: the lock does not follow `clock`. */
+interface Lock {
+  token: string;
+  interrupt: Interrupt;
+  /** It lasts at least until then, by the monotonic clock. */
+  untilMs: number;
+}
+
+type ExtendLocks = (ids: string[], tokens: string[], lockMs: number) => Promise<string[]>;
+
 export function createRuns(options: RunOptions) {
-  const { subscription, unfinished, queue } = options;
-  const running = new Map<string, Interrupt>();
+  const { subscription, unfinished, queue, lockMs, gate } = options;
+  const running = new Map<string, Lock>();
+  const tallies = talliesOf(options);
   let isStopping = false;
   // Jobs that are added in the same turn of the event loop are one pipeline.
   const addJob = gather(async (heads: readonly HeadJob[]) => {
     await addJobs(queue(), heads);
     return [];
   });
-  const context = { ...options, addJob };
+  const context = { ...options, addJob, tallies };
   return {
     run: async (job: Job<JobData>, token = ''): Promise<void> => {
       const interrupt = new Interrupt();
       if (isStopping) interrupt.abort('stopping');
       const id = job.id ?? '';
-      running.set(id, interrupt);
+      const lock: Lock = { token, interrupt, untilMs: Number.NEGATIVE_INFINITY };
+      // An earlier run here has lost it, and may not know yet.
+      running.get(id)?.interrupt.abort('lost');
+      running.set(id, lock);
       try {
-        await unfinished.during(`handling of "${subscription.name}"`, () =>
-          runDelivery({ job, token, interrupt }, context),
-        );
+        await unfinished.during(`handling of "${subscription.name}"`, () => runDelivery({ job, lock }, context));
+      } catch (error) {
+        if (!(error instanceof TakenOver)) throw error;
+        tallies.overtaken.add(idsOf(id));
+        // BullMQ then leaves the job to the run that has it, or will have it.
+        throw new WaitingError();
       } finally {
-        if (running.get(id) === interrupt) running.delete(id);
+        if (running.get(id) === lock) running.delete(id);
       }
     },
-    /** Another process has these jobs. */
-    lost(ids: readonly string[]): void {
-      for (const id of ids) running.get(id)?.abort('lost');
+    /** BullMQ's own renewal follows the wall clock, and renews no lock after a step back. */
+    async renewLocks(extend: ExtendLocks): Promise<void> {
+      const held = [...running].filter(([, { interrupt }]) => interrupt.cause !== 'lost');
+      if (held.length === 0) return;
+      const askedAtMs = systemClock.monotonic();
+      const [ids, tokens] = [held.map(([id]) => id), held.map(([, { token }]) => token)];
+      const lost = new Set(await extend(ids, tokens, lockMs));
+      for (const [id, lock] of held) {
+        if (lost.has(id)) lock.interrupt.abort('lost');
+        else lock.untilMs = askedAtMs + lockMs;
+      }
     },
     /** Aborts the signals of the handlers. Their attempts do not count. */
     interrupt(): void {
       isStopping = true;
-      for (const one of running.values()) one.abort('stopping');
+      for (const { interrupt } of running.values()) interrupt.abort('stopping');
     },
+    /** Leaves the running handlers behind: their process has not crashed. */
+    leaveBehind: () => gate.forgetRuns(subscription.name, [...running.keys()]),
+    close: () => Object.values(tallies).forEach((tally) => tally.close()),
   };
 }
 
+type Tallies = Record<'overtaken' | 'late' | 'crashed' | 'gone', Tally>;
+
+function talliesOf({ logger, subscription: { name } }: RunOptions): Tallies {
+  const warn = (message: string) => new Tally((facts) => logger.warn({ subscription: name, ...facts }, message));
+  return {
+    overtaken: warn('this process did not respond for too long: events it was handling go to another run'),
+    late: warn('events are handled again: their process did not respond for too long, but lives'),
+    crashed: warn('process lost while handling events, they will be handled again'),
+    gone: new Tally((facts) =>
+      logger.error({ subscription: name, ...facts }, 'event is no longer in the log, it is not handled'),
+    ),
+  };
+}
+
+/** Another run has the event, or will have it. */
+class TakenOver extends Error {}
+
 interface GivenRun {
   job: Job<JobData>;
-  token: string;
-  interrupt: Interrupt;
+  lock: Lock;
 }
 
 interface Run extends GivenRun {
   claim: Claim;
   delivery: Delivery;
+  /** The last run that has begun it. */
+  before: NotedRun | null;
   /** 1 for the first attempt. */
   attempt: number;
   beganMs: number;
@@ -128,33 +169,37 @@ interface Run extends GivenRun {
 
 export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
-async function runDelivery(given: GivenRun, context: RunContext): Promise<void> {
-  const { job, token, interrupt } = given;
+async function runDelivery({ job, lock }: GivenRun, context: RunContext): Promise<void> {
+  const { subscription, processId, tallies } = context;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
-  const claim: Claim = { workspace, group, id, token };
+  const claim: Claim = { workspace, group, id, token: lock.token };
+  // The run of a job that was lost before is noted when it is known whether it is a suspect, and may begin.
+  const run = job.stalledCounter === 0 ? packRun({ process: processId, lost: 0, among: 0, alone: 0, late: 0 }) : '';
+  const askedAtMs = systemClock.monotonic();
   const [standing, loaded] = await Promise.all([
-    context.gate.standing(context.subscription.name, claim),
+    context.gate.standing(subscription.name, claim, { run }),
     death === undefined ? load({ id, ...job.data }, claim, context) : null,
   ]);
-  if (standing.outcome === 'left') {
+  if (standing.outcome !== 'head') {
     await follow(standing, claim, context);
     if (death !== undefined) throw deadLetterError(death.failure);
     return;
   }
+  lock.untilMs = Math.max(lock.untilMs, askedAtMs + standing.lockedForMs);
   // A process was lost after it had written the death.
   if (death !== undefined) return endDead(death.failure, claim, context);
   const kind = standing.entries[0]?.kind ?? job.data.kind;
   // A merge was stored since the job was added.
   const delivery = kind === job.data.kind ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) {
-    const facts = { workspace, subscription: context.subscription.name, ...idsOf(id) };
-    context.logger.error(facts, 'event is no longer in the log, it is not handled');
+    tallies.gone.add({ workspace, ...idsOf(id) }, workspace);
     return leave(claim, context);
   }
+  const before = runIn(standing.runBefore);
   const attempt = job.attemptsMade + 1;
-  const run: Run = { job, token, interrupt, claim, delivery, attempt, beganMs: context.clock.now() };
-  const settled = kind === 'decided' ? run : await settle(run, context);
+  const begun: Run = { job, lock, claim, delivery, before, attempt, beganMs: context.clock.now() };
+  const settled = kind === 'decided' ? begun : await settle(begun, context);
   if (settled !== null) await handle(settled, context);
 }
 
@@ -189,72 +234,89 @@ async function settle(run: Run, context: RunContext): Promise<Run | null> {
   return null;
 }
 
-/** Extends the job's lock. Returns until when it lasts, in real time: the lock does not follow `clock`. */
-async function extendLock({ job, token, claim }: Run, { subscription, lockMs }: RunContext): Promise<number> {
-  const askedAt = systemClock.now();
-  if ((await job.extendLock(token, lockMs)) !== 1) throw takenOver(subscription, claim);
-  return askedAt + lockMs;
+/** Nothing may be written on the job by a process that does not hold its lock. @throws TakenOver */
+async function extendLock({ job, lock }: Run, { lockMs }: RunContext): Promise<void> {
+  const askedAtMs = systemClock.monotonic();
+  if ((await job.extendLock(lock.token, lockMs)) !== 1) throw new TakenOver();
+  lock.untilMs = askedAtMs + lockMs;
 }
 
 async function handle(run: Run, context: RunContext): Promise<void> {
-  const { clock, logger, suspects } = context;
-  const crashes = crashesOf(run);
-  if (crashes >= context.mostCrashes) {
-    const message = `The process was lost, or did not respond, ${crashes} times while it handled this event, the last ${crashes - 1} times with no other suspect. Find out whether the event makes it crash, then retry it.`;
+  const { clock, logger, mostCrashes, suspects } = context;
+  const { job, attempt } = run;
+  if (job.stalledCounter === 0) return attemptNow(run, context);
+  const verdict = await judged(run, context);
+  const crashed = isCause(verdict, mostCrashes);
+  if (crashed !== null) {
+    const message = `${crashed} Find out whether the event is the cause, then retry it.`;
     const failure = recordFailure(new ChangefeedError('CF_HANDLER_FAILED', { message }), {
-      attempt: run.attempt,
+      attempt,
       nowMs: clock.now(),
     });
     logger.error({ ...factsOf(run, context), error: message }, 'event became a dead letter');
     return bury(run, context, failure);
   }
-  if (run.job.stalledCounter === 0) return attemptNow(run, context);
-  if (suspects.isOneRunning) return putOff(run, clock.now() + SUSPECT_WAIT_MS);
-  suspects.isOneRunning = true;
+  const among = verdict.most === null ? 0 : await turnOf(verdict.most, run, context);
   try {
-    await noteAlone(run, context);
+    await extendLock(run, context);
+    const { alone, late } = verdict;
+    const noted = packRun({ process: context.processId, lost: job.stalledCounter, among, alone, late });
+    await context.gate.note(context.subscription.name, run.claim.id, noted);
     await attemptNow(run, context);
   } finally {
-    suspects.isOneRunning = false;
+    if (among > 0) suspects.ended();
   }
 }
 
-/** The first crash, with others in flight, and those since then while the event was handled alone. */
-function crashesOf({ job, attempt }: Run): number {
-  // BullMQ begins with the number 0.
-  const alone = typeof job.progress === 'object' ? (job.progress as Alone) : undefined;
-  if (alone === undefined) return Math.min(job.stalledCounter, 1);
-  const wasLostAlone = alone.attempt === attempt && job.stalledCounter > alone.lostBefore;
-  return 1 + alone.crashes + (wasLostAlone ? 1 : 0);
+/** Whether its last run was lost, and what that says about the event. */
+async function judged({ job, claim, before }: Run, { lives, tallies }: RunContext): Promise<Verdict> {
+  const isLost = before !== null && before.lost < job.stalledCounter;
+  const verdict = judge(before, job.stalledCounter, !isLost || (await lives(before.process)));
+  if (verdict.last !== 'ended') tallies[verdict.last].add({ ...idsOf(claim.id), process: before?.process });
+  return verdict;
 }
 
-/** From here on, a lost process counts as a crash of this event. */
-async function noteAlone(run: Run, context: RunContext): Promise<void> {
-  const { job, attempt } = run;
-  // Only the process that still holds the lock may write on the job.
-  await extendLock(run, context);
-  const alone: Alone = { attempt, lostBefore: job.stalledCounter, crashes: crashesOf(run) - 1 };
-  await job.updateProgress(alone);
+/** A late run is no crash; but a handler that always blocks its process for longer than a lock must not run for ever. */
+const LATE_PER_CRASH = 4;
+
+function isCause({ last, alone, late }: Verdict, mostCrashes: number): string | null {
+  if (last === 'crashed' && 1 + alone >= mostCrashes)
+    return `The process was lost while it handled this event, the last ${alone} times with no other suspect.`;
+  if (late >= LATE_PER_CRASH * mostCrashes)
+    return `The process that handled this event did not respond for longer than the lock, ${late} times in a row.`;
+  return null;
+}
+
+async function turnOf(most: number, run: Run, { suspects }: RunContext): Promise<number> {
+  const { interrupt } = run.lock;
+  try {
+    return await suspects.turn(most, interrupt.signal);
+  } catch (error) {
+    if (interrupt.cause === 'lost') throw new TakenOver();
+    if (interrupt.cause === 'stopping') return requeue(run);
+    throw error;
+  }
 }
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
-  const { job, claim, interrupt, attempt, delivery } = run;
+  const { claim, lock, attempt, delivery } = run;
   // A process that was suspended may have lost the event, and others of the record may have run. There must be no
   // `await` between the last check of the lock and the handler.
-  let lockedUntil = (job.processedOn ?? 0) + context.lockMs;
-  while (systemClock.now() >= lockedUntil) lockedUntil = await extendLock(run, context);
+  while (systemClock.monotonic() >= lock.untilMs) await extendLock(run, context);
+  if (lock.interrupt.cause === 'lost') throw new TakenOver();
   try {
-    await attemptDelivery({ ...context, delivery, attempt, interrupt });
+    await attemptDelivery({ ...context, delivery, attempt, interrupt: lock.interrupt });
   } catch (error) {
     return afterFailure(error, run, context);
   }
   context.failing.over();
-  await leave(claim, context);
+  await follow(await context.gate.handled(context.subscription.name, claim), claim, context);
 }
 
 async function afterFailure(error: unknown, run: Run, context: RunContext): Promise<void> {
-  const { claim, interrupt } = run;
-  if (interrupt.cause === 'lost') throw takenOver(context.subscription, claim);
+  const { claim, lock } = run;
+  const { interrupt } = lock;
+  if (interrupt.cause === 'lost') throw new TakenOver();
   // We interrupted it, so the attempt does not count. The next process finds the job at the front of the queue.
   if (interrupt.cause === 'stopping') return requeue(run);
   const health = await noteFailure(error, claim.workspace, { ...context, queue: context.queue() });
@@ -283,20 +345,19 @@ async function fail(thrown: unknown, run: Run, context: RunContext): Promise<nev
   throw new AttemptFailedError(failure, decision.waitMs);
 }
 
-async function putOff({ job, token }: Run, untilMs: number): Promise<never> {
-  await job.moveToDelayed(untilMs, token);
+async function putOff({ job, lock }: Run, untilMs: number): Promise<never> {
+  await job.moveToDelayed(untilMs, lock.token);
   throw new DelayedError();
 }
 
-async function requeue({ job, token }: Run): Promise<never> {
-  await job.moveToWait(token);
+async function requeue({ job, lock }: Run): Promise<never> {
+  await job.moveToWait(lock.token);
   throw new WaitingError();
 }
 
 /** The death first: after a kill, the job becomes a dead letter without another attempt. */
 async function bury(run: Run, context: RunContext, failure: FailedAttempt): Promise<never> {
   const { job, claim, delivery } = run;
-  // Only the process that still holds the lock may write on the job.
   await extendLock(run, context);
   const { event, earlierAttempts = [] } = delivery;
   await job.updateData({ ...job.data, death: { event, earlierAttempts, failure } });
@@ -316,17 +377,9 @@ async function leave(claim: Claim, context: RunContext): Promise<void> {
 }
 
 async function follow(answer: AdvanceOutcome | { outcome: 'held' }, claim: Claim, context: RunContext): Promise<void> {
-  if (answer.outcome === 'taken-over') throw takenOver(context.subscription, claim);
+  if (answer.outcome === 'taken-over') throw new TakenOver();
   if (answer.outcome === 'held' || answer.next === null) return;
   await context.addJob({ workspace: claim.workspace, group: claim.group, entry: answer.next });
-}
-
-function takenOver({ name }: Subscription, { id }: Claim): ChangefeedError {
-  return new ChangefeedError('CF_LEASE_LOST', {
-    subscription: name,
-    event: id,
-    message: `Event ${id} of "${name}" was taken over by another process, because this process did not respond for longer than the lock. The result of the handler here does not count; the other process handles the event again.`,
-  });
 }
 
 function factsOf({ claim: { workspace }, delivery }: Run, { subscription }: RunContext): object {

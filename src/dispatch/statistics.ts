@@ -4,7 +4,6 @@ import { ChangefeedError } from '../errors.js';
 import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
-import { lastSuccessMs } from './circuit-breaker.js';
 import { isSentAgain } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
@@ -48,16 +47,15 @@ async function readStatistics(
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
-  const [counts, paused, lags, health, succeededMs] = await Promise.all([
+  const [counts, paused, lags, health] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     queue.isPaused(),
     lagsOf(subscription, options),
     options.health.read(name),
-    lastSuccessMs(queue),
   ]);
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
   const { failingSinceMs, failures, lastError, disabled } = health;
-  const isFailing = failingSinceMs !== null && failingSinceMs > succeededMs;
+  const isFailing = failingSinceMs !== null;
   const oldest = lags.flatMap((lag) => lag.oldest ?? []);
   const hasBegun = lags.every((lag) => lag.hasBegun);
   const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));

@@ -8,7 +8,7 @@
  *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
  *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
  *
- * All but `standing` need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
+ * All need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
  * lost in a crash between two steps is added by the repetition. docs/fan-out.md goes through each crash.
  */
 import { z } from 'zod';
@@ -77,15 +77,24 @@ export interface Claim {
   workspace: string;
   group: string | null;
   id: string;
-  /** BullMQ's lock token: proves that this run still holds the job. Empty for a dead letter, which has no run. */
+  /** BullMQ's lock token: proves that this run still holds the job. Empty where there is no run, as of a dead letter. */
   token: string;
 }
 
 /** `left`: the delivery has left its group; `next` is the head now. */
 type HasLeft = { outcome: 'left'; next: GroupEntry | null };
-/** `head`: it is pending, and its turn has come. Without an order there are no entries. */
-export type Standing = { outcome: 'head'; entries: readonly GroupEntry[] } | HasLeft;
-export type AdvanceOutcome = HasLeft | { outcome: 'taken-over' };
+type TakenOver = { outcome: 'taken-over' };
+/** It is pending, and its turn has come. Without an order there are no entries. */
+interface IsHead {
+  outcome: 'head';
+  entries: readonly GroupEntry[];
+  /** For how long the lock lasts at least, ms from when this was asked. */
+  lockedForMs: number;
+  /** The last run that was noted; empty: none. */
+  runBefore: string;
+}
+export type Standing = IsHead | HasLeft | TakenOver;
+export type AdvanceOutcome = HasLeft | TakenOver;
 
 /** The head of an ordering group, or an event without an order. */
 export interface HeadJob {
@@ -102,11 +111,15 @@ export interface MustHaveJob extends HeadJob {
 
 interface Question {
   claim: Claim;
-  verb: 'standing' | 'done' | 'hold' | 'merge';
+  verb: 'standing' | 'done' | 'handled' | 'hold' | 'merge';
   count: number;
   entry?: string;
   stored?: string;
+  run?: string;
 }
+
+/** The words of an answer are followed by texts. */
+type Answer = [word: string, ...texts: (string | number)[]];
 
 type Scope = Omit<WorkspaceRedis, 'workspace'>;
 
@@ -117,28 +130,48 @@ export function createRecordGate(redis: Redis, keys: Keys) {
   const scope = { redis, keys };
   /** Questions of the same turn of the event loop become one call of the script. */
   const askEach = gatherEach((subscription, questions: readonly Question[]) => askAll(scope, subscription, questions));
-  const ask = async <Word extends string>(
-    subscription: string,
-    question: Question,
-    expected?: Word,
-  ): Promise<AdvanceOutcome | { outcome: Word }> => {
-    const [word, ...texts] = await askEach(subscription, question);
-    const entries = texts.map((text) => entryIn(text, keys.group(subscription, question.claim.group ?? '')));
+  const entriesIn = (texts: readonly (string | number)[], subscription: string, { group }: Claim): GroupEntry[] =>
+    texts.map((text) => entryIn(String(text), keys.group(subscription, group ?? '')));
+  const readAnswer = <Word extends string>(
+    [word, ...texts]: Answer,
+    { subscription, claim, expected }: { subscription: string; claim: Claim; expected?: Word },
+  ): AdvanceOutcome | { outcome: Word } => {
     if (word === 'taken-over') return { outcome: word };
-    if (word === 'left') return { outcome: word, next: entries[0] ?? null };
-    if (expected !== undefined && word === (expected as string))
-      return { outcome: expected, ...(question.verb === 'standing' && { entries }) };
+    if (word === 'left') return { outcome: word, next: entriesIn(texts, subscription, claim)[0] ?? null };
+    if (expected !== undefined && word === (expected as string)) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(word));
   };
+  const ask = async <Word extends string>(subscription: string, question: Question, expected?: Word) =>
+    readAnswer(await askEach(subscription, question), {
+      subscription,
+      claim: question.claim,
+      ...(expected !== undefined && { expected }),
+    });
   return {
     /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
-    /** At most `count` first entries of the group, if this delivery is its head; otherwise refused. */
-    standing: (subscription: string, claim: Claim, count = 1) =>
-      ask(subscription, { claim, verb: 'standing', count }, 'head') as Promise<Standing>,
+    /**
+     * At most `count` first entries of the group, if this delivery is its head.
+     * @param more `run`: noted as the run that has begun it @defaultValue the noted one stays
+     */
+    async standing(subscription: string, claim: Claim, { count = 1, run = '' } = {}): Promise<Standing> {
+      const answer = await askEach(subscription, { claim, verb: 'standing', count, run });
+      const read = readAnswer(answer, { subscription, claim, expected: 'head' });
+      if (read.outcome !== 'head') return read;
+      const [, lockedFor, before, ...texts] = answer;
+      const entries = entriesIn(texts, subscription, claim);
+      return { outcome: 'head', entries, lockedForMs: Number(lockedFor), runBefore: String(before) };
+    },
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
     advance: (subscription: string, claim: Claim, count = 1) =>
       ask<never>(subscription, { claim, verb: 'done', count }),
+    /** The same after the handler has succeeded. */
+    handled: (subscription: string, claim: Claim) => ask<never>(subscription, { claim, verb: 'handled', count: 1 }),
+    /** Notes a run that could not be noted by `standing`. */
+    note: (subscription: string, id: string, run: string) => redis.hset(keys.runs(subscription), id, run),
+    /** Runs that were left behind have not crashed. */
+    forgetRuns: (subscription: string, ids: readonly string[]) =>
+      ids.length === 0 ? Promise.resolve(0) : redis.hdel(keys.runs(subscription), ...ids),
     hold: (subscription: string, claim: Claim) => ask(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
     /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
     merge(
@@ -206,12 +239,12 @@ async function askAll({ redis, keys }: Scope, subscription: string, questions: r
     const pending = keys.pending(subscription, workspace);
     return [group === null ? pending : keys.group(subscription, group), pending, keys.jobLock(subscription, id)];
   });
-  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '' }) => {
-    return [verb, id, token, count, entry, stored];
+  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '', run = '' }) => {
+    return [verb, id, token, count, entry, stored, run];
   });
-  const answer = await advanceScript.run(redis, [keys.payloads(subscription), ...touched], args);
-  if (Array.isArray(answer) && answer.length === questions.length)
-    return answer as [word: string, ...entries: string[]][];
+  const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription)];
+  const answer = await advanceScript.run(redis, [...own, ...touched], args);
+  if (Array.isArray(answer) && answer.length === questions.length) return answer as Answer[];
   throw unexpectedAnswer(advanceScript, describe(answer));
 }
 

@@ -4,6 +4,7 @@ import type { SubscriptionStatus } from '../dispatch/subscription-status.js';
 import { describe } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
+import { SKEW_MS } from '../runtime/stored-time.js';
 import { printable } from '../runtime/printable.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, type Script } from './scripts.js';
@@ -20,7 +21,7 @@ export type Disabled = NonNullable<SubscriptionStatus['disabled']>;
 type LastError = NonNullable<SubscriptionStatus['lastError']>;
 
 interface Health {
-  /** Since the last recorded success, ms. Here none is recorded: the caller compares with the last one. */
+  /** The first failure since the last success, ms; null: the last attempt that ended has succeeded. */
   failingSinceMs: number | null;
   /** Failed attempts since then, and the message of the last one. */
   failures: number;
@@ -33,8 +34,6 @@ type DisableOutcome = 'disabling' | 'disabled';
 
 interface FailureNote {
   nowMs: number;
-  /** When an attempt last succeeded; 0: no success is known. */
-  succeededAtMs: number;
   /** How long failures may go on before the subscription is disabled; 0: without limit. */
   disableAfterMs: number;
   reason: string;
@@ -51,11 +50,11 @@ export function createHealthStore(redis: Redis, keys: Keys) {
     },
     async failed(
       subscription: string,
-      { nowMs, succeededAtMs, disableAfterMs, reason, error }: FailureNote,
+      { nowMs, disableAfterMs, reason, error }: FailureNote,
     ): Promise<'failing' | DisableOutcome> {
       // Reasons quote endpoints and people: they are stored as they may be shown.
       const last = [printable(error.message), error.workspace];
-      const args = [nowMs, succeededAtMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last];
+      const args = [nowMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last, SKEW_MS];
       const word = await noteFailure.run(redis, [keys.health(subscription)], args);
       return word === 'failing' ? word : switched(noteFailure, word);
     },

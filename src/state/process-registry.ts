@@ -1,15 +1,25 @@
-/** The processes that run roles: one key with TTL for each, and a set of their ids. */
+/**
+ * The processes that run roles: one key with TTL for each, and a set of their ids. Those that run handlers have another
+ * key with TTL, also where no report is made.
+ */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { processStatus, type ProcessStatus } from '../observability/status.js';
 import type { Redis } from '../redis/client.js';
-import { isAlive, thisProcess } from '../runtime/process-identity.js';
+import { systemClock } from '../runtime/clock.js';
+import { isAlive, processSchema, thisProcess } from '../runtime/process-identity.js';
 import type { Keys } from './keys.js';
 import { readJson } from './stored.js';
 
 /** With the time at which the process started: the system gives its pid to another process later. */
 const storedProcess = processStatus.extend({ token: z.string() });
-type StoredProcess = z.output<typeof storedProcess>;
+const livingProcess = processSchema.extend({ host: z.string() });
+type LivingProcess = z.output<typeof livingProcess>;
+
+/** How often it is asked for whether a process of another machine has renewed its key. */
+const LOOKS_AGAIN_MS = 500;
+
+export type ProcessRegistry = ReturnType<typeof createProcessRegistry>;
 
 export function createProcessRegistry(redis: Redis, keys: Keys) {
   return {
@@ -33,10 +43,26 @@ export function createProcessRegistry(redis: Redis, keys: Keys) {
       });
       return stored.filter(mayLive).map(({ token: _, ...process }) => process);
     },
+    async live(id: string, ttlMs: number): Promise<void> {
+      await redis.set(keys.alive(id), JSON.stringify({ ...thisProcess, host: hostname() }), 'PX', ttlMs);
+    },
+    /** Resolves when it is known: of a process of another machine, when its key is renewed or has expired. */
+    async lives(id: string): Promise<boolean> {
+      const key = keys.alive(id);
+      for (let [before, isFirst] = [0, true]; ; isFirst = false) {
+        const [text, ttlMs] = await Promise.all([redis.get(key), redis.pttl(key)]);
+        if (text === null) return false;
+        const living = readJson(livingProcess, text, { what: 'the report of a process', key });
+        if (living.host === hostname()) return mayLive(living);
+        if (!isFirst && ttlMs > before) return true;
+        before = ttlMs;
+        await systemClock.sleep(LOOKS_AGAIN_MS);
+      }
+    },
   };
 }
 
 /** A process of this machine that was just killed still has its key. */
-function mayLive({ host, pid, token }: StoredProcess): boolean {
+function mayLive({ host, pid, token }: LivingProcess): boolean {
   return host !== hostname() || isAlive({ pid, token });
 }

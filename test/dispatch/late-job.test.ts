@@ -1,13 +1,12 @@
-import { Job, type JobProgress } from 'bullmq';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Job } from 'bullmq';
+import { describe, expect, it } from 'vitest';
 import { addJobs, deliveryIdOf } from '../../src/dispatch/deliveries.js';
-import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
 import type { JobData } from '../../src/dispatch/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -63,46 +62,4 @@ describe.each(['record', 'none'] as const)('order %s: a job that is added after 
     await eventually(async () => expect(await (await queue.getJob(id))?.isCompleted()).toBe(true));
     expect(seen).toEqual([1, 1]);
   });
-});
-
-it('a process that was suspended while it noted its suspect leaves the death that another one has written', async () => {
-  const handle = (): never => {
-    throw new PermanentError('no luck');
-  };
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const subscriptions = [aSubscription('s', handle)];
-  const timing = { lockMs: 400, stalledCheckMs: 100 };
-  const { append, dead, queues, pool } = await runFanOut(test, subscriptions);
-  await pool.stop();
-  const queue = queues.of('s');
-  const id = idOf(await append(1));
-  const key = `${test.keys.subscriptionQueuePrefix('s')}:s:${id}`;
-  await eventually(async () => expect(await queue.getWaitingCount()).toBe(1));
-  // As after a process that was lost while it had the job.
-  await test.redis.hset(key, 'stc', 1);
-  let goOn = (): void => undefined;
-  const suspended = new Promise<void>((resolve) => (goOn = resolve));
-  const note = vi.spyOn(Job.prototype, 'updateProgress');
-  onTestFinished(() => note.mockRestore());
-  let noted: Promise<void> | undefined;
-  note.mockImplementationOnce(function (this: Job, progress: JobProgress) {
-    return (noted = suspended.then(() => this.updateProgress(progress)));
-  });
-  const start = async (): Promise<void> => {
-    const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
-    const other = createHandlerPool({ ...deps, subscriptions, timing });
-    onTestFinished(async () => {
-      await other.stop().catch(() => undefined);
-      await deps.log.close();
-    });
-    await other.start();
-  };
-  await start();
-  await eventually(() => expect(noted).toBeDefined());
-  await start();
-  await test.redis.del(`${key}:lock`);
-  await eventuallyDead(dead, 1);
-  goOn();
-  await noted;
-  expect(await dead.list()).toMatchObject([{ reason: 'no luck' }]);
 });

@@ -1,5 +1,5 @@
 /** Events that wait for too long, with a real queue, on a clock that is put forward. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SubscriptionStatus } from '../../src/dispatch/subscription-status.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
@@ -104,6 +104,31 @@ describe('late', () => {
     await fanOut.dispatcher.stop();
     await fanOut.append(...Array.from({ length: 10 }, (_, index) => index + 1));
     expect(await ops(fanOut)).toMatchObject({ lagEvents: 10 });
+  });
+
+  it('failing: a subscription fails although its last success was noted by a clock that was ahead', async () => {
+    let fails = false;
+    const fanOut = await running({}, () => {
+      if (fails) throw new Error('not now');
+    });
+    fanOut.clock.step(1_200_000);
+    const wall = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 1_200_000);
+    onTestFinished(() => wall.mockRestore());
+    await fanOut.append(1);
+    await fanOut.settled();
+    fanOut.clock.step(-1_200_000);
+    wall.mockRestore();
+    fails = true;
+    await fanOut.append(2);
+    await eventually(async () => {
+      const { failingSince, failures } = await ops(fanOut);
+      expect({ failingSince, isFailing: failures > 0 }).toEqual({
+        failingSince: expect.any(String) as string,
+        isFailing: true,
+      });
+    });
+    fails = false;
+    await shows(fanOut, { failingSince: null, failures: 0, lagEvents: 0 });
   });
 
   it('dead: a subscription names its last error for as long as a dead letter waits', async () => {

@@ -84,8 +84,26 @@ describe('the record gate', () => {
     expect(await gate.merge(SUB, lost, { count: 1, head: a1, stored })).toEqual({ outcome: 'taken-over' });
     await test.redis.del(test.keys.jobLock(SUB, a1.id));
     expect(await gate.advance(SUB, successor)).toEqual({ outcome: 'taken-over' });
-    expect(await gate.standing(SUB, successor)).toMatchObject({ outcome: 'head' });
+    expect(await gate.standing(SUB, successor)).toEqual({ outcome: 'taken-over' });
+    expect(await gate.standing(SUB, { ...successor, token: '' })).toMatchObject({ outcome: 'head' });
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 2 });
+  });
+
+  it('gate: a run is told for how long it has its lock, and which run was noted before it, until the event leaves', async () => {
+    const gate = gateOf();
+    const a1 = entry('a', 1);
+    await enter(gate, [a1]);
+    const claim = await run(a1);
+    await test.redis.pexpire(test.keys.jobLock(SUB, a1.id), 5_000);
+
+    const first = await gate.standing(SUB, claim, { run: 'first' });
+    expect(first).toMatchObject({ outcome: 'head', runBefore: '' });
+    expect(first.outcome === 'head' && first.lockedForMs).toBeGreaterThan(1_000);
+    expect(await gate.standing(SUB, claim)).toMatchObject({ runBefore: 'first' });
+    await gate.note(SUB, a1.id, 'second');
+    expect(await gate.standing(SUB, claim, { run: 'third' })).toMatchObject({ runBefore: 'second' });
+    expect(await gate.handled(SUB, claim)).toEqual(left(null));
+    expect(await test.redis.exists(test.keys.runs(SUB))).toBe(0);
   });
 
   it('gate: an event entered from another source goes to the end of its group, once', async () => {
@@ -97,7 +115,7 @@ describe('the record gate', () => {
     expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
     expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
     await enter(gate, [a3]);
-    const standing = await gate.standing(SUB, await run(a1), 10);
+    const standing = await gate.standing(SUB, await run(a1), { count: 10 });
     expect(standing.outcome === 'head' && standing.entries.map(({ id }) => id)).toEqual([
       'evt_1',
       'evt_2',
@@ -213,7 +231,7 @@ describe('followers in the record gate', () => {
     const gate = gateOf();
     await enter(gate, four);
     const ids = async (most: number) => {
-      const standing = await gate.standing(SUB, await run(a1), most);
+      const standing = await gate.standing(SUB, await run(a1), { count: most });
       return standing.outcome === 'head' ? standing.entries.map(({ id }) => id) : [];
     };
     expect(await ids(10)).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
@@ -229,7 +247,7 @@ describe('followers in the record gate', () => {
     expect(await gate.merge(SUB, claim, { count: 2, head: { ...a1, kind: 'decided' }, stored })).toEqual({
       outcome: 'head',
     });
-    expect(await gate.standing(SUB, claim, 9)).toMatchObject({
+    expect(await gate.standing(SUB, claim, { count: 9 })).toMatchObject({
       entries: [{ id: 'evt_1', kind: 'decided' }, { id: 'evt_4' }],
     });
     expect(await gate.stored(SUB, 'evt_1')).toEqual(stored);

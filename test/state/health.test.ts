@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createRecordGate } from '../../src/state/gate.js';
 import { createHealthStore, type HealthStore } from '../../src/state/health.js';
 import { useRedis } from '../support/redis.js';
 
@@ -8,12 +9,15 @@ const test = useRedis();
 let health: HealthStore;
 beforeEach(() => (health = createHealthStore(test.redis, test.keys)));
 
-function fail(days: number, { succeeded = 0 } = {}): Promise<string> {
-  const nowMs = T0 + days * DAY;
-  const succeededAtMs = succeeded === 0 ? 0 : T0 + succeeded * DAY;
+/** As the run of a delivery does, when the handler has succeeded. */
+async function succeed(): Promise<void> {
+  const claim = { workspace: 'acme', group: null, id: 'evt_1', token: '' };
+  await createRecordGate(test.redis, test.keys).handled('ops', claim);
+}
+
+function fail(days: number): Promise<string> {
   return health.failed('ops', {
-    nowMs,
-    succeededAtMs,
+    nowMs: T0 + days * DAY,
     disableAfterMs: 5 * DAY,
     reason: `day ${days}`,
     error: { workspace: 'acme', message: `error ${days}` },
@@ -39,8 +43,10 @@ describe('the health of a subscription', () => {
 
   it('circuit breaker: after a success the time starts again at the next failure', async () => {
     await failDaily(3);
-    expect(await fail(4, { succeeded: 3.5 })).toBe('failing');
-    expect(await fail(5, { succeeded: 3.5 })).toBe('failing');
+    await succeed();
+    expect(await health.read('ops')).toMatchObject({ failingSinceMs: null, failures: 0 });
+    expect(await fail(4)).toBe('failing');
+    expect(await fail(5)).toBe('failing');
     expect(await health.read('ops')).toMatchObject({
       failingSinceMs: T0 + 4 * DAY,
       failures: 2,
@@ -52,6 +58,12 @@ describe('the health of a subscription', () => {
     await fail(0);
     expect(await fail(7)).toBe('failing');
     expect((await health.read('ops')).failingSinceMs).toBe(T0 + 7 * DAY);
+  });
+
+  it('circuit breaker: failures of a clock that was ahead do not hide those of now', async () => {
+    await fail(0.1);
+    expect(await fail(0)).toBe('failing');
+    expect(await health.read('ops')).toMatchObject({ failingSinceMs: T0, failures: 1 });
   });
 
   it('circuit breaker: enabling a subscription forgets its failures', async () => {

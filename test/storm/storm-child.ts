@@ -62,6 +62,7 @@ function gateWithPoints(gate: RecordGate): RecordGate {
     enter: (...args) => withPoints(() => gate.enter(...args)),
     standing: (...args) => withPoints(() => gate.standing(...args)),
     advance: (...args) => withPoints(() => gate.advance(...args)),
+    handled: (...args) => withPoints(() => gate.handled(...args)),
     hold: (...args) => withPoints(() => gate.hold(...args)),
   };
 }

@@ -70,6 +70,10 @@ const gate: typeof deps.gate = {
     const left = await deps.gate.advance(...args);
     return freezeAt === 'left' ? await freeze() : left;
   },
+  async handled(...args) {
+    const left = await deps.gate.handled(...args);
+    return freezeAt === 'left' ? await freeze() : left;
+  },
   async merge(...args) {
     if (freezeAt === 'merging') await freeze();
     const merged = await deps.gate.merge(...args);

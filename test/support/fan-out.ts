@@ -16,6 +16,7 @@ import { createHealthStore } from '../../src/state/health.js';
 import type { Keys } from '../../src/state/keys.js';
 import { createLogReader } from '../../src/state/event-log.js';
 import { createOnceStore } from '../../src/state/once.js';
+import { createProcessRegistry } from '../../src/state/process-registry.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 
@@ -144,6 +145,7 @@ export function fanOutDeps({
       clock: systemClock,
       list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list as BuiltInList, {}) }),
     }),
+    processes: createProcessRegistry(redis, keys),
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     workspaces: [WORKSPACE],
@@ -160,8 +162,16 @@ export function fanOutDeps({
 export const openGate: RecordGate = {
   enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
   standing: (_subscription, { id }) =>
-    Promise.resolve({ outcome: 'head', entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }] }),
+    Promise.resolve({
+      outcome: 'head',
+      entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }],
+      lockedForMs: 0,
+      runBefore: '',
+    }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
+  handled: () => Promise.resolve({ outcome: 'left', next: null }),
+  note: () => Promise.resolve(1),
+  forgetRuns: () => Promise.resolve(0),
   hold: () => Promise.resolve({ outcome: 'held' }),
   merge: () => Promise.resolve({ outcome: 'head' }),
   stored: () => Promise.resolve(null),

@@ -38,6 +38,7 @@ export interface FanOutExtras {
   lostJobsMs?: number;
   workspaces?: readonly string[];
   stopGraceMs?: number;
+  timing?: HandlerPoolOptions['timing'];
   comparisonOf?: HandlerPoolOptions['comparisonOf'];
 }
 
@@ -47,7 +48,8 @@ export async function runFanOut(
   extras: FanOutExtras = {},
 ): Promise<RunningFanOut> {
   const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const deps = { ...fanOutDeps({ redis: test.redis, keys: test.keys, connect }), ...extras, subscriptions };
+  const { timing = {}, ...others } = extras;
+  const deps = { ...fanOutDeps({ redis: test.redis, keys: test.keys, connect }), timing, ...others, subscriptions };
   const dispatcher = createDispatcher(deps);
   const pool = createHandlerPool(deps);
   const queues = openQueues({ ...deps, logger: deps.logger });

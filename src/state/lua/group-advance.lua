@@ -1,39 +1,55 @@
 --[[ group-advance: what the runs of deliveries ask of their ordering groups, for several runs at once.
-    standing n    the first n entries, if the delivery is the head; without an order, whether it is pending
+    standing n    the first n entries, if the delivery is the head; without an order, whether it is pending. Notes the run given
     done n        it and the n - 1 entries behind it are handled or dead: they leave
+    handled 1     as done, and the subscription's handler has succeeded: it fails no more
     hold 0        it is dead and stays the head; it no longer counts as pending
     merge n       the n - 1 entries behind it are merged into it: they leave, and the head gets the entry and payload given. If the head is
                   that entry already, the command was sent again after its reply was lost
-  All but "standing" are refused unless the run holds BullMQ's lock of its job; token "" is for a dead letter, whose job has no lock.
+  All are refused unless the run holds BullMQ's lock of its job; token "" is for "standing" without a run, and for a dead letter, whose job has no lock.
   Atomic because: a run that lost its job must not let the next delivery start while the run that took over handles this one.
   A repetition changes nothing and returns the head again, because the process may have been killed before it added the head's job.
-  KEYS 1 payloads · n × (ordering group, or pending again if there is no order · pending · lock of the job)
-  ARGV n × (verb · delivery id · token · count · entry or "" · payload or "")
-  RETURN n × {"head", entries …} | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
+  KEYS 1 payloads · 2 runs · 3 health · n × (ordering group, or pending again if there is no order · pending · lock of the job)
+  ARGV n × (verb · delivery id · token · count · entry or "" · payload or "" · run or "")
+  RETURN n × {"head"} | {"head", for how long it is locked in ms · the run noted before or "" · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
 local function leave(pending, id)
   redis.call('ZREM', pending, id)
   redis.call('HDEL', KEYS[1], id)
+  redis.call('HDEL', KEYS[2], id)
 end
 
-local function answerTo(group, pending, lock, verb, id, token, count, entry, payload)
-  if verb ~= 'standing' and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
+local function standing(group, pending, lock, id, count, run)
+  local before = redis.call('HGET', KEYS[2], id) or ''
+  if run ~= '' then redis.call('HSET', KEYS[2], id, run) end
+  local answer = { 'head', redis.call('PTTL', lock), before }
+  for _, entry in ipairs(group == pending and {} or redis.call('LRANGE', group, 0, count - 1)) do answer[#answer + 1] = entry end
+  return answer
+end
+
+local function answerTo(group, pending, lock, verb, id, token, count, entry, payload, run)
+  local isAsked = verb == 'standing' and token == ''
+  if not isAsked and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
+  if verb == 'handled' then redis.call('HDEL', KEYS[3], 'failingSince', 'lastFailure', 'failures') end
   if group == pending then
-    if verb == 'standing' then return { redis.call('ZSCORE', pending, id) and 'head' or 'left' } end
-    leave(pending, id)
-    return { 'left' }
+    if verb ~= 'standing' then
+      leave(pending, id)
+      return { 'left' }
+    end
+    if not redis.call('ZSCORE', pending, id) then return { 'left' } end
+    return standing(group, pending, lock, id, count, run)
   end
   if idOf(redis.call('LINDEX', group, 0)) ~= id then
     return { 'left', redis.call('LINDEX', group, 0) or nil }
   end
-  if verb == 'standing' then return { 'head', unpack(redis.call('LRANGE', group, 0, count - 1)) } end
+  if verb == 'standing' then return standing(group, pending, lock, id, count, run) end
   if verb == 'merge' and redis.call('LINDEX', group, 0) == entry then return { 'head' } end
   if verb == 'hold' then
     redis.call('ZREM', pending, id)
+    redis.call('HDEL', KEYS[2], id)
     return { 'held' }
   end
   for _, gone in ipairs(redis.call('LPOP', group, count)) do
-    if verb == 'done' or idOf(gone) ~= id then leave(pending, idOf(gone)) end
+    if verb ~= 'merge' or idOf(gone) ~= id then leave(pending, idOf(gone)) end
   end
   if verb == 'merge' then
     redis.call('LPUSH', group, entry)
@@ -44,9 +60,9 @@ local function answerTo(group, pending, lock, verb, id, token, count, entry, pay
 end
 
 local answers = {}
-for n = 0, #ARGV / 6 - 1 do
-  local key, arg = 3 * n + 2, 6 * n + 1
+for n = 0, #ARGV / 7 - 1 do
+  local key, arg = 3 * n + 4, 7 * n + 1
   answers[n + 1] = answerTo(KEYS[key], KEYS[key + 1], KEYS[key + 2], ARGV[arg], ARGV[arg + 1], ARGV[arg + 2],
-    tonumber(ARGV[arg + 3]), ARGV[arg + 4], ARGV[arg + 5])
+    tonumber(ARGV[arg + 3]), ARGV[arg + 4], ARGV[arg + 5], ARGV[arg + 6])
 end
 return answers
