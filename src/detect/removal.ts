@@ -5,7 +5,8 @@
  *    complete sweep and is on none now is missing (`vanished`). Ids that only an abandoned sweep has seen (unconfirmed
  *    ids) take part as one more page of the last complete sweep.
  * 2. Rows without an id (known by their content) are never missing: a changed row gets another key and looks removed.
- * 3. A record missing in `confirm` complete sweeps in a row, and for at least `afterMs`, is confirmed (`missingAfter`).
+ * 3. A record missing in `confirm` complete sweeps in a row, whose pages were read at least `afterMs` apart, is confirmed
+ *    (`missingAfter`). A sweep that was stopped while it was finished decides nothing: the list is read again.
  * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none is deleted: a broken
  *    answer is likelier. They are held until a person accepts them (`decideRemovals`). While new records of the list
  *    are held, any number of missing records is held.
@@ -16,7 +17,8 @@ import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { buildEvent } from '../events/envelope.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { isYounger } from '../runtime/stored-time.js';
+import { isoTime } from '../runtime/clock.js';
+import { isYounger, knownMs } from '../runtime/stored-time.js';
 import { withId, type SeenRecordInput } from './build-event.js';
 import type { Rules } from './rules.js';
 import { appearedAt, storedModifiedAt, withDecision, type Decision, type StoredRecord } from './stored-record.js';
@@ -24,7 +26,7 @@ import { appearedAt, storedModifiedAt, withDecision, type Decision, type StoredR
 export interface RemovalRules {
   /** Complete sweeps in a row that must not show a record. @defaultValue 2 */
   confirm: number;
-  /** The least time from the end of the first of them to the end of the last. @defaultValue 30 s */
+  /** The least time from the last page of the first of them to that of the last. @defaultValue 30 s */
   afterMs: number;
   /** Held when more than this share of the list is missing … @defaultValue 0.2 */
   maxShare: number;
@@ -48,8 +50,10 @@ export function isPresent(digest: string | null | undefined): boolean {
 export const missingSchema = z.object({
   /** Complete sweeps in a row that did not show the record. */
   sweeps: z.number(),
-  /** ISO 8601: end of the first of them. */
+  /** ISO 8601: when the first of them was decided, and so whether an acceptance covers it. */
   since: z.iso.datetime(),
+  /** ISO 8601: when that sweep had read its last page. Absent: by an earlier release. */
+  readAt: z.iso.datetime().exactOptional(),
   /** The last of them, so that a sweep that is resumed counts once. */
   sweep: z.string(),
 });
@@ -90,14 +94,25 @@ export function missingAfter(
     sweep,
     lastSweep,
     at,
-  }: { left: readonly string[]; returned: ReadonlySet<string>; sweep: string; lastSweep: string | null; at: string },
+    readAt,
+  }: {
+    left: readonly string[];
+    returned: ReadonlySet<string>;
+    sweep: string;
+    lastSweep: string | null;
+    at: string;
+    readAt: string;
+  },
 ): Map<string, Missing> {
   const after = new Map<string, Missing>();
   for (const [key, entry] of before) {
     if (returned.has(key)) continue;
-    after.set(key, { ...entry, sweeps: entry.sweeps + (entry.sweep === lastSweep ? 1 : 0), sweep });
+    // A time in the future is none: the wait begins now, and would never end if this were not kept.
+    const firstMs = knownMs(entry.readAt ?? entry.since, Date.parse(readAt));
+    const first = firstMs === null ? readAt : isoTime(firstMs);
+    after.set(key, { ...entry, sweeps: entry.sweeps + (entry.sweep === lastSweep ? 1 : 0), readAt: first, sweep });
   }
-  for (const key of left) if (!after.has(key)) after.set(key, { sweeps: 1, since: at, sweep });
+  for (const key of left) if (!after.has(key)) after.set(key, { sweeps: 1, since: at, readAt, sweep });
   return after;
 }
 
@@ -105,10 +120,16 @@ export type RemovalDecision = { deleted: string[]; held: { count: number; of: nu
 
 export function decideRemovals(
   missing: ReadonlyMap<string, Missing>,
-  { present, rules, acceptedAt, at }: { present: number; rules: RemovalRules; acceptedAt: string | null; at: string },
+  {
+    present,
+    rules,
+    acceptedAt,
+    readAt,
+  }: { present: number; rules: RemovalRules; acceptedAt: string | null; readAt: string },
 ): RemovalDecision {
   const isAccepted = ({ since }: Missing): boolean => acceptedAt !== null && since <= acceptedAt;
-  const isLong = ({ since }: Missing): boolean => Date.parse(at) - Date.parse(since) >= rules.afterMs;
+  const isLong = (entry: Missing): boolean =>
+    Date.parse(readAt) - Date.parse(entry.readAt ?? entry.since) >= rules.afterMs;
   const confirmed = [...missing].filter(([, entry]) => entry.sweeps >= rules.confirm && isLong(entry));
   const count = [...missing.values()].filter((entry) => !isAccepted(entry)).length;
   const of = present + missing.size;

@@ -10,7 +10,7 @@ describe('removal: the decision', () => {
       (_, index) => [`${prefix}${index}`, { sweeps: 2, since, sweep: 's2', ...entry }] as const,
     );
   const decide = (entries: readonly (readonly [string, Missing])[], present: number, more: object = {}) =>
-    decideRemovals(new Map(entries), { present, rules: DEFAULT_REMOVALS, acceptedAt: null, at, ...more });
+    decideRemovals(new Map(entries), { present, rules: DEFAULT_REMOVALS, acceptedAt: null, readAt: at, ...more });
 
   it('is confirmed by a second sweep that does not show the record', () => {
     const entries = [...missing(1), ...missing(1, { sweeps: 1 }, 'new'), ...missing(1, { sweeps: 3 }, 'old')];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/errors.js';
+import type { SweepStore } from '../../src/state/sweep-store.js';
 import { dyingStore } from '../support/dying-store.js';
 import { listedApi } from '../support/listed.js';
 import { people, person } from '../support/named-people.js';
@@ -87,6 +88,73 @@ describe('removal: a record that is no longer in the list', () => {
   });
 });
 
+describe('removal: a sweep that is stopped while it is finished', () => {
+  const redis = useRedis();
+  /** Killed right after the commit of the last page. */
+  const stopping = (store: SweepStore): SweepStore => ({
+    ...store,
+    async commit(list, step) {
+      const result = await store.commit(list, step);
+      if (step.checkpoint?.finishing === true) throw new Error('killed');
+      return result;
+    },
+  });
+
+  it('decides nothing: records of a list that was empty for a moment are not deleted', async () => {
+    const api = listedApi(people(8));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [];
+    await sweep();
+    await expect(sweep({ store: stopping(store), minutesLater: 0 })).rejects.toThrow('killed');
+    api.records = people(8);
+    expect((await sweep()).counts).toMatchObject({ seen: 8, missing: 0 });
+    await sweep();
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('loses no removal, wherever it is stopped', async () => {
+    const api = listedApi(people(8), 2);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    const expected: string[] = [];
+    for (let fatal = 1; ; fatal += 1) {
+      const id = `p${fatal}`;
+      api.records = [...people(8), person(id)].filter(
+        (one, at, all) => all.findIndex((other) => other.id === one.id) === at,
+      );
+      await sweep();
+      api.records = api.records.filter((one) => one['id'] !== id);
+      await sweep();
+      const { dying, writes } = dyingStore(store, fatal);
+      const died = await sweep({ store: dying }).then(
+        () => false,
+        () => true,
+      );
+      await sweep();
+      await sweep();
+      expected.push(id);
+      expect(
+        (await eventLines()).filter((line) => line.startsWith('deleted')).map((line) => line.split(' ')[1]),
+      ).toEqual(expected);
+      if (!died || writes() < fatal) break;
+    }
+    expect(expected.length).toBeGreaterThan(4);
+  });
+
+  it('is deleted although its first look was by a clock that was ahead, thirty seconds after the next', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(4);
+    await sweep({ minutesLater: 120 });
+    await sweep({ minutesLater: -120 });
+    expect(await eventLines()).toEqual([]);
+    await sweep();
+    expect(await eventLines()).toEqual(['deleted p4 1']);
+  });
+});
+
 describe('removal: pages', () => {
   const redis = useRedis();
 
@@ -156,7 +224,9 @@ describe('removal: too many at once', () => {
     await sweep();
     await store.acceptHeld('people');
     api.records = people(20);
-    expect((await sweep({ minutesLater: -5 })).counts).toMatchObject({ deleted: 20, missing: 20 });
+    // Its clock does not say when they were first missed: the thirty seconds begin here.
+    expect((await sweep({ minutesLater: -5 })).counts).toMatchObject({ deleted: 0, missing: 40 });
+    expect((await sweep()).counts).toMatchObject({ deleted: 20, missing: 20 });
     expect((await sweep({ minutesLater: 10 })).held).toMatchObject([{ count: 20 }]);
     expect(await eventLines()).toHaveLength(20);
   });

@@ -25,13 +25,15 @@ import { nextSequence } from '../../events/epoch.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
 import { parseStored, serialised } from '../records.js';
-import { expectCommitted } from '../errors.js';
+import { expectCommitted, leaseLost } from '../errors.js';
 import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Checkpoint, FinishedPages, Membership, RecordWrite } from '../store.js';
 import type { SweepStore } from '../../state/sweep-store.js';
 
 const RECORDS_PER_STEP = 100;
+/** What was missing when the pages were read says nothing about now after this time. */
+const LATE_MS = 60_000;
 
 /** The activity that names a merge comes at most this long before the record is first missed. */
 const MERGE_LEAD_MS = 86_400_000;
@@ -79,15 +81,15 @@ export async function finishRemovals(
   const { store, clock } = deps;
   const { list, removals: rules = DEFAULT_REMOVALS } = options;
   const { at, acceptedAt, creations, lastSweep } = step;
-  const { counts } = step.checkpoint;
+  const { counts, readAt = at } = step.checkpoint;
   const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
   if (step.checkpoint.takesOver === true)
     return { checkpoint: await dropFormer(deps, options, { ...step, membership, left }), held: null, pages };
-  const missing = await stillMissing(deps, options, { membership, left, step, at });
+  const missing = await stillMissing(deps, options, { membership, left, step, at, readAt });
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
   const why = creations?.why === 'too many' ? 'creations' : (creations?.why ?? 'too many');
   const present = counts.seen - counts.held;
-  const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, at });
+  const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, readAt });
   const deleted = await withoutNewcomers(deps, options, { keys: decision.deleted, at: isoTime(clock.now()) });
   const gone = new Set(deleted);
   const survivors = await mergeSurvivors(deps, options, { missing, gone });
@@ -106,7 +108,12 @@ export async function finishRemovals(
 async function stillMissing(
   { store }: SweepDeps,
   { list }: SweepOptions,
-  { membership, left, step, at }: { membership: Membership; left: readonly string[]; step: FinishStep; at: string },
+  {
+    membership,
+    left,
+    step,
+    ...times
+  }: { membership: Membership; left: readonly string[]; step: FinishStep; at: string; readAt: string },
 ): Promise<Map<string, Missing>> {
   const { changed, missing } = membership;
   const identified = left.filter((key) => !isKnownByContent(key));
@@ -115,7 +122,7 @@ async function stillMissing(
   const returned = new Set([...changed.values()].flat());
   const unreported = identified.filter((_key, index) => isPresent(digests[index]));
   const sweeps = { sweep: step.checkpoint.sweepId, lastSweep: step.lastSweep?.sweepId ?? null };
-  return missingAfter(missing, { left: unreported, returned, ...sweeps, at });
+  return missingAfter(missing, { left: unreported, returned, ...sweeps, ...times });
 }
 
 async function withoutNewcomers(
@@ -161,8 +168,11 @@ async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps)
   const { entries, gone, token } = steps;
   const { list } = options;
   const all = [...entries];
+  const beganMs = deps.clock.monotonic();
   let { checkpoint } = steps;
   for (let at = 0; at < all.length; at += RECORDS_PER_STEP) {
+    // Redis did not answer meanwhile: the list may show the records again, so the next lease reads it once more.
+    if (deps.clock.monotonic() - beganMs > LATE_MS) throw leaseLost(list);
     const missing = all.slice(at, at + RECORDS_PER_STEP);
     const keys = missing.map(([key]) => key).filter((key) => gone.has(key));
     const schema: SchemaDelta = new Map();

@@ -9,7 +9,9 @@ import {
 } from '../../detect/creation.js';
 import { heldOf, type Held } from '../../detect/held.js';
 import { NO_VERDICT, type Verdict } from '../../detect/survey.js';
-import type { SweepOptions } from '../options.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import { isoTime } from '../../runtime/clock.js';
+import type { SweepDeps, SweepOptions } from '../options.js';
 import type { Checkpoint, SweepSummary } from '../store.js';
 
 /** `reported`: new records that were reported before the last complete sweep held the others. */
@@ -24,6 +26,18 @@ export function guardOf(
   // While new records are held, and after the sweep that clears them, the list counts as it was before.
   const before = held?.known?.of ?? seen + missing - heldBack;
   return { list, rules: creations, before, reported: held?.reported ?? 0 };
+}
+
+/** Now, but after all that was held or accepted, whatever clocks said: an acceptance covers nothing later. */
+export async function afterHeld(
+  { store, clock }: SweepDeps,
+  list: ListName,
+  lastSweep: SweepSummary | null,
+): Promise<{ at: string; acceptedAt: string | null }> {
+  const acceptedAt = await store.acceptedAt(list);
+  const held = [acceptedAt, ...(lastSweep?.held ?? []).map((one) => one.at)];
+  const heldMs = held.map((time) => Date.parse(time ?? '') || 0);
+  return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), acceptedAt };
 }
 
 /** New records that the last complete sweep held wait further, or pass because a person accepted them. */

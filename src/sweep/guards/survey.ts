@@ -10,9 +10,8 @@ import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
 import { NO_VERDICT, Survey, type SurveyQuestion, type Verdict } from '../../detect/survey.js';
 import { nextSequence } from '../../events/epoch.js';
 import type { SchemaChange } from '../../events/types.js';
-import { isoTime } from '../../runtime/clock.js';
 import { incompleteSweep } from '../errors.js';
-import { guardOf } from './guard-creations.js';
+import { afterHeld, guardOf } from './guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { observationOf, type PageToRead, type SweepDeps, type SweepOptions } from '../options.js';
 import { readDiffering, readSeen } from '../records.js';
@@ -39,7 +38,7 @@ export async function surveyList(
   options: SweepOptions,
   { question, read, ...position }: SurveyPosition & { question: SurveyQuestion },
 ): Promise<Surveyed> {
-  const { workspace, log, clock } = deps;
+  const { workspace, log } = deps;
   const { list, rules, signal } = options;
   const { lastSweep, memory } = position;
   const { verdict: before = NO_VERDICT, sweepId } = position.checkpoint;
@@ -64,7 +63,8 @@ export async function surveyList(
     if (cursor === null || survey.isDecided(reported)) break;
   }
   const { survey: _, ...reached } = checkpoint;
-  return { ...survey.decide({ reported, at: isoTime(clock.now()) }), checkpoint: reached };
+  const { at } = await afterHeld(deps, list, lastSweep);
+  return { ...survey.decide({ reported, at }), checkpoint: reached };
 }
 
 async function count(

@@ -5,7 +5,7 @@ import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
 import { isoTime } from '../../runtime/clock.js';
 import { expectCommitted } from '../errors.js';
 import { finishRemovals } from '../guards/finish-removals.js';
-import { guardOf, heldCreations } from '../guards/guard-creations.js';
+import { afterHeld, guardOf, heldCreations } from '../guards/guard-creations.js';
 import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';
 import type { SweepMemory } from '../memory.js';
 import type { Checkpoint, FinishedPages, SweepCounts, SweepSummary } from '../store.js';
@@ -25,12 +25,7 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   const { store, clock } = deps;
   const { list } = options;
   const { token, lastSweep } = step;
-  const acceptedAt = await store.acceptedAt(list);
-  // After all that was held, whatever the holder's clock says: an acceptance covers nothing later.
-  const heldMs = [acceptedAt, ...(lastSweep?.held ?? []).map((one) => one.at)].map(
-    (held) => Date.parse(held ?? '') || 0,
-  );
-  const at = isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1)));
+  const { at, acceptedAt } = await afterHeld(deps, list, lastSweep);
   const creations = heldCreations(step.checkpoint, guardOf(options, lastSweep), at);
   const removing = { ...step, at, acceptedAt, creations };
   const { checkpoint, held, pages } = options.rules.recognisedOnly

@@ -73,8 +73,8 @@ function isTakeover({ checkpoint, state: { lastSweep } }: StoredSweep, source: s
   return !isSameSource(lastSweep.source, source) || heldOf(lastSweep.held, 'creations')?.why === 'replaced';
 }
 
-/** A sweep that saw every page needs no cursor any more. It is finished however old it is. */
-function isResumable({ startedAt, readAt = startedAt, finishing }: Checkpoint, now: number): boolean {
-  if (finishing === true) return true;
+/** One that was stopped while it was finished would decide removals by pages that may show the records again now. */
+function isResumable({ startedAt, readAt = startedAt, finishing, recognisedOnly }: Checkpoint, now: number): boolean {
+  if (finishing === true) return recognisedOnly === true;
   return isYounger(startedAt, now, CHECKPOINT_LIFE_MS) && isYounger(readAt, now, CURSOR_LIFE_MS);
 }
