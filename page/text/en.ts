@@ -42,6 +42,7 @@ export const en = {
   'problem.list.late': 'A list is late',
   'problem.list.silent': 'A list is unusually silent',
   'problem.list.cut': 'A list may be read only in part',
+  'problem.list.restless': 'A field changes on most rows again and again',
   'problem.removals.held': 'Removals are held',
   'problem.creations.held': 'New records are held',
   'problem.subscription.disabled': 'A subscription is paused',

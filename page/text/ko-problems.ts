@@ -19,6 +19,8 @@ export const koProblems: Readonly<Record<NoticeKind, string>> = {
   'list.silent': '이 목록에 평소보다 오래 변경이 없습니다. 권한이나 필터가 바뀌지 않았는지 확인하세요.',
   'list.cut':
     '첫 페이지가 꽉 찼는데 다음 커서가 없습니다. CRM에 레코드가 더 있으면 커서 이름이 바뀌어 나머지를 읽지 못하는 것입니다.',
+  'list.restless':
+    '같은 필드가 대부분의 레코드에서 거듭 수정된 것으로 나타납니다. 사람이 고치는 값이 아니라면 목록의 refreshed나 ignore에 그 필드를 적으세요.',
   'removals.held': '한 번에 많은 레코드가 사라져 삭제 이벤트를 보류했습니다. 실제 삭제라면 승인하세요.',
   'creations.held': '레코드 대부분이 새것이어서 생성 이벤트를 보류했습니다. 예상한 일이라면 승인하세요.',
   'subscription.disabled':

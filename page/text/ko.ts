@@ -44,6 +44,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'problem.list.late': '목록 수집이 늦어지고 있습니다',
   'problem.list.silent': '목록에 평소와 달리 변경이 없습니다',
   'problem.list.cut': '목록의 일부만 읽히고 있을 수 있습니다',
+  'problem.list.restless': '한 필드가 대부분의 레코드에서 거듭 바뀝니다',
   'problem.removals.held': '대량 삭제가 보류되었습니다',
   'problem.creations.held': '대량 생성이 보류되었습니다',
   'problem.subscription.disabled': '구독이 일시 중지되었습니다',

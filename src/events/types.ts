@@ -21,6 +21,7 @@ export const PROBLEM_KINDS = [
   'list.late',
   'list.silent',
   'list.cut',
+  'list.restless',
   'removals.held',
   'creations.held',
   'subscription.disabled',

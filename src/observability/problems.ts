@@ -1,4 +1,5 @@
 /** Finds what needs attention in the status. Pure. */
+import { isOften } from '../detect/restless.js';
 import { isAsLongAsPages } from '../crm/full-page.js';
 import { rewoundMessage } from '../events/notices.js';
 import { REFUSED } from '../redis/conditions.js';
@@ -234,7 +235,7 @@ function lateness(workspace: string, { list, dueAt }: ListStatus, at: string): P
   return problem('error', 'list.late', { workspace, list, subject: `list:${list}`, since: dueAt, message });
 }
 
-function listWarnings(workspace: string, { list, silence, held }: ListStatus, at: string): Problem[] {
+function listWarnings(workspace: string, { list, silence, restless, held }: ListStatus, at: string): Problem[] {
   const where = `Workspace "${workspace}", list "${list}"`;
   const subject = { workspace, list, subject: `list:${list}` };
   const warnings: Problem[] = [];
@@ -245,12 +246,27 @@ function listWarnings(workspace: string, { list, silence, held }: ListStatus, at
     const message = `${where} ${what}. Check whether the token may still read it.`;
     warnings.push(problem('warning', 'list.silent', { ...subject, since, message }));
   }
+  const often = restless.filter(isOften).sort((one, other) => (one.since < other.since ? -1 : 1));
+  const [first] = often;
+  if (first !== undefined) {
+    const { since } = first;
+    const fields = often.slice(0, FIELDS_NAMED).map((one) => `"${one.field}" (${restlessText(one)})`);
+    const further = often.length > FIELDS_NAMED ? ` and ${often.length - FIELDS_NAMED} more` : '';
+    const message = `${where}: most rows are edited again and again in ${fields.join(', ')}${further}. If nobody edits these by hand, name them under "refreshed" or "ignore" of the list.`;
+    warnings.push(problem('warning', 'list.restless', { ...subject, since, message }));
+  }
   for (const one of held) {
     const { what, since } = one;
     const message = `${where}: ${heldText(one)} ${whatToDo(what, `${list} --workspace ${workspace}`)}`;
     warnings.push(problem('warning', `${what}.held`, { ...subject, since, message }));
   }
   return warnings;
+}
+
+const FIELDS_NAMED = 3;
+
+function restlessText({ times, share }: ListStatus['restless'][number]): string {
+  return `${times} times, last on ${Math.round(100 * share)} % of the rows`;
 }
 
 /** A cursor that is not found ends a list after its first page, without an error. */

@@ -58,6 +58,9 @@ const listStatus = z.object({
     .describe(
       'the list has been silent for much longer than usual. `unchanged`: no change for far longer than its longest pause; `empty`: it had records and now shows none',
     ),
+  restless: summarySchema.shape.restless
+    .unwrap()
+    .describe('fields that most rows had an edit of in complete sweeps, of late'),
   unreadable: summarySchema.shape.unreadable
     .unwrap()
     .describe('records that the last complete sweep could not read and left as they were; the first few'),

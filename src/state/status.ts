@@ -98,6 +98,7 @@ async function readListStatus(
     baselineAt: baselineIn(view, list, baselineAt),
     lastSweep: summary === null ? null : lastSweep(summary),
     silence: summary?.staleness ?? null,
+    restless: summary?.restless ?? [],
     unreadable: summary?.unreadable ?? [],
     held: summary?.held ?? [],
     shortcuts: learnedIn(view, list, uses)?.uses ?? null,
@@ -125,7 +126,7 @@ function unreadableList(
   const { code, message } = error;
   const failure = { code, message, page: null, since: at, at, attempts: 1, retryAt: at };
   const unknown = { freshness: null, baselineAt: null, lastSweep: null, dueAt: null, silence: null, sweeping: null };
-  const lists = { unreadable: [], held: [], shortcuts: null, records: 0 };
+  const lists = { restless: [], unreadable: [], held: [], shortcuts: null, records: 0 };
   return { list, enabled, intervalMs, failure, lastError: { code, message, at }, late: false, ...unknown, ...lists };
 }
 

@@ -33,6 +33,7 @@ export function countedAgain(counts: SweepCounts, kind: CountedKind): SweepCount
   return changes.includes(kind) ? { ...counts, [kind]: counts[kind] + 1 } : counts;
 }
 
-export function mutedOnce(muted: Readonly<Record<string, number>>, rule: string): Readonly<Record<string, number>> {
-  return { ...muted, [rule]: (muted[rule] ?? 0) + 1 };
+export function countedOnce(counts: Readonly<Record<string, number>>, name: string): Readonly<Record<string, number>> {
+  // A field may have a name that every object of the language knows.
+  return { ...counts, [name]: (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1 };
 }

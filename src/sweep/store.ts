@@ -1,6 +1,7 @@
 /** What a sweep exchanges with its store (state/sweep-store.ts), and the schemas that check its JSON. */
 import { z } from 'zod';
 import { heldSchema, type Held } from '../detect/held.js';
+import { restlessField } from '../detect/restless.js';
 import { pastDrift } from '../detect/schema-drift/drift.js';
 import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
@@ -86,6 +87,8 @@ export const checkpointSchema = sweep.extend({
   fresh: count.exactOptional(),
   /** What a survey, or the last complete sweep, has decided for this walk. */
   verdict: verdictSchema.exactOptional(),
+  /** Field → rows with an edit of it; of the first fields. */
+  edited: z.record(z.string(), count).readonly().exactOptional(),
   /** Pages with other members than in the last complete sweep. */
   changedPages: count.exactOptional(),
   /** Found by shortcuts during this sweep, or a moment later at an end; in `counts` too. */
@@ -132,6 +135,8 @@ export const summarySchema = sweep.extend({
   completedAt: z.iso.datetime(),
   /** What waits for a person (`changefeed held`). */
   held: z.array(heldSchema).readonly().exactOptional(),
+  /** Fields that are edited on most rows, as far as this sweep and those before say. */
+  restless: z.array(restlessField).readonly().exactOptional(),
   /** Fields reported as a change of the schema by this sweep or a recent one. */
   drifted: z.array(pastDrift).readonly().exactOptional(),
   /** Changes per second that the list's walks have found, without those that its shortcuts found: a moving average. */

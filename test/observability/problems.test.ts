@@ -18,6 +18,10 @@ const found = (more: Parameters<typeof problemsWith>[0]): string[] =>
 const A_MINUTE_AGO = '2026-03-01T09:09:00.000Z';
 const failingLoop = (since: string) => ({ loop: 'dispatch acme to ops', since, at: AT, error: 'URI malformed' });
 
+const restless = (more: object) => ({
+  ...{ field: '일수', share: 0.9, times: 2, since: EARLIER, at: AT, keptMs: 1, ...more },
+});
+
 describe('problems', () => {
   it.each([
     ['none when all is well', {}, []],
@@ -223,6 +227,16 @@ describe('problems', () => {
       'no shorter page',
       { lists: [list({ lastSweep: onePage(49) }), list({ list: 'memo', lastSweep: onePage(50, 3) })] },
       [],
+    ],
+    [
+      'a field that is edited on most rows again and again, and none that was twice',
+      {
+        lists: [
+          list({ restless: [restless({ times: 3 }), restless({ field: '링크' })] }),
+          list({ list: 'memo', restless: [restless({})] }),
+        ],
+      },
+      ['warning list.restless list:people'],
     ],
     [
       'errors before warnings',

@@ -18,6 +18,7 @@ export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   lastSweep: null,
   silence: null,
   shortcuts: null,
+  restless: [],
   unreadable: [],
   held: [],
   sweeping: null,

@@ -4,14 +4,16 @@
  * only what is certain.
  */
 import type { UnreadableRecord } from '../../api/unreadable.js';
+import type { FieldChange } from '../../crm/canonical.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isSuspicious } from '../../detect/creation.js';
 import { isLeftAlone, isOutdated } from '../../detect/left-alone.js';
 import { isPresent } from '../../detect/removal.js';
+import { isEdit } from '../../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
 import { storedValueTypes, valueTypesOf } from '../../detect/stored-record.js';
 import { movesOnPage, NO_MOVES, NO_VERDICT, type PageMoves, type SurveyQuestion } from '../../detect/survey.js';
-import { counted, countedAgain, mutedOnce, type CountedKind } from '../counts.js';
+import { counted, countedAgain, countedOnce, type CountedKind } from '../counts.js';
 import type { ListGuard } from '../guards/guard-creations.js';
 import type { SweepMemory } from '../memory.js';
 import { readDiffering, readSeen, type DifferingRecord, type SeenRecord } from '../records.js';
@@ -50,7 +52,7 @@ export type ClassifiedPage =
       changes: PageChanges;
       /** Null: the members of the page are those of the last complete sweep. */
       members: NonNullable<Step['members']> | null;
-      reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'changedPages' | 'unreadable'>;
+      reached: Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'edited' | 'changedPages' | 'unreadable'>;
       /** Records that differ, and that a shortcut leaves to the walk. */
       left: number;
       isOutdated: boolean;
@@ -108,6 +110,9 @@ function suspiciousCreations(
   return isSuspicious(counts, guard) ? counts.fresh : 0;
 }
 
+/** A field that is edited on most rows is among the first ones. */
+const MOST_EDITED = 50;
+
 class PageTally {
   readonly #options: ClassifyOptions;
   readonly #before: ReadonlySet<string>;
@@ -115,6 +120,7 @@ class PageTally {
   #counts: Checkpoint['counts'];
   #fresh: number;
   #muted: Readonly<Record<string, number>>;
+  #edited: Readonly<Record<string, number>> | undefined;
   settled = true;
   left = 0;
   isOutdated = false;
@@ -122,10 +128,11 @@ class PageTally {
   constructor(options: ClassifyOptions, before: ReadonlySet<string>) {
     this.#options = options;
     this.#before = before;
-    const { counts, fresh = 0, muted = {} } = options.checkpoint;
+    const { counts, fresh = 0, muted = {}, edited } = options.checkpoint;
     this.#counts = counts;
     this.#fresh = fresh;
     this.#muted = muted;
+    this.#edited = edited;
   }
 
   /** Returns the question that only the whole list can answer, if there is one; then nothing of the page is written. */
@@ -155,8 +162,9 @@ class PageTally {
     return null;
   }
 
-  reached(): Pick<Checkpoint, 'counts' | 'fresh' | 'muted'> {
-    return { counts: this.#counts, ...(this.#fresh > 0 && { fresh: this.#fresh }), muted: this.#muted };
+  reached(): Pick<Checkpoint, 'counts' | 'fresh' | 'muted' | 'edited'> {
+    const [fresh, edited] = [this.#fresh, this.#edited];
+    return { counts: this.#counts, ...(fresh > 0 && { fresh }), muted: this.#muted, ...(edited && { edited }) };
   }
 
   #moves(seen: readonly SeenRecord[], differing: readonly DifferingRecord[]): PageMoves {
@@ -178,7 +186,8 @@ class PageTally {
 
   #decided({ key, digest, record, state, stored }: DifferingRecord, { kind, write, mutedBy }: DecidedRecord): void {
     const { asked, memory, rules } = this.#options;
-    if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = mutedOnce(this.#muted, mutedBy);
+    if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = countedOnce(this.#muted, mutedBy);
+    if (kind === 'edited' && this.#isFirst(key)) this.#countEdits(write?.event?.data.changes ?? []);
     this.#count(key, kind);
     const isStored = rules.recognisedOnly ? write !== null : (write?.state ?? state)?.digest === digest;
     if (!isStored) this.settled = false;
@@ -189,6 +198,14 @@ class PageTally {
     const isKnown = stored !== null && stored.gone === undefined;
     const before = isKnown ? storedValueTypes(stored, record, { rules, schema: memory.schema }) : null;
     addToDelta(this.changes.schema, before, valueTypesOf(record, rules), memory.tracked);
+  }
+
+  #countEdits(changes: readonly FieldChange[]): void {
+    for (const change of changes) {
+      const counts = this.#edited ?? {};
+      const hasRoom = Object.hasOwn(counts, change.field) || Object.keys(counts).length < MOST_EDITED;
+      if (hasRoom && isEdit(change, this.#options.rules)) this.#edited = countedOnce(counts, change.field);
+    }
   }
 
   /** What a shortcut has seen, the walk sees and counts itself. */

@@ -1,5 +1,7 @@
 /** Finishes a sweep after its last page. Each step is one commit and may be repeated after a crash. */
 import type { Held } from '../../detect/held.js';
+import { restlessAfter } from '../../detect/restless.js';
+import type { Rules } from '../../detect/rules.js';
 import { pastAfter } from '../../detect/schema-drift/drift.js';
 import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
 import { isoTime } from '../../runtime/clock.js';
@@ -33,7 +35,8 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
     : await finishRemovals(deps, options, removing);
   for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
   const all = [held, creations].filter((one): one is Held => one !== null);
-  const summary = summarise(checkpoint, { completedAt: isoTime(clock.now()), lastSweep, held: all });
+  const { rules } = options;
+  const summary = summarise(checkpoint, { completedAt: isoTime(clock.now()), lastSweep, held: all, rules });
   expectCommitted(list, await store.commit(list, { token, summary, writes: [] }));
   return summary;
 }
@@ -54,9 +57,15 @@ function chunks(pages: readonly number[]): number[][] {
   return Array.from({ length: count }, (_, index) => pages.slice(index * PAGES_PER_STEP, (index + 1) * PAGES_PER_STEP));
 }
 
+interface Closed {
+  completedAt: string;
+  held: readonly Held[];
+  rules: Rules;
+}
+
 export function summarise(
   checkpoint: Checkpoint,
-  { completedAt, lastSweep, held }: { completedAt: string; lastSweep: SweepSummary | null; held: readonly Held[] },
+  { completedAt, lastSweep, held, rules }: Pick<FinishStep, 'lastSweep'> & Closed,
 ): SweepSummary {
   const {
     sweepId,
@@ -66,6 +75,7 @@ export function summarise(
     pages,
     counts,
     muted = {},
+    edited = {},
     verdict,
     source,
     unreadable,
@@ -73,6 +83,7 @@ export function summarise(
     longestPage,
   } = checkpoint;
   const drifted = pastAfter(lastSweep?.drifted ?? [], verdict?.fields ?? []);
+  const restless = restlessAfter(lastSweep?.restless, { at: completedAt, seen: counts.seen, edited, rules });
   const completed = { at: completedAt, previous: lastSweep?.staleness };
   const usualPause = usualPauseAfter(lastSweep?.usualPause, {
     ...completed,
@@ -92,6 +103,7 @@ export function summarise(
     ...(longestPage === undefined ? {} : { longestPage }),
     ...(Object.keys(muted).length === 0 ? {} : { muted }),
     ...(drifted.length === 0 ? {} : { drifted }),
+    ...(restless.length === 0 ? {} : { restless }),
     ...(held.length === 0 ? {} : { held }),
     ...(unreadable === undefined ? {} : { unreadable }),
     ...(source === undefined ? {} : { source }),

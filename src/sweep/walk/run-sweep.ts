@@ -162,7 +162,7 @@ async function walkPages(
       firstPage: visited.firstPage,
     };
     if (nextCursor === null) checkpoint = { ...checkpoint, finishing: true };
-    const closed = { completedAt: isoTime(clock.now()), lastSweep, held: [] };
+    const closed = { completedAt: isoTime(clock.now()), lastSweep, held: [], rules: options.rules };
     const summary = isFinished(checkpoint, memory, lastSweep) ? summarise(checkpoint, closed) : null;
     const isDue = checkpoint.finishing === true || clock.monotonic() - committedMs >= UNCOMMITTED_MS;
     if (taken.outcome === 'classified' || isDue) {
