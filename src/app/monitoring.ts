@@ -43,11 +43,14 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
     );
     return { ok: reasons.length === 0, reasons };
   };
-  /** Null while Redis cannot be used. */
+  let last: Status | null = null;
+  /** Null while Redis cannot be used, or is slow. */
   const readStatus = async (): Promise<Status | null> => {
     if (watch.trouble() !== null) return null;
     const answer = await withinTime(status(), ANSWER_WITHIN_MS, { clock }).catch(() => 'late' as const);
-    return answer === 'late' ? null : answer;
+    if (answer === 'late') return null;
+    last = answer;
+    return answer;
   };
   return {
     health,
@@ -70,7 +73,9 @@ export function monitored(context: AppContext, process: MonitoredProcess): Monit
       const { roles } = progress();
       const isDispatching = now !== null && roles.includes('dispatch');
       const exported = isDispatching ? await queues().catch(() => []) : [];
-      const text = await prometheus.text({ roles, version, status: now, queues: exported });
+      const isRedisUp = watch.trouble() === null;
+      const facts = { roles, version, queues: exported, isRedisUp, nowMs: clock.now() };
+      const text = await prometheus.text({ ...facts, status: isRedisUp ? (now ?? last) : null });
       return { contentType: prometheus.contentType, text };
     },
   };

@@ -38,6 +38,11 @@ export const METRICS = {
     labels: [],
     help: '1 while Redis can be used; 0 while it is away, refuses writes or may evict keys. While it is 0, the metrics that are read from Redis are absent.',
   },
+  changefeed_status_age_seconds: {
+    ...OF_PROCESS,
+    labels: [],
+    help: 'How old the status is from which the metrics of lists, subscriptions and problems are read. Above 10: it cannot be read in time.',
+  },
   changefeed_problems: {
     ...OF_PROCESS,
     labels: ['kind', 'severity'],
@@ -174,4 +179,4 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 
 /** What BullMQ exports of each queue (`Queue.exportPrometheusMetrics`), by processes with the role `dispatch`. */
-export const QUEUE_METRIC = 'bullmq_job_count';
+export const QUEUE_METRIC = 'bullmq_jobs';

@@ -34,8 +34,10 @@ export const unmeasured: Measure = {
 export interface Exposed {
   roles: readonly string[];
   version: string;
-  /** Null while Redis cannot be used. */
+  isRedisUp: boolean;
+  /** The last one that could be read; null while Redis cannot be used. */
   status: Status | null;
+  nowMs: number;
   /** BullMQ's export of each queue. */
   queues: readonly string[];
 }
@@ -55,6 +57,8 @@ export async function createPrometheus(): Promise<Prometheus> {
   const client = await import('prom-client');
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
+  // Gauges with the name of a counter, which also exist by type.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
@@ -113,10 +117,11 @@ type SetGauge = (name: NamesOf<'gauge'>, labels: Labels, value: number) => void;
 /** The only gauge that is kept by what it counts; the others are set for each answer. */
 const RUNNING = 'changefeed_handlers_running' satisfies MetricName;
 
-function expose({ roles, version, status }: Exposed, set: SetGauge): void {
+function expose({ roles, version, status, isRedisUp, nowMs: askedMs }: Exposed, set: SetGauge): void {
   for (const role of roles) set('changefeed_info', { version, role }, 1);
-  set('changefeed_redis_up', {}, status === null ? 0 : 1);
+  set('changefeed_redis_up', {}, isRedisUp ? 1 : 0);
   if (status === null) return;
+  set('changefeed_status_age_seconds', {}, secondsSince(status.at, askedMs));
   const { problems, processes, workspaces, subscriptions } = status;
   const nowMs = Date.parse(status.at);
   for (const { kind, severity } of problems) {
@@ -185,9 +190,13 @@ function secondsSince(time: string, nowMs: number): number {
   return Math.max(0, (nowMs - Date.parse(time)) / 1_000);
 }
 
+/** Its name is that of a part of a histogram, and this is a gauge. */
+const BULLMQ_NAME = 'bullmq_job_count';
+
 /** BullMQ's other two metrics stay 0 unless its workers collect them: only the job counts are taken. */
 function queueLines(exports: readonly string[]): string[] {
-  const lines = exports.flatMap((text) => text.split('\n')).filter((line) => line.includes(QUEUE_METRIC));
+  const lines = exports.flatMap((text) => text.split('\n')).filter((line) => line.includes(BULLMQ_NAME));
   const headers = [...new Set(lines.filter((line) => line.startsWith('#')))];
-  return lines.length === 0 ? [] : [...headers, ...lines.filter((line) => !line.startsWith('#')), ''];
+  const all = [...headers, ...lines.filter((line) => !line.startsWith('#')), ''];
+  return lines.length === 0 ? [] : all.map((line) => line.replace(BULLMQ_NAME, QUEUE_METRIC));
 }

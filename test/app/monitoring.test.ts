@@ -4,11 +4,16 @@ import { openChangefeed, type Changefeed, type Role } from '../../src/app/change
 import { parseConfig } from '../../src/config/parse.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { defineHandler } from '../../src/handlers/define.js';
+import type { AppContext } from '../../src/app/context.js';
+import { monitored } from '../../src/app/monitoring.js';
 import { METRICS, QUEUE_METRIC } from '../../src/observability/metric-table.js';
+import { createPrometheus } from '../../src/observability/prometheus.js';
+import type { Status } from '../../src/observability/status.js';
 import { eventually } from '../support/eventually.js';
 import { OPERATE, OPERATOR } from '../support/page-feed.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
+import { AT, list } from '../support/statuses.js';
 
 const WAIT = { timeoutMs: 60_000 };
 const NAMES = Object.keys(METRICS);
@@ -85,7 +90,7 @@ describe('monitoring', { timeout: 240_000 }, () => {
     expect(found.get('changefeed_list_age_seconds{workspace="acme",list="people"}')).toBeLessThan(60);
     expect(found.get('changefeed_redis_up')).toBe(1);
     expect(found.get('changefeed_handlers_running{subscription="ops"}')).toBe(0);
-    expect(found.get('bullmq_job_count{queue="ops", state="failed"}')).toBe(1);
+    expect(found.get('bullmq_jobs{queue="ops", state="failed"}')).toBe(1);
     const requests = [...found].filter(([name]) => name.startsWith('changefeed_api_requests_total'));
     expect(requests.map(([name]) => /answer="(\w+)"/.exec(name)?.[1])).toEqual(requests.map(() => 'ok'));
     const counted = requests.reduce((sum, [, value]) => sum + value, 0);
@@ -96,6 +101,9 @@ describe('monitoring', { timeout: 240_000 }, () => {
     expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
     const described = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     expect(new Set(described).size).toBe(described.length);
+    // The suffixes that "promtool check metrics" leaves to counters and histograms.
+    const gauges = [...text.matchAll(/^# TYPE (\S+) gauge/gm)].map(([, name = '']) => name);
+    expect(gauges.filter((name) => /_(count|sum|bucket|total)$/.test(name))).toEqual([]);
     expect(NAMES.filter((name) => !described.includes(name))).toEqual([]);
     const others = described.filter((name) => !NAMES.includes(name) && name !== QUEUE_METRIC);
     expect(others.filter((name) => !/^(process|nodejs)_/.test(name))).toEqual([]);
@@ -146,6 +154,29 @@ describe('monitoring', { timeout: 240_000 }, () => {
       return shown;
     }, WAIT);
     expect(await problems({})).toEqual([...new Set(named.map((one) => one.split(' ')[0]))]);
+  });
+
+  it('monitoring: a status that is late leaves Redis up, and the last status with its age', async () => {
+    let monotonicMs = 0;
+    const monotonic = () => (monotonicMs += 5_000);
+    const clock = { now: () => Date.parse(AT) + 9_000, monotonic, sleep: () => Promise.resolve() };
+    const context = { clock, loops: new Map(), watch: { trouble: () => null } } as unknown as AppContext;
+    const budget = { requests: 80, perSeconds: 10, pausedMs: 0, allowed: 80, used: 0 };
+    const workspaces = [{ name: 'acme', budget, logLength: 0, lists: [list()] }];
+    const onTime = { at: AT, problems: [], processes: [], subscriptions: [], workspaces } as unknown as Status;
+    const given = [Promise.resolve(onTime), new Promise<Status>(() => undefined)];
+    const one = monitored(context, {
+      progress: () => ({ phase: 'running', roles: ['poll'] }) as never,
+      prometheus: await createPrometheus(),
+      status: () => given.shift() ?? new Promise(() => undefined),
+      queues: () => Promise.resolve([]),
+    });
+    expect((await one.readiness({ names: 'hidden' })).ok).toBe(true);
+    const { text } = await one.metrics();
+    expect(text).toMatch(/^changefeed_redis_up 1$/m);
+    expect(text).toMatch(/^changefeed_status_age_seconds 9$/m);
+    expect(text).toMatch(/^changefeed_list_records{workspace="acme",list="people"} \d+$/m);
+    expect((await one.readiness({ names: 'hidden' })).reasons).toEqual(['the status cannot be read from Redis']);
   });
 
   it('monitoring: while Redis is away the process is healthy, not ready, and still exports what it counted', async () => {

@@ -230,17 +230,17 @@ async function refusing(): Promise<Refusing> {
 const MEASURED: Readonly<Record<string, string>> = {
   process_resident_memory_bytes: 'resident bytes',
   nodejs_heap_size_used_bytes: 'heap bytes',
-  nodejs_active_handles_total: 'handles',
+  nodejs_active_handles: 'handles',
   process_open_fds: 'descriptors',
 };
 
 function numbersIn(metrics: string): Sample {
-  const lines = metrics.split('\n').map((line) => line.split(' '));
-  return Object.fromEntries(
-    lines.flatMap(([name = '', value]): [string, number][] =>
-      name in MEASURED ? [[MEASURED[name] ?? name, Number(value)]] : [],
-    ),
-  );
+  const numbers: Record<string, number> = {};
+  for (const [, name = '', value] of metrics.matchAll(/^(\w+)(?:\{.*\})? (\S+)$/gm)) {
+    const measured = MEASURED[name];
+    if (measured !== undefined) numbers[measured] = (numbers[measured] ?? 0) + Number(value);
+  }
+  return numbers;
 }
 
 async function numbersOf(redis: Redis): Promise<Sample> {
