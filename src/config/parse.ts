@@ -5,7 +5,7 @@ import { isRefused } from '../handlers/kind.js';
 import { buildSubscription } from '../handlers/registry.js';
 import { selectionProblems, withLists } from '../handlers/selection.js';
 import { isLoopback } from '../schema-kit/addresses.js';
-import { problemOf, type Explained } from '../schema-kit/explain.js';
+import { problemsOf, type Explained } from '../schema-kit/explain.js';
 import { pathText, problemsIn, type ConfigProblem, type Path } from '../schema-kit/problem.js';
 import { listsOf, listsThatDisagree } from './lists.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
@@ -42,7 +42,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);
   if (!result.success) {
-    const found = result.error.issues.map((issue) => problemOf(issue, { schema: configSchema, raw, remedyOf }));
+    const found = result.error.issues.flatMap((issue) => problemsOf(issue, { schema: configSchema, raw, remedyOf }));
     throw refuse([...found, ...problems]);
   }
   const { workspaces, redis, log, deadLetters, serve, http, telemetry } = result.data;

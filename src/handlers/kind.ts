@@ -1,7 +1,7 @@
 /** A built-in handler: the schema of its options, and how they become a subscription. */
 import type { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
-import { problemOf } from '../schema-kit/explain.js';
+import { problemsOf } from '../schema-kit/explain.js';
 import { collectProblems, optionsError, problemsIn } from '../schema-kit/problem.js';
 import { showable } from '../schema-kit/secret.js';
 import type { Subscription } from './handler.js';
@@ -44,7 +44,7 @@ export function parseOptions<Schema extends z.ZodType>(schema: Schema, raw: unkn
   if (result.success) return result.data;
   // A misspelled key is the likely reason for another one missing, so it comes first.
   const issues = [...result.error.issues].sort((a, b) => rank(a) - rank(b));
-  throw optionsError(issues.map((issue) => problemOf(issue, { schema, raw, owner: ownerOf(raw, kind) })));
+  throw optionsError(issues.flatMap((issue) => problemsOf(issue, { schema, raw, owner: ownerOf(raw, kind) })));
 }
 
 function rank(issue: z.core.$ZodIssue): number {

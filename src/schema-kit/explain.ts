@@ -15,13 +15,19 @@ export interface Explained {
   remedyOf?: (path: Path) => string | undefined;
 }
 
+export function problemsOf(issue: z.core.$ZodIssue, explained: Explained): ConfigProblem[] {
+  if (issue.code !== 'unrecognized_keys') return [problemOf(issue, explained)];
+  const texts = issue.message.split('\n');
+  return issue.keys.map((key, nth) => {
+    return { path: [...issue.path, key], owner: explained.owner, problem: texts[nth] ?? issue.message };
+  });
+}
+
 /** An issue added with `params: { whole: true }` has a message that needs only its path. */
-export function problemOf(issue: z.core.$ZodIssue, { schema, raw, owner, remedyOf }: Explained): ConfigProblem {
-  const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const path = [...issue.path, ...unknownKey];
+function problemOf(issue: z.core.$ZodIssue, { schema, raw, owner, remedyOf }: Explained): ConfigProblem {
+  const { path } = issue;
   const at = { path, owner: path.length === 0 ? (owner ?? 'the configuration') : owner };
-  if (unknownKey.length > 0 || (issue.code === 'custom' && issue.params?.['whole'] === true))
-    return { ...at, problem: issue.message };
+  if (issue.code === 'custom' && issue.params?.['whole'] === true) return { ...at, problem: issue.message };
   const found = valueAt(raw, issue.path);
   const variable = unsetVariableIn(found);
   if (variable !== undefined) return { ...at, problem: unsetText(variable), variable };

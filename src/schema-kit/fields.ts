@@ -4,6 +4,13 @@ import { parseDuration, type Duration } from '../runtime/duration.js';
 import { didYouMean } from './did-you-mean.js';
 import { retiredText } from './retired.js';
 
+/** Names of options in other products, and ours. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...{ events: 'on', eventTypes: 'on', types: 'on', topics: 'on', filter: 'where', endpoint: 'url' },
+  ...{ retries: 'retry.attempts', maxRetries: 'retry.attempts', attempts: 'retry.attempts', backoff: 'retry.delay' },
+  ...{ debounce: 'settle', throttle: 'rate', rateLimit: 'rate', signingSecret: 'secret' },
+};
+
 /** An object with exactly these options. An unknown option is an error that suggests the nearest known one. */
 export function strictOptions<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -11,12 +18,18 @@ export function strictOptions<Shape extends z.core.$ZodLooseShape>(
 ): z.ZodObject<Shape, z.core.$strict> {
   const names = Object.keys(shape);
   const allowed = names.join(', ');
+  const meant = (key: string): string => {
+    const ours = new Map(Object.entries(ELSEWHERE)).get(key) ?? '';
+    return names.includes(ours.split('.')[0] ?? '') ? ` (here it is "${ours}")` : didYouMean(key, names);
+  };
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys')
         return orAlone === undefined ? `an object with ${allowed}` : `${orAlone}, or { ${allowed} }`;
-      const key = issue.keys[0] ?? '';
-      return retiredText(key) ?? `there is no such option${didYouMean(key, names)}; allowed: ${allowed}`;
+      // A line for each: `problemsOf` makes a problem of each.
+      return issue.keys
+        .map((key) => retiredText(key) ?? `there is no such option${meant(key)}; allowed: ${allowed}`)
+        .join('\n');
     },
   });
 }

@@ -9,6 +9,7 @@ import { defineHandler } from '../../src/handlers/define.js';
 import { configReport } from '../../src/cli/config-report.js';
 import { widthOf } from '../../src/cli/text.js';
 import { webhook } from '../../src/handlers/webhook/webhook.js';
+import { problemsIn } from '../../src/schema-kit/problem.js';
 import { env as variable } from '../../src/schema-kit/env-variable.js';
 
 const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env: variable, webhook });
@@ -42,6 +43,31 @@ async function problemsOf(files: Record<string, string>, env: Record<string, str
 }
 
 describe('problems of a configuration', () => {
+  it('problems of a configuration: each unknown option is one, and words of other products name ours', () => {
+    const options = {
+      name: 'ops',
+      url: 'https://h',
+      secret: 'x',
+      events: [],
+      maxRetries: 3,
+      debounce: '5s',
+      timout: '5s',
+    };
+    let error: ChangefeedError | undefined;
+    try {
+      webhook(options);
+    } catch (thrown) {
+      error = thrown as ChangefeedError;
+    }
+    const found = problemsIn(error!).map(({ path, problem }) => [path.join('.'), problem.replace(/; allowed.*/s, '')]);
+    expect(found.filter(([path]) => path !== 'secret')).toEqual([
+      ['events', 'there is no such option (here it is "on")'],
+      ['maxRetries', 'there is no such option (here it is "retry.attempts")'],
+      ['debounce', 'there is no such option (here it is "settle")'],
+      ['timout', 'there is no such option (did you mean "timeout"?)'],
+    ]);
+  });
+
   it('problems of a configuration: all at once, each with its path, those of factories with the file and line of the call', async () => {
     const { places } = await problemsOf({
       'changefeed.config.ts': `import { defineConfig, env, webhook } from 'crm-changefeed';

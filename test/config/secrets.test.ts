@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { configSchema } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/errors.js';
 import { KINDS } from '../../src/handlers/registry.js';
-import { problemOf } from '../../src/schema-kit/explain.js';
+import { problemsOf } from '../../src/schema-kit/explain.js';
 import { optionsIn, type SchemaOption } from '../support/schema-options.js';
 
 const NUMBER = 823_746_512_901;
@@ -65,7 +65,7 @@ describe('secrets of a configuration', () => {
       const raw = at(option.path, value);
       const { error } = schema.safeParse(raw);
       for (const issue of error?.issues ?? [])
-        expect(JSON.stringify(problemOf(issue, { schema, raw }))).not.toMatch(LEAK);
+        expect(JSON.stringify(problemsOf(issue, { schema, raw }))).not.toMatch(LEAK);
     }
   });
 

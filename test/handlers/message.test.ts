@@ -28,6 +28,18 @@ function render(source: string, event = sampleEvent()): string {
 }
 
 describe('a message', () => {
+  it.each(['upcase', 'default: "none"', 'date("%Y")', 'join | first'])(
+    'message: the filter %s of other templates is refused, as it would be sent for an empty value',
+    (filter) => {
+      const refused = 'refused: {{after.이름}}, without a filter: the text after | is the fallback for an empty value';
+      expect(render(`{{after.이름 | ${filter}}}`)).toBe(refused);
+    },
+  );
+
+  it('message: a fallback may begin like a filter', () => {
+    expect(render('{{after.없음 | date unknown}}, {{after.없음 | upcased}}')).toBe('date unknown, upcased');
+  });
+
   it('message: is posted in the format of Slack, with each change on a line', async () => {
     const receiver = await startReceiver();
     const data = {

@@ -1,6 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -65,6 +77,21 @@ describe('ndjson: a file', () => {
     expect(reasonOf('file/events.ndjson')).toMatch(/^file\/events.ndjson: ENOTDIR/);
     expect(ndjson({ name: 'out' }).obstacle).toBeUndefined();
     expect(await readdir(folder)).toEqual(['file', 'link']);
+  });
+
+  it('ndjson: writes into the file of its name, also after that was moved or removed', async () => {
+    const path = join(folder, 'events.ndjson');
+    const subscription = ndjson({ name: 'out', path, rotate: { size: '1MB' } });
+    await send(subscription, 'a');
+    await rename(path, join(folder, 'moved'));
+    await send(subscription, 'b', 'c');
+    await rm(path);
+    await send(subscription, 'd');
+    await truncate(path);
+    await send(subscription, 'e');
+    await subscription.close?.();
+    expect(await subjectsIn(join(folder, 'moved'))).toEqual(['a']);
+    expect(await subjectsIn(path)).toEqual(['e']);
   });
 
   it('ndjson: does not write through a symbolic link', async () => {
@@ -201,7 +228,7 @@ describe('ndjson: standard output', () => {
 
 describe('ndjson options', () => {
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle, path, rotate';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, path, rotate';
   it.each<[string, object, string]>([
     [
       'rotation of standard output',

@@ -82,10 +82,16 @@ export function renderTemplate(
   return rendered === '' ? `${escapeText(titleOf(event))} – ${event.type}` : cut(rendered);
 }
 
+/** Of Liquid, Jinja and Handlebars: taken for a fallback, the word would be sent. */
+const FILTER =
+  /^(upcase|downcase|upper|lower|uppercase|lowercase|capitalize|title|trim|strip|escape|safe|default|date|truncate|join|first|last|length|size|replace|split|append|prepend|json|tojson|round|number|currency)\s*([:(|]|$)/;
+
 /** Returns what is allowed if the placeholder does not exist. */
 function readPlaceholder(source: string): Piece | string {
   const [path = '', fallback = ''] = splitOnce(source, ' | ').map((part) => part.trim());
   const [word = '', field = ''] = splitOnce(path, '.');
+  if (FILTER.test(fallback))
+    return `{{${path}}}, without a filter: the text after | is the fallback for an empty value`;
   if (isWord(PLAIN_WORDS, path)) return { kind: 'word', word: path, fallback };
   if (isWord(RECORD_WORDS, word) && field !== '') return { kind: 'field', word, path: field, fallback };
   const [plain, ofRecord] = [Object.keys(PLAIN_WORDS), Object.keys(RECORD_WORDS)];

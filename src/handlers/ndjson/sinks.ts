@@ -1,6 +1,6 @@
 /** Destinations for lines, written one after the other: a stream that we must not end (stdout), and a file. */
 import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Turns } from '../../runtime/turns.js';
@@ -35,6 +35,7 @@ export function fileSink(path: string, rotation?: { size: number; keep: number }
   async function append(line: string): Promise<void> {
     const bytes = Buffer.from(line, 'utf8');
     try {
+      if (file !== null && !(await isAt(path, file))) await release();
       file ??= await openForAppend(path);
       if (rotation && file.size > 0 && file.size + bytes.length > rotation.size) {
         await release();
@@ -74,12 +75,18 @@ async function openForAppend(path: string) {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const handle = await open(path, APPEND, 0o600);
   try {
-    const { size } = await handle.stat();
-    return { handle, size: size + (await endLine(handle, size)) };
+    const { size, dev, ino } = await handle.stat();
+    return { handle, dev, ino, size: size + (await endLine(handle, size)) };
   } catch (error) {
     await handle.close();
     throw error;
   }
+}
+
+/** False when logrotate or a person has moved or removed the file. */
+async function isAt(path: string, { dev, ino }: { dev: number; ino: number }): Promise<boolean> {
+  const named = await lstat(path).catch(() => null);
+  return named?.dev === dev && named.ino === ino;
 }
 
 /** Terminates a line that a crash has cut off, so that the next line stays readable. */
