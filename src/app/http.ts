@@ -6,7 +6,7 @@ import { packageVersion } from '../runtime/package-version.js';
 import type { AccessOptions } from '../server/http/access.js';
 import type { HttpServer, Routes } from '../server/http/server.js';
 import type { FeedOfPage, PageSource } from '../server/page/source.js';
-import { handledSince } from '../state/handled.js';
+import { handledLastMinute } from '../state/handled.js';
 import type { AppContext } from './context.js';
 import { pageToken, type PageToken } from './page-token.js';
 import type { Workspaces } from './workspaces.js';
@@ -77,7 +77,7 @@ async function serverOf(
           lists: described.map((one) => ({ name: one.name, object: one.object, enabled: polled.has(one.name) })),
         };
       }),
-    handledLastMinute: (subscriptions) => handledSince(redis, keys, { subscriptions, sinceMs: clock.now() - 60_000 }),
+    handledLastMinute: (subscriptions) => handledLastMinute(redis, keys, { subscriptions, nowMs: clock.now() }),
   };
   const page = pageRoutes({
     source,

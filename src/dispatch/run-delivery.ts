@@ -135,7 +135,7 @@ export function createRuns(options: RunOptions) {
   };
 }
 
-type Tallies = Record<'overtaken' | 'late' | 'crashed' | 'gone', Tally>;
+type Tallies = Record<'overtaken' | 'late' | 'crashed', Tally>;
 
 function talliesOf({ logger, subscription: { name } }: RunOptions): Tallies {
   const warn = (message: string) => new Tally((facts) => logger.warn({ subscription: name, ...facts }, message));
@@ -143,9 +143,6 @@ function talliesOf({ logger, subscription: { name } }: RunOptions): Tallies {
     overtaken: warn('this process did not respond for too long: events it was handling go to another run'),
     late: warn('events are handled again: their process did not respond for too long, but lives'),
     crashed: warn('process lost while handling events, they will be handled again'),
-    gone: new Tally((facts) =>
-      logger.error({ subscription: name, ...facts }, 'event is no longer in the log, it is not handled'),
-    ),
   };
 }
 
@@ -170,7 +167,7 @@ interface Run extends GivenRun {
 export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
 async function runDelivery({ job, lock }: GivenRun, context: RunContext): Promise<void> {
-  const { subscription, processId, tallies } = context;
+  const { subscription, processId, logger } = context;
   const { workspace, group, death } = job.data;
   const id = job.id ?? '';
   const claim: Claim = { workspace, group, id, token: lock.token };
@@ -193,7 +190,8 @@ async function runDelivery({ job, lock }: GivenRun, context: RunContext): Promis
   // A merge was stored since the job was added.
   const delivery = kind === job.data.kind ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) {
-    tallies.gone.add({ workspace, ...idsOf(id) }, workspace);
+    const facts = { workspace, subscription: subscription.name, ...idsOf(id) };
+    logger.error(facts, 'event is no longer in the log, it is not handled');
     return leave(claim, context);
   }
   const before = runIn(standing.runBefore);

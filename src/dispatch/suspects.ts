@@ -6,7 +6,8 @@
  *
  * Late is not crashed: a run whose process lives has lost its lock, and nothing else. Each run notes its process.
  */
-import type { Clock } from '../runtime/clock.js';
+import { reasonOf, type Clock } from '../runtime/clock.js';
+import { onAbort } from '../runtime/on-abort.js';
 
 /** Stored with the delivery: the last run that has begun it. */
 export interface NotedRun {
@@ -69,22 +70,21 @@ export class Suspects {
   }
 
   /** Resolves when its group runs, with the size of the group. `ended` must follow. @throws the signal's reason */
-  async turn(most: number, signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
-    let waiting: Waiting | undefined;
-    let abort: (() => void) | undefined;
-    try {
-      return await new Promise<number>((resolve, reject) => {
-        waiting = { most, begin: resolve };
-        this.#waiting.push(waiting);
-        abort = () => reject(signal.reason as Error);
-        signal.addEventListener('abort', abort);
-        this.#plan();
+  turn(most: number, signal: AbortSignal): Promise<number> {
+    if (signal.aborted) return Promise.reject(reasonOf(signal));
+    return new Promise((resolve, reject) => {
+      const begin = (among: number): void => {
+        forget();
+        resolve(among);
+      };
+      const one = { most, begin };
+      this.#waiting.push(one);
+      const forget = onAbort(signal, () => {
+        this.#waiting = this.#waiting.filter((other) => other !== one);
+        reject(reasonOf(signal));
       });
-    } finally {
-      if (abort) signal.removeEventListener('abort', abort);
-      this.#waiting = this.#waiting.filter((one) => one !== waiting);
-    }
+      this.#plan();
+    });
   }
 
   ended(): void {

@@ -118,9 +118,6 @@ interface Question {
   run?: string;
 }
 
-/** The words of an answer are followed by texts. */
-type Answer = [word: string, ...texts: (string | number)[]];
-
 type Scope = Omit<WorkspaceRedis, 'workspace'>;
 
 export type RecordGate = ReturnType<typeof createRecordGate>;
@@ -130,23 +127,21 @@ export function createRecordGate(redis: Redis, keys: Keys) {
   const scope = { redis, keys };
   /** Questions of the same turn of the event loop become one call of the script. */
   const askEach = gatherEach((subscription, questions: readonly Question[]) => askAll(scope, subscription, questions));
-  const entriesIn = (texts: readonly (string | number)[], subscription: string, { group }: Claim): GroupEntry[] =>
-    texts.map((text) => entryIn(String(text), keys.group(subscription, group ?? '')));
-  const readAnswer = <Word extends string>(
-    [word, ...texts]: Answer,
-    { subscription, claim, expected }: { subscription: string; claim: Claim; expected?: Word },
-  ): AdvanceOutcome | { outcome: Word } => {
+  const ask = async <Word extends string>(
+    subscription: string,
+    question: Question,
+    expected?: Word,
+  ): Promise<AdvanceOutcome | { outcome: Word }> => {
+    const [word, ...texts] = await askEach(subscription, question);
+    const key = keys.group(subscription, question.claim.group ?? '');
     if (word === 'taken-over') return { outcome: word };
-    if (word === 'left') return { outcome: word, next: entriesIn(texts, subscription, claim)[0] ?? null };
-    if (expected !== undefined && word === (expected as string)) return { outcome: expected };
-    throw unexpectedAnswer(advanceScript, describe(word));
+    if (word === 'left') return { outcome: word, next: texts[0] === undefined ? null : entryIn(texts[0], key) };
+    if (expected === undefined || word !== (expected as string)) throw unexpectedAnswer(advanceScript, describe(word));
+    const [lockedFor, runBefore, ...entries] = texts;
+    if (lockedFor === undefined) return { outcome: expected };
+    const head = { entries: entries.map((text) => entryIn(text, key)), lockedForMs: Number(lockedFor), runBefore };
+    return { outcome: expected, ...head };
   };
-  const ask = async <Word extends string>(subscription: string, question: Question, expected?: Word) =>
-    readAnswer(await askEach(subscription, question), {
-      subscription,
-      claim: question.claim,
-      ...(expected !== undefined && { expected }),
-    });
   return {
     /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
@@ -154,14 +149,8 @@ export function createRecordGate(redis: Redis, keys: Keys) {
      * At most `count` first entries of the group, if this delivery is its head.
      * @param more `run`: noted as the run that has begun it @defaultValue the noted one stays
      */
-    async standing(subscription: string, claim: Claim, { count = 1, run = '' } = {}): Promise<Standing> {
-      const answer = await askEach(subscription, { claim, verb: 'standing', count, run });
-      const read = readAnswer(answer, { subscription, claim, expected: 'head' });
-      if (read.outcome !== 'head') return read;
-      const [, lockedFor, before, ...texts] = answer;
-      const entries = entriesIn(texts, subscription, claim);
-      return { outcome: 'head', entries, lockedForMs: Number(lockedFor), runBefore: String(before) };
-    },
+    standing: (subscription: string, claim: Claim, { count = 1, run = '' } = {}) =>
+      ask(subscription, { claim, verb: 'standing', count, run }, 'head') as Promise<Standing>,
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
     advance: (subscription: string, claim: Claim, count = 1) =>
       ask<never>(subscription, { claim, verb: 'done', count }),
@@ -244,7 +233,8 @@ async function askAll({ redis, keys }: Scope, subscription: string, questions: r
   });
   const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription)];
   const answer = await advanceScript.run(redis, [...own, ...touched], args);
-  if (Array.isArray(answer) && answer.length === questions.length) return answer as Answer[];
+  if (Array.isArray(answer) && answer.length === questions.length)
+    return answer as [word: string, ...texts: string[]][];
   throw unexpectedAnswer(advanceScript, describe(answer));
 }
 
@@ -257,15 +247,9 @@ async function readAllStored({ redis, keys }: Scope, subscription: string, ids: 
   );
 }
 
-interface HeadsSearch {
-  subscription: string;
-  workspaces: readonly string[];
-  alive: () => void;
-}
-
 async function readHeads(
   { redis, keys }: Scope,
-  { subscription, workspaces, alive }: HeadsSearch,
+  { subscription, workspaces, alive }: { subscription: string; workspaces: readonly string[]; alive: () => void },
 ): Promise<MustHaveJob[]> {
   const withoutGroup = new Map<string, MustHaveJob>();
   for (const workspace of workspaces) {

@@ -21,7 +21,7 @@ end
 local function standing(group, pending, lock, id, count, run)
   local before = redis.call('HGET', KEYS[2], id) or ''
   if run ~= '' then redis.call('HSET', KEYS[2], id, run) end
-  local answer = { 'head', redis.call('PTTL', lock), before }
+  local answer = { 'head', tostring(redis.call('PTTL', lock)), before }
   for _, entry in ipairs(group == pending and {} or redis.call('LRANGE', group, 0, count - 1)) do answer[#answer + 1] = entry end
   return answer
 end
