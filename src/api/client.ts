@@ -8,9 +8,9 @@ import { silentLog, type Log } from '../runtime/log.js';
 import { checkToken, parseBaseUrl } from './address.js';
 import type { Budget } from './budget.js';
 import { oneTry, type ObservedTry } from './one-try.js';
-import { wholePage, type ReadApi } from './read-api.js';
+import { wholePage, type FetchOptions, type ReadApi } from './read-api.js';
 import { createRedactor, redactError, redactLog } from './redact.js';
-import { requestPage } from './request.js';
+import { clockApart, requestPage } from './request.js';
 import { withRetry, type ApiOutages } from './retry.js';
 
 export interface ReadApiOptions {
@@ -51,10 +51,11 @@ const BACKOFF: BackoffOptions = { delayMs: 500, maxDelayMs: 30_000 };
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The read API of one workspace. A failed answer is never an empty page.
+ * The read API of one workspace. A failed answer is never an empty page. `clockApartMs`: the clock of the API less ours; null
+ * before the first dated answer.
  * @throws ChangefeedError CF_CONFIG_INVALID when baseUrl or token cannot be used
  */
-export function createReadApi(options: ReadApiOptions): ReadApi {
+export function createReadApi(options: ReadApiOptions): ReadApi & { clockApartMs: () => number | null } {
   const { workspace, budget, clock = systemClock, random = Math.random, observe = () => undefined } = options;
   const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, outages } = options;
   const address = parseBaseUrl(options.baseUrl, workspace);
@@ -70,10 +71,15 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
   const send = requestPage({ pool, address, token, lists, workspace, clock, redact, timeoutMs, maxBytes });
   const tried = oneTry(send, { budget, clock, observe });
   const fetchPage = withRetry(tried, { attempts, backoff, clock, log, random, outages });
+  let apartMs: number | null = null;
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (list, { kind = 'walk', signal, ...asked }) => {
     signal?.throwIfAborted();
+    const onAnswer: NonNullable<FetchOptions['onAnswer']> = (answer) => {
+      apartMs = clockApart(answer) ?? apartMs;
+      asked.onAnswer?.(answer);
+    };
     try {
-      return await fetchPage({ ...asked, list, kind, signal, attempt: 1 });
+      return await fetchPage({ ...asked, onAnswer, list, kind, signal, attempt: 1 });
     } catch (error) {
       // After an abort, the caller gets its own reason back unchanged. No other error has the token in it.
       signal?.throwIfAborted();
@@ -83,6 +89,7 @@ export function createReadApi(options: ReadApiOptions): ReadApi {
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, options)),
     fetchIfChanged,
+    clockApartMs: () => apartMs,
     // Closing a pool twice is an error in undici; here it is not.
     close: async () => {
       if (!pool.closed && !pool.destroyed) await pool.close();

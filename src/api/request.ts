@@ -54,6 +54,12 @@ export function requestPage(options: RequestOptions): FetchPage {
   };
 }
 
+/** The API's clock less ours, ms, by the `Date` of an answer; null without one. It has whole seconds: half is added. */
+export function clockApart({ headers, askedAt, ms }: Pick<Answer, 'headers' | 'askedAt' | 'ms'>): number | null {
+  const apartMs = Date.parse(String(headers['date'])) + 500 - (askedAt + ms / 2);
+  return Number.isNaN(apartMs) ? null : apartMs;
+}
+
 class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }

@@ -1,5 +1,5 @@
 /** Who made a change, as the rows of histories say. No event waits for its actor, and none is lost without it. */
-import { actorIn, creditsOf, whoMade } from '../detect/actor.js';
+import { actorIn, creditsOf, whoMade, type WhoFacts } from '../detect/actor.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import type { Lists } from '../crm/lists/lists.js';
 import { messageOf } from '../errors.js';
@@ -7,6 +7,7 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import type { CreditStore } from '../state/credits.js';
+import type { ScheduleStore } from '../state/schedule.js';
 import { eventsOf } from '../events/envelope.js';
 import type { RecordWrite } from '../sweep/store.js';
 import type { SweepStore } from '../state/sweep-store.js';
@@ -15,6 +16,9 @@ export interface ActorOptions {
   workspace: string;
   lists: Lists;
   credits: CreditStore;
+  schedule: Pick<ScheduleStore, 'times'>;
+  /** The clock of the API less ours, ms; null where it is not known. */
+  apartMs: () => number | null;
   clock: Clock;
   log: Log;
 }
@@ -39,7 +43,7 @@ export function withActors(commit: SweepStore['commit'], options: ActorOptions):
       return result;
     }
     if (!named.has(list.object)) return await commit(name, step);
-    return await commit(name, { ...step, writes: await orWithout(withKnown(step.writes, list, credits), step.writes) });
+    return await commit(name, { ...step, writes: await orWithout(withKnown(step.writes, list, options), step.writes) });
   };
 }
 
@@ -59,23 +63,23 @@ const CHANGED = ['created', 'updated'];
 async function withKnown(
   writes: readonly RecordWrite[],
   list: ListDescriptor,
-  credits: CreditStore,
+  { credits, schedule, apartMs }: ActorOptions,
 ): Promise<readonly RecordWrite[]> {
   const isAsked = ({ event }: RecordWrite): boolean => CHANGED.includes(event?.type.split('.')[2] ?? '');
   const asked = writes.filter(isAsked).map(({ key }) => key);
   if (asked.length === 0) return writes;
   const found = await credits.of(list.name, asked);
+  if (found.every((rows) => rows.length === 0)) return writes;
+  const { lastSweep } = await schedule.times(list.name);
+  const times = { sweptAt: lastSweep?.startedAt ?? null, apartMs: apartMs() };
   const known = new Map(asked.map((key, index) => [key, found[index] ?? []]));
   return writes.map((write) => {
     const rows = known.get(write.key) ?? [];
-    return rows.length === 0 ? write : withWho(write, { list, credits: rows });
+    return rows.length === 0 ? write : withWho(write, { list, credits: rows, ...times });
   });
 }
 
-function withWho(
-  write: RecordWrite,
-  facts: { list: ListDescriptor; credits: Parameters<typeof whoMade>[2]['credits'] },
-): RecordWrite {
+function withWho(write: RecordWrite, facts: Omit<WhoFacts, 'decisions'>): RecordWrite {
   const { event, derived = [], state } = write;
   if (event === null || state === null) return write;
   const { decisions = [] } = state;

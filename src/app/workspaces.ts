@@ -16,7 +16,7 @@ import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue, type AimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createCreditStore } from '../state/credits.js';
-import { createScheduleStore } from '../state/schedule.js';
+import { createScheduleStore, type ScheduleStore } from '../state/schedule.js';
 import { createSweepStore, type SweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
 import { AskedLists } from '../sweep/asked-lists.js';
@@ -25,7 +25,7 @@ import type { Pace } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
 import { createSweepLog } from '../sweep/sweep-log.js';
 import { ListShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
-import { withActors } from './actors.js';
+import { withActors, type ActorOptions } from './actors.js';
 import type { AppContext } from './context.js';
 
 type ListWithRules = ListConfig & Pace & { rules: Rules };
@@ -121,7 +121,7 @@ function openWorkspace(
   });
   const ruled = listsWithRules(config, watch);
   const aims = createAimQueue({ redis, keys, workspace: name });
-  const store = openStore(context, config, aims);
+  const store = openStore(context, config, { aims, schedule, apartMs: api.clockApartMs });
   return {
     name,
     config,
@@ -175,13 +175,13 @@ function shortcutsOf(
 function openStore(
   { redis, keys, guard, clock, log, unfinished, measure }: AppContext,
   { name: workspace, lists }: WorkspaceConfig,
-  aims: AimQueue,
+  { aims, schedule, apartMs }: { aims: AimQueue; schedule: ScheduleStore; apartMs: ActorOptions['apartMs'] },
 ): SweepStore {
   const sweeps = createSweepStore(redis, keys, workspace, guard);
   const polled = { workspace, lists: polledLists(lists), clock, log };
   const credits = createCreditStore({ redis, keys, workspace });
   const commit = observedCommit(
-    withActors((list, step) => sweeps.commit(list, step), { ...polled, credits }),
+    withActors((list, step) => sweeps.commit(list, step), { ...polled, schedule, apartMs, credits }),
     { ...polled, queue: aims, unfinished, logged: (events) => measure.logged(workspace, events) },
   );
   return { ...sweeps, commit };

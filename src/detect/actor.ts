@@ -2,7 +2,7 @@
  * Who made a change, from the rows of a history. Pure. Rows may be missing, late or wrong, so for each changed field
  * - its latest row must have the value that the record shows now, equal in meaning, and no other row since the last
  *   event may say that someone else set it;
- * - it must be newer than the stored record, and no earlier event may have used it;
+ * - it must be later than the last request that showed the old value, and no earlier event may have used it;
  * - the record's own time of change must not be later than the newest row.
  */
 import { z } from 'zod';
@@ -42,8 +42,8 @@ const LONGEST_TYPE = 40;
 const LONGEST_NAME = 100;
 /** Servers write a row and the record's own time of change one after the other. */
 const APART_MS = 5_000;
-/** This machine's clock and that of the API differ by less. */
-const CLOCKS_APART_MS = 60_000;
+/** `Date` of an answer has whole seconds, and the answer takes a while. */
+const MEASURED_MS = 2_000;
 /** The field that everyone who creates a record fills in. */
 const NAME = '이름';
 
@@ -78,6 +78,10 @@ export interface WhoFacts {
   credits: readonly Credit[];
   /** The record's decisions, that of the event included. */
   decisions: readonly Decision[];
+  /** ISO 8601: start of the last complete sweep, which showed the old values; null before the first. */
+  sweptAt: string | null;
+  /** The clock of the API less ours, ms; null where it is not known: no row says for certain who made a change. */
+  apartMs: number | null;
 }
 
 export interface Who {
@@ -120,13 +124,14 @@ function withActors(event: ChangeEvent, actorOf: (field: string) => Actor | unde
 
 /** The row that accounts for one changed field; null where none does for certain. */
 function creditFor({ field, after: value }: FieldChange, event: ChangeEvent, facts: WhoFacts): Credit | null {
-  const { list, credits, decisions } = facts;
+  const { list, credits, decisions, sweptAt, apartMs } = facts;
   const { before, after, class: kind } = event.data;
-  if (before === null || after === null) return null;
+  if (before === null || after === null || apartMs === null) return null;
   const [stored, shown] = [modifiedAtOf(before, list), modifiedAtOf(after, list)];
   if (kind === 'edited' && isChangedSince(shown, credits)) return null;
   const used = new Set(decisions.flatMap(({ rows = [] }) => rows));
-  const knownMs = Math.max(span(stored).from || 0, lastEventMs(decisions) - CLOCKS_APART_MS || 0);
+  const shownMs = Math.max(lastEventMs(decisions) || 0, Date.parse(sweptAt ?? '') || 0);
+  const knownMs = Math.max(span(stored).from || 0, shownMs + apartMs - MEASURED_MS);
   const now = valueDigest(value);
   const isNew = ({ at }: Credit): boolean => span(at).to >= knownMs;
   const isMeant = (credit: Credit): boolean =>
@@ -141,7 +146,7 @@ function creditFor({ field, after: value }: FieldChange, event: ChangeEvent, fac
   const [one] = latest;
   if (one?.actor == null || !latest.every(isMeant)) return null;
   const setters = ofField.filter((credit) => isNew(credit) && credit.value === now);
-  return setters.every(({ actor }) => isSameActor(actor, one.actor)) ? one : null;
+  return setters.every((setter) => setter === one || isSameActor(setter.actor, one.actor)) ? one : null;
 }
 
 const timeOf = ({ at }: Credit): number => Date.parse(at);
@@ -168,7 +173,7 @@ function rowsOfCreation({ data: { after, reappeared } }: ChangeEvent, { list, cr
   const isCertain =
     names.length > 0 &&
     names.every((name) => isAtCreation(name) && name.value === valueDigest(after[NAME])) &&
-    credits.every(({ actor }) => actor !== null && isSameActor(actor, names[0]?.actor));
+    credits.every((one) => one.actor !== null && (one === names[0] || isSameActor(one.actor, names[0]?.actor)));
   return isCertain && !isChangedSince(modifiedAtOf(after, list), credits) ? credits : [];
 }
 

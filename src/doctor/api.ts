@@ -1,4 +1,5 @@
 /** What the first pages of each list say about token, address, form, cursor, clock and quota. Pure. */
+import { clockApart } from '../api/request.js';
 import { isAsLongAsPages } from '../crm/full-page.js';
 import { EXTRA_CA } from '../errors.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
@@ -102,13 +103,14 @@ function quota(check: string, lists: readonly ReadList[], budget: Budget): Findi
   return warning(check, `answered 429; ${shown}; ${ours}`, todo);
 }
 
-/** The API's clock less this machine's, by its last dated answer. Dates are whole seconds: half is added. */
+/** By its last dated answer. */
 function clockApartMs(lists: readonly ReadList[]): number | null {
-  const apart = lists
-    .flatMap(({ answers }) => answers)
-    .map(({ headers, askedAt, ms }) => Date.parse(String(headers['date'])) + 500 - (askedAt + ms / 2))
-    .filter((ms) => !Number.isNaN(ms));
-  return apart.at(-1) ?? null;
+  return (
+    lists
+      .flatMap(({ answers }) => answers)
+      .flatMap((answer) => clockApart(answer) ?? [])
+      .at(-1) ?? null
+  );
 }
 
 export function judgeOffers(workspace: string, offered: readonly ReadList[]): Finding[] {

@@ -4,8 +4,10 @@ import type { Actor, ActorType, ChangeEvent } from './types.js';
 /** A kind of actor, `unknown`, or one actor. */
 export type ActorRule = ActorType | 'unknown' | { readonly type: ActorType; readonly id: string };
 
+/** Two without an id are not known to be the same, but the system is one. */
 export function isSameActor(one: Actor | null | undefined, other: Actor | null | undefined): boolean {
-  return one?.type === other?.type && one?.id === other?.id;
+  if (one == null || one.type !== other?.type) return false;
+  return one.id === null ? one.type === 'field' && other.id === null : one.id === other.id;
 }
 
 /** Only the actor of all changes of an event counts. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { creditsOf, whoMade } from '../../src/detect/actor.js';
+import { creditsOf, whoMade, type WhoFacts } from '../../src/detect/actor.js';
 import { createLists, descriptorOf, readyMadeLists, type ListName } from '../../src/crm/lists/lists.js';
 import type { ListDescriptor } from '../../src/crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
@@ -18,6 +18,7 @@ const list = (name: ListName): ListDescriptor => {
 
 const A: Actor = { type: 'user', id: 'u-a', name: '담당A' };
 const B: Actor = { type: 'api', id: 'k-b', name: '연동 B' };
+const W: Actor = { type: 'workflow', id: null, name: '자동화' };
 const SYSTEM: Actor = { type: 'field', id: null, name: null };
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 2, 2, 10) + seconds * 1_000).toISOString();
@@ -39,7 +40,10 @@ interface Given {
   modified?: readonly [before: number, after: number];
   class?: 'edited' | 'refreshed';
   decisions?: readonly Decision[];
+  times?: Partial<Pick<WhoFacts, 'sweptAt' | 'apartMs'>>;
 }
+
+const TIMES = { sweptAt: null, apartMs: 0 };
 
 function creditsFor(given: readonly Row[]) {
   return given
@@ -64,7 +68,7 @@ const OWN: Decision = { at: at(60), sweep: 's', what: 'edited', event: 'evt_own'
 
 function saidOf(given: Given): unknown {
   const decisions = [...(given.decisions ?? []), OWN];
-  const facts = { list: list('people'), credits: creditsFor(given.rows), decisions };
+  const facts = { list: list('people'), credits: creditsFor(given.rows), decisions, ...TIMES, ...given.times };
   const [event] = whoMade(updatedEvent(given), [], facts).events;
   if (event?.data.actor !== undefined) return event.data.actor;
   const named = event?.data.changes.filter(({ actor }) => actor !== undefined) ?? [];
@@ -82,6 +86,19 @@ describe('actor: what rows of a history say about a change', () => {
     ['rows of all fields', { ...two, rows: [ROW, [1, A, '금액', 2]] }, A],
     ['rows of some fields', { ...two, rows: [ROW] }, { 등급: A }],
     ['rows by two actors', { ...two, rows: [ROW, [2, B, '금액', 2]] }, { 등급: A, 금액: B }],
+    ['a row just after the last complete sweep', { ...one, rows: [ROW], times: { sweptAt: at(2) } }, A],
+    ['a row by a workflow without an id', { ...one, rows: [[1, W, '등급', 'A']] }, W],
+    [
+      'rows by two workflows without an id',
+      {
+        ...two,
+        rows: [
+          [1, W, '등급', 'A'],
+          [1, { ...W, name: '또 다른' }, '금액', 2],
+        ],
+      },
+      { 등급: W, 금액: { ...W, name: '또 다른' } },
+    ],
     ['a row by the system', { ...two, rows: [ROW, [1, SYSTEM, '금액', 2]] }, { 등급: A, 금액: SYSTEM }],
     [
       'the last of several',
@@ -142,8 +159,14 @@ describe('actor: what rows of a history say about a change', () => {
     ['a row that is older than the stored record', { ...one, modified: [30, 31], rows: [ROW] }],
     [
       'a row that is older than the last event',
-      { ...one, rows: [ROW], decisions: [{ ...OWN, at: at(90), event: 'evt_earlier' }] },
+      { ...one, rows: [ROW], decisions: [{ ...OWN, at: at(9), event: 'evt_earlier' }] },
     ],
+    ['a row that is older than the last complete sweep', { ...one, rows: [ROW], times: { sweptAt: at(9) } }],
+    [
+      'a row that is older by the clock of the API, which is ahead',
+      { ...one, rows: [[61, A, '등급', 'A']], times: { sweptAt: at(9), apartMs: 60_000 } },
+    ],
+    ['a row where the clock of the API is not known', { ...one, rows: [ROW], times: { apartMs: null } }],
     ['a later edit without a row', { ...one, modified: [-300, 20], rows: [ROW] }],
     ['a row that is later than the edit', { ...one, modified: [-300, 1], rows: [[40, A, '등급', 'A']] }],
     [
@@ -162,14 +185,14 @@ describe('actor: what rows of a history say about a change', () => {
   it('actor: without images, values cannot be compared', () => {
     const event = updatedEvent({ ...one });
     const blind = { ...event, data: { ...event.data, before: null } };
-    const facts = { list: list('people'), credits: creditsFor([[1, A, '등급', 'A']]), decisions: [OWN] };
+    const facts = { list: list('people'), credits: creditsFor([[1, A, '등급', 'A']]), decisions: [OWN], ...TIMES };
     expect(whoMade(blind, [], facts)).toEqual({ events: [blind], rows: [] });
   });
 
   it('actor: an event keeps its id, and names the rows that it used', () => {
     const event = updatedEvent(one);
     const credits = creditsFor([[1, A, '등급', 'A']]);
-    const { events, rows: used } = whoMade(event, [], { list: list('people'), credits, decisions: [OWN] });
+    const { events, rows: used } = whoMade(event, [], { list: list('people'), credits, decisions: [OWN], ...TIMES });
     expect(events).toEqual([{ ...event, data: { ...event.data, actor: A } }]);
     expect(used).toEqual(credits.map(({ row }) => row));
   });
@@ -179,7 +202,7 @@ describe('actor: what rows of a history say about a change', () => {
     const derived = { ...event, id: 'evt_derived', data: { ...event.data, changes: event.data.changes.slice(0, 1) } };
     const [only] = derived.data.changes;
     const credits = creditsFor([[1, A, String(only?.field), only?.after]]);
-    const { events } = whoMade(event, [derived], { list: list('people'), credits, decisions: [OWN] });
+    const { events } = whoMade(event, [derived], { list: list('people'), credits, decisions: [OWN], ...TIMES });
     expect(events.map(({ data }) => data.actor)).toEqual([undefined, A]);
   });
 });
@@ -194,7 +217,7 @@ describe('actor: of a new record', () => {
   function creatorOf(given: readonly Row[], record: UncheckedRecord = created): Actor | undefined {
     const event = changeEvent({ record: 'p', sequence: 1, verb: 'created' });
     const whole = { ...event, data: { ...event.data, after: { id: 'p', ...record } } };
-    const facts = { list: list('people'), credits: creditsFor(given), decisions: [OWN] };
+    const facts = { list: list('people'), credits: creditsFor(given), decisions: [OWN], ...TIMES };
     return whoMade(whole, [], facts).events[0]?.data.actor;
   }
 

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createReadApi } from '../../src/api/client.js';
+import type { ReadApi } from '../../src/api/read-api.js';
 import { ChangefeedError } from '../../src/errors.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { TOKEN } from '../support/api-client.js';
@@ -117,7 +118,7 @@ it('fuzz: whatever the API answers, the error is a clear one, no token is in it,
   let workspace = 0;
   await fc.assert(
     fc.asyncProperty(answer, async ({ cursor, head: [code, headers], sized, body: bytes, closes }) => {
-      const api = createReadApi({
+      const api: ReadApi = createReadApi({
         ...{ workspace: 'acme', baseUrl: server.baseUrl, token: TOKEN, budget },
         // No wait between tries; the second one is for a connection that the last answer has spoilt.
         ...{ clock: { ...systemClock, sleep: () => Promise.resolve() }, attempts: 2, maxBytes: 1_000_000 },

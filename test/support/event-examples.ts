@@ -16,6 +16,7 @@ import type { Clock } from '../../src/runtime/clock.js';
 import { silentLog } from '../../src/runtime/log.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createCreditStore } from '../../src/state/credits.js';
+import { createScheduleStore } from '../../src/state/schedule.js';
 import { Keys } from '../../src/state/keys.js';
 import { createNoticeStore } from '../../src/state/notices.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
@@ -88,7 +89,15 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
   const sweeps = (keys: Keys, baseline: Baseline) => async (): Promise<void> => {
     const scope = { redis: redis.redis, keys, workspace: WORKSPACE };
     const sweepStore = createSweepStore(redis.redis, keys, WORKSPACE);
-    const facts = { workspace: WORKSPACE, lists, credits: createCreditStore(scope), clock: time.clock, log: silentLog };
+    const facts = {
+      workspace: WORKSPACE,
+      lists,
+      credits: createCreditStore(scope),
+      clock: time.clock,
+      log: silentLog,
+      schedule: createScheduleStore(redis.redis, keys, WORKSPACE),
+      apartMs: () => 0,
+    };
     const store = { ...sweepStore, commit: withActors((list, step) => sweepStore.commit(list, step), facts) };
     for (const list of lists.all) {
       const rules = compileRules(list, {}, WATCH);
