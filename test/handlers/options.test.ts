@@ -30,6 +30,7 @@ describe('subscription options', () => {
       retry: { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 },
       whenDead: 'release',
       timeoutMs: 30_000,
+      lateAfterMs: 300_000,
       start: 'now',
       afterRewind: 'nothing',
       handle: noop,
@@ -72,6 +73,7 @@ describe('subscription options', () => {
       ...options,
       handler: 'custom',
       afterRewind: 'nothing',
+      lateAfterMs: 300_000,
       handle: noop,
       lists: ['todo', 'activity', 'history'],
       retry: { attempts: 4, delayMs: 250, maxDelayMs: 900_000 },
@@ -96,7 +98,7 @@ const types =
   'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed; of todos also completed, reopened, rescheduled, reassigned, due_soon, overdue';
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
-  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, settle';
+  'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle';
 
 describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;
