@@ -1,5 +1,6 @@
 /** What the facts that Redis reports about itself mean for Changefeed. Pure. */
 import type { RedisFacts } from '../redis/facts.js';
+import { printable } from '../runtime/printable.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
 
 type Facts = Omit<RedisFacts, 'place'> & { allowEviction: boolean };
@@ -10,11 +11,14 @@ const TESTED_VERSION = 7;
 const FULL = 0.9;
 
 export function judgeRedis(facts: Facts): Finding[] {
-  const { info, clockApartMs } = facts;
+  const { info, refusal, clockApartMs } = facts;
   const clock = clockFinding('Redis: clock', clockApartMs, 'that of Redis');
-  if (info === null) return [skipped('Redis: version, memory', 'this user may not run INFO'), eviction(facts), clock];
+  const todo = 'Give this user the rights that docs/redis.md lists.';
+  const rights = refusal === null ? [] : [error('Redis: rights', `no sweep can run: ${printable(refusal)}`, todo)];
+  if (info === null)
+    return [...rights, skipped('Redis: version, memory', 'this user may not run INFO'), eviction(facts), clock];
   const value = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  return [version(value), role(value), eviction(facts), persistence(value, facts), memory(value), clock];
+  return [...rights, version(value), role(value), eviction(facts), persistence(value, facts), memory(value), clock];
 }
 
 type Value = (name: string) => string | undefined;

@@ -1,4 +1,5 @@
 /** Redis about itself, for `changefeed doctor`. */
+import { messageOf } from '../errors.js';
 import type { Clock } from '../runtime/clock.js';
 import { openClient, parseRedisUrl, serversOf, type Redis, type Server } from './client.js';
 import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
@@ -12,6 +13,8 @@ export interface RedisFacts {
   evictionPolicy: string | null;
   /** When RDB snapshots are written, as `CONFIG GET save` says; null where reading it is not permitted. */
   snapshots: string | null;
+  /** What Redis says to a script that calls INFO; null when it runs. */
+  refusal: string | null;
   /** The clock of Redis less ours, ms. */
   clockApartMs: number;
 }
@@ -43,5 +46,7 @@ async function factsOf(server: Server, clock: Clock): Promise<RedisFacts> {
   const snapshots = await readSetting(server, 'save');
   const clockApartMs = await clockApart(server, clock);
   const { host = '', port = '' } = server.options;
-  return { place: `${host}:${port}`, info, evictionPolicy, snapshots, clockApartMs };
+  // Scripts of every sweep begin so.
+  const refusal = await server.eval("return redis.call('INFO', 'server')", 0).then(() => null, messageOf);
+  return { place: `${host}:${port}`, info, refusal, evictionPolicy, snapshots, clockApartMs };
 }

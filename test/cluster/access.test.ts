@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../src/redis/private/port.js';
+import { readRedisFacts } from '../../src/redis/facts.js';
 import { checkRedis } from '../../src/redis/probe.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { tlsSettings } from '../support/private-redis.js';
@@ -24,6 +26,13 @@ it('access: a user with the rights that the docs list does the main job, and has
   await admin.call('ACL', 'SETUSER', 'changefeed', ...rights);
   const url = server.url.replace('redis://:test-password', 'redis://changefeed:password');
   await checkRedis(url);
+
+  const refusals = async (name: string) =>
+    (await readRedisFacts(url.replace('changefeed:', `${name}:`), systemClock)).map(({ refusal }) => refusal);
+  await admin.call('ACL', 'SETUSER', 'blind', 'on', '>password', '~*', '+@all', '-info');
+  expect(await refusals('blind')).toEqual([expect.stringMatching(/can't run this command|NOPERM/)]);
+  expect(await refusals('changefeed')).toEqual([null]);
+  await admin.call('ACL', 'LOG', 'RESET');
 
   expect(await runMainJob({ url, seed: 5, changes: 200, forgets: true })).toEqual(RIGHT);
 

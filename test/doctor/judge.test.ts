@@ -8,7 +8,7 @@ const wrong = (findings: readonly Finding[]) =>
 
 describe('doctor: Redis', () => {
   const INFO = ['redis_version:7.0.15', 'role:master', 'used_memory:1048576', 'maxmemory:0', 'aof_enabled:1'];
-  const facts = { evictionPolicy: 'noeviction', snapshots: '', clockApartMs: 20, allowEviction: false };
+  const facts = { refusal: null, evictionPolicy: 'noeviction', snapshots: '', clockApartMs: 20, allowEviction: false };
   const judged = (lines: readonly string[], more: object = {}) => {
     const names = new Set(lines.map((line) => line.split(':')[0]));
     const info = [...INFO.filter((line) => !names.has(line.split(':')[0])), ...lines].join('\r\n');
@@ -29,6 +29,7 @@ describe('doctor: Redis', () => {
     ['one without a disk', ['aof_enabled:0'], {}, /^warning Redis: persistence: nothing is kept/],
     ['one with snapshots', ['aof_enabled:0'], { snapshots: '3600 1' }, /^warning .*snapshots only/],
     ['one that is nearly full', ['used_memory:950', 'maxmemory:1000'], {}, /^warning Redis: memory/],
+    ['a user that may not run what scripts need', [], { refusal: 'ERR The user …' }, /^error Redis: rights: no sweep/],
     ['another clock', [], { clockApartMs: -120_000 }, /^warning Redis: clock: 120 s behind/],
   ])('%s', (_, lines, more, expected) => {
     expect(judged(lines, more)).toEqual([expect.stringMatching(expected)]);
