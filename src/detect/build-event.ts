@@ -3,6 +3,7 @@ import type { CrmRecord, UncheckedRecord } from '../crm/record.js';
 import { buildEvent } from '../events/envelope.js';
 import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../events/types.js';
 import { canonicalText, digestOf } from '../crm/canonical.js';
+import { eventTime } from '../runtime/iso-time.js';
 import { creationTimeOf } from './fields.js';
 import type { Rules } from './rules.js';
 
@@ -39,7 +40,7 @@ export function firstAppearance({
   rules,
   observation,
 }: Pick<SeenRecordInput, 'record' | 'rules' | 'observation'>): Omit<ObservedChange, 'verb' | 'sequence'> {
-  const time = toIsoTime(creationTimeOf(record, rules.list)) ?? observation.observedAt;
+  const time = eventTime(creationTimeOf(record, rules.list)) ?? observation.observedAt;
   return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' };
 }
 
@@ -71,9 +72,4 @@ export function snapshotEvent(input: SeenRecordInput, sequence: number): ChangeE
 
 export function withId(record: UncheckedRecord, key: string): CrmRecord {
   return 'id' in record ? (record as CrmRecord) : { id: key, ...record };
-}
-
-export function toIsoTime(text: string | null): string | null {
-  const ms = text === null ? Number.NaN : Date.parse(text);
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }

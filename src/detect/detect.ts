@@ -11,10 +11,10 @@ import {
   buildRecordEvent,
   firstAppearance,
   snapshotEvent,
-  toIsoTime,
   type ObservedChange,
   type SeenRecordInput,
 } from './build-event.js';
+import { eventTime } from '../runtime/iso-time.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import { SCHEMA_RULE, isEdit, withEveryField, type Rules } from './rules.js';
 import { todoFactsOf } from './todo.js';
@@ -70,7 +70,7 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
     return { ...appeared(input, { verb: 'created' }), kind: 'baselined' };
   }
   if (modifiedAt === null || !(Date.parse(modifiedAt) >= since)) return quiet;
-  const time = toIsoTime(modifiedAt) ?? input.observation.observedAt;
+  const time = eventTime(modifiedAt) ?? input.observation.observedAt;
   return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
 }
 
@@ -120,7 +120,7 @@ function updated(
   const event = buildRecordEvent(input, {
     verb: 'updated',
     // A `modifiedAt` that stayed the same is the time of an earlier change.
-    time: (isNewTime ? toIsoTime(modifiedAtOf(record, rules.list)) : null) ?? input.observation.observedAt,
+    time: (isNewTime ? eventTime(modifiedAtOf(record, rules.list)) : null) ?? input.observation.observedAt,
     before: stored.record,
     changes: changes ?? [],
     class: kind,

@@ -1,7 +1,7 @@
 /** Reads a todo: whether it is done, when it is due, who owns it. Understands both spellings that servers use. */
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
-import { toIsoTime } from './build-event.js';
+import { eventTime } from '../runtime/iso-time.js';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
 import type { StoredRecord } from './stored-record.js';
 
@@ -93,6 +93,5 @@ function textOrNull(value: unknown): string | null {
 
 /** Timestamps are UTC (section 2 of the interface), also without a zone. */
 function instantOf(text: string | null): string | null {
-  if (text === null || !/^\d{4}-\d{2}-\d{2}T\d/u.test(text)) return null;
-  return toIsoTime(/(Z|[+-]\d{2}:?\d{2})$/u.test(text) ? text : `${text}Z`);
+  return text?.includes('T') === true ? eventTime(text) : null;
 }

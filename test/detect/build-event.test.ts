@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { toIsoTime } from '../../src/detect/build-event.js';
 import { epochAfter, firstSequenceOf, nextSequence } from '../../src/events/epoch.js';
 import { removalEvent, type Removal } from '../../src/detect/removal.js';
 import { compileRules } from '../../src/detect/rules.js';
@@ -69,12 +68,5 @@ describe('build event: the sequence', () => {
     const today = epochAfter(0, Date.UTC(2200, 0, 1));
     expect(Number.isSafeInteger(firstSequenceOf(today) + 1_000_000)).toBe(true);
     expect(epochAfter(today, Date.UTC(2026, 0, 1))).toBe(today + 1);
-  });
-});
-
-describe('build event: a time', () => {
-  it('is in UTC, and null when the text is no time', () => {
-    expect(toIsoTime('2026-03-01T09:00:00+09:00')).toBe('2026-03-01T00:00:00.000Z');
-    expect([toIsoTime('yesterday'), toIsoTime(null)]).toEqual([null, null]);
   });
 });

@@ -1,6 +1,7 @@
 /** The table row of an event's record. Pure. A value that does not fit its column is stored as NULL. */
 import type { ChangeEvent } from '../../events/types.js';
 import { workspaceOf } from '../../events/envelope.js';
+import { eventTime } from '../../runtime/iso-time.js';
 import { nameIn } from '../../events/describe.js';
 import { valueAtPath } from '../field-path.js';
 import type { Column, ColumnType } from './table.js';
@@ -33,7 +34,7 @@ export function rowOf(event: ChangeEvent, { columns, timeZone, keepDeleted }: Ro
       cleanText(event.subject),
       image === null ? null : toJson(image),
       String(sequence),
-      Number.isNaN(Date.parse(event.time)) ? null : event.time,
+      eventTime(event.time),
       observedAt,
       String(isDeleted),
       ...read.map((value) => value ?? null),
@@ -117,8 +118,6 @@ function daysIn(timeZone: string): Intl.DateTimeFormat {
 }
 
 function readMoment(value: unknown): Date | undefined {
-  // Only years of four digits are written in the same way by PostgreSQL and ISO 8601.
-  if (typeof value !== 'string' || !/^[1-9]\d{3}-\d{2}-\d{2}(T|$)/.test(value)) return undefined;
-  const moment = new Date(value);
-  return Number.isNaN(moment.getTime()) ? undefined : moment;
+  const time = typeof value === 'string' ? eventTime(value) : null;
+  return time === null ? undefined : new Date(time);
 }
