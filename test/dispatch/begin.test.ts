@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
@@ -24,7 +25,7 @@ describe('a reader that begins', () => {
   });
 
   it('begin: `now` is when the configuration was read, not later and not earlier', async () => {
-    const configReadAtMs = Date.now();
+    const configReadAtMs = systemClock.monotonic();
     const handled: number[] = [];
     const late = aSubscription('late', ({ data }) => void handled.push(data.sequence), { start: 'now' });
     const { append } = await runFanOut(test, [aSubscription('first', () => undefined)]);
@@ -35,7 +36,7 @@ describe('a reader that begins', () => {
 
     const never: number[] = [];
     await runFanOut(test, [aSubscription('later', ({ data }) => void never.push(data.sequence), { start: 'now' })], {
-      configReadAtMs: Date.now() + 60_000,
+      configReadAtMs: systemClock.monotonic() + 60_000,
     });
     await append(3);
     await eventually(() => expect(never).toEqual([3]));

@@ -149,7 +149,7 @@ export function fanOutDeps({
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     workspaces: [WORKSPACE],
-    configReadAtMs: systemClock.now(),
+    configReadAtMs: systemClock.monotonic(),
     logger: silentLog,
     clock: systemClock,
     watch: { untilUsable: () => Promise.resolve(), onWritable: () => () => undefined },
