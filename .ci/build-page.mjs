@@ -1,6 +1,6 @@
 // Bundles the status page (page/) into the folder from which the server sends it. The names have a digest of the contents, so that
 // browsers may keep the files.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -24,9 +24,23 @@ export async function buildPage() {
     metafile: true,
     logLevel: 'warning',
   });
+  writeFileSync(`${root}dist/THIRD-PARTY-NOTICES`, noticesOf(Object.keys(metafile.inputs)));
   const built = Object.keys(metafile.outputs).map((path) => basename(path));
   const address = (extension) => `/assets/${built.find((name) => name.endsWith(extension))}`;
   const html = readFileSync(`${root}page/index.html`, 'utf8');
   writeFileSync(`${target}/index.html`, html.replace('{styles}', address('.css')).replace('{script}', address('.js')));
   cpSync(`${root}page/icon.svg`, `${target}/icon.svg`);
+}
+
+// The bundle is minified and carries no notices of what it contains.
+function noticesOf(files) {
+  const folders = new Set(
+    files.flatMap((file) => /^(?:\.\.\/)*.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
+  );
+  const notices = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+    const [text] = readdirSync(folder).filter((file) => /^licen[sc]e(\.|$)/i.test(file));
+    return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${text}`, 'utf8').trim()}\n`;
+  });
+  return `The status page (dist/src/server/page/static) contains:\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }

@@ -98,6 +98,7 @@ export type { Log } from './runtime/log.js';
 // The client of the read API alone.
 export type { Budget, BudgetLimits, BudgetRequest, RequestKind } from './api/budget.js';
 export { createReadApi } from './api/client.js';
+export { createLocalBudget } from './api/local-budget.js';
 export type { ReadApiOptions } from './api/client.js';
 export type { Page, ReadApi } from './api/read-api.js';
 export { walkList } from './api/visited-cursors.js';

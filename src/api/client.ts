@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLog, type Log } from '../runtime/log.js';
 import { checkToken, parseBaseUrl } from './address.js';
 import type { Budget } from './budget.js';
+import { createLocalBudget } from './local-budget.js';
 import { oneTry, type ObservedTry } from './one-try.js';
 import { wholePage, type FetchOptions, type ReadApi } from './read-api.js';
 import { createRedactor, redactError, redactLog } from './redact.js';
@@ -19,7 +20,8 @@ export interface ReadApiOptions {
   baseUrl: string;
   /** Sent as a bearer token (section 5 of the interface) and never shown. */
   token: string;
-  budget: Budget;
+  /** @defaultValue `createLocalBudget()`: 80 requests per 10 s, of this process alone */
+  budget?: Budget;
   /** Lists besides the built-in ones. @defaultValue none */
   lists?: readonly ListDescriptor[];
   /** @defaultValue a log that writes nothing */
@@ -56,7 +58,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * @throws ChangefeedError CF_CONFIG_INVALID when baseUrl or token cannot be used
  */
 export function createReadApi(options: ReadApiOptions): ReadApi & { clockApartMs: () => number | null } {
-  const { workspace, budget, clock = systemClock, random = Math.random, observe = () => undefined } = options;
+  const { workspace, clock = systemClock, random = Math.random, observe = () => undefined } = options;
+  const { budget = createLocalBudget(undefined, clock) } = options;
   const { attempts = ATTEMPTS, backoff = BACKOFF, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, outages } = options;
   const address = parseBaseUrl(options.baseUrl, workspace);
   const token = checkToken(options.token, workspace);

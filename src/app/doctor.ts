@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Budget } from '../api/budget.js';
 import { createReadApi } from '../api/client.js';
+import { createLocalBudget } from '../api/local-budget.js';
 import { polledLists } from '../config/lists.js';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -32,8 +33,8 @@ export interface DoctorOptions extends ServiceWorld {
 
 /** Pages of each list that is polled: the second one shows whether the cursor of the first leads on. */
 const PAGES = 2;
-/** Between two requests while the shared budget cannot be asked. */
-const PAUSE_MS = 250;
+/** While the shared budget cannot be asked. */
+const PACE = { requests: 4, perSeconds: 1 };
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
@@ -98,11 +99,10 @@ async function apiFindings(
   { budgetOf }: Feed,
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const paced = { take: () => systemClock.sleep(PAUSE_MS, signal), pause: () => Promise.resolve() };
   const polled = polledLists(lists).all;
   const offered = readyMadeLists.all.filter(({ path }) => !polled.some((list) => list.path === path));
   const api = createReadApi({
-    ...{ workspace: name, baseUrl, token, budget: budgetOf?.(name) ?? paced },
+    ...{ workspace: name, baseUrl, token, budget: budgetOf?.(name) ?? createLocalBudget(PACE) },
     ...{ lists: [...polled, ...offered], attempts: 1 },
   });
   const read = async (all: readonly ListDescriptor[], pages: number): Promise<ReadList[]> => {

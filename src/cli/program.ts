@@ -1,7 +1,7 @@
 /** The command line: the program with all its commands, and how a failure is reported. */
 import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
-import { ChangefeedError, exitCodeOf, messageOf } from '../errors.js';
+import { ChangefeedError, exitCodeOf, messageOf, usage } from '../errors.js';
 import { packageVersion } from '../runtime/package-version.js';
 import { COMMANDS, loadCommand } from './commands.js';
 import { configReport } from './config-report.js';
@@ -15,6 +15,9 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   let code = 0;
   const program = buildProgram(io, (result) => (code = result));
   try {
+    // It puts its own undici in place, without what polling needs.
+    if ('Bun' in globalThis)
+      throw usage('Changefeed does not run on Bun. Run it with Node 20.19 or newer, or with Deno.');
     const words = withoutHelpCommand(args);
     refuseUnknownCommand(program, words);
     await program.parseAsync(words, { from: 'user' });

@@ -53,7 +53,8 @@ export function createSweepLog({ workspace, log, clock }: { workspace: string; l
       const isOwnWork = startedMs >= calledAtMs;
       const isChange = changes > 0 && nowMs - (changed.get(list) ?? -Infinity) >= CHANGES_MS;
       const isShown = isChange || !seen.has(list) || mode === 'baseline' || !isOwnWork;
-      const facts = { workspace, list, sweepId, mode, pages, ...positive({ ...counts }), ...(muted && { muted }) };
+      const numbers = positive({ ...counts, beforeTheWalk: changedBeforeTheWalk(summary) });
+      const facts = { workspace, list, sweepId, mode, pages, ...numbers, ...(muted && { muted }) };
       log[isShown ? 'info' : 'debug']({ ...facts, ms: Date.parse(completedAt) - startedMs }, COMPLETE);
       seen.add(list);
       if (isChange) changed.set(list, nowMs);
@@ -72,6 +73,13 @@ function emptySum(sinceMs: number): Sum {
 /** Records of which the sweep emitted events. A quiet baseline emits none. */
 function changesIn({ counts: { created, edited, refreshed, deleted } }: SweepSummary): number {
   return created + edited + refreshed + deleted;
+}
+
+/** `seen` counts the records of the walk: with these it is the sum of what became of them. */
+function changedBeforeTheWalk({
+  counts: { seen, deleted: _deleted, missing: _missing, ...decided },
+}: SweepSummary): number {
+  return Object.values(decided).reduce((sum, number) => sum + number, -seen);
 }
 
 function positive(counts: Readonly<Record<string, number>>): Record<string, number> {

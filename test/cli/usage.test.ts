@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 
 const TOKEN = 'tok-5f0c1e9bd2a7';
@@ -77,6 +77,12 @@ describe('usage errors: one sentence and exit code 2', () => {
         says: /--type: found "crm\.people\.created" \(did you mean "crm\.person\.created"\?\); allowed: crm\.<object>/,
       },
     });
+  });
+
+  it('usage errors: on Bun', async () => {
+    vi.stubGlobal('Bun', {});
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await runAll({ 'another runtime': { args: ['sweep'], says: /Bun\. Run it with Node .* or with Deno\./ } });
   });
 
   it('usage errors: in the configuration', async () => {

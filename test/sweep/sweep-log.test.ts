@@ -57,6 +57,24 @@ describe('sweep log', () => {
     expect(levels()).toEqual(['info', 'debug', 'info', 'debug', 'info']);
   });
 
+  it('logs: the numbers of a sweep add up, with what shortcuts found before its walk', () => {
+    const { lines, sweep } = logged();
+    sweep({ seen: 422, unchanged: 420, edited: 2, created: 11, deleted: 3, missing: 4 });
+    const {
+      seen,
+      deleted: _,
+      missing: __,
+      beforeTheWalk,
+      ...decided
+    } = Object.fromEntries(
+      [...(lines[0] ?? '').matchAll(/"(\w+)":(\d+)[,}]/g)]
+        .filter(([, name]) => name !== 'pages' && name !== 'ms')
+        .map(([, name = '', number]) => [name, Number(number)]),
+    );
+    expect([beforeTheWalk, decided]).toEqual([11, { unchanged: 420, edited: 2, created: 11 }]);
+    expect(Object.values(decided).reduce((sum, number) => sum + number, 0)).toBe((seen ?? 0) + (beforeTheWalk ?? 0));
+  });
+
   it('logs: the sweeps of a minute are summed up in one line', () => {
     const { lines, sweep, request, pass } = logged();
     for (let turn = 0; turn < 60; turn += 1) {

@@ -18,6 +18,9 @@ import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
 
+export const demoSandbox = ({ seed, people }: { seed: number; people: number }): Sandbox =>
+  createSandbox({ seed, people, history: people * 2, activity: people * 2 });
+
 /** A synthetic workspace, a Changefeed that polls it, and a receiver, in one process. Leaves no data behind. */
 export const demo = defineCommand({
   input: {
@@ -29,7 +32,7 @@ export const demo = defineCommand({
     rate: optionWithDefault(option('number', 'changes per second', positiveNumber), 1),
   },
   async run({ seed, people, rate }, io) {
-    const sandbox = createSandbox({ seed, people, history: people * 2, activity: people * 2 });
+    const sandbox = demoSandbox({ seed, people });
     const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
     let feed: Changefeed | undefined;
     let receiver: DemoReceiver | undefined;
@@ -55,9 +58,13 @@ export const demo = defineCommand({
   },
 });
 
-function countText({ world }: Sandbox): string {
-  const total = LIST_NAMES.reduce((sum, list) => sum + world.counts[list], 0);
-  return `${world.counts.people} people and ${total} records in six lists`;
+/** With the history of people and organizations an edit is found within seconds, and its event says who made it. */
+const HISTORIES = { people_history: true, organization_history: true };
+
+export function countText({ world }: Sandbox): string {
+  const lists = [...LIST_NAMES, ...Object.keys(HISTORIES)] as (keyof typeof world.counts)[];
+  const total = lists.reduce((sum, list) => sum + (world.counts[list] ?? 0), 0);
+  return `${world.counts.people} people and ${total.toLocaleString('en')} records in ${lists.length} lists`;
 }
 
 function subscriptionsOf({ opsUrl, chatUrl }: DemoReceiver, stateDir: string): object[] {
@@ -79,9 +86,7 @@ interface DemoOptions {
 }
 
 function openDemo({ url, token }: SandboxAddress, { stateDir, io, subscriptions }: DemoOptions): Promise<Changefeed> {
-  // With the history of people and organizations an edit is found within seconds, and its event says who made it.
-  const lists = { people_history: true, organization_history: true };
-  const workspaces = [{ name: 'demo', baseUrl: url, token, lists }];
+  const workspaces = [{ name: 'demo', baseUrl: url, token, lists: HISTORIES }];
   const config = parseConfig(
     { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } },
     { source: 'the demo', redisUrl: io.env['REDIS_URL'] },
