@@ -67,6 +67,8 @@ export async function startReaders({ subscriptions, workspaces, ...options }: Re
   return { ended: (): Promise<unknown> => running };
 }
 
+const DRAINING = 'subscription has an order now: it reads on when what waits from before is handled or dead';
+
 interface ReaderOptions extends SnapshotOptions {
   configReadAtMs: number;
   selects: (event: ChangeEvent) => boolean;
@@ -80,6 +82,8 @@ class SubscriptionReader {
   readonly #options: ReaderOptions;
   readonly #snapshot: Snapshot;
   #hasBegun = false;
+  /** It was `order: 'none'`: it reads on when nothing waits that has no ordering group. */
+  #isDraining = false;
   #tasksReadAtMs = Number.NEGATIVE_INFINITY;
   /** Since when there have been tasks; null: there are none. */
   #tasksSinceMs: number | null = null;
@@ -94,13 +98,31 @@ class SubscriptionReader {
   }
 
   async begin(): Promise<void> {
-    if (!this.#hasBegun) await this.#beginAtStart();
+    if (this.#hasBegun) return;
+    const { workspace, subscription, offsets, logger } = this.#options;
+    await this.#beginAtStart();
+    const isOrdered = subscription.order !== 'none';
+    const wasUnordered = await offsets.wasUnordered(workspace, subscription.name, isOrdered);
+    this.#isDraining = isOrdered && wasUnordered;
     this.#hasBegun = true;
+    if (this.#isDraining) logger.info({ workspace, subscription: subscription.name }, DRAINING);
+  }
+
+  /** The events of a record must not get past those of it that were entered without an order. */
+  async #mustDrain(): Promise<boolean> {
+    await this.begin();
+    if (!this.#isDraining) return false;
+    const { workspace, subscription, offsets, gate } = this.#options;
+    if ((await gate.pending(subscription.name, workspace)).events > 0) return true;
+    await offsets.setOrdered(workspace, subscription.name);
+    this.#isDraining = false;
+    return false;
   }
 
   /** Queues one batch, or waits for one. Returns how long to wait before the next turn, in ms. */
   async turn(signal: AbortSignal): Promise<number> {
     const { subscription, workspace, offsets, shared } = this.#options;
+    if (await this.#mustDrain()) return FULL_WAIT_MS;
     // The tasks first: if a snapshot has ended by then, everything it skipped lies before the offset.
     const tasks = await this.#readTasks();
     const after = await this.#readOffset();

@@ -11,6 +11,9 @@ const advanceOffsets = loadScript('advance-offsets');
 /** In `readers`: a dispatcher has the subscription in its configuration. */
 export const CONFIGURED = '0';
 
+/** In `offsets`, beside the workspace's own: it had no order when it last read, so what waits has no group. */
+export const unorderedField = (workspace: string): string => `${workspace} unordered`;
+
 /** More than a process has readers. */
 const MOST_AT_ONCE = 1_000;
 
@@ -54,6 +57,16 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
     async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
       await advanceEach(together(subscription), [subscription, workspace, from, to]);
+    },
+    /** Whether the subscription has read without an order before. It does from now on, unless it `isOrdered`. */
+    async wasUnordered(workspace: string, subscription: string, isOrdered: boolean): Promise<boolean> {
+      const [hash, field] = [keys.offsets(subscription), unorderedField(workspace)];
+      if (isOrdered) return (await redis.hexists(hash, field)) === 1;
+      return (await redis.hset(hash, field, '1')) === 0;
+    },
+    /** Nothing that waits is without an order any more. */
+    async setOrdered(workspace: string, subscription: string): Promise<void> {
+      await redis.hdel(keys.offsets(subscription), unorderedField(workspace));
     },
     /** The first offset of a new subscription; one already set stays. Returns the stored offset. */
     async begin(workspace: string, subscription: string, logId: string): Promise<string> {

@@ -8,7 +8,7 @@ import type { Redis } from '../redis/client.js';
 import { isInFuture } from '../runtime/stored-time.js';
 import { readOldestPending } from './gate.js';
 import type { Keys } from './keys.js';
-import { CONFIGURED, readOffset } from './offsets.js';
+import { CONFIGURED, readOffset, unorderedField } from './offsets.js';
 import { readNumber } from './stored.js';
 
 export interface LogRetention {
@@ -81,7 +81,7 @@ async function dropUnconfigured(
     isMarked(name) && nowMs - sinceMs(name) > Math.max(UNCONFIGURED_LIFE_MS, retention.ageMs);
   const droppedOffsets = missing.filter(isOver);
   // The offset first: a reader without one keeps nothing, an offset without its reader nothing before it.
-  for (const name of droppedOffsets) await redis.hdel(keys.offsets(name), workspace);
+  for (const name of droppedOffsets) await redis.hdel(keys.offsets(name), workspace, unorderedField(workspace));
   if (droppedOffsets.length > 0) await redis.hdel(hash, ...droppedOffsets);
   const kept = new Set([...readers, ...missing.filter((name) => !droppedOffsets.includes(name))]);
   return { kept: [...kept], droppedOffsets };

@@ -1,7 +1,7 @@
 /** Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
 import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from './keys.js';
-import { CONFIGURED } from './offsets.js';
+import { CONFIGURED, unorderedField } from './offsets.js';
 import { countRecords } from './stored-records.js';
 
 const SCAN_COUNT = 1_000;
@@ -57,7 +57,7 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       const exists = await Promise.all(exact.map((key) => redis.exists(key)));
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
-        ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: [workspace] }] : []),
+        ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: ofWorkspace(workspace) }] : []),
         ...(tasks.length > 0 ? [{ key: backfills, fields: tasks }] : []),
         ...(pending.length > 0 ? ofEvents.map((key) => ({ key, fields: pending })) : []),
         ...(isLastError ? [{ key: health, fields: ['lastError', 'lastErrorIn'] }] : []),
@@ -85,6 +85,10 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       return removed + (await unlinkEach(redis, whole));
     },
   };
+}
+
+function ofWorkspace(workspace: string): string[] {
+  return [workspace, unorderedField(workspace)];
 }
 
 /** The offsets last: an interrupted move is continued, and no dispatcher reads on before it is complete. */

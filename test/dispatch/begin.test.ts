@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { RetryAfterError } from '../../src/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -40,5 +42,28 @@ describe('a reader that begins', () => {
     });
     await append(3);
     await eventually(() => expect(never).toEqual([3]));
+  });
+
+  it('begin: a subscription that becomes ordered reads on when nothing that has no order waits', async () => {
+    const handled: number[] = [];
+    let isWell = false;
+    const handle = ({ data }: ChangeEvent): void => {
+      if (!isWell) throw new RetryAfterError('away', { retryAfter: 500 });
+      handled.push(data.sequence);
+    };
+    const first = await runFanOut(test, [aSubscription('s', handle, { order: 'none' })]);
+    await first.append(1);
+    await eventually(async () => expect(await first.queues.of('s').getDelayedCount()).toBe(1));
+    await Promise.all([first.pool.stop(), first.dispatcher.close()]);
+
+    const ordered = aSubscription('s', handle, { order: 'record' });
+    const second = await runFanOut(test, [ordered]);
+    const lag = async (): Promise<unknown> => (await second.dispatcher.statistics())[0]?.lagEvents;
+    await second.append(2, 3);
+    isWell = true;
+    await eventually(() => expect(handled).toEqual([1, 2, 3]));
+    await eventually(async () => expect(await lag()).toBe(0));
+    const { offsets } = test.keys;
+    expect(Object.keys(await test.redis.hgetall(offsets('s')))).toEqual(['acme']);
   });
 });

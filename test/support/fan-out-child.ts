@@ -118,9 +118,7 @@ if (role === 'dispatch') {
     },
   };
   const offsets: typeof deps.offsets = {
-    get: (...args) => deps.offsets.get(...args),
-    unconfigured: (...args) => deps.offsets.unconfigured(...args),
-    begin: (...args) => deps.offsets.begin(...args),
+    ...deps.offsets,
     advance: (...args) => (freezeAt === 'added' ? freeze() : deps.offsets.advance(...args)),
   };
   await createDispatcher({
