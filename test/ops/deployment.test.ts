@@ -1,5 +1,5 @@
 /** The Dockerfile, the compose files, the systemd unit and the Kubernetes example, held to the code. `.ci/image.mjs` runs the image's steps. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,10 @@ import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.js';
 import { ROLES } from '../../src/app/changefeed.js';
 import { parseRedisUrl } from '../../src/redis/client.js';
+import { freePort } from '../../src/redis/private/port.js';
+import { probeRedis } from '../../src/redis/probe.js';
 import { useCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
@@ -77,7 +80,10 @@ const stopLimit = Number(/STOP_LIMIT_MS = (\d+)_000/.exec(await read('src/cli/io
 const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/app/http.ts'))?.[1]);
 const environment = {
   ...compose.services['changefeed']!.environment,
-  REDIS_URL: compose.services['changefeed']!.environment!['REDIS_URL']!.replace('${REDIS_PASSWORD}', 'redis-password'),
+  REDIS_URL: compose.services['changefeed']!.environment!['REDIS_URL']!.replace(
+    /\$\{REDIS_PASSWORD[^}]*\}/,
+    'redis-password',
+  ),
   CHANGEFEED_BASE_URL: 'https://crm.example/api',
   CHANGEFEED_TOKEN: 'a-token',
   CHANGEFEED_READ_TOKEN: '0123456789abcdef',
@@ -184,8 +190,8 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     const { redis, grafana } = compose.services;
     const required = /^\$\{\w+:\?.+\}$/;
     expect(grafana!.environment!['GF_SECURITY_ADMIN_PASSWORD']).toMatch(required);
-    expect(redis!.command![redis!.command!.indexOf('--requirepass') + 1]).toMatch(required);
-    expect(redis!.environment).toEqual({ REDISCLI_AUTH: '${REDIS_PASSWORD}' });
+    expect([redis!.environment, redis!.secrets]).toEqual([undefined, ['redis-password']]);
+    expect(compose.secrets['redis-password']).toEqual({ environment: 'REDIS_PASSWORD' });
     expect(redis!.ports).toBeUndefined();
     expect(compose.networks).toEqual({ backend: { internal: true } });
     const reach = Object.entries(services).filter(([, { networks }]) => networks?.includes('backend'));
@@ -194,6 +200,26 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     const asked = [...(await read('docs/guides/deploy.md')).matchAll(/^(\w+)=…$/gm)].map(([, name]) => name);
     const variables = [...(await read('docker-compose.yml')).matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
     expect(asked).toEqual(expect.arrayContaining(variables.filter((name) => name !== 'CHANGEFEED_BASE_URL')));
+  });
+
+  it('deployment: the password of Redis is no argument, and is asked for', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'changefeed-compose-'));
+    onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    await writeFile(join(dir, 'password'), 'of-the-secret');
+    const port = await freePort();
+    const [shell = '', ...args] = compose.services['redis']!.command!.map((one) =>
+      one
+        .replaceAll('$$', '$')
+        .replace('/run/secrets/redis-password', join(dir, 'password'))
+        .replace('redis-server -', `redis-server - --port ${port} --dir ${dir}`),
+    );
+    const server = spawn(shell, args, { stdio: 'ignore' });
+    onTestFinished(() => void server.kill());
+    await eventually(async () => expect(await probeRedis(`redis://:of-the-secret@127.0.0.1:${port}`)).toBeNull());
+    expect(String(await probeRedis(`redis://127.0.0.1:${port}`))).toContain('NOAUTH');
+    // The shell has become the server, so it gets the signals.
+    const shown = await readFile(`/proc/${server.pid}/cmdline`, 'utf8').catch(() => 'redis-server');
+    expect(shown).toMatch(/^redis-server(?!.*of-the-secret)/);
   });
 
   it('deployment: every container is restricted and limited', () => {
