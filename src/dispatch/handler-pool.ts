@@ -83,13 +83,11 @@ export function createHandlerPool(options: HandlerPoolOptions) {
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const stopped = new AbortController();
+  const everyMs = timing.lockMs / RENEWALS_PER_LOCK;
   const renew = async (): Promise<number> => {
-    const { lockMs } = timing;
-    await Promise.all([
-      processes.live(processId, LOCKS_PER_LIFE * lockMs),
-      ...workers.map((worker) => worker.renewLocks()),
-    ]);
-    return lockMs / RENEWALS_PER_LOCK;
+    const living = processes.live(processId, LOCKS_PER_LIFE * timing.lockMs);
+    await Promise.all([living, ...workers.map((worker) => worker.renewLocks())]);
+    return everyMs;
   };
   const start = async (): Promise<void> => {
     workers = options.subscriptions.map((subscription) => {
@@ -97,8 +95,7 @@ export function createHandlerPool(options: HandlerPoolOptions) {
       return createSubscriptionWorker({ ...common, redis, subscription });
     });
     const { logger: log, loops } = options;
-    const waitMs = await renew();
-    const backoff = { delayMs: waitMs, maxDelayMs: waitMs };
+    const backoff = { delayMs: everyMs, maxDelayMs: everyMs };
     // In real time, as the locks. It may outlive `stop` by a call that Redis does not answer.
     const shared = { signal: stopped.signal, log, loops, clock: systemClock, backoff, stallMs: null };
     void runLoop({ ...shared, name: 'locks', run: renew });
