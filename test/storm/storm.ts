@@ -37,6 +37,7 @@ export interface StormResult extends CheckResult {
 const IDLE_MS = 20_000;
 /** On a loaded machine the journal grows also when nothing is handled: processes report that they got no CPU time. */
 const FINISH_LIMIT_MS = 120_000;
+const LIMIT_PER_EVENT_MS = 60;
 const CHECK_INTERVAL_MS = 250;
 /** After this many retries, a dead letter stays one, or is dropped if other events wait for it. */
 const MOST_RETRIES = 2;
@@ -127,7 +128,11 @@ class Storm {
       }),
     ]);
     this.processes.calm();
-    await this.#within('all events to be handled', this.#finish(), FINISH_LIMIT_MS);
+    await this.#within(
+      'all events to be handled',
+      this.#finish(),
+      FINISH_LIMIT_MS + this.#plan.events.length * LIMIT_PER_EVENT_MS,
+    );
     return this.#expected;
   }
 
