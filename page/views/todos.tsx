@@ -38,7 +38,7 @@ export function Todos() {
             key={one.workspace}
             workspace={one}
             several={value.workspaces.length > 1}
-            since={value.since}
+            since={one.since}
             at={value.at}
           />
         ))

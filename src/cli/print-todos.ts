@@ -15,8 +15,8 @@ interface Page {
   columns: number;
 }
 
-function workspaceText(todos: WorkspaceTodos, { since, at }: TodosReport, page: Page): string {
-  const { workspace, timeZone, asOf, total, people, teams } = todos;
+function workspaceText(todos: WorkspaceTodos, { at }: TodosReport, page: Page): string {
+  const { workspace, timeZone, since, asOf, total, people, teams } = todos;
   const { colours, columns } = page;
   const { bold, dim, yellow } = colours;
   if (asOf === null) return `${bold(`workspace ${workspace}`)}  ${yellow('no complete sweep of the todos yet')}`;

@@ -45,13 +45,15 @@ const todoSums = {
 const workspaceTodos = z.object({
   workspace: z.string(),
   timeZone: z.string(),
+  /** Start of the period: a date without a zone is one of this time zone. */
+  since: iso,
   /** Start of the last complete sweep; null before the first. */
   asOf: iso.nullable(),
   ...todoSums,
 });
 
 export const todosReport = z.object({
-  /** The period: from `since` to `at`. */
+  /** The period: from `since`, the earliest of the workspaces, to `at`. */
   since: iso,
   at: iso,
   workspaces: z.array(workspaceTodos),

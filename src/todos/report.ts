@@ -7,13 +7,14 @@ import type { ChangefeedError } from '../errors.js';
 import { usage } from '../errors.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { parseDuration } from '../runtime/duration.js';
+import { readTime } from '../runtime/iso-time.js';
 import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from './counts.js';
 import type { TodoStore } from '../state/todo-store.js';
 
 export interface TodosCall {
   /** Only this workspace. @defaultValue all */
   workspace?: string | undefined;
-  /** Start of the period, which ends now: a duration (`'7d'`) or an ISO 8601 time. @defaultValue '30d' */
+  /** Start of the period, which ends now: a duration (`'7d'`) or an ISO 8601 time; without a zone, in that of each workspace. @defaultValue '30d' */
   since?: string | undefined;
 }
 
@@ -42,7 +43,6 @@ export async function reportTodos(
   clock: Clock,
 ): Promise<TodosReport> {
   const nowMs = clock.now();
-  const sinceMs = sinceOf(since, nowMs);
   const wanted = workspaces.filter(({ name }) => workspace === undefined || name === workspace);
   if (wanted.length === 0) {
     const names = workspaces.map(({ name }) => name).join(', ');
@@ -50,14 +50,16 @@ export async function reportTodos(
   }
   const enabled = wanted.filter((one) => one.enabled);
   if (enabled.length === 0) throw disabled(wanted.map(({ name }) => name));
-  const counted = enabled.map((one) => countTodos(one, { sinceMs, nowMs }));
+  const periods = enabled.map((one) => ({ one, sinceMs: sinceOf(since, nowMs, one.timeZone) }));
+  const counted = periods.map(({ one, sinceMs }) => countTodos(one, { sinceMs, nowMs }));
+  const sinceMs = Math.min(...periods.map((period) => period.sinceMs));
   return { since: isoTime(sinceMs), at: isoTime(nowMs), workspaces: await Promise.all(counted) };
 }
 
-function sinceOf(text: string, nowMs: number): number {
+function sinceOf(text: string, nowMs: number, timeZone: string): number {
   const duration = parseDuration(text);
-  const ms = duration === undefined ? (/^\d{4}-\d{2}-\d{2}/u.test(text) ? Date.parse(text) : NaN) : nowMs - duration;
-  if (ms >= 0 && ms <= nowMs) return ms;
+  const ms = duration === undefined ? readTime(text, timeZone) : nowMs - duration;
+  if (ms !== null && ms >= 0 && ms <= nowMs) return ms;
   throw usage(
     `The period begins at "${text}"; allowed: a duration such as 7d, or a time in the past such as 2026-03-01.`,
   );
@@ -78,7 +80,8 @@ async function countTodos(
     }
   }
   const last = await store.lastSweep();
-  return { workspace: name, timeZone, asOf: last?.startedAt ?? null, ...sumsOf(facts) };
+  const since = isoTime(period.sinceMs);
+  return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, ...sumsOf(facts) };
 }
 
 function disabled(workspaces: readonly string[]): ChangefeedError {

@@ -125,6 +125,19 @@ describe('todos report', () => {
     expect(others).toBeGreaterThanOrEqual(4_000 / 50);
   });
 
+  it('todos report: a period that begins with a date begins with that day in each workspace', async () => {
+    const store = { everyTodo: async function* () {}, lastSweep: () => Promise.resolve(null) } as unknown as TodoStore;
+    const of = (timeZone: string) => ({ name: timeZone, timeZone, enabled: true, store });
+    const clock = { now: () => Date.parse(NOW) } as Clock;
+    const begin = async (since: string) =>
+      (await reportTodos([of('Asia/Seoul'), of('America/Los_Angeles')], { since }, clock)).workspaces.map(
+        (one) => one.since,
+      );
+    expect(await begin('2026-02-20')).toEqual(['2026-02-19T15:00:00.000Z', '2026-02-20T08:00:00.000Z']);
+    expect(await begin('2026-02-20T09:00')).toEqual(['2026-02-20T00:00:00.000Z', '2026-02-20T17:00:00.000Z']);
+    expect(await begin('2026-02-20T09:00Z')).toEqual(['2026-02-20T09:00:00.000Z', '2026-02-20T09:00:00.000Z']);
+  });
+
   describe('todos report: of a workspace', () => {
     const redis = useRedis();
     const clock = { now: () => Date.parse(NOW) } as Clock;

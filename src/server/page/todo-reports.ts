@@ -40,10 +40,10 @@ export function createTodoReports(
   };
 }
 
-/** Anything but a time in the past stays as it is: it is refused with a reason. */
+/** A date or a time without a zone stays as it is: each workspace has its own. So does what is refused with a reason. */
 function rounded(text: string, nowMs: number): string {
   const duration = parseDuration(text);
   const ms = duration === undefined ? Date.parse(text) : nowMs - duration;
-  const isPast = ms >= 0 && ms <= nowMs && (duration !== undefined || /^\d{4}-\d{2}-\d{2}/.test(text));
+  const isPast = ms >= 0 && ms <= nowMs && (duration !== undefined || /T.*(Z|[+-]\d{2}:?\d{2})$/.test(text));
   return isPast ? isoTime(Math.floor(ms / GRAIN_MS) * GRAIN_MS) : text;
 }
