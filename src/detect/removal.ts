@@ -17,7 +17,6 @@ import { z } from 'zod';
 import type { ChangeEvent } from '../events/types.js';
 import { buildEvent } from '../events/envelope.js';
 import type { UncheckedRecord } from '../crm/record.js';
-import { isoTime } from '../runtime/clock.js';
 import { isYounger, knownMs } from '../runtime/stored-time.js';
 import { withId, type SeenRecordInput } from './build-event.js';
 import type { Rules } from './rules.js';
@@ -109,7 +108,7 @@ export function missingAfter(
     if (returned.has(key)) continue;
     // A time in the future is none: the wait begins now, and would never end if this were not kept.
     const firstMs = knownMs(entry.readAt ?? entry.since, Date.parse(readAt));
-    const first = firstMs === null ? readAt : isoTime(firstMs);
+    const first = firstMs === null ? readAt : new Date(firstMs).toISOString();
     after.set(key, { ...entry, sweeps: entry.sweeps + (entry.sweep === lastSweep ? 1 : 0), readAt: first, sweep });
   }
   for (const key of left) if (!after.has(key)) after.set(key, { sweeps: 1, since: at, readAt, sweep });
