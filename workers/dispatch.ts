@@ -18,10 +18,12 @@ export type DispatchRole = ReturnType<typeof dispatchRole>;
 
 export function dispatchRole(context: AppContext, workspaces: Workspaces) {
   const { keys, redis, events, log: logger, clock, watch, loops } = context;
+  const timeZoneOf = (name: string): string => workspaces.get(name).config.timeZone;
   const dispatcher = createDispatcher({
     ...context,
     logger,
     workspaces: workspaces.names,
+    timeZoneOf,
     log: events,
     offsets: createOffsetStore(redis, keys),
     gate: createRecordGate(redis, keys),
@@ -55,7 +57,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
       await Promise.all([trimming, dispatcher.stop()]);
     },
     dispatcher,
-    tail: (call?: TailOptions) => followLog({ log: events, workspaces: workspaces.names }, call),
+    tail: (call?: TailOptions) => followLog({ log: events, workspaces: workspaces.names, timeZoneOf }, call),
     /** Closes what was opened without the role having been started. */
     async close(): Promise<void> {
       await Promise.all([dispatcher.close(), events.close()]);

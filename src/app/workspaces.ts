@@ -11,6 +11,8 @@ import type { ListName } from '../crm/lists/lists.js';
 import { eventsOf, objectOf, workspaceOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../schema-kit/addresses.js';
+import { isoTime } from '../runtime/clock.js';
+import { readTime } from '../runtime/iso-time.js';
 import { Episode } from '../runtime/episode.js';
 import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue, type AimQueue } from '../state/aim-queue.js';
@@ -147,8 +149,18 @@ function openWorkspace(
   };
 }
 
-function listsWithRules({ lists, budget }: WorkspaceConfig, watch: TodoWatch | null) {
-  const all = Object.values(lists).map((list) => ({ ...list, rules: compileRules(list.descriptor, list, watch) }));
+/** A date or time without a zone, which a person wrote, as an instant. */
+function inZone({ since }: { since: string }, timeZone: string): { since: string } {
+  const ms = readTime(since, timeZone);
+  return { since: ms === null ? since : isoTime(ms) };
+}
+
+function listsWithRules({ lists, budget, timeZone }: WorkspaceConfig, watch: TodoWatch | null) {
+  const all = Object.values(lists).map(({ baseline, ...list }) => ({
+    ...list,
+    baseline: typeof baseline === 'object' ? inZone(baseline, timeZone) : baseline,
+    rules: compileRules(list.descriptor, list, watch),
+  }));
   const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
   const walksPerSecond = (BACKGROUND_PART * budget.requests) / budget.perSeconds / inBackground;
   return new Map<ListName, ListWithRules>(

@@ -1,7 +1,9 @@
 /** Arguments and options that several commands share, and readers of their texts. */
 import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
+import { parseBeginning } from '../events/log-id.js';
 import { parseDuration } from '../runtime/duration.js';
+import { readTime } from '../runtime/iso-time.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
 import { meantList } from '../schema-kit/list-name.js';
@@ -96,10 +98,10 @@ export const positiveNumber = reader('a number, 0 or more', (text) => {
 /** In ms. */
 export const duration = reader('a duration with its unit, such as 200ms, 30s or 15m', parseDuration);
 
-/** As ms. */
+/** As ms. The sandbox has no workspace: without a zone it is UTC. */
 export const dayOrTime = reader('a day or a time, such as 2026-03-01 or 2026-03-01T09:00:00Z', (text) => {
-  const ms = /^\d{4}-\d{2}-\d{2}/u.test(text) ? Date.parse(text) : Number.NaN;
-  return ms >= 0 ? ms : undefined;
+  const ms = readTime(text, 'UTC');
+  return ms !== null && ms >= 0 ? ms : undefined;
 });
 
 /** Patterns of event types. One that no event can match is refused: its empty output would mean "nothing happened". */
@@ -122,13 +124,11 @@ export const rateLimit = reader('requests/duration such as 100/10s, or "none"', 
   return requests !== undefined && perMs > 0 ? { requests: Number(requests), perMs } : undefined;
 });
 
-/** A log id as it is written; a time as the log id of its millisecond. */
+/** As it is written: a date or time without a zone belongs to each workspace's own. */
 export const logOffset = reader(
   'a log id (1700000000000-0), a time (2026-03-01T09:00:00Z), "beginning" or "now"',
   (text) => {
     if (text === 'beginning') return '0';
-    if (text === 'now' || /^\d+-\d+$/.test(text)) return text;
-    const ms = Date.parse(text);
-    return ms >= 0 ? `${ms}-0` : undefined;
+    return text === 'now' || /^\d+-\d+$/.test(text) || parseBeginning(text, 'UTC') !== undefined ? text : undefined;
   },
 );

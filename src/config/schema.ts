@@ -92,7 +92,7 @@ const listOptions = strictOptions(
     refreshed: fieldPatterns.default([]),
     /**
      * What the first complete sweep does: store the records without events, emit a `snapshot` event per record, or emit
-     * `created` and `updated` for records newer than a time. @defaultValue 'quiet'
+     * `created` and `updated` for records newer than a time (without a zone, of `timeZone`). @defaultValue 'quiet'
      */
     baseline: z
       .union([z.literal(['quiet', 'emit']), strictOptions({ since: time }).readonly()], {
@@ -189,7 +189,7 @@ const workspaceOptions = strictOptions({
   token: apiToken,
   /** The part of the API's rate limit that Changefeed uses: `requests` in any `perSeconds`, all processes together. */
   budget: budgetOptions.prefault({}),
-  /** The workspace's time zone, an IANA name. It decides when a day begins. @defaultValue 'Asia/Seoul' */
+  /** The workspace's time zone, an IANA name. It decides when a day begins, also of dates without a zone that you write. @defaultValue 'Asia/Seoul' */
   timeZone: timeZone.default(DEFAULT_TIME_ZONE),
   /** The todo monitor: events derived from changes of todos and from their due dates. */
   todos: todosOptions.prefault({}),

@@ -22,6 +22,7 @@ export interface DispatcherOptions extends DispatchStores {
   /** When the configuration was read, ms: a new subscription with `start: 'now'` begins at this moment of the log. */
   configReadAtMs: number;
   workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
   connect: Connect;
   keys: QueueKeys;
   logger: Log;

@@ -30,6 +30,7 @@ export interface ReadersOptions extends DispatchStores {
   /** When the configuration was read, by the monotonic clock: `start: 'now'` is this moment. */
   configReadAtMs: number;
   workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
   queues: Queues;
   highWater: number;
   logger: Log;
@@ -71,6 +72,7 @@ const DRAINING = 'subscription has an order now: it reads on when what waits fro
 
 interface ReaderOptions extends SnapshotOptions {
   configReadAtMs: number;
+  timeZoneOf: (workspace: string) => string;
   selects: (event: ChangeEvent) => boolean;
   shared: SharedLog;
   /** Pending events of this subscription and workspace above which no more are read. */
@@ -196,11 +198,11 @@ class SubscriptionReader {
   }
 
   async #beginAtStart(): Promise<void> {
-    const { workspace, subscription, offsets } = this.#options;
+    const { workspace, subscription, offsets, timeZoneOf } = this.#options;
     const outdated = await this.#snapshot.stored();
     if ((await offsets.get(workspace, subscription.name)) !== null) return;
     if (subscription.start === 'snapshot') await this.#snapshot.begin(outdated);
-    const first = parseBeginning(subscription.start) ?? (await this.#endWhenRead());
+    const first = parseBeginning(subscription.start, timeZoneOf(workspace)) ?? (await this.#endWhenRead());
     await offsets.begin(workspace, subscription.name, first);
   }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import type { ChangefeedError } from '../errors.js';
 import { usage } from '../errors.js';
-import { compareLogIds, parseBeginning } from '../events/log-id.js';
+import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
@@ -46,6 +46,7 @@ interface StepDeps extends DispatchStores {
 
 export interface ReplayDeps extends StepDeps {
   workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
 }
@@ -82,8 +83,9 @@ function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
 
 async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall, deps: ReplayDeps) {
   const { subscription, offsets } = deps;
-  const after = parseBeginning(from);
-  if (after === undefined) throw invalidOffset('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
+  // Also where no workspace reads it.
+  if (parseBeginning(from, 'UTC') === undefined)
+    throw invalidOffset('from', from, `"beginning", a time (2026-03-01T09:00:00Z) or a log id`);
   if (to !== undefined && !/^\d+-\d+$/.test(to)) throw invalidOffset('to', to, 'a log id');
   const tasks: ReplayTask[] = [];
   if (signal?.aborted === true) return tasks;
@@ -94,6 +96,7 @@ async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall
     // Without an offset the subscription has not started; its option `start` decides where it will.
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
+    const after = parseBeginning(from, deps.timeZoneOf(workspace)) ?? BEFORE_ALL;
     tasks.push({ kind: 'replay', id, workspace, after, last, ...(record !== undefined && { record }), sent: 0 });
   }
   return tasks;

@@ -1,10 +1,15 @@
 /** Reads the log without a subscription: from an offset, in order, to its end or as it grows. */
+import { parseBeginning } from '../events/log-id.js';
+import { usage } from '../errors.js';
 import type { LoggedEvent } from '../events/types.js';
 import { compileSelection } from '../events/pattern.js';
 import type { EventLog } from '../state/event-log.js';
 
 export interface TailOptions {
-  /** A log id (exclusive), `'0'` for the beginning, `'now'` for new events only. @defaultValue 'now' */
+  /**
+   * A log id (exclusive), `'0'` for the beginning, a date or time (without a zone, of each workspace's `timeZone`), `'now'` for new
+   * events only. @defaultValue 'now'
+   */
   from?: string;
   /** Event types, selected as by `on` of a subscription. @defaultValue all, including events of lists and of the feed */
   types?: readonly string[] | undefined;
@@ -21,20 +26,29 @@ export type TailedEvent = LoggedEvent & { workspace: string };
 export interface TailDeps {
   log: EventLog;
   workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
 }
 
+const LOG_ID = /^\d+(-\d+)?$/;
 const BATCH = 200;
 const LONGEST_WAIT_MS = 5_000;
 const NEVER = new AbortController().signal;
 
 export async function* followLog(
-  { log, workspaces }: TailDeps,
+  { log, workspaces, timeZoneOf }: TailDeps,
   { from = 'now', types, workspace, follow = true, signal = NEVER }: TailOptions = {},
 ): AsyncGenerator<TailedEvent, void, undefined> {
   const wanted = types === undefined ? () => true : compileSelection({ on: types });
   const followed = workspaces.filter((name) => workspace === undefined || name === workspace);
   const offsets = new Map<string, string>();
-  for (const name of followed) offsets.set(name, from === 'now' ? await log.tail(name) : from);
+  for (const name of followed) {
+    const start = LOG_ID.test(from) ? from : parseBeginning(from, timeZoneOf(name));
+    if (start === undefined && from !== 'now')
+      throw usage(
+        `tail, from: found "${from}"; allowed: a log id, "beginning", "now" or a time (2026-03-01T09:00:00Z).`,
+      );
+    offsets.set(name, start ?? (await log.tail(name)));
+  }
 
   while (!signal.aborted) {
     let found = false;

@@ -1,4 +1,5 @@
 /** Offsets in the log: `<ms>-<sequence>`, the ids of a Redis stream. `'0'` is before all entries. */
+import { readTime } from '../runtime/iso-time.js';
 
 export const BEFORE_ALL = '0';
 
@@ -28,12 +29,16 @@ export function idAfter(offset: string): string {
 
 const HIGHEST_SEQUENCE = 4_294_967_295;
 
-/** The offset to read after: `'beginning'`, a log id (that entry is the first) or an ISO 8601 time. */
-export function parseBeginning(text: string): string | undefined {
+/**
+ * The offset to read after: `'beginning'`, a log id (that entry is the first) or an ISO 8601 date or time.
+ * @param timeZone of the workspace, for a date or time without a zone. Whether the text is understood is the same in every zone.
+ */
+export function parseBeginning(text: string, timeZone: string): string | undefined {
   if (text === 'beginning') return BEFORE_ALL;
   if (/^\d{1,15}-\d{1,10}$/.test(text)) return offsetBefore(text);
-  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(ms) || ms < 0 ? undefined : offsetBefore(`${ms}-0`);
+  const ms = text < '1970' ? null : readTime(text, timeZone);
+  // East of Greenwich 1970 begins before the epoch.
+  return ms === null ? undefined : offsetBefore(`${Math.max(0, ms)}-0`);
 }
 
 function partsOf(logId: string): [ms: number, sequence: number] {

@@ -110,7 +110,7 @@ export const subscriptionShape = {
   timeout: duration({ from: '1ms', to: LONGEST_WAIT }).prefault('30s'),
   /**
    * Where a new subscription starts: `now`, `beginning` (of the log), `snapshot` (every record as it is now, then the changes),
-   * a time (`2026-03-01T09:00:00+09:00`) or a log id (that event first). It does not move a subscription that has begun;
+   * a date or time (without a zone, of each workspace's `timeZone`) or a log id (that event first). It does not move a subscription that has begun;
    * `changefeed replay` does. @defaultValue 'now'
    */
   start: z.custom<'now' | 'beginning' | 'snapshot' | (string & {})>(isStart, { error: A_START }).default('now'),
@@ -209,5 +209,5 @@ function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPoli
 
 function isStart(value: unknown): boolean {
   if (typeof value !== 'string') return false;
-  return value === 'now' || value === 'snapshot' || parseBeginning(value) !== undefined;
+  return value === 'now' || value === 'snapshot' || parseBeginning(value, 'UTC') !== undefined;
 }

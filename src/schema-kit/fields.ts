@@ -1,6 +1,7 @@
 /** The building blocks of all schemas. The error text of each says what is allowed. */
 import { z } from 'zod';
 import { parseDuration, type Duration } from '../runtime/duration.js';
+import { readTime } from '../runtime/iso-time.js';
 import { didYouMean } from './did-you-mean.js';
 import { retiredText } from './retired.js';
 
@@ -101,5 +102,5 @@ export const timeZone = checked(`the IANA name of a time zone, such as '${DEFAUL
 });
 
 export const time = checked('a time such as 2026-03-01T00:00:00Z', (given) =>
-  Number.isNaN(Date.parse(given)) ? 'this is not a time' : undefined,
+  readTime(given, 'UTC') === null ? 'this is not a time' : undefined,
 );

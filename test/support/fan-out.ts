@@ -149,6 +149,7 @@ export function fanOutDeps({
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     workspaces: [WORKSPACE],
+    timeZoneOf: () => 'Asia/Seoul',
     configReadAtMs: systemClock.monotonic(),
     logger: silentLog,
     clock: systemClock,

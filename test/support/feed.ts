@@ -29,9 +29,9 @@ export async function baselined(feed: Changefeed, options?: EventuallyOptions): 
   }, options);
 }
 
-export async function eventsOf(feed: Changefeed, types?: readonly string[]): Promise<ChangeEvent[]> {
+export async function eventsOf(feed: Changefeed, types?: readonly string[], from = '0'): Promise<ChangeEvent[]> {
   const events: ChangeEvent[] = [];
-  for await (const { event } of feed.tail({ from: '0', follow: false, types })) events.push(event);
+  for await (const { event } of feed.tail({ from, follow: false, types })) events.push(event);
   return events;
 }
 

@@ -25,7 +25,7 @@ export const sandbox = defineCommand({
     host: optionWithDefault(option('host', 'address to listen on', asText), '127.0.0.1'),
     token: optionWithDefault(option('token', 'the bearer token that opens it', asText), 'sandbox'),
     seed: optionWithDefault(option('number', 'selects the workspace', wholeNumber()), 1),
-    start: option('time', 'the day on which its records end (default: today, UTC)', dayOrTime),
+    start: option('time', 'the day on which its records end (UTC; default: today)', dayOrTime),
     people: option('number', 'people; lists without their own option follow (default: 1000)', size),
     organizations: option('number', 'organizations', size),
     memos: option('number', 'memos', size),

@@ -1,4 +1,5 @@
 /** The mirror serves the lists from the stored records, so that other tools do not use the CRM's rate limit. */
+import { readTime } from '../../runtime/iso-time.js';
 import { agoMs } from '../../runtime/stored-time.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { ListName } from '../../crm/lists/lists.js';
@@ -108,8 +109,8 @@ function readFilter({ ids, updated_since: since }: PageQuery['parameters']): Fil
   if (wanted !== null && wanted.length > MOST_IDS) {
     return failure(400, 'Bad Request', `ids: at most ${MOST_IDS} at once, found ${wanted.length}.`);
   }
-  const sinceMs = since === undefined ? null : Date.parse(since);
-  if (Number.isNaN(sinceMs)) {
+  const sinceMs = since === undefined ? null : readTime(since, 'UTC');
+  if (since !== undefined && sinceMs === null) {
     return failure(400, 'Bad Request', 'updated_since: expected a time such as 2026-03-01T00:00:00.000Z.');
   }
   return { ids: wanted, since: sinceMs };

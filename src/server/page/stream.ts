@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { once } from 'node:events';
 import { z } from 'zod';
 import type { TailedEvent } from '../../dispatch/tail.js';
-import { parseBeginning } from '../../events/log-id.js';
+import { BEFORE_ALL, parseBeginning } from '../../events/log-id.js';
 import { isAborted, type Clock } from '../../runtime/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
 import { createPlaces } from '../http/places.js';
@@ -172,11 +172,11 @@ async function startOf(
   const position = parsePosition(text);
   // A workspace that the position does not name begins now.
   if (position !== null) return new Map([...(await ends()), ...position].filter(([name]) => workspaces.includes(name)));
-  const offset = parseBeginning(text);
-  if (offset === undefined)
+  if (parseBeginning(text, 'UTC') === undefined)
     throw new RefusedError(
       400,
       'from: allowed are beginning, now, a time such as 2026-03-01T00:00:00Z, a log id, or a position.',
     );
-  return new Map(workspaces.map((name) => [name, offset]));
+  const read = source.workspaces().filter(({ name }) => workspaces.includes(name));
+  return new Map(read.map(({ name, timeZone }) => [name, parseBeginning(text, timeZone) ?? BEFORE_ALL]));
 }

@@ -2,6 +2,7 @@
 import type { TodosReport } from '../../todos/counts.js';
 import { isoTime, type Clock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
+import { readTime } from '../../runtime/iso-time.js';
 import { Turns } from '../../runtime/turns.js';
 import { RefusedError } from './api.js';
 import { readableTexts } from './event-view.js';
@@ -43,7 +44,7 @@ export function createTodoReports(
 /** A date or a time without a zone stays as it is: each workspace has its own. So does what is refused with a reason. */
 function rounded(text: string, nowMs: number): string {
   const duration = parseDuration(text);
-  const ms = duration === undefined ? Date.parse(text) : nowMs - duration;
+  const ms = duration === undefined ? (readTime(text, 'UTC') ?? Number.NaN) : nowMs - duration;
   const isPast = ms >= 0 && ms <= nowMs && (duration !== undefined || /T.*(Z|[+-]\d{2}:?\d{2})$/.test(text));
   return isPast ? isoTime(Math.floor(ms / GRAIN_MS) * GRAIN_MS) : text;
 }
