@@ -164,6 +164,7 @@ export const en = {
   'lists.fresh': 'Freshness',
   'lists.sweep': 'Sweep',
   'lists.strategy': 'Strategy',
+  'lists.actors': 'who made them: known of {known} of {of} edits',
   'lists.trust': 'Shortcuts',
   'lists.off': 'not polled',
   'lists.unknown': 'unknown: a clock has stepped',

@@ -165,6 +165,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'lists.fresh': '최신 정도',
   'lists.sweep': '수집',
   'lists.strategy': '수집 주기',
+  'lists.actors': '변경한 사람 확인: 편집 {of}건 중 {known}건',
   'lists.trust': '미리 확인',
   'lists.off': '수집 안 함',
   'lists.unknown': '알 수 없음 (시계가 바뀜)',

@@ -135,12 +135,14 @@ function Sweep({ list: { sweeping, records } }: { list: ListStatus }) {
   );
 }
 
-function Trust({ list: { shortcuts } }: { list: ListStatus }) {
+function Trust({ list: { shortcuts, actors } }: { list: ListStatus }) {
   const { t, number } = usePreferences();
+  const who = actors !== null && t('lists.actors', { known: number(actors.known), of: number(actors.of) });
   const used = Object.entries(shortcuts ?? {}).filter(([, one]) => one.used > 0);
-  if (used.length === 0) return <span class="quiet">{t('shortcut.unused')}</span>;
+  if (used.length === 0) return <span class="quiet">{who || t('shortcut.unused')}</span>;
   return (
     <ul class="plain-list">
+      {who && <li>{who}</li>}
       {used.map(([name, one]) => (
         <li key={name}>
           {t(`shortcut.${name as 'first' | 'last' | 'aimed' | 'open'}`)}:{' '}

@@ -1,7 +1,7 @@
 /** Who made a change, as the rows of histories say. No event waits for its actor, and none is lost without it. */
 import { actorIn, creditsOf, whoMade, type WhoFacts } from '../detect/actor.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
-import type { Lists } from '../crm/lists/lists.js';
+import type { ListName, Lists } from '../crm/lists/lists.js';
 import { messageOf } from '../errors.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
@@ -17,10 +17,36 @@ export interface ActorOptions {
   lists: Lists;
   credits: CreditStore;
   schedule: Pick<ScheduleStore, 'times'>;
+  /** Edits were logged, and of so many it is known who made them. */
+  edited: (list: ListName, edits: Edits) => void;
   /** The clock of the API less ours, ms; null where it is not known. */
   apartMs: () => number | null;
   clock: Clock;
   log: Log;
+}
+
+/** Those of this process, and of how many it is known who made them. */
+export function createEdits() {
+  const byList = new Map<ListName, Edits>();
+  return {
+    found: (list: ListName, { known, of }: Edits): void => {
+      const before = byList.get(list) ?? { known: 0, of: 0 };
+      byList.set(list, { known: before.known + known, of: before.of + of });
+    },
+    all: () => [...byList].map(([list, edits]) => ({ list, ...edits })),
+  };
+}
+
+interface Edits {
+  known: number;
+  of: number;
+}
+
+function editsIn(writes: readonly RecordWrite[]): Edits {
+  const edits = writes.flatMap(({ event }) =>
+    event?.data.class === 'edited' && event.type.endsWith('.updated') ? [event] : [],
+  );
+  return { known: edits.filter(({ data }) => data.actor !== undefined).length, of: edits.length };
 }
 
 export function withActors(commit: SweepStore['commit'], options: ActorOptions): SweepStore['commit'] {
@@ -43,7 +69,10 @@ export function withActors(commit: SweepStore['commit'], options: ActorOptions):
       return result;
     }
     if (!named.has(list.object)) return await commit(name, step);
-    return await commit(name, { ...step, writes: await orWithout(withKnown(step.writes, list, options), step.writes) });
+    const writes = await orWithout(withKnown(step.writes, list, options), step.writes);
+    const result = await commit(name, { ...step, writes });
+    if (result.outcome === 'committed') options.edited(name, editsIn(writes));
+    return result;
   };
 }
 

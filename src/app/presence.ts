@@ -47,9 +47,7 @@ export function presence(
       ...self,
       ...(lists > 0 && { waiting: { lists, forMs } }),
       clock: { stepped: stepped(), apartMs: await clockApart(redis, clock) },
-      late: workspaces
-        .all()
-        .flatMap(({ name: workspace, asked }) => asked.late().map((one) => ({ workspace, ...one }))),
+      ...ofLists(workspaces),
       stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
       failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
     };
@@ -76,6 +74,13 @@ export function presence(
       await Promise.all(running);
       await registry.leave(self.id);
     },
+  };
+}
+
+function ofLists(workspaces: Workspaces) {
+  return {
+    late: workspaces.all().flatMap(({ name: workspace, asked }) => asked.late().map((one) => ({ workspace, ...one }))),
+    edits: workspaces.all().flatMap(({ name: workspace, edits }) => edits.all().map((one) => ({ workspace, ...one }))),
   };
 }
 

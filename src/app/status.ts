@@ -14,8 +14,8 @@ import type { Workspaces } from './workspaces.js';
 export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
   const { config, redis, keys, clock } = context;
   const processes = await createProcessRegistry(redis, keys).list();
-  const lateMs = latenessIn(processes);
-  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter, lateMs };
+  const [lateMs, actorsIn] = [latenessIn(processes), knownActorsIn(processes)];
+  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter, lateMs, actorsIn };
   const [redisStatus, workspaceStatuses, subscriptions, unconfigured] = await Promise.all([
     readRedisStatus(redis, keys, { ...config.redis, clock }),
     Promise.all(
@@ -29,6 +29,16 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
   const at = isoTime(view.nowMs);
   const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, unconfigured, processes };
   return { ...facts, problems: problemsOf(facts) };
+}
+
+function knownActorsIn(processes: Status['processes']) {
+  return (workspace: string, list: ListName): { known: number; of: number } | null => {
+    const found = processes.flatMap(({ edits = [] }) =>
+      edits.filter((one) => one.workspace === workspace && one.list === list),
+    );
+    const [known, of] = [found.reduce((sum, one) => sum + one.known, 0), found.reduce((sum, one) => sum + one.of, 0)];
+    return of === 0 ? null : { known, of };
+  };
 }
 
 /** A list is late only where every process says so that polls its workspace: another may have asked. */

@@ -18,7 +18,7 @@ import type { Unfinished } from '../runtime/unfinished.js';
 import { createAimQueue, type AimQueue } from '../state/aim-queue.js';
 import { createBudgetWindow } from '../state/budget.js';
 import { createCreditStore } from '../state/credits.js';
-import { createScheduleStore, type ScheduleStore } from '../state/schedule.js';
+import { createScheduleStore } from '../state/schedule.js';
 import { createSweepStore, type SweepStore } from '../state/sweep-store.js';
 import { createTodoStore } from '../state/todo-store.js';
 import { AskedLists } from '../sweep/asked-lists.js';
@@ -27,7 +27,7 @@ import type { Pace } from '../sweep/schedule.js';
 import { queueNamed, type NamedOptions } from '../sweep/shortcuts/named.js';
 import { createSweepLog } from '../sweep/sweep-log.js';
 import { ListShortcuts, type Shortcuts, type ShortcutsDeps } from '../sweep/shortcuts/shortcuts.js';
-import { withActors, type ActorOptions } from './actors.js';
+import { createEdits, withActors, type ActorOptions } from './actors.js';
 import type { AppContext } from './context.js';
 
 type ListWithRules = ListConfig & Pace & { rules: Rules };
@@ -100,6 +100,7 @@ function openWorkspace(
   const sweepLog = createSweepLog(of);
   const alive = new Map<ListName, () => void>();
   const asked = new AskedLists(clock);
+  const edits = createEdits();
   const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
     workspace: name,
@@ -123,7 +124,7 @@ function openWorkspace(
   });
   const ruled = listsWithRules(config, watch);
   const aims = createAimQueue({ redis, keys, workspace: name });
-  const store = openStore(context, config, { aims, schedule, apartMs: api.clockApartMs });
+  const store = openStore(context, config, { aims, schedule, edited: edits.found, apartMs: api.clockApartMs });
   return {
     name,
     config,
@@ -142,6 +143,7 @@ function openWorkspace(
     alive,
     /** As far as this process polls. */
     asked,
+    edits,
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */
@@ -187,13 +189,13 @@ function shortcutsOf(
 function openStore(
   { redis, keys, guard, clock, log, unfinished, measure }: AppContext,
   { name: workspace, lists }: WorkspaceConfig,
-  { aims, schedule, apartMs }: { aims: AimQueue; schedule: ScheduleStore; apartMs: ActorOptions['apartMs'] },
+  { aims, ...actors }: { aims: AimQueue } & Pick<ActorOptions, 'schedule' | 'edited' | 'apartMs'>,
 ): SweepStore {
   const sweeps = createSweepStore(redis, keys, workspace, guard);
   const polled = { workspace, lists: polledLists(lists), clock, log };
   const credits = createCreditStore({ redis, keys, workspace });
   const commit = observedCommit(
-    withActors((list, step) => sweeps.commit(list, step), { ...polled, schedule, apartMs, credits }),
+    withActors((list, step) => sweeps.commit(list, step), { ...polled, ...actors, credits }),
     { ...polled, queue: aims, unfinished, logged: (events) => measure.logged(workspace, events) },
   );
   return { ...sweeps, commit };

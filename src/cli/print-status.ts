@@ -161,10 +161,11 @@ function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours }:
   return late ? `${age}, ${colours.red('late')}` : age;
 }
 
-function lastSweepText({ lastSweep }: ListStatus, { verbose }: Page): string {
+function lastSweepText({ lastSweep, actors }: ListStatus, { verbose }: Page): string {
   if (lastSweep === null) return '—';
   const took = lastSweep.tookMs === null ? 'unknown time' : formatDuration(lastSweep.tookMs);
-  if (verbose) return `${count(lastSweep.pages, 'page')} in ${took}: ${countsText(lastSweep)}`;
+  const by = actors === null ? '' : `, who made them known of ${actors.known} of ${count(actors.of, 'edit')}`;
+  if (verbose) return `${count(lastSweep.pages, 'page')} in ${took}: ${countsText(lastSweep)}${by}`;
   return `${changesText(lastSweep)} in ${took}`;
 }
 

@@ -133,6 +133,11 @@ export const METRICS = {
     labels: ['workspace', 'type'],
     help: 'Events that sweeps and shortcuts of this process wrote to the log, by type.',
   },
+  changefeed_edits_total: {
+    ...POLL_COUNTER,
+    labels: ['workspace', 'type', 'actor'],
+    help: 'Of these, edits, by whether it is known who made them (`actor`: known or unknown).',
+  },
   changefeed_subscription_lag_events: {
     ...OF_SUBSCRIPTION,
     help: 'Events that are not handled yet (of those not read from the log at most 1,000 per workspace are counted).',

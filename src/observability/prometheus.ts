@@ -12,7 +12,7 @@ export interface Measure {
   tried(workspace: string, tried: ObservedTry): void;
   /** @param swept.ms how long it took; null when it is incomplete */
   swept(swept: { workspace: string; list: ListName; outcome: 'complete' | 'incomplete'; ms: number | null }): void;
-  logged(workspace: string, events: readonly Pick<ChangeEvent, 'type'>[]): void;
+  logged(workspace: string, events: readonly Pick<ChangeEvent, 'type' | 'data'>[]): void;
   /** A handler was called. Returns what to call with its outcome; only the first call counts. */
   handling(subscription: string): (ended: HandlerEnded) => void;
 }
@@ -87,7 +87,11 @@ export async function createPrometheus(): Promise<Prometheus> {
       if (ms !== null) observe('changefeed_sweep_duration_seconds', { workspace, list }, ms);
     },
     logged(workspace, events) {
-      for (const { type } of events) count('changefeed_events_total', { workspace, type });
+      for (const { type, data } of events) {
+        count('changefeed_events_total', { workspace, type });
+        if (data.class !== 'edited' || !type.endsWith('.updated')) continue;
+        count('changefeed_edits_total', { workspace, type, actor: data.actor === undefined ? 'unknown' : 'known' });
+      }
     },
     handling(subscription) {
       let isOver = false;

@@ -61,6 +61,12 @@ const listStatus = z.object({
   restless: summarySchema.shape.restless
     .unwrap()
     .describe('fields that most rows had an edit of in complete sweeps, of late'),
+  actors: z
+    .object({ known: count, of: count })
+    .nullable()
+    .describe(
+      'of how many edits it is known who made them, since the polling processes began; null: no edit, or no history of the list is polled',
+    ),
   unreadable: summarySchema.shape.unreadable
     .unwrap()
     .describe('records that the last complete sweep could not read and left as they were; the first few'),
@@ -155,6 +161,11 @@ export const processStatus = z.object({
     })
     .optional()
     .describe('absent where another release reports none'),
+  edits: z
+    .array(z.object({ workspace: z.string(), list: z.string(), known: count, of: count }))
+    .readonly()
+    .optional()
+    .describe('edits that it found, and those of which it knows who made them'),
   late: z
     .array(z.object({ workspace: z.string(), list: z.string(), forMs: z.number() }))
     .readonly()

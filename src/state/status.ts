@@ -36,6 +36,7 @@ interface View extends WorkspaceRedis {
   allowance: typeof allowanceAfter;
   /** By how much a list is late as all processes say that poll it, ms. */
   lateMs: (workspace: string, list: ListName) => number;
+  actorsIn: (workspace: string, list: ListName) => ListStatus['actors'];
 }
 
 export async function readWorkspaceStatus(
@@ -67,7 +68,7 @@ async function readListStatus(
   { list, stateSince, ...pace }: WatchedList & { list: ListName; stateSince: string | null },
 ): Promise<ListStatus> {
   const { enabled, intervalMs } = pace;
-  const { redis, keys, workspace, nowMs, nextMs, lateMs } = view;
+  const { redis, keys, workspace, nowMs, nextMs, lateMs, actorsIn } = view;
   const hash = keys.sweep(workspace, list);
   const [fields, stored, running] = await Promise.all([
     redis.hmget(hash, 'lastSweep', 'failure', 'lastFailure', 'checkpoint', 'baselineAt', LEARNED, ROWS_FIELD),
@@ -99,6 +100,7 @@ async function readListStatus(
     lastSweep: summary === null ? null : lastSweep(summary),
     silence: summary?.staleness ?? null,
     restless: summary?.restless ?? [],
+    actors: actorsIn(workspace, list),
     unreadable: summary?.unreadable ?? [],
     held: summary?.held ?? [],
     shortcuts: learnedIn(view, list, uses)?.uses ?? null,
@@ -126,7 +128,7 @@ function unreadableList(
   const { code, message } = error;
   const failure = { code, message, page: null, since: at, at, attempts: 1, retryAt: at };
   const unknown = { freshness: null, baselineAt: null, lastSweep: null, dueAt: null, silence: null, sweeping: null };
-  const lists = { restless: [], unreadable: [], held: [], shortcuts: null, records: 0 };
+  const lists = { restless: [], actors: null, unreadable: [], held: [], shortcuts: null, records: 0 };
   return { list, enabled, intervalMs, failure, lastError: { code, message, at }, late: false, ...unknown, ...lists };
 }
 

@@ -5,7 +5,7 @@ import type { Actor } from '../../src/events/types.js';
 import { defineHandler, type Subscription } from '../../src/index.js';
 import { startApiServer } from '../support/api-server.js';
 import { eventually } from '../support/eventually.js';
-import { eventsOf, openFeed } from '../support/feed.js';
+import { baselined, eventsOf, openFeed } from '../support/feed.js';
 import { isGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 
@@ -135,6 +135,21 @@ describe('who made a change', () => {
     crm.edit('p-1', { 등급: 'A' }, USER, lie);
     await sweep(feed, 'people_history', 'people');
     expect(await actorsOf(feed)).toEqual([null]);
+  });
+
+  it('actor: the status says of how many edits it is known who made them', async () => {
+    const crm = await startCrm(3);
+    const feed = await open(crm);
+    await feed.start();
+    await baselined(feed);
+    crm.edit('p-1', { 등급: 'A' }, USER);
+    crm.edit('p-2', { 등급: 'A' }, USER, () => []);
+    await eventually(async () => expect(await actorsOf(feed)).toHaveLength(2));
+    const known = (await actorsOf(feed)).filter((actor) => actor !== null).length;
+    await eventually(async () => {
+      const [people] = (await feed.status()).workspaces[0]!.lists.filter(({ list }) => list === 'people');
+      expect(people?.actors).toEqual({ known, of: 2 });
+    });
   });
 
   it('actor: a history that is refused leaves the other lists as they are', async () => {

@@ -97,6 +97,7 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
       log: silentLog,
       schedule: createScheduleStore(redis.redis, keys, WORKSPACE),
       apartMs: () => 0,
+      edited: () => undefined,
     };
     const store = { ...sweepStore, commit: withActors((list, step) => sweepStore.commit(list, step), facts) };
     for (const list of lists.all) {

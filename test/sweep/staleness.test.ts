@@ -24,6 +24,7 @@ describe('staleness: a list without changes', () => {
       nextMs: nextSweepMs,
       allowance: allowanceAfter,
       lateMs: () => 0,
+      actorsIn: () => null,
     };
     const workspace = { name: 'acme', budget: { requests: 80, perSeconds: 10 }, lists };
     return (await readWorkspaceStatus(view, workspace)).lists[0]!;
