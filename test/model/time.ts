@@ -13,9 +13,9 @@ export class ModelTime {
   #now = Date.UTC(2026, 2, 1);
   #sleepers: Sleeper[] = [];
 
-  /** Advances by one, so that no two readings are equal. */
+  /** Both advance by one, so that no two readings are equal. */
   now = (): number => ++this.#now;
-  monotonic = (): number => this.#now;
+  monotonic = (): number => ++this.#now;
 
   advance(ms: number): void {
     this.#now += ms;
