@@ -4,7 +4,7 @@ const mayImport = {
   errors: [],
   runtime: ['errors'],
   redis: ['schema-kit', 'runtime', 'errors'],
-  events: ['crm', 'errors'],
+  events: ['crm', 'errors', 'runtime/iso-time'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
   'schema-kit': leaves,
   // The CRM's lists and the one notion of equality: a leaf, so that all folders compare in the same way.
