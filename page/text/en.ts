@@ -240,6 +240,8 @@ export const en = {
   'confirm.no': 'Cancel',
   'todos.title': 'Todos',
   'todos.intro': 'State of {when} ({zone}). Completed, rate and median time are those of the period.',
+  'todos.strangeDue':
+    '{count} todo{s} with a due date that is not understood, such as "{example}": never due. Understood: 2026-03-01 and 2026-03-01T09:00:00Z.',
   'todos.period': 'Period',
   'todos.days': '{count} day{s}',
   'todos.open': 'Open',

@@ -241,6 +241,8 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'confirm.no': '취소',
   'todos.title': 'TODO',
   'todos.intro': '{when} 기준({zone} 시간)입니다. 완료, 완료율, 소요 시간은 선택한 기간의 값입니다.',
+  'todos.strangeDue':
+    '마감일을 읽을 수 없는 TODO {count}개(예: "{example}")는 기한 초과로 집계되지 않습니다. 읽을 수 있는 형식: 2026-03-01, 2026-03-01T09:00:00Z.',
   'todos.period': '기간',
   'todos.days': '{count}일',
   'todos.open': '미완료',

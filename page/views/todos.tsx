@@ -49,7 +49,7 @@ export function Todos() {
 
 function Of({ workspace, several, since, at }: { workspace: Workspace; several: boolean; since: string; at: string }) {
   const { t, number, percent, dateTime } = usePreferences();
-  const { total, asOf, people, teams, timeZone } = workspace;
+  const { total, asOf, strangeDue, people, teams, timeZone } = workspace;
   const tiles: [string, string, string][] = [
     [t('todos.open'), number(total.open), ''],
     [t('todos.dueToday'), number(total.dueToday), ''],
@@ -61,6 +61,9 @@ function Of({ workspace, several, since, at }: { workspace: Workspace; several: 
     <section aria-label={workspace.workspace}>
       {several && <h2>{workspace.workspace}</h2>}
       {asOf !== null && <p class="quiet">{t('todos.intro', { when: dateTime(asOf, timeZone), zone: timeZone })}</p>}
+      {strangeDue !== null && (
+        <p class="bad-text">{t('todos.strangeDue', { count: strangeDue.todos, example: strangeDue.example })}</p>
+      )}
       <dl class="tiles">
         {tiles.map(([name, value, kind]) => (
           <div key={name} class={kind}>

@@ -151,16 +151,11 @@ function openWorkspace(
   };
 }
 
-/** A date or time without a zone, which a person wrote, as an instant. */
-function inZone({ since }: { since: string }, timeZone: string): { since: string } {
-  const ms = readTime(since, timeZone);
-  return { since: ms === null ? since : isoTime(ms) };
-}
-
 function listsWithRules({ lists, budget, timeZone }: WorkspaceConfig, watch: TodoWatch | null) {
   const all = Object.values(lists).map(({ baseline, ...list }) => ({
     ...list,
-    baseline: typeof baseline === 'object' ? inZone(baseline, timeZone) : baseline,
+    // A person wrote it, perhaps without a zone. That it is a time was checked.
+    baseline: typeof baseline === 'object' ? { since: isoTime(readTime(baseline.since, timeZone) ?? 0) } : baseline,
     rules: compileRules(list.descriptor, list, watch),
   }));
   const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;

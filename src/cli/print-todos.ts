@@ -1,7 +1,7 @@
 /** The todo report as a page for a terminal. */
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
 import { formatDuration } from '../runtime/duration.js';
-import { type Colours, fitted, fittedTable, printable } from './text.js';
+import { type Colours, count, fitted, fittedTable, printable } from './text.js';
 
 const COLUMNS = ['open', 'due today', 'overdue', 'completed', 'rate', 'median time'];
 
@@ -16,7 +16,7 @@ interface Page {
 }
 
 function workspaceText(todos: WorkspaceTodos, { at }: TodosReport, page: Page): string {
-  const { workspace, timeZone, since, asOf, total, people, teams } = todos;
+  const { workspace, timeZone, since, asOf, strangeDue, total, people, teams } = todos;
   const { colours, columns } = page;
   const { bold, dim, yellow } = colours;
   if (asOf === null) return `${bold(`workspace ${workspace}`)}  ${yellow('no complete sweep of the todos yet')}`;
@@ -25,9 +25,14 @@ function workspaceText(todos: WorkspaceTodos, { at }: TodosReport, page: Page): 
   return [
     fitted(`${bold(`workspace ${workspace}`)}  completed ${days}  ${dim(`as of ${age} ago`)}`, columns),
     fittedTable(['', ...COLUMNS], (painted) => [['all todos', ...cells(total, painted)]], page),
+    ...(strangeDue === null ? [] : [fitted(yellow(strangeText(strangeDue)), columns)]),
     ...groupTable({ title: 'in charge', none: 'no person' }, people, page),
     ...groupTable({ title: 'team', none: 'no team' }, teams, page),
   ].join('\n\n');
+}
+
+function strangeText({ todos, example }: NonNullable<WorkspaceTodos['strangeDue']>): string {
+  return `${count(todos, 'todo')} with a due date that is not understood, such as "${printable(example)}": never due. Understood: 2026-03-01 and 2026-03-01T09:00:00Z.`;
 }
 
 /** A single group would repeat the line of all todos. */

@@ -83,7 +83,7 @@ function startOfNext(day: Temporal.ZonedDateTime): number {
   return day.add({ days: 1 }).startOfDay().epochMilliseconds;
 }
 
-function dueText(record: UncheckedRecord): string | null {
+export function dueText(record: UncheckedRecord): string | null {
   return textOrNull(firstValue(record, TODO_FIELDS.due));
 }
 

@@ -49,6 +49,8 @@ const workspaceTodos = z.object({
   since: iso,
   /** Start of the last complete sweep; null before the first. */
   asOf: iso.nullable(),
+  /** Todos whose due date is not understood: they are never due. Null when there are none. */
+  strangeDue: z.object({ todos: count, example: z.string() }).nullable(),
   ...todoSums,
 });
 

@@ -2,12 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../crm/record.js';
-import { createdAtOf, deadlineOf, doneAtOf, isDone, ownerOf, teamsOf } from '../detect/todo.js';
+import { createdAtOf, deadlineOf, doneAtOf, dueText, isDone, ownerOf, teamsOf } from '../detect/todo.js';
 import type { ChangefeedError } from '../errors.js';
 import { usage } from '../errors.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { parseDuration } from '../runtime/duration.js';
 import { readTime } from '../runtime/iso-time.js';
+import { shorten } from '../runtime/printable.js';
 import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from './counts.js';
 import type { TodoStore } from '../state/todo-store.js';
 
@@ -81,7 +82,9 @@ async function countTodos(
   }
   const last = await store.lastSweep();
   const since = isoTime(period.sinceMs);
-  return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, ...sumsOf(facts) };
+  const [example = null, ...more] = facts.flatMap(({ strangeDue }) => strangeDue ?? []);
+  const strangeDue = example === null ? null : { todos: more.length + 1, example: shorten(example, 20) };
+  return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, strangeDue, ...sumsOf(facts) };
 }
 
 function disabled(workspaces: readonly string[]): ChangefeedError {
@@ -108,6 +111,8 @@ interface TodoFacts {
   wasDue: boolean;
   wasDone: boolean;
   tookMs: number | null;
+  /** A due date that is not understood. */
+  strangeDue: string | null;
   completedOn: string | null;
 }
 
@@ -138,6 +143,7 @@ export function factsIn(period: Period): (todo: UncheckedRecord) => TodoFacts {
       completedOn: completed && doneAt !== null ? dateOf(doneAt, timeZone) : null,
       wasDue: done !== null && within(deadline),
       wasDone: done === true,
+      strangeDue: deadline === null ? dueText(todo) : null,
       // A creation date can be edited, so it may lie after the completion.
       tookMs: completed && doneAt !== null && createdAt !== null && doneAt >= createdAt ? doneAt - createdAt : null,
     };

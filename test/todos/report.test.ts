@@ -184,6 +184,17 @@ describe('todos report', () => {
       });
     });
 
+    it('todos report: counts the due dates that are not understood, and shows one', async () => {
+      const dues = ['2026/01/05 18:00 Asia/Seoul', '2026-01-05 18:00:00 KST', '2026-01-05', '2026-01-05T18:00', null];
+      await sweptList(redis, listedApi(dues.map((due, n) => SPELLINGS[0][1](`t${n}`, { due }))), 'todo').sweep();
+      const counted = await report();
+      const example = expect.stringMatching(/^2026.01.05 18:00.{2,3}…$/) as string;
+      expect(counted.workspaces[0]).toMatchObject({ strangeDue: { todos: 2, example }, total: { overdue: 2 } });
+      expect(todosText(counted, noColours)).toMatch(
+        /2 todos with .* such as "2026.*: never due\. Understood: 2026-03-01/,
+      );
+    });
+
     it('todos report: refuses a list that is kept without images', async () => {
       await sweptList(redis, listedApi(all(SPELLINGS[0][1])), 'todo').sweep({ images: false });
       await expect(report()).rejects.toThrow(/images: false/);
