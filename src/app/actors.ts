@@ -18,7 +18,7 @@ export interface ActorOptions {
   credits: CreditStore;
   schedule: Pick<ScheduleStore, 'times'>;
   /** Edits were logged, and of so many it is known who made them. */
-  edited: (list: ListName, edits: Edits) => void;
+  edited: (list: ListName, edits: { known: number; of: number }) => void;
   /** The clock of the API less ours, ms; null where it is not known. */
   apartMs: () => number | null;
   clock: Clock;
@@ -27,9 +27,9 @@ export interface ActorOptions {
 
 /** Those of this process, and of how many it is known who made them. */
 export function createEdits() {
-  const byList = new Map<ListName, Edits>();
+  const byList = new Map<ListName, { known: number; of: number }>();
   return {
-    found: (list: ListName, { known, of }: Edits): void => {
+    found: (list: ListName, { known, of }: { known: number; of: number }): void => {
       const before = byList.get(list) ?? { known: 0, of: 0 };
       byList.set(list, { known: before.known + known, of: before.of + of });
     },
