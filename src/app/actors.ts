@@ -17,7 +17,7 @@ export interface ActorOptions {
   lists: Lists;
   credits: CreditStore;
   schedule: Pick<ScheduleStore, 'times'>;
-  /** Edits were logged, and of so many it is known who made them. */
+  /** Called with the edits of a commit: how many, and how many of them have a known author. */
   edited: (list: ListName, edits: { known: number; of: number }) => void;
   /** The clock of the API less ours, ms; null where it is not known. */
   apartMs: () => number | null;
@@ -25,7 +25,7 @@ export interface ActorOptions {
   log: Log;
 }
 
-/** Those of this process, and of how many it is known who made them. */
+/** Counts the edits that this process found, and those whose author is known. */
 export function createEdits() {
   const byList = new Map<ListName, { known: number; of: number }>();
   return {

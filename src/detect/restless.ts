@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import type { Rules } from './rules.js';
 
-/** Of fewer rows, "most" says nothing. */
+/** A list with fewer rows has no "most rows". */
 const FEWEST_ROWS = 10;
-/** Of a list that is swept every few seconds, it is not over when a few sweeps are quiet. */
+/** A list is swept every few seconds: a few quiet sweeps do not end the problem. */
 const SHORTEST_MS = 600_000;
 /** After a first time, for instance an import: what happens every night is seen again by then. */
 const FIRST_MS = 2 * 86_400_000;
@@ -16,7 +16,7 @@ const OFTEN = 3;
 
 export const restlessField = z.object({
   field: z.string(),
-  /** Of the rows, the last time. */
+  /** The share of the rows that had an edit of the field, in the last such sweep. */
   share: z.number(),
   /** Complete sweeps in which most rows had an edit of the field. */
   times: z.number(),

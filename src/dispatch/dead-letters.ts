@@ -141,7 +141,7 @@ const KEPT_ATTEMPTS = 20;
 
 const CHUNK = 200;
 
-/** Those of the first call, in chunks. One that dies again meanwhile has another id, and is not among them. */
+/** The dead letters of the first call, in chunks. One that dies again meanwhile has another id, and is not among them. */
 async function* deadJobs(
   queue: Queue<JobData>,
   { ids, types, reason = '' }: DeadLetterFilter,

@@ -133,8 +133,8 @@ const JOB_OPTIONS: JobsOptions = {
 
 export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): Promise<void> {
   if (heads.length === 0) return;
-  const jobs = heads.map(({ entry: { id, logId, kind, type }, ...rest }) => {
-    const data: JobData = { logId, kind, ...rest };
+  const jobs = heads.map(({ entry: { id, logId, atMs, kind, type }, ...rest }) => {
+    const data: JobData = { logId, atMs, kind, ...rest };
     return { name: type, data, opts: { ...JOB_OPTIONS, jobId: id } };
   });
   const [only, ...more] = jobs;

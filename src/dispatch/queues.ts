@@ -12,6 +12,8 @@ import type { GroupEntry, HeadJob, StoredEvent } from '../state/gate.js';
 export type Connect = () => Redis;
 
 export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
+  /** When the delivery was entered, ms; 0 or absent: not known. */
+  atMs?: number;
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };
 }

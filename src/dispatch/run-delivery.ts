@@ -55,7 +55,7 @@ export interface RunOptions extends HandlingContext {
   /** This process, as it is noted with each run that it begins. */
   processId: string;
   lives: (process: string) => Promise<boolean>;
-  /** Those of all subscriptions of the process. */
+  /** The suspects of all subscriptions of the process. */
   suspects: Suspects;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;

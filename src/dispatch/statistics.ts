@@ -4,6 +4,7 @@ import { ChangefeedError } from '../errors.js';
 import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
+import { knownMs } from '../runtime/stored-time.js';
 import { isSentAgain } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
@@ -149,10 +150,11 @@ async function lateSince(oldest: readonly Oldest[], options: LateOptions): Promi
 /** Null when it is not known, or the log waits while a snapshot is read. */
 async function waitsSince(
   { id, atMs }: Oldest,
-  { subscription, queue, backfills }: LateOptions,
+  { subscription, queue, backfills, nowMs }: LateOptions,
 ): Promise<number | null> {
-  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : atMs;
-  if (!isSentAgain(id)) return atMs;
+  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : knownMs(atMs, nowMs);
+  if (!isSentAgain(id)) return knownMs(atMs, nowMs);
   // It was logged long before it was sent again. Without a job, it is behind another event of its record.
-  return (await queue.getJob(id))?.timestamp ?? null;
+  const { atMs: enteredMs = 0 } = (await queue.getJob(id))?.data ?? {};
+  return enteredMs === 0 ? null : knownMs(enteredMs, nowMs);
 }

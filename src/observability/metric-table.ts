@@ -136,7 +136,7 @@ export const METRICS = {
   changefeed_edits_total: {
     ...POLL_COUNTER,
     labels: ['workspace', 'type', 'actor'],
-    help: 'Of these, edits, by whether it is known who made them (`actor`: known or unknown).',
+    help: 'Edits that sweeps and shortcuts of this process wrote to the log, by whether it is known who made them (`actor`: known or unknown).',
   },
   changefeed_subscription_lag_events: {
     ...OF_SUBSCRIPTION,

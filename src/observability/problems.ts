@@ -341,7 +341,7 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[]
     return [{ severity: 'error', kind: 'subscription.disabled', since, message }];
   }
   const fails = failing(subscription, report);
-  // Of a receiver that is away, everything is late.
+  // Everything is late where the receiver is away.
   return [
     ...fails,
     ...(fails.length > 0 ? [] : late(subscription)),

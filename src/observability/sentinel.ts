@@ -9,7 +9,7 @@ import type { Problem, Status } from './status.js';
 interface SentinelDeps {
   status: () => Promise<Status>;
   notices: NoticeStore;
-  /** Those of the configuration. */
+  /** The subscriptions of the configuration: a problem of all workspaces is reported where they read it. */
   subscriptions: readonly Selection[];
   /** This process has logged the cause of the problem, and will log its end. */
   isExplained: (problem: Problem) => boolean;

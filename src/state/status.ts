@@ -34,7 +34,7 @@ interface View extends WorkspaceRedis {
   nowMs: number;
   nextMs: typeof nextSweepMs;
   allowance: typeof allowanceAfter;
-  /** By how much a list is late as all processes say that poll it, ms. */
+  /** By how many ms a list is late: the least that a polling process says. */
   lateMs: (workspace: string, list: ListName) => number;
   actorsIn: (workspace: string, list: ListName) => ListStatus['actors'];
 }

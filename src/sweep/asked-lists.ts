@@ -1,4 +1,4 @@
-/** For which lists no process has asked within their usual period. No stored time is believed: a clock may have stepped. */
+/** The lists for which no process has asked within their usual period. No stored time is believed: a clock may have stepped. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { Clock } from '../runtime/clock.js';
 import { usualPeriodMs, type ListTimes, type Pace } from './schedule.js';
@@ -42,7 +42,7 @@ export class AskedLists {
     Object.assign(one, { sweepId: lastSweep?.sweepId, periodMs: usualPeriodMs(pace, lastSweep) });
   }
 
-  /** By how much each is late, in ms. */
+  /** The late lists, and by how many ms each is late. */
   late(): { list: ListName; forMs: number }[] {
     const nowMs = this.#clock.monotonic();
     const all = [...this.#lists].map(([list, { atMs, periodMs }]) => ({ list, forMs: nowMs - atMs - periodMs }));
