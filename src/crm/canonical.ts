@@ -68,15 +68,23 @@ export function readFields(
     const composed = name.normalize('NFC');
     const written = writtenName(descriptor, composed, record);
     if (!compares(written)) continue;
-    const key = isTwin(name, composed, record) || isTwin(name, composed, other) ? name : written;
+    const isOwn = [record, other].some((one) => isTwin(name, composed, one, comparison));
+    const key = isOwn ? name : written;
     fields.set(key, new ComparedField(name, value, () => canonicalOf(value, comparison)));
   }
   return fields;
 }
 
-/** Both Unicode forms of a name are one, but where an object has both: then each is a name of its own. */
-export function isTwin(name: string, composed: string, object: object): boolean {
-  return name !== composed && Object.hasOwn(object, composed) && Object.hasOwn(object, name);
+/** Both Unicode forms of a name are one, but where an object has a value under each: then each is a name of its own. */
+export function isTwin(
+  name: string,
+  composed: string,
+  object: object,
+  { nullIsAbsent }: Pick<Form, 'nullIsAbsent'>,
+): boolean {
+  const has = (key: string): boolean =>
+    Object.hasOwn(object, key) && !(nullIsAbsent && isAbsent((object as AnyRecord)[key]));
+  return name !== composed && has(composed) && has(name);
 }
 
 /** One field that differs. */
@@ -174,7 +182,7 @@ function canonicalOf(value: unknown, form: Form): unknown {
   );
   const canonical = members.map(([key, inner]) => {
     const composed = key.normalize('NFC');
-    return [isTwin(key, composed, value) ? key : composed, canonicalOf(inner, form)] as const;
+    return [isTwin(key, composed, value, form) ? key : composed, canonicalOf(inner, form)] as const;
   });
   return Object.fromEntries(canonical);
 }

@@ -107,7 +107,9 @@ export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap
     for (const [name, value] of Object.entries(record)) {
       const type = valueTypeOf(value);
       const composed = name.normalize('NFC');
-      const field = isTwin(name, composed, record) ? name : writtenName(rules.list, composed, record);
+      const field = isTwin(name, composed, record, { nullIsAbsent: true })
+        ? name
+        : writtenName(rules.list, composed, record);
       if (type !== ABSENT) types.set(field, type);
     }
     return types;
