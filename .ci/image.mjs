@@ -93,10 +93,16 @@ async function tryOut({ folder, env, ENTRYPOINT, CMD, HEALTHCHECK }) {
   const password = 'redis-0123456789abcdef';
   const redisData = join(dirname(folder), 'redis');
   mkdirSync(redisData);
-  const [redisServer, ...redisArgs] = compose.services.redis.command;
-  const withPassword = redisArgs.map((one) => one.replace(/^\$\{REDIS_PASSWORD:\?.*\}$/, password));
-  assert.ok(withPassword.includes(password), 'Redis has a password');
-  start(redisServer, [...withPassword, '--port', redisPort, '--dir', redisData]);
+  // What a shell in the container of Redis would run: compose writes $ as $$, and keeps the secret in a file.
+  const secret = join(dirname(folder), 'redis-password');
+  writeFileSync(secret, password);
+  const [shell, flag, script] = compose.services.redis.command;
+  const here = script
+    .replaceAll('$$', '$')
+    .replace('/run/secrets/redis-password', secret)
+    .replace('redis-server -', `redis-server - --port ${redisPort} --dir ${redisData}`);
+  assert.ok(here.includes(secret) && here.includes(redisData), 'Redis has a password and a folder of its own');
+  start(shell, [flag, here]);
   start('node', ['dist/src/cli/main.js', 'sandbox', '--port', crmPort, '--token', 'ci-token', '--people', '30'], {
     cwd: folder,
   });
