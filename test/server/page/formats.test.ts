@@ -10,7 +10,7 @@ describe('page: times', () => {
 
   it('a date of another year has its year, one of this year has not', () => {
     const now = new Date();
-    expect(dateTime('2011-03-27T12:00:00Z')).toMatch(/^27 Mar 2011 \d\d:00:00$/);
+    expect(dateTime('2011-03-27T12:00:00Z')).toMatch(/^(Sun 27|Mon 28) Mar 2011, \d\d:\d\d$/);
     expect(dateTime(now.toISOString())).not.toContain(String(now.getFullYear()));
   });
 

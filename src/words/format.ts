@@ -1,0 +1,106 @@
+/** Values, times, numbers and durations as a person reads them, by language and time zone. Pure: `now` is an argument. */
+import { nameIn } from '../events/describe.js';
+import { formatDuration } from '../runtime/duration.js';
+import { wordsFor, type Language } from './words.js';
+
+export interface FormatStyle {
+  language: Language;
+  /** IANA name. @defaultValue that of the machine */
+  timeZone?: string | undefined;
+  /** A date of another year than this has its year; ms or ISO 8601. */
+  now: number | string;
+}
+
+export interface Formats {
+  /** `12,345`. */
+  number: (value: number) => string;
+  /** `83%`. */
+  percent: (share: number) => string;
+  /** `Fri 21 Nov, 13:22` and `11월 21일 (금) 13:22`. */
+  dateTime: (at: string | number) => string;
+  /** `Fri 21 Nov` and `11월 21일 (금)`. */
+  date: (at: string | number) => string;
+  /** `13:22`. */
+  time: (at: string | number) => string;
+  /** `3 min 20 s` and `3분 20초`. */
+  duration: (ms: number) => string;
+  /** A value of a record; null where there is none. A reference by its name, another object as JSON. */
+  value: (value: unknown) => string | null;
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const KOREAN_UNITS: Readonly<Record<string, string>> = { ms: '밀리초', s: '초', min: '분', h: '시간', d: '일' };
+
+export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
+  const { t } = wordsFor(language);
+  const { numbers, values, percents } = numbersOf(language);
+  const parts = partsIn(timeZone, language);
+  const dayText = (at: Parts): string => dayOf(at, language, at.year !== parts(now).year);
+  const date: Formats['date'] = (at) => dayText(parts(at));
+  const time: Formats['time'] = (at) => `${parts(at).hour}:${parts(at).minute}`;
+  const dateTime: Formats['dateTime'] = (at) => `${date(at)}${language === 'ko' ? '' : ','} ${time(at)}`;
+  const text = (given: string): string => {
+    // A date has no zone: it is the same day everywhere.
+    if (DAY.test(given) && isTime(given)) return dayText(partsIn('UTC', language)(given));
+    const zoned = /T.*(Z|[+-]\d\d:?\d\d)$/.test(given) ? given : `${given}Z`;
+    return INSTANT.test(given) && isTime(zoned) ? dateTime(zoned) : given;
+  };
+  const value: Formats['value'] = (given) => {
+    if (given === null || given === undefined || given === '') return null;
+    if (typeof given === 'string') return text(given);
+    if (typeof given === 'boolean') return t(given ? 'value.yes' : 'value.no');
+    if (typeof given === 'number') return values.format(given);
+    if (Array.isArray(given)) return given.length === 0 ? null : given.map((one) => value(one) ?? '—').join(', ');
+    return nameIn(given) ?? JSON.stringify(given);
+  };
+  const duration: Formats['duration'] = (ms) =>
+    language === 'en'
+      ? formatDuration(ms)
+      : formatDuration(ms).replace(/ (ms|s|min|h|d)\b/g, (_, unit: string) => KOREAN_UNITS[unit] ?? unit);
+  return {
+    number: (count) => numbers.format(count),
+    percent: (share) => percents.format(share),
+    dateTime,
+    date,
+    time,
+    duration,
+    value,
+  };
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text));
+}
+
+/** Makers of texts are slow to make, and there are few of them. */
+const made = new Map<string, unknown>();
+function once<Made>(key: string, make: () => Made): Made {
+  if (!made.has(key)) made.set(key, make());
+  return made.get(key) as Made;
+}
+
+function numbersOf(language: Language) {
+  return once(language, () => ({
+    numbers: new Intl.NumberFormat(language, { maximumFractionDigits: 10 }),
+    // A year or a code of four digits is no number to group.
+    values: new Intl.NumberFormat(language, { useGrouping: 'min2', maximumFractionDigits: 10 }),
+    percents: new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }),
+  }));
+}
+
+type Parts = Readonly<Partial<Record<Intl.DateTimeFormatPartTypes, string>>>;
+
+function partsIn(timeZone: string | undefined, language: Language): (at: string | number) => Parts {
+  const format = once(`${language} ${timeZone}`, () => {
+    const day = { year: 'numeric', month: 'short', day: 'numeric', weekday: 'short' } as const;
+    const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    return new Intl.DateTimeFormat(language, { ...day, ...time, timeZone });
+  });
+  return (at) => Object.fromEntries(format.formatToParts(new Date(at)).map(({ type, value }) => [type, value]));
+}
+
+function dayOf({ year, month, day, weekday }: Parts, language: Language, hasYear: boolean): string {
+  if (language === 'ko') return `${hasYear ? `${year}년 ` : ''}${month} ${day}일 (${weekday})`;
+  return `${weekday} ${day} ${month}${hasYear ? ` ${year}` : ''}`;
+}

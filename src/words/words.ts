@@ -1,0 +1,54 @@
+/** Words by language, with their `{name}`s replaced. Pure. */
+import { en, type WordKey } from './en.js';
+import { ko } from './ko.js';
+
+export type { WordKey } from './en.js';
+export const LANGUAGES = ['ko', 'en'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+const LISTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en, ko };
+
+export type Values = Readonly<Record<string, string | number>>;
+
+export interface Words {
+  language: Language;
+  /** The text of a key, with the values in it. */
+  t: (key: WordKey, values?: Values) => string;
+  /** The word for a name that the list may know: `verb`, `created`. Otherwise the name itself, without `_`. */
+  word: (group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome', name: string) => string;
+  /** How many records of an object: `3 todos`, `고객 3명`. */
+  countOf: (object: string, count: number) => string;
+}
+
+const MADE = new Map<Language, Words>();
+
+export function wordsFor(language: Language): Words {
+  const words = MADE.get(language) ?? makeWords(language);
+  MADE.set(language, words);
+  return words;
+}
+
+function makeWords(language: Language): Words {
+  const texts = LISTS[language];
+  const numbers = new Intl.NumberFormat(language);
+  const found = (key: string): string | undefined => (Object.hasOwn(texts, key) ? texts[key] : undefined);
+  const word: Words['word'] = (group, name) => found(`${group}.${name}`) ?? name.replace(/[._]/g, ' ');
+  return {
+    language,
+    t: (key, values = {}) => filled(texts[key] ?? key, values),
+    word,
+    countOf: (object, number) => {
+      const count = numbers.format(number);
+      return filled(found(`count.${object}`) ?? `${word('object', object)}: {count}`, { count });
+    },
+  };
+}
+
+/** `{name}` is replaced; `{count|event|events}` is the first for one and the second for other counts; `{s}` is the plural of a `{count}`. */
+export function filled(text: string, values: Values): string {
+  const isOne = (name: string): boolean => String(values[name]) === '1';
+  const all: Values = { s: isOne('count') ? '' : 's', ...values };
+  return text.replace(/\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}/g, (_, name: string, one?: string, many?: string) =>
+    one === undefined ? String(all[name] ?? '') : ((isOne(name) ? one : many) ?? ''),
+  );
+}
