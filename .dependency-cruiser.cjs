@@ -212,7 +212,7 @@ module.exports = {
       to: {
         path: ['observability', 'dispatch', 'todos', 'detect'].map(folder),
         // The schemas of which answers and their types are made.
-        pathNot: ['todos/counts', 'observability/status', 'dispatch/subscription-status'].map(folder),
+        pathNot: ['todos/counts', 'observability/status', 'dispatch/subscription-status', 'dispatch/tried'].map(folder),
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },

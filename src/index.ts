@@ -31,6 +31,8 @@ export type {
   TodoGroup,
   TodosCall,
   TodosReport,
+  Tried,
+  TryCall,
   WorkspaceTodos,
 } from './app/changefeed.js';
 
@@ -50,6 +52,7 @@ export { defineHandler } from './handlers/define.js';
 export type { EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
 export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
+export type { ChangeCondition } from './handlers/change-condition.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { message } from './handlers/message/message.js';
 export type { MessageOptions } from './handlers/message/message.js';

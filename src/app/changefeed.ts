@@ -15,6 +15,8 @@ import type { Dispatcher, WaitOptions, WaitResult } from '../dispatch/dispatcher
 import type { Disabled } from '../state/health.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
+import type { TryCall } from '../dispatch/try.js';
+import type { Tried } from '../dispatch/tried.js';
 import { ChangefeedError, usage } from '../errors.js';
 import { createPrometheus, unmeasured, type Prometheus } from '../observability/prometheus.js';
 import type { Status } from '../observability/status.js';
@@ -43,6 +45,8 @@ export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forg
 export type { Disabled } from '../state/health.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
+export type { TryCall } from '../dispatch/try.js';
+export type { Tried } from '../dispatch/tried.js';
 export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
@@ -121,6 +125,12 @@ export interface Changefeed extends Forgetting {
    * @throws ChangefeedError CF_USAGE
    */
   replay(call: ReplayCall): Promise<Replayed>;
+  /**
+   * What a subscription would have got of the last days of the log, with its present options, and why it would not have got the rest.
+   * Nothing is sent and nothing is stored. `settle`, `transform` and what the handler would do are not tried.
+   * @throws ChangefeedError CF_USAGE when there is no such subscription, or `last` is no duration
+   */
+  try(subscription: string, call?: TryCall): Promise<Tried>;
   /**
    * Sends one subscription the current state of every record, as `afterRewind: 'snapshot'` does: after a backup of Redis was restored. Processes with
    * the role `dispatch` send it, list by list, once a list has been swept on this server. Its changes go on meanwhile.
@@ -220,6 +230,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
       return dispatcher.deadLetters;
     },
     replay: (call) => dispatcher.replay(call),
+    try: (subscription, call = {}) => dispatcher.try(subscription, call),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     enable: (subscription) => dispatcher.enable(subscription),
     disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),

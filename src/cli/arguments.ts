@@ -1,4 +1,5 @@
 /** Arguments and options that several commands share, and readers of their texts. */
+import { Option } from 'commander';
 import { usage } from '../errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { parseBeginning } from '../events/log-id.js';
@@ -15,6 +16,21 @@ export function listArgument(description: string): Parameter<ListName> {
 
 export function listArguments(description: string): Parameter<ListName[]> {
   return { ...restArguments(description, asText), resolve: listsNamed };
+}
+
+/** `--record todo 0198f0ac`: a list and the id of a record, in one option. */
+export function recordOption(description: string): Parameter<{ list: ListName; id: string } | undefined> {
+  return {
+    term: (name) =>
+      new Option(`--${name} <list> <id...>`, description).argParser((text, before?: { list: string; id: string }) => {
+        if (before !== undefined && before.id !== '') throw usage(`--${name}: give one list and one id, at the end.`);
+        return before === undefined ? { list: text, id: '' } : { ...before, id: text };
+      }),
+    resolve({ list, id }, known) {
+      if (id === '') throw usage('--record: give the list and the id of the record, such as --record todo 0198f0ac.');
+      return { list: listNamed(list, known), id };
+    },
+  };
 }
 
 export function workspaceOption(description: string): Parameter<string | undefined> {

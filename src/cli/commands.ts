@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
   },
   'Deliveries:': {
     dead: 'dead letters: events whose attempts are used up',
+    try: 'what a subscription would have got, and why not the rest; nothing is sent',
     replay: 'send a range of the log to one subscription again',
     disable: 'pause a subscription: its events wait (Pause on the page)',
     enable: 'resume it where it stopped (Resume on the page)',

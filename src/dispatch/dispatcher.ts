@@ -16,6 +16,8 @@ import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js'
 import { isSnapshotRunning, Snapshot } from './snapshot.js';
 import { leftBehind } from './forget.js';
 import { describeSubscription } from './statistics.js';
+import { trySubscription, type TryCall } from './try.js';
+import type { Tried } from './tried.js';
 
 export interface DispatcherOptions extends DispatchStores {
   subscriptions: readonly Subscription[];
@@ -65,6 +67,11 @@ export function createDispatcher(options: DispatcherOptions) {
   let stopping: Promise<void> | undefined;
   const opened = (): Queues => (queues ??= openQueues(options));
   const withQueues = () => ({ ...options, queues: opened() });
+  const chosen = (name: string) => {
+    const queue = opened().of(name);
+    // `of` throws for an unknown subscription.
+    return { queue, subscription: options.subscriptions.find((one) => one.name === name) as Subscription };
+  };
 
   const start = async (): Promise<void> => {
     readers = await startReaders({ highWater: HIGH_WATER, ...withQueues(), signal: abort.signal });
@@ -93,21 +100,16 @@ export function createDispatcher(options: DispatcherOptions) {
       return new DeadLetters(opened(), options.gate);
     },
     // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
-    async replay(call: ReplayCall): Promise<Replayed> {
-      const queue = opened().of(call.subscription);
-      const subscription = options.subscriptions.find(({ name }) => name === call.subscription);
-      // Not reached: `of` throws for an unknown subscription.
-      if (subscription === undefined) return { events: 0, reached: {}, interrupted: false };
-      return await replay(call, { ...options, queue, subscription });
-    },
+    replay: async (call: ReplayCall): Promise<Replayed> =>
+      await replay(call, { ...options, ...chosen(call.subscription) }),
+    try: async (name: string, call: TryCall): Promise<Tried> =>
+      await trySubscription(call, { ...options, ...chosen(name) }),
     /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
     async snapshot(name: string, epochs: ReadonlyMap<string, { epoch: number; since: string }>): Promise<string[]> {
-      const queue = opened().of(name);
-      const subscription = options.subscriptions.find((one) => one.name === name);
+      const { queue, subscription } = chosen(name);
       const begun: string[] = [];
       for (const [workspace, after] of epochs) {
-        // Not reached: `of` throws for an unknown subscription.
-        if (subscription === undefined || !readsWorkspace(subscription, workspace)) continue;
+        if (!readsWorkspace(subscription, workspace)) continue;
         await new Snapshot({ ...options, workspace, subscription, queue }).beginNow(after);
         begun.push(workspace);
       }

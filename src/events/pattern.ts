@@ -51,47 +51,67 @@ export interface Selection {
   readonly from?: readonly ActorRule[] | undefined;
   /** Who must not have made it. */
   readonly notFrom?: readonly ActorRule[] | undefined;
-  /** Evaluated for events that everything else selects. */
-  readonly where?: ((event: ChangeEvent) => boolean) | undefined;
+  /** Evaluated for events that everything else selects. `failing`: which of its conditions is the first that does not hold. */
+  readonly where?: (Test & { readonly failing?: (event: ChangeEvent) => string | undefined }) | undefined;
 }
 
 type Test = (event: ChangeEvent) => boolean;
 
+/** The options that may leave an event out, in the order in which they are asked. */
+export type SelectingOption = 'on' | 'workspaces' | 'lists' | 'class' | 'fields' | 'from' | 'notFrom' | 'where';
+type Tests = readonly (readonly [option: SelectingOption, selects: Test])[];
+
 /** An event for which `where` throws is selected: it runs again before the handler, where a failure is retried. */
-export function compileSelection({
-  on,
-  workspaces,
-  lists,
-  catalogue,
-  class: wanted,
-  fields,
-  from,
-  notFrom,
-  where,
-}: Selection): Test {
+export function compileSelection(selection: Selection): Test {
+  const tests = testsOf(selection).map(([, selects]) => selects);
+  return (event) => tests.every((selects) => selects(event));
+}
+
+/** Of an event that is not selected: the first option that leaves it out, and of `where` the condition; null: it is selected. */
+export function explainSelection(
+  selection: Selection,
+): (event: ChangeEvent) => { option: SelectingOption; condition: string | null } | null {
+  const tests = testsOf(selection);
+  return (event) => {
+    const [option] = tests.find(([, selects]) => !selects(event)) ?? [];
+    if (option === undefined) return null;
+    return { option, condition: (option === 'where' ? selection.where?.failing?.(event) : undefined) ?? null };
+  };
+}
+
+export function compileTypes({ on }: Pick<Selection, 'on'>): (type: string) => boolean {
   const types = on.map((pattern) => compileTypePattern(composed(pattern)));
-  const tests: Test[] = [({ type }) => types.some((selects) => selects(type))];
-  if (workspaces !== undefined) tests.push((event) => workspaces.includes(workspaceOf(event)));
-  if (lists !== undefined) tests.push((event) => lists.some((list) => list === listOf(event, catalogue)));
-  if (wanted !== undefined) tests.push((event) => event.data.class === wanted);
+  return (type) => types.some((selects) => selects(type));
+}
+
+function testsOf(selection: Selection): Tests {
+  const { workspaces, lists, catalogue, class: wanted, fields, from, notFrom, where } = selection;
+  const selectsType = compileTypes(selection);
+  const tests: [SelectingOption, Test][] = [['on', ({ type }) => selectsType(type)]];
+  if (workspaces !== undefined) tests.push(['workspaces', (event) => workspaces.includes(workspaceOf(event))]);
+  if (lists !== undefined) tests.push(['lists', (event) => lists.some((list) => list === listOf(event, catalogue))]);
+  if (wanted !== undefined) tests.push(['class', (event) => event.data.class === wanted]);
   if (fields !== undefined) {
     const wantedFields = fields.map((pattern) => compilePattern(composed(pattern)));
     const isWanted = (change: FieldChange): boolean =>
       wantedFields.some((matches) => matches(composed(change.field))) && !(wanted === 'edited' && isRelabelled(change));
-    tests.push(({ type, data }) => !type.endsWith('.updated') || data.changes.some(isWanted));
+    tests.push(['fields', ({ type, data }) => !type.endsWith('.updated') || data.changes.some(isWanted)]);
   }
-  if (from !== undefined) tests.push((event) => event.type.endsWith('.snapshot') || isBy(from, event));
-  if (notFrom !== undefined) tests.push((event) => !isBy(notFrom, event));
+  if (from !== undefined) tests.push(['from', (event) => event.type.endsWith('.snapshot') || isBy(from, event)]);
+  if (notFrom !== undefined) tests.push(['notFrom', (event) => !isBy(notFrom, event)]);
   if (where !== undefined) {
-    tests.push((event) => {
-      try {
-        return where(event);
-      } catch {
-        return true;
-      }
-    });
+    tests.push([
+      'where',
+      (event) => {
+        try {
+          return where(event);
+        } catch {
+          return true;
+        }
+      },
+    ]);
   }
-  return (event) => tests.every((test) => test(event));
+  return tests;
 }
 
 /** False when the subscription selects no event of that workspace, so that its log need not be read. */

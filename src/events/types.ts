@@ -131,10 +131,10 @@ export interface ChangeData {
   /**
    * The record before the change. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and
    * where none is stored: with `images: false`, in the first sweep after `images` was switched on again, and for `updated` of a
-   * baseline `{ since }`.
+   * baseline `{ since }`. Always null for a webhook with `thin`.
    */
   readonly before: CrmRecord | null;
-  /** The record after the change; with `images: false` only its `id`. Null only for `deleted` and `schema_changed`. */
+  /** The record after the change; with `images: false`, and for a webhook with `thin`, only its `id`. Null only for `deleted` and `schema_changed`. */
   readonly after: CrmRecord | null;
   /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`, and with `images: false`. Timestamps of the change are left out. */
   readonly changes: readonly FieldChange[];

@@ -1,61 +1,142 @@
 /** Conditions as data, in the forms that docs/fan-out.md lists. Values are never converted: "3" is not 3. */
 import { z } from 'zod';
+import { isObject, type CrmRecords } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { compilePattern } from '../events/pattern.js';
+import { didYouMean } from '../schema-kit/did-you-mean.js';
+import type { Path } from '../schema-kit/problem.js';
+import { CHANGE_OPERATORS, changeCondition, compileChange, type ChangeCondition } from './change-condition.js';
 import { valueAtPath } from './field-path.js';
+import { equal, normal, plain, type Plain } from './plain-value.js';
 
-type Plain = string | number | boolean | null;
+type FieldOf<Records> = { [Name in keyof Records]: keyof Records[Name] & string }[keyof Records];
 
-export type Conditions = Readonly<Record<string, Plain | readonly Plain[] | Comparison>>;
+/** All must hold. The fields of records that the program has added to `CrmRecords` are completed by the editor. */
+export type Conditions = {
+  readonly [path: string]: Plain | readonly Plain[] | Comparison | ChangeCondition | readonly Conditions[] | undefined;
+  /** One of these must hold. A condition within has no further `any`. */
+  readonly any?: readonly Conditions[] | undefined;
+} & { readonly [Field in FieldOf<CrmRecords>]?: ChangeCondition };
 export type Predicate = (event: ChangeEvent) => boolean;
 
 const ROOTS = ['before', 'after', 'data', 'type', 'subject', 'time', 'changed'] as const;
-const A_CONDITION =
-  'a value, an array of values, or an object of not, gt, gte, lt, lte, contains, matches, exists (before., after. and data. lead to fields)';
-const NO_OPERATOR = 'there is no such operator; allowed: not, gt, gte, lt, lte, contains, matches, exists';
-const A_WHERE = `conditions such as { "after.<field>": <value> }, or in code a function (event) => boolean`;
+const MOST_CONDITIONS = 50;
+const A_WHERE = `conditions such as { "after.<field>": <value> } or { "<field>": { changes: true } }, or in code a function (event) => boolean`;
+const A_CHANGE = `an object of ${CHANGE_OPERATORS.join(', ')} (a bare name is a field and what it did; "after.<field>" has a value)`;
 
-const plain = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-const ordered = z.union([z.string(), z.number()]);
+const ordered = z.union([z.string(), z.number()], { error: 'a number or a text' });
 const comparison = z
-  .strictObject(
-    {
-      not: z.union([plain, z.array(plain)]),
-      gt: ordered,
-      gte: ordered,
-      lt: ordered,
-      lte: ordered,
-      contains: plain,
-      matches: z.string(),
-      exists: z.boolean(),
-    },
-    { error: (issue) => (issue.code === 'unrecognized_keys' ? NO_OPERATOR : A_CONDITION) },
-  )
-  .partial()
-  .refine((value) => Object.keys(value).length > 0);
+  .strictObject({
+    not: z.union([plain, z.array(plain)], { error: 'a value, or an array of values' }),
+    gt: ordered,
+    gte: ordered,
+    lt: ordered,
+    lte: ordered,
+    contains: plain,
+    matches: z.string({ error: 'a text with *' }),
+    exists: z.boolean({ error: 'true or false' }),
+  })
+  .partial();
 export type Comparison = z.infer<typeof comparison>;
+const COMPARISONS = Object.keys(comparison.shape);
+const A_CONDITION = `a value, an array of values, or an object of ${COMPARISONS.join(', ')}`;
+
+const value = z.union([plain, z.array(plain), comparison, changeCondition]);
+/** As a schema for editors. What is allowed where is checked by `problemsOf`, which says more. */
+export const conditionsSchema = z.object({ any: z.array(z.record(z.string(), value)).optional() }).catchall(value);
 
 /** Code or data. Data is checked strictly, because a condition that can never hold would silently select nothing. */
-export const whereSchema = z.union(
-  [
-    z.custom<Predicate>((value) => typeof value === 'function'),
-    z.record(
-      z.string().refine((path) => ROOTS.some((root) => path === root || path.startsWith(`${root}.`))),
-      z.union([plain, z.array(plain), comparison], { error: A_CONDITION }),
-    ),
-  ],
-  { error: A_WHERE },
-);
+export const whereSchema = z.unknown().check(({ value: given, issues }) => {
+  if (typeof given !== 'function') issues.push(...problemsOf(given, []).map((issue) => ({ ...issue, input: given })));
+}) as unknown as z.ZodType<Predicate | Conditions, Predicate | Conditions>;
 
-export function compileWhere(where: Predicate | Conditions): Predicate {
-  if (typeof where === 'function') return where;
-  const tests = Object.entries(where).map(([path, condition]) => {
-    const valuesOf = path === 'changed' ? changedFields : single(path);
-    const holds = compileCondition(condition, path === 'changed');
-    return (event: ChangeEvent) => holds(valuesOf(event));
+type Issue = { code: 'custom'; path: PropertyKey[]; message: string; params?: { whole: true } };
+
+function problemsOf(given: unknown, path: Path): Issue[] {
+  const issue = (message: string, more: Path = []): Issue => ({ code: 'custom', path: [...path, ...more], message });
+  if (!isObject(given)) return [issue(path.length === 0 ? A_WHERE : 'an object of conditions')];
+  if (countOf(given) > MOST_CONDITIONS) return [issue(`at most ${MOST_CONDITIONS} conditions, with those of any`)];
+  return Object.entries(given).flatMap(([key, condition]) => {
+    if (key !== 'any' || !Array.isArray(condition)) return problemsOfOne(key, condition, [...path, key]);
+    if (path.length > 0) return [issue('conditions without a further any: list them in the outer one', [key])];
+    if (condition.length === 0) return [issue('an array of one or more objects of conditions', [key])];
+    return condition.flatMap((one, at) => problemsOf(one, [key, at]));
   });
-  return (event) => tests.every((test) => test(event));
 }
+
+function countOf(given: object): number {
+  return Object.values(given).reduce<number>(
+    (sum, one: unknown) =>
+      sum + (Array.isArray(one) && one.every(isObject) ? one.reduce((all, each) => all + countOf(each), 0) : 1),
+    0,
+  );
+}
+
+function problemsOfOne(key: string, condition: unknown, path: PropertyKey[]): Issue[] {
+  const isOfEvent = ROOTS.some((root) => key === root || key.startsWith(`${root}.`));
+  const operators = isObject(condition) ? Object.keys(condition) : [];
+  const whole = (message: string, more: Path = []): Issue[] => [
+    { code: 'custom', path: [...path, ...more], message, params: { whole: true } },
+  ];
+  const [schema, known, form] =
+    isOfEvent && !isChange(key, condition)
+      ? ([comparison, COMPARISONS, A_CONDITION] as const)
+      : ([changeCondition, CHANGE_OPERATORS, A_CHANGE] as const);
+  const [root = '', ...rest] = key.split('.');
+  const others: readonly string[] = schema === comparison ? CHANGE_OPERATORS : COMPARISONS;
+  const stranger = operators.find((one) => !known.includes(one as never));
+  if (stranger !== undefined && others.includes(stranger)) {
+    const name = schema === comparison ? rest.join('.') : `after.${key}`;
+    const of = schema === comparison ? 'compares before and after' : 'compares one value';
+    return whole(`${stranger} ${of}: write it under "${name}"`, [stranger]);
+  }
+  if (stranger !== undefined)
+    return whole(
+      `there is no such operator${didYouMean(stranger, [...known, ...others])}; allowed: ${known.join(', ')}`,
+      [stranger],
+    );
+  const isValue = schema === comparison && z.union([plain, z.array(plain)]).safeParse(condition).success;
+  if (isValue) return [];
+  if (operators.length === 0) {
+    const meant = isOfEvent || rest.length === 0 ? '' : didYouMean(root, ROOTS);
+    return [{ code: 'custom', path, message: `${form}${meant}` }];
+  }
+  const { error } = schema.safeParse(condition);
+  return (error?.issues ?? []).map(({ path: at, message }) => ({ code: 'custom', path: [...path, ...at], message }));
+}
+
+/** `type` and `time` may be fields too: what only a field can do decides. */
+function isChange(key: string, condition: unknown): condition is ChangeCondition {
+  return isObject(condition) && !key.includes('.') && CHANGE_OPERATORS.some((operator) => operator in condition);
+}
+
+/** A predicate that also says which of its conditions is the first that does not hold. */
+export type Where = Predicate & { readonly failing?: (event: ChangeEvent) => string | undefined };
+
+export function compileWhere(where: Predicate | Conditions): Where {
+  if (typeof where === 'function') return where;
+  const tests = Object.entries(where).flatMap(([path, condition]) =>
+    condition === undefined ? [] : [{ path, holds: compileOne(path, condition) }],
+  );
+  const failing = (event: ChangeEvent): string | undefined => tests.find(({ holds }) => !holds(event))?.path;
+  return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing });
+}
+
+type Condition = NonNullable<Conditions[string]>;
+
+function compileOne(path: string, condition: Condition | null): Predicate {
+  if (path === 'any' && Array.isArray(condition)) {
+    const alternatives = (condition as readonly Conditions[]).map(compileWhere);
+    return (event) => alternatives.some((holds) => holds(event));
+  }
+  const isOfEvent = ROOTS.some((root) => path === root || path.startsWith(`${root}.`));
+  if (!isOfEvent || isChange(path, condition)) return compileChange(path, condition as ChangeCondition);
+  const valuesOf = path === 'changed' ? changedFields : single(path);
+  const holds = compileCondition(condition as Compared, path === 'changed');
+  return (event) => holds(valuesOf(event));
+}
+
+type Compared = Plain | readonly Plain[] | Comparison;
 
 /** `changed` has several values: one must match, and none what `not` names. Any other path has one. */
 type Values = readonly unknown[];
@@ -75,7 +156,7 @@ function follow(value: unknown, path: string): unknown {
   return path === '' ? value : valueAtPath(value, path);
 }
 
-function compileCondition(condition: Conditions[string], patterns: boolean): (values: Values) => boolean {
+function compileCondition(condition: Compared, patterns: boolean): (values: Values) => boolean {
   const isOneOf = (operand: Plain | readonly Plain[]): Test => {
     const all = (Array.isArray(operand) ? operand : [operand]) as readonly Plain[];
     const tests = all.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
@@ -98,11 +179,6 @@ function compileCondition(condition: Conditions[string], patterns: boolean): (va
 
 type Operand = NonNullable<Comparison[keyof Comparison]> | null;
 type Test = (value: unknown) => boolean;
-
-const equal = (wanted: Plain): Test => {
-  if (typeof wanted === 'string') return (value) => typeof value === 'string' && normal(value) === normal(wanted);
-  return wanted === null ? (value) => value === null || value === undefined : (value) => value === wanted;
-};
 
 const matches = (pattern: string): Test => {
   const fits = compilePattern(normal(pattern));
@@ -132,7 +208,3 @@ const OPERATORS: Readonly<Record<Exclude<keyof Comparison, 'not'>, (operand: Ope
   matches: (operand) => matches(String(operand)),
   exists: (operand) => (value) => (value !== undefined && value !== null) === operand,
 };
-
-function normal(text: string): string {
-  return text.normalize('NFC');
-}

@@ -18,6 +18,9 @@ const MOST_KEPT_LENGTH = 32_000_000;
 /** Per command, and the characters after which a read ends: large events must not fill the memory. */
 const READ_AT_ONCE = 50;
 const MOST_READ_LENGTH = 8_000_000;
+/** A scan asks for this many at once, where as many of the size of the last ones have no more characters than this. */
+const SCANNED_AT_ONCE = 2_000;
+const SCANNED_LENGTH = 4_000_000;
 
 export interface LogReaderOptions {
   redis: Redis;
@@ -95,7 +98,34 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       // It was checked when it was read.
       return entry === undefined ? readEach(workspace, logId) : Promise.resolve(loggedFrom(entry, JSON.parse));
     },
+    ...createScan(redis, keys),
     ...createWaits(keys, connect),
+  };
+}
+
+function createScan(redis: Redis, keys: Keys) {
+  return {
+    /**
+     * Everything after `after` up to `last`, oldest first, as it is stored: parsing all of a large log takes longer than reading it.
+     * `parse` reads one event.
+     */
+    async *scan(workspace: string, { after, last }: { after: string; last: string }) {
+      const log = keys.log(workspace);
+      let from = after;
+      for (let count = READ_AT_ONCE; compareLogIds(from, last) < 0;) {
+        const entries = await redis.xrange(log, `(${from}`, last, 'COUNT', count);
+        const length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
+        yield entries.map((entry) => ({
+          logId: entry[0],
+          json: jsonOf(entry),
+          parse: () => parseEntry(log, entry).event,
+        }));
+        const newest = entries.at(-1)?.[0];
+        if (newest === undefined || entries.length < count) return;
+        from = newest;
+        count = Math.max(READ_AT_ONCE, Math.min(SCANNED_AT_ONCE, Math.floor((count * SCANNED_LENGTH) / length)));
+      }
+    },
   };
 }
 
@@ -195,10 +225,13 @@ function parseEntry(log: string, entry: StreamEntry): LoggedEvent {
   return loggedFrom(entry, (json) => readEvent(json, { what: 'an event of the log', key: log, field: logId }));
 }
 
-function loggedFrom([logId, fields]: StreamEntry, read: (json: string) => unknown): LoggedEvent {
-  // Names alternate with values, and a value may be anything.
-  const json = fields.find((_, at) => at % 2 === 1 && fields[at - 1] === 'event') ?? '';
-  return { logId, event: read(json) as ChangeEvent };
+function loggedFrom(entry: StreamEntry, read: (json: string) => unknown): LoggedEvent {
+  return { logId: entry[0], event: read(jsonOf(entry)) as ChangeEvent };
+}
+
+/** Names alternate with values, and a value may be anything. */
+function jsonOf([, fields]: StreamEntry): string {
+  return fields.find((_, at) => at % 2 === 1 && fields[at - 1] === 'event') ?? '';
 }
 
 /** Only what every reader relies on: checking a full schema would take longer than parsing the events. */

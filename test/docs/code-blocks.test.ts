@@ -55,7 +55,7 @@ describe('code in the pages', () => {
 
   it('code in the pages: every guide with a configuration is covered', () => {
     const covered = new Set(configs.map(([, , { page }]) => page));
-    for (const name of ['automation', 'webhook', 'todos', 'postgres', 'operate'])
+    for (const name of ['automation', 'conditions', 'webhook', 'todos', 'postgres', 'operate'])
       expect(covered).toContain(`docs/guides/${name}.md`);
   });
 

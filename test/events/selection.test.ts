@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSelection, readsWorkspace, type Selection } from '../../src/events/pattern.js';
+import { compileWhere } from '../../src/handlers/where.js';
+import { compileSelection, explainSelection, readsWorkspace, type Selection } from '../../src/events/pattern.js';
 import type { Actor, Verb } from '../../src/events/types.js';
 import { changeEvent, type EventSpec } from '../support/fan-out.js';
 
@@ -114,4 +116,47 @@ describe('selection', () => {
     expect(readsWorkspace({ on: ['*'] }, 'acme')).toBe(true);
     expect(readsWorkspace({ on: ['*'], workspaces: ['other'] }, 'acme')).toBe(false);
   });
+
+  it('an explanation names an option exactly where the event is not selected', () => {
+    const one = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+    const selection = fc.record({
+      on: fc.subarray(['crm.person.*', 'crm.memo.updated', '*.created', 'crm.*.deleted']),
+      workspaces: one(['acme'], ['other']),
+      lists: one(['people'], ['memo']),
+      class: one('edited' as const, 'refreshed' as const),
+      fields: one(['담당자'], ['이메일']),
+      from: one(['user' as const], ['unknown' as const]),
+      notFrom: one(['unknown' as const], ['api' as const]),
+      where: one(
+        compileWhere({ 담당자: { rises: true } }),
+        compileWhere({ any: [{ 'after.id': 'r2' }, { 'data.class': 'edited' }] }),
+        (event: { subject: string }) => event.subject === 'r1' || fail(),
+      ),
+    });
+    const event = fc
+      .record({
+        record: fc.constantFrom('r1', 'r2'),
+        sequence: fc.constantFrom(1, 2),
+        verb: fc.constantFrom('created' as const, 'updated' as const, 'deleted' as const),
+        list: fc.constantFrom('people' as const, 'memo' as const),
+        changed: fc.constantFrom(['담당자'], ['이메일']),
+        class: fc.constantFrom('edited' as const, 'refreshed' as const),
+      })
+      .map(changeEvent);
+    fc.assert(
+      fc.property(selection, event, (options, given) => {
+        const why = explainSelection(options)(given);
+        expect(why === null).toBe(compileSelection(options)(given));
+        if (why === null) return;
+        // Without the option that it names, another one is the reason, or the event is selected.
+        const without = explainSelection({ ...options, [why.option]: why.option === 'on' ? ['*'] : undefined })(given);
+        expect(without?.option).not.toBe(why.option);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
+
+function fail(): never {
+  throw new Error('not today');
+}

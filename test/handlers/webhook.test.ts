@@ -59,6 +59,17 @@ describe('webhook: a delivery', () => {
     });
   });
 
+  it('webhook: `thin` leaves out the record, and keeps its id and the changes', async () => {
+    const receiver = await startReceiver();
+    const event = sampleEvent();
+    await deliver({ url: receiver.url, thin: true }, event);
+    const { before: _, after, ...rest } = event.data;
+    expect(verify(only(receiver.received))).toEqual({
+      ...event,
+      data: { ...rest, before: null, after: after && { id: after.id } },
+    });
+  });
+
   it.each([200, 201, 202, 204, 299])('webhook: %i is success', async (status) => {
     const receiver = await startReceiver(() => ({ status }));
     await expect(deliver({ url: receiver.url })).resolves.toBeUndefined();
@@ -189,7 +200,7 @@ describe('webhook options', () => {
   const url = 'https://ops.example/hooks';
   const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, url, allowHosts, rate, disableAfter, secret, format, headers';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, url, allowHosts, rate, disableAfter, secret, format, headers, thin';
   it.each<[string, object, string]>([
     [
       'a url with a key, which is not shown',

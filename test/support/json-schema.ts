@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { KINDS } from '../../src/handlers/registry.js';
 import { configSchema } from '../../src/config/schema.js';
+import { conditionsSchema } from '../../src/handlers/where.js';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -36,10 +37,11 @@ function withSwitches({ workspaces }: Record<string, JsonSchema>): JsonSchema {
 
 function withHandler(handler: string, { $schema: _, ...schema }: JsonSchema): JsonSchema {
   const { transform: _code, ...properties } = schema['properties'] as Record<string, unknown>;
+  const { $schema: _same, ...where } = toSchema(conditionsSchema);
   return {
     ...schema,
     title: handler,
-    properties: { handler: { const: handler }, ...properties },
+    properties: { handler: { const: handler }, ...properties, where: { ...(properties['where'] as object), ...where } },
     required: ['handler', ...((schema['required'] as string[] | undefined) ?? [])],
   };
 }

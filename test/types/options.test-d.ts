@@ -3,6 +3,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 import { defineConfig, defineHandler, loadConfig, webhook } from '../../src/index.js';
 import type {
   Actor,
+  Conditions,
   ConfigInput,
   Duration,
   EventPattern,
@@ -34,6 +35,13 @@ describe('types of options', () => {
       on: ['crm.deal.deleted'],
       handle: ({ data }) => void expectTypeOf(data.actor).toEqualTypeOf<undefined>(),
     });
+  });
+
+  it('knows the conditions over before and after', () => {
+    const on = (where: Conditions) => webhook({ name: 'a', url: 'https://a.example', secret: 's', where });
+    on({ 금액: { rises: true, by: '20%' }, any: [{ 등급: { from: 'B', to: ['A', 'S'] } }], 'after.유형': '전화' });
+    // @ts-expect-error -- a share ends in %
+    on({ 금액: { rises: true, by: '20' } });
   });
 
   it('knows the kinds of actors in `from` and `notFrom`', () => {

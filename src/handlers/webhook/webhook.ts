@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../runtime/clock.js';
-import { strictOptions } from '../../schema-kit/fields.js';
+import { strictOptions, yesOrNo } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
 import type { Pinged, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, hiddenParts, placeOf, toEndpoint } from '../http/endpoint.js';
@@ -45,6 +45,8 @@ const webhookOptions = strictOptions({
   format: z.enum(['json', 'cloudevents'], { error: "'json' or 'cloudevents'" }).default('json'),
   /** Further headers of each request, such as a key that a gateway asks for. Values are never shown. @defaultValue none */
   headers: secret(z.record(z.string(), z.string({ error: A_HEADER_VALUE }), { error: A_HEADERS }).default({})),
+  /** Leaves out the record: `before` is null, and `after` has only its `id`. For receivers that limit the size of a request. @defaultValue false */
+  thin: yesOrNo.default(false),
 });
 
 export const webhookSchema = webhookOptions
@@ -127,7 +129,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     retry: ENDPOINT_RETRY,
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
-    handle: (event, context) => post.send((now) => sign(encode(event), now), context),
+    handle: (event, context) => post.send((now) => sign(encode(settings.thin ? thinned(event) : event), now), context),
     ping,
     reach: () => post.reach(),
     close: () => post.close(),
@@ -147,6 +149,11 @@ export function encodeEvent(
   { format, headers }: Pick<WebhookSettings, 'format' | 'headers'>,
 ): Unsigned {
   return { id: event.id, headers: { ...headers, 'content-type': CONTENT_TYPE[format] }, body: JSON.stringify(event) };
+}
+
+/** As a list with `images: false` has it, but for the changes. */
+function thinned(event: ChangeEvent): ChangeEvent {
+  return { ...event, data: { ...event.data, before: null, after: event.data.after && { id: event.data.after.id } } };
 }
 
 /** @param now time of this attempt, ms since the epoch: receivers reject messages that are more than minutes old */

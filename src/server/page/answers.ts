@@ -1,6 +1,7 @@
 /** The answers of the API as schemas: the OpenAPI document and the types are made of them. */
 import { z } from 'zod';
 import { subscriptionStatus } from '../../dispatch/subscription-status.js';
+import { triedSchema } from '../../dispatch/tried.js';
 import { statusSchema } from '../../observability/status.js';
 
 /** An answer without the further properties that its schema allows. */
@@ -147,6 +148,7 @@ export const deadLetter = z
   .meta({ id: 'DeadLetter' });
 
 export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
+export const tried = triedSchema;
 export const done = z.strictObject({ count });
 
 export const schema = z.strictObject({

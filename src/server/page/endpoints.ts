@@ -34,6 +34,7 @@ export function addEndpoints(app: Api, deps: EndpointDeps): void {
   addFeed(app, deps);
   addEvents(app, deps);
   addSubscriptions(app, deps);
+  addTry(app, deps);
   addDeadLetters(app, deps);
   addLists(app, deps);
 }
@@ -167,6 +168,31 @@ function addSubscriptions(app: Api, { source }: EndpointDeps): void {
       schema: { ...of('resumeSubscription', 'Continues where it was paused or disabled.'), params, response },
     },
     async ({ params: { name } }) => ({ count: Number((await source.feed.enable(name)) !== null) }),
+  );
+}
+
+function addTry(app: Api, { source }: EndpointDeps): void {
+  app.get(
+    '/api/try',
+    {
+      schema: {
+        ...operationOf('subscriptions')('trySubscription', 'What a subscription would have got, and why not the rest.'),
+        querystring: z.strictObject({
+          subscription: z.string(),
+          last: z.string().max(20).default('7d').describe('how far back: a duration'),
+          workspace: z.string().optional().describe('default: all'),
+          list: z.string().optional().describe('with `record`: its list'),
+          record: z.string().optional().describe('only the events of this record, each with why it is not selected'),
+          examples: z.coerce.number().int().min(0).max(1_000).optional().describe('default: 10; of a record: all'),
+        }),
+        response: { 200: answers.tried },
+      },
+    },
+    async ({ query: { subscription, list, record, ...call } }) => {
+      if ((list === undefined) !== (record === undefined)) throw new RefusedError(400, 'Give both list and record.');
+      const one = list === undefined || record === undefined ? undefined : { list, id: record };
+      return readableTexts(await source.feed.try(subscription, { ...call, record: one }));
+    },
   );
 }
 

@@ -1,6 +1,8 @@
 /** What the status page asks of a feed, and what it can have done. `src/app/http.ts` implements it. */
 import type { DeadLetters } from '../../dispatch/dead-letters.js';
 import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
+import type { TryCall } from '../../dispatch/try.js';
+import type { Tried } from '../../dispatch/tried.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { FindRecord } from '../../events/about.js';
@@ -21,6 +23,7 @@ export interface FeedOfPage {
   readonly deadLetters: DeadLetters;
   disable(subscription: string, reason: string): Promise<boolean>;
   enable(subscription: string): Promise<object | null>;
+  try(subscription: string, call: TryCall): Promise<Tried>;
   todos(call: TodosCall): Promise<TodosReport>;
   readonly lists: { schema(list: ListName, workspace: string): Promise<ListSchema>; record: FindRecord };
 }

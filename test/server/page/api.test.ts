@@ -54,6 +54,7 @@ describe('status page API', () => {
       ['/api/dead-letters', answers.deadLetters],
       ['/api/todos?since=7d', todosReport],
       ['/api/lists/acme/people/schema', answers.schema],
+      ['/api/try?subscription=broken&last=1d&list=people&record=p1', answers.tried],
     ];
     for (const [path, schema] of forms)
       expect({ path, ...schema.safeParse(await page.get(path)) }).toMatchObject({ path, success: true });
@@ -63,7 +64,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(14);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(15);
     for (const { tags, responses } of operations)
       expect({ tags, responses }).toMatchObject({
         tags: [expect.any(String)],

@@ -1,0 +1,36 @@
+/** What trying a subscription found. A leaf. */
+import { z } from 'zod';
+
+const refusedBy = z.object({
+  option: z.enum(['on', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where']),
+  condition: z.string().nullable().describe('of `where` as data: the first condition that does not hold'),
+});
+
+export const triedSchema = z.object({
+  subscription: z.string(),
+  since: z.string().describe('ISO 8601, UTC: where it began to read'),
+  read: z.number().int().describe('events of the log since then'),
+  selected: z.number().int().describe('events that would have been sent'),
+  byType: z.record(z.string(), z.number().int()).describe('these by their type, most frequent first'),
+  refused: z
+    .array(refusedBy.extend({ events: z.number().int() }))
+    .readonly()
+    .describe('the others by the first option that leaves them out, most frequent first'),
+  tried: z
+    .array(
+      z.object({
+        workspace: z.string(),
+        logId: z.string(),
+        id: z.string(),
+        type: z.string(),
+        record: z.string().describe('its id'),
+        title: z.string().nullable(),
+        observedAt: z.string(),
+        refusedBy: refusedBy.nullable().describe('null: selected'),
+      }),
+    )
+    .readonly()
+    .describe('the newest of the selected events, oldest first; of one record: each of its events'),
+});
+export type Tried = z.output<typeof triedSchema>;
+export type RefusedBy = z.output<typeof refusedBy>;
