@@ -1,6 +1,7 @@
 /** Numbers, times and durations as a person reads them on the page. */
 import { formatsFor, type Formats as SharedFormats } from '../src/words/format.js';
 import type { Language, Values } from '../src/words/words.js';
+import type { ValueView } from './api.js';
 import type { TextKey } from './text/en.js';
 
 export type { Language } from '../src/words/words.js';
@@ -10,6 +11,8 @@ export type Translate = (key: TextKey, values?: Values) => string;
 const TIME = /(?<=^|: )\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
 export interface Formats extends Pick<SharedFormats, 'number' | 'percent' | 'duration'> {
+  /** A value of a record; null where there is none. */
+  valueText: (value: ValueView) => string | null;
   /** `14:03:11`, with the day when it is another one. */
   clock: (iso: string) => string;
   /** With the year when it is another one; in the browser's time zone, unless another is given. */
@@ -52,19 +55,26 @@ function rounded(ms: number): number {
 
 export function formats(language: Language, t: Translate): Formats {
   const inZone = (timeZone?: string) => formatsFor({ language, timeZone, now: new Date().toISOString() });
-  const { number, percent, duration: exact, date } = inZone();
+  const { number, percent, duration: exact, date, value: written } = inZone();
   const duration = (ms: number): string => exact(rounded(ms));
   const dateTime: Formats['dateTime'] = (iso, timeZone) => inZone(timeZone).dateTime(iso);
+  const times: Formats['times'] = (text) =>
+    text.replace(TIME, (iso) => (Number.isNaN(Date.parse(iso)) ? iso : dateTime(iso)));
   return {
     number,
     percent,
+    valueText({ text, type, cut }) {
+      if (text === null) return null;
+      if (type === 'boolean') return written(text === 'true');
+      return type === 'number' && !cut ? written(Number(text)) : times(text);
+    },
     clock(iso) {
       const at = new Date(iso);
       const time = at.toTimeString().slice(0, 8);
       return at.toDateString() === new Date().toDateString() ? time : `${date(iso)} ${time}`;
     },
     dateTime,
-    times: (text) => text.replace(TIME, (iso) => (Number.isNaN(Date.parse(iso)) ? iso : dateTime(iso))),
+    times,
     valueType: (type) => (language === 'ko' ? koreanType(type) : type),
     duration,
     ago(iso, nowMs) {

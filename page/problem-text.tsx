@@ -7,9 +7,11 @@ export interface ProblemTextProps {
   kind: string;
   message: string;
   severity?: string;
+  /** One line, without the message of the log. */
+  short?: boolean;
 }
 
-export function ProblemText({ kind, message, severity = '' }: ProblemTextProps) {
+export function ProblemText({ kind, message, severity = '', short = false }: ProblemTextProps) {
   const { t, language } = usePreferences();
   const original = (
     <p class={`message ${severity}`} lang="en">
@@ -18,6 +20,7 @@ export function ProblemText({ kind, message, severity = '' }: ProblemTextProps) 
   );
   const texts: Readonly<Record<string, string>> = { ...koProblems, ...koFailures };
   const text = language === 'ko' && Object.hasOwn(texts, kind) ? texts[kind] : undefined;
+  if (short) return <p class="glance clipped">{text === undefined ? message : `${text}${koHeld(message)}`}</p>;
   if (text === undefined) return original;
   return (
     <>

@@ -1,8 +1,9 @@
 /** What changed just now: the newest events, live, with filters that are part of the address. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, pathWith, type About, type EventsPage, type EventView } from '../api.js';
 import { Choice } from '../choice.js';
-import { EventItem } from '../event-item.js';
+import { EventRow } from '../event-row.js';
+import { groupEvents } from '../group-events.js';
 import { placeOf, useNow, usePlace, useSettled } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
 
@@ -22,7 +23,10 @@ const VERBS = [
   'schema_changed',
 ] as const;
 const ACTORS = ['user', 'workflow', 'sequence', 'api', 'field', 'unknown'] as const;
-const PAGE = '50';
+/** As many as the API gives: an edit is several events. */
+const PAGE = '200';
+/** Fewer rows do not fill a screen; older events are then loaded without a click. */
+const FEW_ROWS = 15;
 /** Events that the page holds; older ones are a button away. */
 const MOST_SHOWN = 1_000;
 
@@ -37,6 +41,13 @@ export function Changes({ about }: { about: About }) {
   const settled = useSettled(filter, 250);
   const feed = useFeed(settled);
   const now = useNow();
+  const everything = query.get('show') === 'all';
+  const groups = useMemo(() => groupEvents(feed.events), [feed.events]);
+  const rows = everything ? groups : groups.filter(({ lead }) => lead.edit);
+  const isShort = rows.length < FEW_ROWS && feed.events.length > 0 && feed.events.length < MOST_SHOWN;
+  useEffect(() => {
+    if (isShort && feed.next !== null && !feed.loading && feed.error === null) feed.older();
+  }, [isShort, feed.next, feed.loading, feed.error]);
   return (
     <>
       <div class="head">
@@ -49,7 +60,7 @@ export function Changes({ about }: { about: About }) {
           </button>
         </p>
       </div>
-      <Filters about={about} filter={filter} events={feed.events} />
+      <Filters about={about} filter={filter} everything={everything} events={feed.events} />
       {feed.waiting > 0 && (
         <button type="button" class="waiting main" onClick={() => feed.follow(true)}>
           {t('changes.waiting', { count: number(feed.waiting) })}
@@ -57,10 +68,11 @@ export function Changes({ about }: { about: About }) {
       )}
       {feed.error !== null && <p class="notice bad">{feed.error}</p>}
       <ol class="feed" aria-label={t('changes.feed')}>
-        {feed.events.map((event) => (
-          <EventItem key={event.position} event={event} now={now} fresh={feed.fresh.has(event.position)} />
+        {rows.map((group) => (
+          <EventRow key={group.key} group={group} now={now} fresh={feed.fresh.has(group.lead.position)} />
         ))}
       </ol>
+      {rows.length === 0 && feed.events.length > 0 && <p class="empty">{t('changes.noEdits')}</p>}
       {feed.events.length === 0 && !feed.loading && (
         <p class="empty">
           {Object.keys(filter).length === 0
@@ -86,10 +98,18 @@ export function Changes({ about }: { about: About }) {
   );
 }
 
-function Filters({ about, filter, events }: { about: About; filter: Filter; events: readonly EventView[] }) {
+interface FiltersProps {
+  about: About;
+  filter: Filter;
+  everything: boolean;
+  events: readonly EventView[];
+}
+
+function Filters({ about, filter, everything, events }: FiltersProps) {
   const { t, word } = usePreferences();
-  const set = (name: keyof Filter, value: string): void => {
-    history.replaceState(null, '', placeOf('changes', { ...filter, [name]: value }));
+  const set = (name: keyof Filter | 'show', value: string): void => {
+    const show = everything ? 'all' : '';
+    history.replaceState(null, '', placeOf('changes', { ...filter, show, [name]: value }));
     dispatchEvent(new HashChangeEvent('hashchange'));
   };
   const lists = [
@@ -109,6 +129,13 @@ function Filters({ about, filter, events }: { about: About; filter: Filter; even
         {given > 0 && <span class="badge">{given}</span>}
       </button>
       <div class={open ? 'fields' : 'fields folded'}>
+        <label>
+          {t('filter.show')}
+          <select value={everything ? 'all' : ''} onChange={(event) => set('show', event.currentTarget.value)}>
+            <option value="">{t('filter.edits')}</option>
+            <option value="all">{t('filter.everything')}</option>
+          </select>
+        </label>
         {about.workspaces.length > 1 && (
           <Choice
             label={t('filter.workspace')}

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { act, pathWith, type DeadLetter, type SectionProps } from '../api.js';
 import { Choice } from '../choice.js';
-import { EventItem } from '../event-item.js';
+import { EventRow } from '../event-row.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
 
@@ -179,7 +179,7 @@ function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct,
   return (
     <li class="letter">
       <ol class="feed inner">
-        <EventItem event={event} now={now} />
+        <EventRow group={{ key: id, lead: event, others: [] }} now={now} />
       </ol>
       <p class="quiet small">
         <time dateTime={diedAt} title={dateTime(diedAt)}>

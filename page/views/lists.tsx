@@ -30,7 +30,7 @@ function Table({ workspace: { lists }, at }: { workspace: WorkspaceStatus; at: s
   const { t } = usePreferences();
   return (
     <div class="card wide">
-      <table class="cards-when-narrow">
+      <table class="cards-when-narrow lines">
         <thead>
           <tr>
             <th scope="col">{t('lists.list')}</th>
@@ -40,7 +40,9 @@ function Table({ workspace: { lists }, at }: { workspace: WorkspaceStatus; at: s
             <th scope="col">{t('lists.fresh')}</th>
             <th scope="col">{t('lists.sweep')}</th>
             <th scope="col">{t('lists.strategy')}</th>
-            <th scope="col">{t('lists.trust')}</th>
+            <th scope="col" class="right">
+              {t('lists.actors')}
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -54,11 +56,12 @@ function Table({ workspace: { lists }, at }: { workspace: WorkspaceStatus; at: s
 }
 
 function Row({ list, at }: { list: ListStatus; at: string }) {
-  const { t, word, number, duration } = usePreferences();
+  const { t, word, number, percent, duration } = usePreferences();
+  const counted = ({ known, of }: { known: number; of: number }) => ({ known: number(known), of: number(of) });
   const now = useNow();
   const sinceStatus = Math.max(0, now - Date.parse(at));
   const fresh = list.freshness;
-  const last = list.lastSweep;
+  const { lastSweep: last, actors } = list;
   return (
     <tr class={list.enabled ? '' : 'off'}>
       <th scope="row">
@@ -77,8 +80,8 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
       </td>
       <td data-label={t('lists.sweep')}>
         <Sweep list={list} />
-        {last !== null && (
-          <span class="quiet block">
+        {last !== null && list.sweeping === null && (
+          <span class="quiet">
             {t(last.pages === 1 ? 'lists.tookOne' : 'lists.took', {
               time: last.tookMs === null ? '?' : duration(last.tookMs),
               pages: number(last.pages),
@@ -86,14 +89,18 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
           </span>
         )}
       </td>
-      <td data-label={t('lists.strategy')}>
+      <td data-label={t('lists.strategy')} class={list.intervalMs === null ? 'automatic' : ''}>
         {list.enabled &&
           (list.intervalMs === null
             ? t('strategy.automatic')
             : t('strategy.interval', { time: duration(list.intervalMs) }))}
       </td>
-      <td data-label={t('lists.trust')}>
-        <Trust list={list} />
+      <td
+        class="right"
+        data-label={t('lists.actors')}
+        title={actors ? t('lists.actorsOf', counted(actors)) : undefined}
+      >
+        {actors !== null && actors.of > 0 && percent(actors.known / actors.of)}
       </td>
     </tr>
   );
@@ -129,28 +136,9 @@ function Sweep({ list: { sweeping, records } }: { list: ListStatus }) {
     ? t('lists.running', { records: number(sweeping.records), of: number(of) })
     : t('lists.interrupted', { pages: number(sweeping.pages) });
   return (
-    <span class="block">
+    <span class="sweeping">
       <progress value={sweeping.records} max={Math.max(1, of)} aria-label={text} /> <span class="small">{text}</span>
     </span>
-  );
-}
-
-function Trust({ list: { shortcuts, actors } }: { list: ListStatus }) {
-  const { t, number } = usePreferences();
-  const who = actors !== null && t('lists.actors', { known: number(actors.known), of: number(actors.of) });
-  const used = Object.entries(shortcuts ?? {}).filter(([, one]) => one.used > 0);
-  if (used.length === 0) return <span class="quiet">{who || t('shortcut.unused')}</span>;
-  return (
-    <ul class="plain-list">
-      {who && <li>{who}</li>}
-      {used.map(([name, one]) => (
-        <li key={name}>
-          {t(`shortcut.${name as 'first' | 'last' | 'aimed' | 'open'}`)}:{' '}
-          {t('shortcut.rate', { useful: number(one.useful), used: number(one.used) })}
-          {one.wrong > 0 && `, ${t('shortcut.wrong', { wrong: number(one.wrong) })}`}
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,4 +1,4 @@
-/** The person or organization of a record without a name of its own: a memo, a todo or an activity has only its id. */
+/** The person, organization, deal or lead of a record without a name of its own: a memo, a todo or an activity has only its id. */
 import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import { workspaceOf } from './envelope.js';
@@ -11,6 +11,8 @@ export type FindRecord = (list: ListName, id: string, workspace: string) => Prom
 const REFERENCES = [
   ['peopleId', 'people'],
   ['organizationId', 'organization'],
+  ['dealId', 'deal'],
+  ['leadId', 'lead'],
 ] as const;
 const NAME = '이름';
 

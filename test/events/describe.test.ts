@@ -77,8 +77,8 @@ describe('describe', () => {
     const context = ['가', '나'].map((one) => one.repeat(24)) as [string, string];
     expect(view).toEqual({
       field: 'text',
-      before: { text: `…${context.join('갑')}…`, cut: true },
-      after: { text: `…${context.join('을')}…`, cut: true },
+      before: { text: `…${context.join('갑')}…`, cut: true, type: 'text' },
+      after: { text: `…${context.join('을')}…`, cut: true, type: 'text' },
       actor: null,
     });
   });

@@ -17,6 +17,7 @@ const count = z.number().int();
 const valueView = z.strictObject({
   text: z.string().nullable().describe('null: no value'),
   cut: z.boolean().describe('the text is only a part of the value'),
+  type: z.enum(['text', 'number', 'boolean']).describe('what the value is, so that a reader writes it in its language'),
 });
 
 export type ValueView = z.output<typeof valueView>;
@@ -45,6 +46,16 @@ const eventView = z
     subject: z.string().describe("the record's id"),
     title: z.string().nullable().describe('what the record is called; null where it says nothing'),
     about: z.string().nullable().describe('the person or organization that a record without a name belongs to'),
+    records: z
+      .array(z.string())
+      .describe('the records that it concerns: `person:<id>`; the first is the one that it is about'),
+    row: z
+      .strictObject({ field: z.string(), value: valueView })
+      .nullable()
+      .describe('what a row of a history says: a field and its value after the change'),
+    edit: z
+      .boolean()
+      .describe('a person or a program has changed something; false: it only follows from another change'),
     person: z.strictObject({ id: z.string(), name: z.string() }).nullable().describe('the person in charge'),
     actor,
     observedAt: iso,

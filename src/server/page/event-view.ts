@@ -6,6 +6,7 @@ import { workspaceOf } from '../../events/envelope.js';
 import type { Actor, FieldChange, LoggedEvent } from '../../events/types.js';
 import { shorten } from '../../runtime/printable.js';
 import type { EventView, ValueView } from './answers.js';
+import { concernsOf } from './concerns.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
 const MOST_CHANGES = 20;
@@ -40,6 +41,7 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
   const workspace = workspaceOf(event);
   const record = data.after ?? data.before;
   const title = titleOfEvent(event);
+  const { records, row, edit } = concernsOf(event);
   return {
     position: `${workspace}@${logId}`,
     id,
@@ -50,6 +52,9 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
     subject,
     title: title === null ? null : shorten(title, MOST_CHARACTERS),
     about: null,
+    records,
+    row: row === null ? null : { field: row.field, value: viewOfValue(row.value) },
+    edit,
     person: record === null ? null : personInCharge(record),
     actor: viewOfActor(data.actor),
     observedAt: data.observedAt,
@@ -89,16 +94,22 @@ function viewOfChange({ field, before, after, actor }: FieldChange): EventView['
   const parts = old !== null && now !== null && isLong ? differingParts(old, now, CONTEXT) : [old, now];
   return {
     field,
-    before: valueView(parts[0] ?? null, old),
-    after: valueView(parts[1] ?? null, now),
+    before: valueView(parts[0] ?? null, old, before),
+    after: valueView(parts[1] ?? null, now, after),
     actor: viewOfActor(actor),
   };
 }
 
-function valueView(part: string | null, whole: string | null): ValueView {
-  if (part === null) return { text: null, cut: false };
+function viewOfValue(value: unknown): ValueView {
+  const text = textOfValue(value);
+  return valueView(text, text, value);
+}
+
+function valueView(part: string | null, whole: string | null, value: unknown): ValueView {
+  const type = typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text';
+  if (part === null) return { text: null, cut: false, type };
   const text = shorten(part, MOST_CHARACTERS);
-  return { text, cut: text !== whole };
+  return { text, cut: text !== whole, type };
 }
 
 export function readableTexts<Value>(value: Value): Value {

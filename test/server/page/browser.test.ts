@@ -46,7 +46,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
         .getByRole('combobox', { name: locale === 'ko-KR' ? '담당자' : 'Person in charge', exact: true })
         .fill('박담당');
       await eventually(async () => expect(await page.locator('.event .title').allTextContents()).toEqual(['김하나']));
-      expect(await page.locator('.changes').textContent()).toMatch(/이름.*예전 이름.*김하나/);
+      expect(await page.locator('.glance').textContent()).toMatch(/이름.*예전 이름.*김하나/);
       expect(page.url()).toContain('person=');
       expect(complaints).toEqual([]);
     },
@@ -163,7 +163,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     ]);
     const { page, complaints } = await browse(url);
     await page.locator('.event').nth(2).waitFor();
-    for (const one of await page.locator('.event > button').all()) await one.click();
+    for (const one of await page.locator('.opener').all()) await one.click();
     // Each button goes when it is pressed.
     const whole = page.getByRole('button', { name: 'Whole event' });
     for (let count = 3; count > 0; count -= 1) {

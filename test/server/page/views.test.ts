@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
-import { PROBLEM_KINDS } from '../../../src/events/types.js';
+import { PROBLEM_KINDS, type ChangeEvent } from '../../../src/events/types.js';
 import { CHROMIUM, NARROW, useBrowser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
@@ -56,6 +56,39 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     const names = /changefeed [\w-]+|CF_\w+/g;
     expect(problems.replaceAll(names, '').match(english)).toBeNull();
   });
+
+  it.each([
+    { locale: 'en-GB', viewport: { width: 1280, height: 800 }, shown: 12, everything: 'Everything', yes: 'yes' },
+    { locale: 'ko-KR', viewport: NARROW, shown: 8, everything: '모두', yes: '예' },
+  ] as const)(
+    'page ($locale): $shown edits fit on a screen, each one row with what came with it, which opens by click and key',
+    async ({ locale, viewport, shown, everything, yes }) => {
+      const { url } = await open();
+      await appendRaw(redis, [
+        counterOf('only the system'),
+        ...Array.from({ length: 14 }, (_, at) => edited(`p${at}`)).flat(),
+      ]);
+      const { page } = await browse(url, { locale, viewport });
+      const rows = page.locator('.event');
+      await eventually(async () => expect(await rows.count()).toBe(14));
+      const bottom = (await rows.nth(shown - 1).boundingBox()) ?? { y: 0, height: 0 };
+      expect(bottom.y + bottom.height).toBeLessThanOrEqual(viewport.height);
+      expect(await rows.locator('.chip [aria-hidden]').allTextContents()).toEqual(Array(14).fill('+2'));
+      await rows.nth(0).locator('.glance').click();
+      await rows.nth(0).locator('.folded li').nth(1).waitFor();
+      await rows.nth(1).getByRole('button').press('Enter');
+      await rows.nth(1).locator('.details').waitFor();
+      // Who changed it stands in the row of the history only.
+      const said = await page.locator('main').innerText();
+      expect(said).toMatch(locale === 'ko-KR' ? /김수정 변경/ : /by 김수정/);
+      expect(said).toContain(yes);
+      expect(said).not.toMatch(/\d{4}-\d\d-\d\dT|true|nothing: /);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      if (viewport === NARROW) await page.getByRole('button', { name: '필터' }).click();
+      await page.getByLabel(locale === 'ko-KR' ? '표시' : 'Show').selectOption(everything);
+      await eventually(async () => expect(await rows.count()).toBe(15));
+    },
+  );
 
   it('page: the todos name one time zone for their age and their days', async () => {
     const { url } = await open({ roles: ['poll', 'dispatch', 'handle'] });
@@ -160,6 +193,38 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     await eventually(async () => expect(await feed.deadLetters.count()).toBe(0));
   });
 });
+
+const IMAGE = { 이름: '오주하' };
+
+/** The event of a record, the row of its history, and the counters that the system has changed. */
+function edited(record: string): ChangeEvent[] {
+  const at = '2026-03-19T08:39:00.000Z';
+  const edit = personEvent(record, 1, {
+    fields: IMAGE,
+    changes: [
+      { field: '등급', before: false, after: true },
+      { field: '계약일', before: null, after: at },
+    ],
+  });
+  const row = {
+    peopleId: record,
+    fieldName: '등급',
+    fieldValue: true,
+    source: { type: 'user', id: 'u1', name: '김수정' },
+  };
+  const history = { ...edit, type: 'crm.person_history.created', subject: `row of ${record}`, id: `row of ${record}` };
+  const actor = { type: 'user', id: 'u1', name: '김수정' };
+  return [
+    { ...history, data: { ...edit.data, changes: [], actor, before: null, after: { id: history.id, ...row } } },
+    edit,
+    counterOf(record),
+  ];
+}
+
+function counterOf(record: string): ChangeEvent {
+  const event = personEvent(record, 2, { fields: IMAGE, changes: [{ field: '미완료 TODO', before: 1, after: 2 }] });
+  return { ...event, data: { ...event.data, class: 'refreshed' } };
+}
 
 interface Boxed {
   getBoundingClientRect(): { left: number; right: number };

@@ -1,0 +1,57 @@
+/** The parts of an event that a row and its details have in common. */
+import type { EventView, ValueView } from './api.js';
+import { usePreferences } from './preferences.js';
+
+export interface ShownChange {
+  field: string;
+  /** Undefined where it is not known: a row of a history only has the new value. */
+  before?: ValueView;
+  after: ValueView;
+  actor: EventView['actor'];
+}
+
+export function isOfFeed({ type }: EventView): boolean {
+  return type.startsWith('changefeed.');
+}
+
+/** `person updated`. A row of a history is a change of the record that it is about. */
+export function Kind({ event }: { event: EventView }) {
+  const { word } = usePreferences();
+  const { object, verb, row, records } = event;
+  const [of = object] = records[0]?.split(':') ?? [];
+  const text = isOfFeed(event)
+    ? `${word('object', 'feed')}: ${word('problem', `${object}.${verb}`)}`
+    : `${word('object', row === null ? object : of)} ${word('verb', row === null ? verb : 'updated')}`;
+  return <span class="kind">{text}</span>;
+}
+
+export function BeforeAfter({ change: { before, after } }: { change: Pick<ShownChange, 'before' | 'after'> }) {
+  return (
+    <>
+      {before !== undefined && <Value value={before} side="before" />} <span aria-hidden="true">→</span>{' '}
+      <Value value={after} side="after" />
+    </>
+  );
+}
+
+/** Empty values and differences of spaces would otherwise not be seen. */
+function Value({ value, side }: { value: ValueView; side: 'before' | 'after' }) {
+  const { t, valueText } = usePreferences();
+  const Tag = side === 'before' ? 'del' : 'ins';
+  const text = valueText(value);
+  return (
+    <Tag>
+      <span class="unseen">{t(side)}: </span>
+      {text === null ? <i>{t('value.none')}</i> : text}
+    </Tag>
+  );
+}
+
+export function By({ actor: { type, name } }: { actor: NonNullable<EventView['actor']> }) {
+  const { t, word } = usePreferences();
+  return (
+    <span class="by" title={word('actor', type)}>
+      {t('event.by', { name: name || word('actor', type) })}
+    </span>
+  );
+}
