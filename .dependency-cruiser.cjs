@@ -4,9 +4,9 @@ const mayImport = {
   errors: [],
   runtime: ['errors'],
   redis: ['schema-kit', 'runtime', 'errors'],
-  events: ['crm', 'errors', 'runtime/iso-time'],
+  events: ['crm', 'errors', 'words', 'runtime/iso-time'],
   // What people read, in their language: pure, and the page imports it too.
-  words: ['events', 'runtime/duration'],
+  words: ['runtime/duration'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
   'schema-kit': leaves,
   // The CRM's lists and the one notion of equality: a leaf, so that all folders compare in the same way.

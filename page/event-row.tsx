@@ -76,7 +76,7 @@ function Glance({ event, changes, open }: { event: EventView; changes: readonly 
   const { notice, schema, due, type, moreChanges } = event;
   if (notice !== null) {
     const kind = type.slice('changefeed.'.length);
-    return <ProblemText kind={kind} severity={notice.severity} message={notice.message} short={!open} />;
+    return <ProblemText kind={kind} {...notice} short={!open} />;
   }
   if (schema !== null)
     return (

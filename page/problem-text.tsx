@@ -1,34 +1,35 @@
-/** What a problem means. The message of the log has the names and numbers, and is English: on a Korean page it is a click away. */
-import { koFailures, koHeld, koProblems } from './text/ko-problems.js';
+/** What a problem means. The message of the log is English: where it is shown in another language, the original is a click away. */
+import { problemText, type Facts } from '../src/words/problems.js';
+import { formatsFor } from '../src/words/format.js';
 import { usePreferences } from './preferences.js';
 
 export interface ProblemTextProps {
-  /** Of a problem, or the code of an error. */
   kind: string;
   message: string;
+  facts?: Facts | undefined;
   severity?: string;
   /** One line, without the message of the log. */
   short?: boolean;
 }
 
-export function ProblemText({ kind, message, severity = '', short = false }: ProblemTextProps) {
+export function ProblemText({ severity = '', short = false, ...problem }: ProblemTextProps) {
   const { t, language } = usePreferences();
-  const original = (
-    <p class={`message ${severity}`} lang="en">
-      {message}
-    </p>
-  );
-  const texts: Readonly<Record<string, string>> = { ...koProblems, ...koFailures };
-  const text = language === 'ko' && Object.hasOwn(texts, kind) ? texts[kind] : undefined;
-  if (short) return <p class="glance clipped">{text === undefined ? message : `${text}${koHeld(message)}`}</p>;
-  if (text === undefined) return original;
+  const text = problemText(problem, formatsFor({ language, now: new Date().toISOString() }));
+  const { message } = problem;
+  if (short) return <p class="glance clipped">{text}</p>;
   return (
     <>
-      <p class={`message ${severity}`}>{`${text}${koHeld(message)}`}</p>
-      <details>
-        <summary>{t('problems.original')}</summary>
-        {original}
-      </details>
+      <p class={`message ${severity}`} {...(text === message && { lang: 'en' })}>
+        {text}
+      </p>
+      {language !== 'en' && text !== message && (
+        <details>
+          <summary>{t('problems.original')}</summary>
+          <p class={`message ${severity}`} lang="en">
+            {message}
+          </p>
+        </details>
+      )}
     </>
   );
 }

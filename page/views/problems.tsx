@@ -34,7 +34,11 @@ export function Problems({ status }: { status: Status | null }) {
             <li key={`${name} ${list}`}>
               <strong>{word('list', list)}</strong> <time dateTime={failure.at}>{dateTime(failure.at)}</time>{' '}
               <code>{failure.code}</code>
-              <ProblemText kind={failure.code} message={failure.message} />
+              <ProblemText
+                kind="sweep.failed"
+                message={failure.message}
+                facts={{ workspace: name, list, code: failure.code, why: `failure.${failure.code}` }}
+              />
             </li>
           ))}
         </ul>
@@ -54,7 +58,7 @@ export function Problems({ status }: { status: Status | null }) {
   );
 }
 
-function One({ problem: { severity, message, since, kind, subject, workspace } }: { problem: Problem }) {
+function One({ problem: { severity, message, facts, since, kind, subject, workspace } }: { problem: Problem }) {
   const { t, word, dateTime } = usePreferences();
   // A kind without words is an error of the compiler.
   const title = t(`problem.${kind}`);
@@ -69,7 +73,7 @@ function One({ problem: { severity, message, since, kind, subject, workspace } }
         <code>{kind}</code>
         {since !== null && <time dateTime={since}>{t('problems.since', { when: dateTime(since) })}</time>}
       </p>
-      <ProblemText kind={kind} message={message} />
+      <ProblemText kind={kind} message={message} facts={facts} />
     </li>
   );
 }

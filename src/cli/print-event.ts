@@ -3,8 +3,9 @@ import type { Inspector } from '../app/changefeed.js';
 import type { CrmRecord } from '../crm/record.js';
 import { textOfActor } from '../events/actor.js';
 import { nameItBelongsTo } from '../events/about.js';
-import { differingParts, nameIn, textOfValue, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
+import { differingParts, textOfValue, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
+import { nameIn } from '../words/format.js';
 import type { Io } from './io.js';
 import { type Colours, cut, noColours, printable, widthOf } from './text.js';
 

@@ -1,5 +1,6 @@
 /** An event in words, the same everywhere. Each screen shortens and escapes in its own way. Pure. */
 import type { UncheckedRecord } from '../crm/record.js';
+import { nameIn } from '../words/format.js';
 import type { ChangeEvent } from './types.js';
 
 /** The fields that tell a person which record this is, in this order. */
@@ -40,12 +41,6 @@ export function textOfValue(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map((one) => textOfValue(one) ?? '—').join(', ');
   return nameIn(value) ?? JSON.stringify(value);
-}
-
-/** The name in a reference such as `{ id, name }`; undefined for other values. */
-export function nameIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('name' in value)) return undefined;
-  return typeof value.name === 'string' && value.name !== '' ? value.name : undefined;
 }
 
 /** Characters of equal text that are kept around a difference. */

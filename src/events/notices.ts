@@ -1,9 +1,12 @@
 /** The feed's own events: `changefeed.<subject>.<what>`, in the workspace's log. */
 import type { ListName } from '../crm/lists/lists.js';
+import { englishMessage } from '../words/problems.js';
 import { eventId } from './envelope.js';
 import type { ChangeEvent, Notice, NoticeKind, NoticeType } from './types.js';
 
-export interface NoticeDraft extends Notice {
+export interface NoticeDraft extends Omit<Notice, 'message'> {
+  /** @defaultValue made of the facts */
+  message?: string;
   workspace: string;
   kind: NoticeKind;
   /** `workspace`, `list:<list>`, `subscription:<name>`, `role:<role>` or `loop:<name>`. */
@@ -15,7 +18,8 @@ export interface NoticeDraft extends Notice {
 
 /** The id depends on the problem and its time: reported twice, it is one event. Its end has its own time. */
 export function buildNotice(draft: NoticeDraft): ChangeEvent {
-  const { workspace, kind, subject, at, sequence, severity, message, since, list, problem } = draft;
+  const { workspace, kind, subject, at, sequence, severity, since, list, problem, facts } = draft;
+  const message = draft.message ?? englishMessage(kind, facts ?? {});
   const type: NoticeType = `changefeed.${kind}`;
   return {
     specversion: '1.0',
@@ -34,7 +38,7 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
       detectedBy: 'clock',
       observedAt: at,
       sweep: '',
-      notice: { severity, message, since, list, ...(problem !== undefined && { problem }) },
+      notice: { severity, message, since, list, ...(problem && { problem }), ...(facts && { facts }) },
     },
   };
 }
@@ -44,19 +48,12 @@ export const SNAPSHOT_COMPLETE = 'changefeed.snapshot.complete';
 export function snapshotComplete(
   of: Pick<NoticeDraft, 'workspace' | 'at' | 'since' | 'sequence'> & { list: ListName },
 ): ChangeEvent {
-  const message = `Redis forgot changes, so every record of list "${of.list}" was sent. A record that you have with a lower sequence than this event is gone.`;
-  return buildNotice({ ...of, kind: 'snapshot.complete', subject: `list:${of.list}`, severity: 'info', message });
+  return buildNotice({
+    ...{ ...of, kind: 'snapshot.complete', subject: `list:${of.list}`, severity: 'info', facts: { list: of.list } },
+  });
 }
 
 /** Redis forgot what subscriptions were told: a subscription may want a snapshot. */
 export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {
   return type === 'changefeed.state.rewound' || type === 'changefeed.state.lost';
-}
-
-/** For notice, status and log while the lists have not been swept since Redis went back. */
-export function rewoundMessage(workspace: string, { from, to }: { from: string; to: string }): string {
-  return (
-    `Workspace "${workspace}": Redis went back to an earlier state. What was written between ${from} and ${to} may be lost. Events are ` +
-    `repeated, sequences go on far higher, and every list is swept again. Check the persistence of Redis.`
-  );
 }

@@ -1,6 +1,7 @@
 import type { FieldChange as ChangedField } from '../crm/canonical.js';
 import type { ListName, ObjectName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
+import type { Facts } from '../words/problems.js';
 
 export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const;
 export type Verb = (typeof VERBS)[number];
@@ -75,6 +76,8 @@ export interface Notice {
   readonly list: ListName | null;
   /** Only with `changefeed.problem.over`: the problem that is over. */
   readonly problem?: ProblemKind;
+  /** The names and numbers in the message, of which it is made in another language. Absent in events of earlier releases. */
+  readonly facts?: Facts;
 }
 
 /** `edited`: by a person or an integration. `refreshed`: only fields that the system updates by itself. */

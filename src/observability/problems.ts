@@ -1,12 +1,12 @@
 /** Finds what needs attention in the status. Pure. */
 import { isOften } from '../detect/restless.js';
 import { isAsLongAsPages } from '../crm/full-page.js';
-import { rewoundMessage } from '../events/notices.js';
 import { REFUSED } from '../redis/conditions.js';
-import { formatDuration } from '../runtime/duration.js';
 import { isoTime } from '../runtime/clock.js';
 import { agoMs, knownMs, SKEW_MS } from '../runtime/stored-time.js';
 import type { Held } from '../sweep/store.js';
+import type { Formats } from '../words/format.js';
+import { englishMessage, textOfHeld, type Facts } from '../words/problems.js';
 import type { ListStatus, Problem, ProcessStatus, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
 type Observed = Omit<Status, 'problems'>;
@@ -58,35 +58,37 @@ export function nameOf({ kind, workspace, subject }: Pick<Problem, 'kind' | 'wor
   return `${kind} ${workspace ?? ''} ${subject}`;
 }
 
-/** A problem of all workspaces, unless `facts` name one. */
-function problem(
-  severity: Problem['severity'],
-  kind: Problem['kind'],
-  facts: Pick<Problem, 'subject' | 'message'> & Partial<Problem>,
-): Problem {
-  return { kind, severity, workspace: null, list: null, since: null, ...facts };
+interface Found extends Partial<Pick<Problem, 'workspace' | 'list' | 'since'>> {
+  subject: string;
+  /** What else the text of the problem names. `workspace`, `list` and `since` are among the facts anyway. */
+  facts?: Facts;
+}
+
+/** A problem of all workspaces, unless it names one. */
+function problem(severity: Problem['severity'], kind: Problem['kind'], { subject, ...found }: Found): Problem {
+  const { workspace = null, list = null, since = null } = found;
+  const known = Object.entries({ workspace, list, since }).flatMap(([name, fact]) =>
+    fact === null ? [] : [[name, fact]],
+  );
+  const facts = { ...(Object.fromEntries(known) as Facts), ...found.facts };
+  return { kind, severity, subject, workspace, list, since, message: englishMessage(kind, facts), facts };
 }
 
 function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observed): Problem[] {
-  const evicts = `Redis has maxmemory-policy "${evictionPolicy ?? ''}" and may evict keys: polling and delivery pause. CONFIG SET maxmemory-policy noeviction, and the same in redis.conf.`;
+  const subject = 'redis';
+  const evicts = { policy: evictionPolicy ?? '' };
   return [
-    ...(mayEvict ? [problem('error', 'redis.evicts', { subject: 'redis', message: evicts })] : []),
+    ...(mayEvict ? [problem('error', 'redis.evicts', { subject, facts: evicts })] : []),
     ...(refuses === null
       ? []
       : [
           problem('error', 'redis.refuses', {
-            subject: 'redis',
-            message: `Redis refuses writes: ${REFUSED[refuses].error}.`,
+            subject,
+            facts: { why: `refused.${refuses}`, error: REFUSED[refuses].error },
           }),
         ]),
   ];
 }
-
-const ROLE_EFFECTS = {
-  poll: 'no list is swept',
-  dispatch: 'no event reaches a queue',
-  handle: 'no handler runs',
-} as const;
 
 function missingRoles({ at, processes, subscriptions, workspaces }: Observed): Problem[] {
   const needed = subscriptions.length === 0 ? (['poll'] as const) : (['poll', 'dispatch', 'handle'] as const);
@@ -98,17 +100,15 @@ function missingRoles({ at, processes, subscriptions, workspaces }: Observed): P
       processes.some((one) => one.roles.includes(role) && one.workspaces.includes(name)),
     );
     if (isTaken || (role === 'poll' && !isPolled)) return [];
-    const message = `No process has the role "${role}": ${ROLE_EFFECTS[role]}. Start one: changefeed start --only ${role}, or changefeed start for all roles.`;
-    return [problem('error', 'role.missing', { subject: `role:${role}`, message })];
+    return [problem('error', 'role.missing', { subject: `role:${role}`, facts: { role, effect: `effect.${role}` } })];
   });
 }
 
 function stalledLoops({ processes }: Observed): Problem[] {
   return processes.flatMap(({ stalled, pid, host }) =>
-    stalled.map(({ loop, since }) => {
-      const message = `The loop "${loop}" of process ${pid} on ${host} has made no progress since ${since}. It is started again; if the problem remains, restart the process.`;
-      return problem('error', 'loop.stalled', { subject: `loop:${loop}`, since, message });
-    }),
+    stalled.map(({ loop, since }) =>
+      problem('error', 'loop.stalled', { subject: `loop:${loop}`, since, facts: { loop, host, pid: String(pid) } }),
+    ),
   );
 }
 
@@ -117,8 +117,8 @@ function failingLoops({ at: now, processes }: Observed): Problem[] {
     failing
       .filter(({ since, at }) => msBetween(since, at) >= LOOP_FAILING_MS && msBetween(at, now) < LOOP_FAILED_MS)
       .map(({ loop, since, error }) => {
-        const message = `The loop "${loop}" of process ${pid} on ${host} has failed in every turn since ${since}, and what it does is not done. It is tried again at least every 30 s. Last error: ${sentence(error)}`;
-        return problem('error', 'loop.failing', { subject: `loop:${loop}`, since, message });
+        const facts = { loop, host, pid: String(pid), error: sentence(error) };
+        return problem('error', 'loop.failing', { subject: `loop:${loop}`, since, facts });
       }),
   );
 }
@@ -128,37 +128,33 @@ function overload({ processes }: Observed): Problem[] {
   const [worst] = processes.toSorted((one, other) => (other.waiting?.forMs ?? 0) - (one.waiting?.forMs ?? 0));
   if (worst?.waiting === undefined || worst.waiting.forMs < OVERLOADED_MS) return [];
   const { pid, host, waiting, workspaces } = worst;
-  const message = `Process ${pid} on ${host} has too little processor for ${workspaces.length} workspaces: ${waiting.lists} lists are due and wait for their turn, the first for ${formatDuration(waiting.forMs)}. Nothing is lost, and changes are noticed late. Start further processes with the role "poll", give it more processor, or set intervals.`;
-  return [problem('warning', 'process.overloaded', { subject: 'role:poll', message })];
+  const facts = { host, pid: String(pid), count: workspaces.length, lists: waiting.lists, forMs: waiting.forMs };
+  return [problem('warning', 'process.overloaded', { subject: 'role:poll', facts })];
 }
 
 /** The clock of a process was set or is wrong, or a stored time says that one was. Once: one cause, one remedy. */
 function clockSteps({ at, redis, processes, workspaces }: Observed): Problem[] {
   const nowMs = Date.parse(at);
-  const of = ({ pid, host }: ProcessStatus): string => `The clock of process ${pid} on ${host}`;
-  const remedy =
-    'Nothing waits for it. Times of events, due todos and signatures of webhooks follow the clock: keep it right with a time server.';
-  const say = (message: string, since: string | null = null): Problem =>
-    problem('warning', 'clock.stepped', { subject: 'clock', since, message: `${message} ${remedy}` });
-  const apart = (whose: string, ms: number): Problem =>
-    say(`${whose} and that of Redis are ${formatDuration(Math.abs(ms))} apart.`);
+  const say = (what: string, facts: Facts, since: string | null = null): Problem =>
+    problem('warning', 'clock.stepped', { subject: 'clock', since, facts: { what: `clock.${what}`, ...facts } });
+  const of = ({ pid, host }: ProcessStatus): Facts => ({ host, pid: String(pid) });
   const lists = workspaces.flatMap(({ name, lists }) => lists.map((list) => ({ name, ...list })));
   return [
     ...processes.flatMap((one) => {
       const { byMs, agoMs } = one.clock?.stepped ?? { byMs: 0, agoMs: 0 };
-      const how = `was set ${byMs < 0 ? 'back' : 'forward'} by ${formatDuration(Math.abs(byMs))}${byMs < 0 ? '' : ', or the machine was suspended'}`;
-      return byMs === 0 ? [] : [say(`${of(one)} ${how}.`, isoTime(nowMs - agoMs))];
+      const facts = { ...of(one), byMs: Math.abs(byMs) };
+      return byMs === 0 ? [] : [say(byMs < 0 ? 'back' : 'forward', facts, isoTime(nowMs - agoMs))];
     }),
-    ...(Math.abs(redis.clockApartMs) > SKEW_MS ? [apart('The clock of this machine', redis.clockApartMs)] : []),
-    ...processes.flatMap((one) =>
-      Math.abs(one.clock?.apartMs ?? 0) > SKEW_MS ? [apart(of(one), one.clock?.apartMs ?? 0)] : [],
-    ),
+    ...(Math.abs(redis.clockApartMs) > SKEW_MS ? [say('here', { byMs: Math.abs(redis.clockApartMs) })] : []),
+    ...processes.flatMap((one) => {
+      const byMs = Math.abs(one.clock?.apartMs ?? 0);
+      return byMs > SKEW_MS ? [say('apart', { ...of(one), byMs })] : [];
+    }),
     ...lists.flatMap(({ name, list, lastSweep, failure }) => {
       const time = [lastSweep?.completedAt, failure?.at].find(
         (one) => one !== undefined && knownMs(one, nowMs) === null,
       );
-      const what = `Workspace "${name}", list "${list}": the stored time ${time} lies in the future, so a clock was ahead, or is behind now.`;
-      return time === undefined ? [] : [say(what)];
+      return time === undefined ? [] : [say('future', { workspace: name, list, time })];
     }),
   ];
 }
@@ -172,8 +168,7 @@ function rewindOf({ name: workspace, stateRewound, lists }: WorkspaceStatus, at:
     return lastSweep !== null && Date.parse(lastSweep.completedAt) - (lastSweep.tookMs ?? 0) > Date.parse(since);
   });
   if (isOver || knownMs(since, at) === null) return [];
-  const message = rewoundMessage(workspace, stateRewound);
-  return [problem('error', 'state.rewound', { workspace, subject: 'workspace', since, message })];
+  return [problem('error', 'state.rewound', { workspace, subject: 'workspace', since, facts: stateRewound })];
 }
 
 function workspaceProblems(workspace: WorkspaceStatus, { at, processes }: Observed): Problem[] {
@@ -196,17 +191,17 @@ function workspaceProblems(workspace: WorkspaceStatus, { at, processes }: Observ
 function failureOf(workspace: string, { list, failure }: ListStatus): Problem[] {
   if (failure === null) return [];
   const { code, message, since, shared } = failure;
-  const ofAll = { workspace, subject: 'workspace', since };
   // All lists use one token: a refused token is one problem of the workspace.
   if (code === 'CF_UNAUTHORISED') {
     const remedy =
       'put the newest token into the configuration. Issuing a new token in the CRM makes the old one invalid.';
-    const text = shared === undefined ? message : `Workspace "${workspace}": ${shared}: ${remedy}`;
-    return [problem('error', 'token.refused', { ...ofAll, message: text })];
+    const error = shared === undefined ? message : `Workspace "${workspace}": ${shared}: ${remedy}`;
+    return [problem('error', 'token.refused', { workspace, subject: 'workspace', since, facts: { error } })];
   }
   if (shared !== undefined) return [];
   const kind = code === 'CF_SOURCE_CHANGED' ? 'source.changed' : 'sweep.failed';
-  return [problem('error', kind, { workspace, list, subject: `list:${list}`, since, message })];
+  const facts = { error: message, code, why: `failure.${code}` };
+  return [problem('error', kind, { workspace, list, subject: `list:${list}`, since, facts })];
 }
 
 /** An API that answers none of the lists is one problem, of all workspaces that have it. */
@@ -220,45 +215,40 @@ function awayApis(workspaces: readonly WorkspaceStatus[]): Problem[] {
     }
   return [...away].map(([shared, { names, since }]) => {
     const [first = '', ...others] = names;
-    const of = others.length === 0 ? `Workspace "${first}"` : `${names.size} workspaces, among them "${first}"`;
-    const message = `${of}: ${shared}. No list can be read until it answers; each is tried again at least every 30 s.`;
-    const concerned = {
-      workspace: others.length === 0 ? first : null,
-      subject: others.length === 0 ? 'workspace' : `workspaces:${first}`,
-    };
-    return problem('error', 'api.away', { ...concerned, since, message });
+    const isOne = others.length === 0;
+    const facts = { who: isOne ? 'away.one' : 'away.several', workspace: first, count: names.size, error: shared };
+    const concerned = isOne
+      ? { workspace: first, subject: 'workspace' }
+      : { workspace: null, subject: `workspaces:${first}` };
+    return problem('error', 'api.away', { ...concerned, since, facts });
   });
 }
 
 function lateness(workspace: string, { list, dueAt }: ListStatus, at: string): Problem {
-  const message = `Workspace "${workspace}", list "${list}": a sweep has been due for ${formatDuration(msBetween(dueAt ?? at, at))} and no process has started it. Check whether the polling process is stuck or runs another configuration.`;
-  return problem('error', 'list.late', { workspace, list, subject: `list:${list}`, since: dueAt, message });
+  const facts = { forMs: msBetween(dueAt ?? at, at) };
+  return problem('error', 'list.late', { workspace, list, subject: `list:${list}`, since: dueAt, facts });
 }
 
 function listWarnings(workspace: string, { list, silence, restless, held }: ListStatus, at: string): Problem[] {
-  const where = `Workspace "${workspace}", list "${list}"`;
   const subject = { workspace, list, subject: `list:${list}` };
   const warnings: Problem[] = [];
   if (silence !== null) {
     const { kind, since } = silence;
-    const forText = formatDuration(Math.max(0, msBetween(since, at)));
-    const what = kind === 'empty' ? `has shown no records for ${forText}` : `has not changed for ${forText}`;
-    const message = `${where} ${what}. Check whether the token may still read it.`;
-    warnings.push(problem('warning', 'list.silent', { ...subject, since, message }));
+    const facts = { what: `silent.${kind}`, forMs: Math.max(0, msBetween(since, at)) };
+    warnings.push(problem('warning', 'list.silent', { ...subject, since, facts }));
   }
   const often = restless.filter(isOften).sort((one, other) => (one.since < other.since ? -1 : 1));
   const [first] = often;
   if (first !== undefined) {
     const { since } = first;
     const fields = often.slice(0, FIELDS_NAMED).map((one) => `"${one.field}" (${restlessText(one)})`);
-    const further = often.length > FIELDS_NAMED ? ` and ${often.length - FIELDS_NAMED} more` : '';
-    const message = `${where}: most rows are edited again and again in ${fields.join(', ')}${further}. If nobody edits these by hand, name them under "refreshed" or "ignore" of the list.`;
-    warnings.push(problem('warning', 'list.restless', { ...subject, since, message }));
+    const more = often.length > FIELDS_NAMED ? ` +${often.length - FIELDS_NAMED}` : '';
+    const facts = { fields: `${fields.join(', ')}${more}` };
+    warnings.push(problem('warning', 'list.restless', { ...subject, since, facts }));
   }
   for (const one of held) {
     const { what, since } = one;
-    const message = `${where}: ${heldText(one)} ${whatToDo(what, `${list} --workspace ${workspace}`)}`;
-    warnings.push(problem('warning', `${what}.held`, { ...subject, since, message }));
+    warnings.push(problem('warning', `${what}.held`, { ...subject, since, facts: heldFacts(one) }));
   }
   return warnings;
 }
@@ -266,7 +256,7 @@ function listWarnings(workspace: string, { list, silence, restless, held }: List
 const FIELDS_NAMED = 3;
 
 function restlessText({ times, share }: ListStatus['restless'][number]): string {
-  return `${times} times, last on ${Math.round(100 * share)} % of the rows`;
+  return `${times}×, ${Math.round(100 * share)} %`;
 }
 
 /** A cursor that is not found ends a list after its first page, without an error. */
@@ -277,50 +267,43 @@ function cutShort(workspace: string, { list, lastSweep }: ListStatus, lists: rea
     one.lastSweep !== null && one.lastSweep.pages > 1 ? [one.lastSweep.longestPage] : [],
   );
   if (!isAsLongAsPages(longestPage, others)) return [];
-  const message = `Workspace "${workspace}", list "${list}": its only page has ${longestPage} records, as many as whole pages have, and names no cursor. If the CRM shows more records, the cursor has another name now, and nothing behind the first page is read.`;
-  return [problem('warning', 'list.cut', { workspace, list, subject: `list:${list}`, since: completedAt, message })];
+  const facts = { count: longestPage };
+  return [problem('warning', 'list.cut', { workspace, list, subject: `list:${list}`, since: completedAt, facts })];
 }
 
-function whatToDo(what: Held['what'], where: string): string {
-  const accept = `Accept them: changefeed accept ${where}.`;
-  return what === 'removals' ? accept : `${accept} Take them without events: changefeed resync ${where}.`;
-}
-
-export function heldText({ what, why, count, of, known }: Held): string {
-  if (what === 'removals') return `${count} of ${of} records are missing and their removals are held; ${REASONS[why]}`;
+function heldFacts({ what, why, count, of, known }: Held): Facts {
   const isReplaced = why === 'replaced' && known !== undefined;
-  const seen = isReplaced ? `only ${known.seen} of ${known.of} known records were seen. ${OTHER_SOURCE}` : TOO_MANY;
-  return `${count} of ${of} records are new and are held; ${seen}`;
+  const reason = what === 'removals' || isReplaced ? why : 'too many';
+  return { held: `held.${what}.${reason}`, count, of, ...(isReplaced && { seen: known.seen, known: known.of }) };
 }
 
-const TOO_MANY = 'this is more than may change at once.';
-const OTHER_SOURCE = 'Check whether this is the token of another workspace, or a backup was restored.';
-const REASONS: Record<Held['why'], string> = {
-  'too many': TOO_MANY,
-  replaced: 'the list shows other records than before.',
-  creations: 'new records are held too, and the list may be another one.',
-};
+/** Why records are held. @param formats of the language. @defaultValue English, as in the log */
+export function heldText(held: Held, formats?: Formats): string {
+  return textOfHeld(heldFacts(held), formats);
+}
 
 /** Once for all workspaces: a receiver that is away is one cause. */
 function subscriptionProblems({ at, subscriptions, processes }: Observed): Problem[] {
   const dispatching = processes.filter(({ roles }) => roles.includes('dispatch'));
   const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((one) => runsMs(one, at)));
   return subscriptions.flatMap((one) =>
-    troublesOf(one, { at, dispatchedMs }).map(({ severity, kind, ...facts }) =>
-      problem(severity, kind, { subject: `subscription:${one.name}`, ...facts }),
-    ),
+    troublesOf(one, { at, dispatchedMs }).map(({ severity, kind, since = null, facts }) => {
+      const { name } = one;
+      return problem(severity, kind, { subject: `subscription:${name}`, since, facts: { name, ...facts } });
+    }),
   );
 }
 
 function unconfigured({ unconfigured: found }: Observed): Problem[] {
   const [first] = found;
   if (first === undefined) return [];
-  const each = found.map(({ subscription, waiting, dead }) => `"${subscription}" (${waiting} waiting, ${dead} dead)`);
-  const message = `No process has these subscriptions in its configuration, and their events are delivered to nobody: ${each.join(', ')}. Give a renamed one its events: changefeed subscriptions rename ${first.subscription} <new name>. Remove what is left of one: changefeed subscriptions forget ${first.subscription}.`;
-  return [problem('warning', 'subscription.unconfigured', { subject: 'subscriptions', message })];
+  const names = found.map(({ subscription }) => `"${subscription}"`).join(', ');
+  const sum = (of: 'waiting' | 'dead'): number => found.reduce((all, one) => all + one[of], 0);
+  const facts = { name: first.subscription, names, waiting: sum('waiting'), dead: sum('dead') };
+  return [problem('warning', 'subscription.unconfigured', { subject: 'subscriptions', facts })];
 }
 
-type Trouble = Pick<Problem, 'severity' | 'kind' | 'message'> & Partial<Pick<Problem, 'since'>>;
+type Trouble = Pick<Problem, 'severity' | 'kind'> & Partial<Pick<Problem, 'since' | 'facts'>>;
 
 interface Report {
   at: string;
@@ -329,16 +312,15 @@ interface Report {
 }
 
 function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[] {
-  const { name, disabled, unreadable } = subscription;
+  const { disabled, unreadable } = subscription;
   if (unreadable !== null) {
-    const message = `Subscription "${name}" cannot be read: ${unreadable}`;
-    return [{ severity: 'error', kind: 'subscription.failing', message }];
+    const facts = { text: 'subscription.unreadable', error: unreadable };
+    return [{ severity: 'error', kind: 'subscription.failing', facts }];
   }
   if (disabled !== null) {
     const { at: since, reason, missing } = disabled;
-    const waiting = missing ? 'Its events wait, but log.retention has dropped some of them.' : 'Its events wait.';
-    const message = `Subscription "${name}" has been disabled since ${since}: ${sentence(reason)} ${waiting} Enable it: changefeed enable ${name}.`;
-    return [{ severity: 'error', kind: 'subscription.disabled', since, message }];
+    const facts = { reason: sentence(reason), waiting: missing ? 'waiting.some' : 'waiting.all' };
+    return [{ severity: 'error', kind: 'subscription.disabled', since, facts }];
   }
   const fails = failing(subscription, report);
   // Everything is late where the receiver is away.
@@ -350,36 +332,34 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[]
   ];
 }
 
-function failing({ name, failingSince, failures, lastError }: SubscriptionStatus, { at }: Report): Trouble[] {
+function failing({ failingSince, failures, lastError }: SubscriptionStatus, { at }: Report): Trouble[] {
   const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
   if (failsMs < FAILING_MS) return [];
-  const said = lastError === null ? '' : ` Last error: ${sentence(lastError.message)}`;
-  const message = `Subscription "${name}": all ${failures} attempts since ${failingSince ?? ''} have failed.${said} Events are tried again as its "retry" says, then become dead letters (changefeed dead list --subscription ${name}).`;
+  const facts = { count: failures, ...lastErrorFacts(lastError) };
   const severity = failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
-  return [{ severity, kind: 'subscription.failing', since: failingSince, message }];
+  return [{ severity, kind: 'subscription.failing', since: failingSince, facts }];
 }
 
-function late({ name, lateSince: since, lagEvents, active, waiting, delayed, paused }: SubscriptionStatus): Trouble[] {
+function lastErrorFacts(lastError: SubscriptionStatus['lastError']): Facts {
+  return lastError === null ? {} : { last: 'last.error', error: sentence(lastError.message) };
+}
+
+function late({ lateSince: since, lagEvents, active, waiting, delayed, paused }: SubscriptionStatus): Trouble[] {
   if (since === null) return [];
-  const wait = `${lagEvents ?? 0} events wait: ${active} are handled now, ${waiting} are in the queue, ${delayed} wait for a retry.`;
-  const remedy = paused
-    ? `Its queue is paused: changefeed enable ${name}.`
-    : 'Where handlers are too slow, raise "concurrency", or start further processes with the role "handle".';
-  const message = `Subscription "${name}": its oldest event has waited since ${since}. ${wait} ${remedy}`;
-  return [{ severity: 'warning', kind: 'delivery.late', since, message }];
+  const counts = { count: lagEvents ?? 0, active, queued: waiting, delayed };
+  const facts = { ...counts, remedy: paused ? 'late.paused' : 'late.slow' };
+  return [{ severity: 'warning', kind: 'delivery.late', since, facts }];
 }
 
-function dead({ name, dead: letters, lastError }: SubscriptionStatus): Trouble[] {
+function dead({ dead: letters, lastError }: SubscriptionStatus): Trouble[] {
   if (letters === 0) return [];
-  const said = lastError === null ? '' : ` Last error: ${sentence(lastError.message)}`;
-  const message = `Subscription "${name}": ${letters === 1 ? '1 dead letter waits' : `${letters} dead letters wait`} for a decision.${said} Correct the cause, then: changefeed dead retry --all --subscription ${name}; or drop them: changefeed dead drop.`;
-  return [{ severity: letters >= MANY_DEAD ? 'error' : 'warning', kind: 'delivery.dead', message }];
+  const facts = { count: letters, ...lastErrorFacts(lastError) };
+  return [{ severity: letters >= MANY_DEAD ? 'error' : 'warning', kind: 'delivery.dead', facts }];
 }
 
-function unread({ name, lagEvents }: SubscriptionStatus, { dispatchedMs }: Report): Trouble[] {
+function unread({ lagEvents }: SubscriptionStatus, { dispatchedMs }: Report): Trouble[] {
   if (lagEvents !== null || dispatchedMs < UNREAD_MS) return [];
-  const message = `Subscription "${name}" has not begun to read the log: no process with the role "dispatch" has it in its configuration, or the log of that process says why it cannot begin.`;
-  return [{ severity: 'error', kind: 'delivery.late', message }];
+  return [{ severity: 'error', kind: 'delivery.late', facts: { text: 'delivery.unread' } }];
 }
 
 /** With a full stop. */

@@ -93,6 +93,10 @@ const problem = z
       .enum(['error', 'warning'])
       .describe('`error`: something does not work; `warning`: a person should decide or check something'),
     message: z.string().describe('what is wrong, where, and what to do'),
+    facts: z
+      .record(z.string(), z.union([z.string(), z.number()]))
+      .readonly()
+      .describe('the names and numbers in the message, of which it is made in another language'),
     since: iso.nullable().describe('null when that is not known'),
     list: z.string().nullable().describe('null when it is not about one list'),
   })

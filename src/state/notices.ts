@@ -1,11 +1,10 @@
 /** The open problems, each with a published notice: one hash per workspace. */
 import { z } from 'zod';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
-import { PROBLEM_KINDS, type ProblemKind } from '../events/types.js';
+import { PROBLEM_KINDS } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../runtime/clock.js';
 import { isInFuture } from '../runtime/stored-time.js';
-import { formatDuration } from '../runtime/duration.js';
 import type { Keys } from './keys.js';
 import { loadScript, unexpectedAnswer, words } from './scripts.js';
 import { readJson, readNumber } from './stored.js';
@@ -82,14 +81,10 @@ function endOf(
   const subject = name.slice(at + 1);
   const problem = PROBLEM_KINDS.find((kind) => kind === name.slice(0, at));
   if (facts === null || problem === undefined) return null;
-  const message = messageOf({ problem, subject, workspace, forMs: nowMs - Date.parse(facts.since) });
-  return { ...facts, workspace, kind: 'problem.over', problem, subject, at: isoTime(nowMs), message };
-}
-
-function messageOf(over: { problem: ProblemKind; subject: string; workspace: string; forMs: number }): string {
-  const { problem, subject, workspace, forMs } = over;
-  const where = subject === 'workspace' ? '' : `, ${subject.replace(':', ' ')}`;
-  return `Workspace "${workspace}"${where}: ${problem} is over, after ${formatDuration(Math.max(0, forMs))}.`;
+  const place = subject === 'workspace' ? '' : `, ${subject.replace(':', ' ')}`;
+  const forMs = Math.max(0, nowMs - Date.parse(facts.since));
+  const over = { workspace, place, problem, title: `problem.${problem}`, forMs };
+  return { ...facts, workspace, kind: 'problem.over', problem, subject, at: isoTime(nowMs), facts: over };
 }
 
 /** The event's JSON before and after its sequence, which the script inserts. */

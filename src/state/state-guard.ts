@@ -11,7 +11,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../errors.js';
 import { epochAfter, firstSequenceOf } from '../events/epoch.js';
 import { BEFORE_ALL, compareLogIds, idAfter, timeOfLogId } from '../events/log-id.js';
-import { buildNotice, rewoundMessage } from '../events/notices.js';
+import { buildNotice } from '../events/notices.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { packageVersion } from '../runtime/package-version.js';
@@ -227,9 +227,9 @@ function timeBefore(last: string, { to, state: { since } }: { to: string; state:
 
 function rewoundArguments(workspace: string, rewound: { from: string; to: string }, nowMs: number) {
   const { to: at } = rewound;
-  const message = rewoundMessage(workspace, rewound);
+  const facts = { workspace, ...rewound };
   const problem = { kind: 'state.rewound', subject: 'workspace', severity: 'error', list: null, since: at } as const;
-  return noticeArguments({ ...problem, workspace, message, at }, nowMs);
+  return noticeArguments({ ...problem, workspace, facts, at }, nowMs);
 }
 
 /** @param before the state that was lost; null: none is known */
@@ -288,10 +288,8 @@ export function parseState(key: string, json: string): WorkspaceState {
 }
 
 function lossNotice(workspace: string, { since: at, epoch }: WorkspaceState, seenAt: string) {
-  const message =
-    `The state of workspace "${workspace}" was lost in Redis between ${seenAt} and ${at}. Every list starts with a baseline ` +
-    `without events: changes made in between are not reported. Check the persistence of Redis.`;
-  const notice = { severity: 'error', message, since: seenAt, list: null } as const;
+  const facts = { workspace, seenAt, at };
+  const notice = { severity: 'error', facts, since: seenAt, list: null } as const;
   // Before those of the epoch, which are counted in Redis.
   const sequence = firstSequenceOf(epoch) - 1;
   return buildNotice({ ...notice, workspace, kind: 'state.lost', subject: 'workspace', at, sequence });

@@ -1,5 +1,4 @@
 /** Values, times, numbers and durations as a person reads them, by language and time zone. Pure: `now` is an argument. */
-import { nameIn } from '../events/describe.js';
 import { formatDuration } from '../runtime/duration.js';
 import { wordsFor, type Language } from './words.js';
 
@@ -12,6 +11,7 @@ export interface FormatStyle {
 }
 
 export interface Formats {
+  language: Language;
   /** `12,345`. */
   number: (value: number) => string;
   /** `83%`. */
@@ -59,6 +59,7 @@ export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
       ? formatDuration(ms)
       : formatDuration(ms).replace(/ (ms|s|min|h|d)\b/g, (_, unit: string) => KOREAN_UNITS[unit] ?? unit);
   return {
+    language,
     number: (count) => numbers.format(count),
     percent: (share) => percents.format(share),
     dateTime,
@@ -67,6 +68,12 @@ export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
     duration,
     value,
   };
+}
+
+/** The name in a reference such as `{ id, name }`; undefined for other values. */
+export function nameIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('name' in value)) return undefined;
+  return typeof value.name === 'string' && value.name !== '' ? value.name : undefined;
 }
 
 function isTime(text: string): boolean {

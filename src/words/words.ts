@@ -28,14 +28,18 @@ export function wordsFor(language: Language): Words {
   return words;
 }
 
+/** Undefined for a key that the list does not have. */
+export function textOf(language: Language, key: string): string | undefined {
+  return Object.hasOwn(LISTS[language], key) ? LISTS[language][key] : undefined;
+}
+
 function makeWords(language: Language): Words {
-  const texts = LISTS[language];
   const numbers = new Intl.NumberFormat(language);
-  const found = (key: string): string | undefined => (Object.hasOwn(texts, key) ? texts[key] : undefined);
+  const found = (key: string): string | undefined => textOf(language, key);
   const word: Words['word'] = (group, name) => found(`${group}.${name}`) ?? name.replace(/[._]/g, ' ');
   return {
     language,
-    t: (key, values = {}) => filled(texts[key] ?? key, values),
+    t: (key, values = {}) => filled(found(key) ?? key, values),
     word,
     countOf: (object, number) => {
       const count = numbers.format(number);

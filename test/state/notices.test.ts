@@ -17,6 +17,7 @@ const late = (list: 'people' | 'memo'): Problem => ({
   list,
   since: '2026-03-01T09:00:00.000Z',
   message: 'A sweep is due.',
+  facts: { workspace: 'acme', list, forMs: 60_000 },
 });
 
 describe('notices', () => {

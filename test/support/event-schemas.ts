@@ -104,6 +104,7 @@ const aboutAProblem = {
   message: z.string().min(1),
   since: z.iso.datetime().nullable(),
   list: z.string().nullable(),
+  facts: z.record(z.string(), z.union([z.string(), z.number()])).exactOptional(),
 };
 const notice = z.strictObject(aboutAProblem);
 const noticeOfTheEnd = z.strictObject({ ...aboutAProblem, problem: z.enum(PROBLEM_KINDS) });

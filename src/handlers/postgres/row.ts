@@ -2,7 +2,7 @@
 import type { ChangeEvent } from '../../events/types.js';
 import { workspaceOf } from '../../events/envelope.js';
 import { eventTime } from '../../runtime/iso-time.js';
-import { nameIn } from '../../events/describe.js';
+import { nameIn } from '../../words/format.js';
 import { valueAtPath } from '../field-path.js';
 import type { Column, ColumnType } from './table.js';
 

@@ -27,6 +27,7 @@ const notice = z.looseObject({
   message: z.string(),
   since: iso.nullable(),
   list: z.string().nullable(),
+  facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
 });
 
 const actor = z

@@ -115,7 +115,10 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     const first = page.getByRole('listitem').filter({ hasText: 'subscription.disabled' });
     await first.getByText('구독이 일시 중지되었습니다').waitFor();
     await first.getByText('로그 원문').click();
-    await first.getByText(/the receiver is being moved/).waitFor();
+    await first
+      .getByText(/the receiver is being moved/)
+      .last()
+      .waitFor();
     await page.getByText('문제 1건').waitFor();
   });
 

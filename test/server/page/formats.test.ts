@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { filled, formats } from '../../../page/formats.js';
 import { en } from '../../../page/text/en.js';
-import { koHeld } from '../../../page/text/ko-problems.js';
-import type { Held } from '../../../src/detect/held.js';
-import { list, problemsWith } from '../../support/statuses.js';
 
 describe('page: times', () => {
   const { dateTime, times } = formats('en', (key: string) => key);
@@ -27,22 +24,5 @@ describe('page: texts', () => {
   it('one event is no events', () => {
     const said = [1, 2, 0, '1', '1,000'].map((count) => filled(en['sub.lagValue'], { count, time: '3 s' }));
     expect(said).toEqual(['1 event, 3 s', '2 events, 3 s', '0 events, 3 s', '1 event, 3 s', '1,000 events, 3 s']);
-  });
-
-  const at = new Date(0).toISOString();
-  const held = { count: 1_500, of: 5_023, since: at, at };
-  it.each<[Held, string]>([
-    [{ ...held, what: 'removals', why: 'too many' }, ''],
-    [{ ...held, what: 'removals', why: 'creations' }, ''],
-    [{ ...held, what: 'creations', why: 'too many' }, ''],
-    [
-      { ...held, what: 'creations', why: 'replaced', known: { seen: 3, of: 200 } },
-      ' 전에 있던 200건 중 3건만 보입니다.',
-    ],
-  ])('in Korean, held records have their list, numbers and command', (one, known) => {
-    const [found] = problemsWith({ lists: [list({ held: [one] })] });
-    expect(koHeld(found?.message ?? '')).toBe(
-      ` 대상: people 목록의 5023건 중 1500건.${known} 승인 명령: changefeed accept people --workspace acme`,
-    );
   });
 });

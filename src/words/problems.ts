@@ -1,0 +1,57 @@
+/** What a problem says, from its facts: in English for the log, and in the language of the person to whom it is shown. Pure. */
+import { formatDuration } from '../runtime/duration.js';
+import type { Formats } from './format.js';
+import { filled, textOf } from './words.js';
+
+/**
+ * The names and numbers of a problem. `text` names its text where the kind has several; the value of another one may name a part of the
+ * text. A name that ends with `Ms` is a duration.
+ */
+export type Facts = Readonly<Record<string, string | number>>;
+
+export interface Told {
+  kind: string;
+  message: string;
+  facts?: Facts | undefined;
+}
+
+type FormatsOfFacts = Pick<Formats, 'language' | 'duration' | 'number' | 'dateTime'>;
+
+const AS_STORED: FormatsOfFacts = {
+  language: 'en',
+  duration: formatDuration,
+  number: String,
+  dateTime: String,
+};
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** The message that the log and the event have. */
+export function englishMessage(kind: string, facts: Facts): string {
+  return said(keyOf(kind, facts), facts, AS_STORED) ?? '';
+}
+
+/** In the language of `formats`; the English message where an earlier release has stored no facts. */
+export function problemText({ kind, message, facts }: Told, formats: Formats): string {
+  return (facts && said(keyOf(kind, facts), facts, formats)) ?? message;
+}
+
+/** What is held, and why: `{>held}` of the problem. */
+export function textOfHeld(facts: Facts, formats: FormatsOfFacts = AS_STORED): string {
+  return said(String(facts['held']), facts, formats) ?? '';
+}
+
+const keyOf = (kind: string, { text = kind }: Facts): string => `says.${text}`;
+
+function said(key: string, facts: Facts, formats: FormatsOfFacts): string | undefined {
+  const text = (name: string | number | undefined): string | undefined => textOf(formats.language, String(name));
+  const whole = text(key)?.replace(/\{>(\w+)\}/g, (_, name: string) => text(facts[name]) ?? '');
+  const { list = '' } = facts;
+  const listName = text(`list.${list}`) ?? String(list);
+  const values = Object.entries({ ...facts, listName }).map(([name, fact]) => [name, shown(name, fact, formats)]);
+  return whole && filled(whole, Object.fromEntries(values) as Readonly<Record<string, string>>);
+}
+
+function shown(name: string, fact: string | number, { duration, number, dateTime }: FormatsOfFacts): string {
+  if (typeof fact === 'number') return name.endsWith('Ms') ? duration(fact) : number(fact);
+  return TIME.test(fact) ? dateTime(fact) : fact;
+}
