@@ -4,7 +4,7 @@ const mayImport = {
   errors: [],
   runtime: ['errors'],
   redis: ['schema-kit', 'runtime', 'errors'],
-  events: ['crm', 'errors', 'words', 'runtime/iso-time'],
+  events: ['crm', 'errors', 'words', 'runtime/iso-time', 'runtime/printable'],
   // What people read, in their language: pure, and the page imports it too.
   words: ['runtime/duration'],
   // Shared pieces of zod schemas: durations, numbers, strict objects, addresses, and the sentences of their errors.
@@ -12,7 +12,8 @@ const mayImport = {
   // The CRM's lists and the one notion of equality: a leaf, so that all folders compare in the same way.
   crm: ['errors'],
   api: ['schema-kit', ...leaves],
-  handlers: ['schema-kit', 'redis', ...leaves],
+  // Of the todos, the types of what a report counts.
+  handlers: ['schema-kit', 'redis', 'todos/counts', ...leaves],
   // Pure: of what a process is made of, only the two files that read times.
   detect: ['crm', 'events', 'errors', 'runtime/stored-time', 'runtime/iso-time'],
   config: ['schema-kit', 'handlers', 'detect', ...leaves],
@@ -67,6 +68,7 @@ const appMayImport = {
     'schema-kit',
     ...leaves,
   ],
+  todos: ['app/workspaces', 'handlers', 'todos', 'runtime', 'errors'],
   sweeps: ['app/context', 'app/workspaces', 'crm', 'sweep', 'todos', 'runtime', 'errors'],
   status: [
     'app/context',
@@ -117,7 +119,7 @@ const appMayImport = {
 const workersMayImport = {
   poll: ['app/context', 'app/sweeps', 'app/workspaces', 'config', 'crm', 'sweep', 'todos', 'runtime'],
   dispatch: ['app/context', 'app/workspaces', 'dispatch', 'events', 'handlers', 'state', 'runtime'],
-  handle: ['app/context', 'app/measured', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
+  handle: ['app/context', 'app/measured', 'app/todos', 'app/workspaces', 'dispatch', 'handlers', 'state', 'runtime'],
   serve: ['app/context', 'config', 'crm', 'server', 'detect', 'state', 'runtime'],
   all: ['workers', 'app/context', 'app/workspaces', 'runtime'],
 };

@@ -51,7 +51,15 @@ export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/bullmq.j
 export { defineHandler } from './handlers/define.js';
 export type { EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
 export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
-export type { HandlerContext, Once, OnceOutcome, Subscription, Transform } from './handlers/handler.js';
+export type {
+  DigestContext,
+  DigestSummary,
+  HandlerContext,
+  Once,
+  OnceOutcome,
+  Subscription,
+  Transform,
+} from './handlers/handler.js';
 export type { ChangeCondition } from './handlers/change-condition.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { message } from './handlers/message/message.js';

@@ -3,6 +3,7 @@ import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js
 import { readsWorkspace } from '../src/events/pattern.js';
 import { followLog, type TailOptions } from '../src/dispatch/tail.js';
 import { runLoop } from '../src/runtime/loop.js';
+import { createAllowanceStore } from '../src/state/allowance.js';
 import { createBackfillStore } from '../src/state/backfills.js';
 import { createRecordGate } from '../src/state/gate.js';
 import { createHealthStore } from '../src/state/health.js';
@@ -27,6 +28,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
     log: events,
     offsets: createOffsetStore(redis, keys),
     gate: createRecordGate(redis, keys),
+    allowance: createAllowanceStore(redis, keys),
     backfills: createBackfillStore(redis, keys),
     source: createSnapshotSource({
       redis,

@@ -27,7 +27,7 @@ import { stopWithRedis } from '../redis/stop-with-redis.js';
 import { monitoringRoutes } from '../server/monitoring/routes.js';
 import { refuseNewerState } from '../state/state-guard.js';
 import type { TodosReport } from '../todos/counts.js';
-import { reportTodos, type ReportedTodos, type TodosCall } from '../todos/report.js';
+import { reportTodos, type TodosCall } from '../todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
 import { openContext, type AppContext } from './context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
@@ -37,6 +37,7 @@ import { monitored } from './monitoring.js';
 import { presence } from './presence.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
+import { reportedTodos } from './todos.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
@@ -299,10 +300,6 @@ function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
     handle: ['address', 'handler'],
   } as const;
   return roles.flatMap((role) => needs[role]);
-}
-
-function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {
-  return { name, timeZone, enabled: lists.todo.enabled, store };
 }
 
 async function queueHint(

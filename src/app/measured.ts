@@ -20,13 +20,20 @@ function measuredSubscription(subscription: Subscription, measuring: Measuring):
     measured({ subscription: subscription.name, ...measuring, event, context }, () =>
       subscription.handle(event, context),
     );
-  return { ...subscription, handle };
+  const { handleDigest } = subscription;
+  if (handleDigest === undefined) return { ...subscription, handle };
+  const measuredDigest: typeof handleDigest = (digest, context) =>
+    measured({ subscription: subscription.name, ...measuring, event: null, context }, () =>
+      handleDigest(digest, context),
+    );
+  return { ...subscription, handle, handleDigest: measuredDigest };
 }
 
 interface Call extends Measuring {
   subscription: string;
-  event: ChangeEvent;
-  context: Pick<HandlerContext, 'signal' | 'replay'>;
+  /** Null: a digest, whose events waited for its moment. */
+  event: ChangeEvent | null;
+  context: Pick<HandlerContext, 'signal'> & Partial<Pick<HandlerContext, 'replay'>>;
 }
 
 /** A synchronous handler stays synchronous: awaiting it would cost more than it does. */
@@ -74,8 +81,10 @@ function isTimeout(reason: unknown): boolean {
 }
 
 /** Replays and snapshots show what was there before: they have no delay. Null also where it is unknown. */
-function delayOf({ event: { type, time, data }, context, clock }: Call): HandlerEnded['delay'] {
-  if (context.replay || type.endsWith('.snapshot')) return null;
+function delayOf({ event, context, clock }: Call): HandlerEnded['delay'] {
+  if (event === null) return null;
+  const { type, time, data } = event;
+  if (context.replay === true || type.endsWith('.snapshot')) return null;
   const [changeMs, detectionMs] = [agoMs(time, clock.now()), agoMs(data.observedAt, clock.now())];
   return changeMs === null || detectionMs === null ? null : { changeMs, detectionMs };
 }

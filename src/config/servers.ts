@@ -62,11 +62,18 @@ const proxyOptions = strictOptions({
     .default([]),
 });
 
+const publicUrl = matching(
+  /^https?:\/\/[^\s#?]+$/,
+  "the page's address as people open it, such as https://status.example.com",
+);
+
 export const httpOptions = strictOptions({
   /** False: nothing is served. @defaultValue true */
   enabled: yesOrNo.default(true),
   /** The address to listen on. Any but a loopback address needs `tokens` or `trustedProxy`. @defaultValue '127.0.0.1' */
   host: listenHost.default('127.0.0.1'),
+  /** The address under which people open the page, for links in messages: `https://status.example.com`. @defaultValue messages have no links to it */
+  publicUrl: publicUrl.optional(),
   /** The port; 0 takes any free port. @defaultValue the usual one, 4021; where that is taken, any free port */
   port: wholeNumber(0, 65_535).optional(),
   /** Who may see the page, and who may act. @defaultValue a token is made, for this machine only: `start` prints it in a link */

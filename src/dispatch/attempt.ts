@@ -1,14 +1,16 @@
 /** One attempt: a call of a handler, bounded in time even when the handler ignores its signal. */
 import { ChangefeedError, describe } from '../errors.js';
+import type { ListName } from '../crm/lists/lists.js';
 import { listOf } from '../events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../events/notices.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Once, Subscription } from '../handlers/handler.js';
+import type { HandlerContext, Once, Subscription } from '../handlers/handler.js';
 import { idsOf, replayOf, type Delivery } from './deliveries.js';
 import { isErrorLike } from './failure.js';
+import { digestOfOne } from './summary.js';
 import type { OnceStore } from '../state/once.js';
 
 const REASONS = {
@@ -33,25 +35,35 @@ export class Interrupt {
   }
 }
 
-export interface AttemptOptions {
+interface Bounds {
   subscription: Subscription;
-  delivery: Delivery;
   /** 1 for the first attempt. */
   attempt: number;
   interrupt: Interrupt;
-  logger: Log;
   clock: Clock;
+}
+
+export interface ContextOptions extends Bounds {
+  logger: Log;
   once: OnceStore;
 }
 
-/** @throws what the handler throws; `CF_HANDLER_TIMEOUT` after too long, `CF_HANDLER_FAILED` when that is no error */
-export async function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+export interface AttemptOptions extends ContextOptions {
+  delivery: Delivery;
+}
+
+export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+  const call = (event: ChangeEvent | null): unknown => (event === null ? undefined : callHandler(options, event));
+  return callWithin(() => {
+    const shaped = shapeEvent(options.delivery.event, options);
+    return isThenable(shaped) ? Promise.resolve(shaped).then(call) : call(shaped);
+  }, options);
+}
+
+/** @throws what the call throws; `CF_HANDLER_TIMEOUT` after too long, `CF_HANDLER_FAILED` when that is no error */
+export async function callWithin(call: () => unknown, options: Bounds): Promise<unknown> {
   try {
-    const shaped = shape(options);
-    if (shaped === null) return undefined;
-    const result = isThenable(shaped)
-      ? Promise.resolve(shaped).then((event) => callHandler(options, event))
-      : callHandler(options, shaped);
+    const result = call();
     // A synchronous handler is done by now. The timer is most of the cost of an attempt.
     return isThenable(result) ? await withinTimeout(result, options) : result;
   } catch (error) {
@@ -61,43 +73,60 @@ export async function attemptDelivery(options: AttemptOptions): Promise<unknown>
   }
 }
 
+type Shaping = Pick<Bounds, 'subscription' | 'attempt'>;
+
 /** Null: `where` does not select the event. */
-function shape(options: AttemptOptions): ChangeEvent | null | Promise<ChangeEvent> {
-  const { event } = options.delivery;
+export function shapeEvent(event: ChangeEvent, options: Shaping): ChangeEvent | null | Promise<ChangeEvent> {
   const { where, transform } = options.subscription;
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
   if (where !== undefined && event.type !== SNAPSHOT_COMPLETE && !where(event)) return null;
   if (transform === undefined) return event;
   const reshaped: unknown = transform(event);
   return isThenable(reshaped)
-    ? Promise.resolve(reshaped).then((event) => withIdentity(event, options))
-    : withIdentity(reshaped, options);
+    ? Promise.resolve(reshaped).then((given) => withIdentity(given, event, options))
+    : withIdentity(reshaped, event, options);
 }
 
 /** A transformed event keeps its id, because receivers use it as idempotency key. */
-function withIdentity(transformed: unknown, options: AttemptOptions): ChangeEvent {
-  if (typeof transformed === 'object' && transformed !== null)
-    return { ...(transformed as ChangeEvent), id: options.delivery.event.id };
+function withIdentity(transformed: unknown, { id }: ChangeEvent, options: Shaping): ChangeEvent {
+  if (typeof transformed === 'object' && transformed !== null) return { ...(transformed as ChangeEvent), id };
   const message = `The transform of "${options.subscription.name}" returned ${describe(transformed)}. It must return an event.`;
   throw handlerError('CF_HANDLER_FAILED', message, options);
 }
 
 function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
-  const { subscription, delivery, attempt, interrupt, logger } = options;
-  const { id, workspace, event: given } = delivery;
+  const { subscription, delivery } = options;
+  const { id, workspace, logId, event: given } = delivery;
+  const { handleDigest, digestOnly = false } = subscription;
+  const about = { workspace, effectsOf: given.id, facts: idsOf(id, given.id) };
+  if (digestOnly) return handleDigest?.(digestOfOne({ workspace, logId, event }), contextFor(options, about));
+  const list = listOf(given, subscription.catalogue) ?? null;
+  return subscription.handle(event, contextFor(options, { ...about, list, replay: replayOf(id) !== undefined }));
+}
+
+interface About {
+  workspace: string;
+  /** The id under which `once` keeps effects. */
+  effectsOf: string;
+  /** What log lines of the handler name. */
+  facts: object;
+  /** @defaultValue null */
+  list?: ListName | null;
+  /** @defaultValue false */
+  replay?: boolean;
+}
+
+export function contextFor(options: ContextOptions, about: About): HandlerContext {
+  const { subscription, attempt, interrupt, logger } = options;
+  const { workspace, facts, effectsOf, list = null, replay = false } = about;
   let log: Log | undefined;
-  return subscription.handle(event, {
+  return {
     // Created on first use: most handlers never log.
     get log() {
-      return (log ??= logger.child({
-        workspace,
-        subscription: subscription.name,
-        ...idsOf(id, given.id),
-        attempt,
-      }));
+      return (log ??= logger.child({ workspace, subscription: subscription.name, ...facts, attempt }));
     },
     get once() {
-      return onceFor(options, () => this.log);
+      return onceFor({ ...options, workspace, eventId: effectsOf }, () => this.log);
     },
     get signal() {
       return interrupt.signal;
@@ -105,16 +134,20 @@ function callHandler(options: AttemptOptions, event: ChangeEvent): unknown {
     subscription: subscription.name,
     workspace,
     attempt,
-    list: listOf(given, subscription.catalogue) ?? null,
-    replay: replayOf(id) !== undefined,
-  });
+    list,
+    replay,
+  };
+}
+
+interface OnceOptions extends ContextOptions {
+  workspace: string;
+  eventId: string;
 }
 
 /** Its limits are described in docs/fan-out.md. */
-function onceFor({ subscription, delivery, once: store }: AttemptOptions, log: () => Log): Once {
-  const { workspace, event } = delivery;
+function onceFor({ subscription, once: store, workspace, eventId }: OnceOptions, log: () => Log): Once {
   return async (key, effect) => {
-    const mark = { subscription: subscription.name, workspace, eventId: event.id, key };
+    const mark = { subscription: subscription.name, workspace, eventId, key };
     const found = await store.begin(mark);
     if (found === 'done') return 'before';
     if (found === 'started') {
@@ -136,7 +169,7 @@ function onceFor({ subscription, delivery, once: store }: AttemptOptions, log: (
 // Created once: an abort without a reason creates an exception with a stack every time.
 const ENDED = new Error('The handler has ended.');
 
-async function withinTimeout(result: PromiseLike<unknown>, options: AttemptOptions): Promise<unknown> {
+async function withinTimeout(result: PromiseLike<unknown>, options: Bounds): Promise<unknown> {
   const { subscription, clock, interrupt } = options;
   const { name, timeoutMs } = subscription;
   const ended = new AbortController();
@@ -160,7 +193,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 function handlerError(
   code: 'CF_HANDLER_FAILED' | 'CF_HANDLER_TIMEOUT',
   message: string,
-  { subscription, attempt }: AttemptOptions,
+  { subscription, attempt }: Shaping,
 ): ChangefeedError {
   return new ChangefeedError(code, { subscription: subscription.name, attempt, message });
 }

@@ -123,7 +123,7 @@ export async function enqueue(batch: SourceBatch, { queue, gate }: Target): Prom
   return pending;
 }
 
-const JOB_OPTIONS: JobsOptions = {
+export const JOB_OPTIONS: JobsOptions = {
   // BullMQ must not end the retries by its own count: our retry policy decides, and it may change while an event waits.
   attempts: 1_000_000_000,
   backoff: { type: 'subscription' },

@@ -9,6 +9,7 @@ import { disable, enable, enforceDisabled, noteMissing } from './circuit-breaker
 import { DeadLetters } from './dead-letters.js';
 import { createLostJobs } from './lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
+import { usage } from '../errors.js';
 import type { DispatchStores } from './stores.js';
 import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
 import { startReaders } from './reader.js';
@@ -90,7 +91,7 @@ export function createDispatcher(options: DispatcherOptions) {
       await (stopping ??= stop());
       await queues?.close();
     },
-    /** Leaves disabled subscriptions out. @throws the signal's reason when aborted */
+    /** Leaves disabled subscriptions and digests out. @throws the signal's reason when aborted */
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
     statistics: () =>
       Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
@@ -101,12 +102,12 @@ export function createDispatcher(options: DispatcherOptions) {
     },
     // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
     replay: async (call: ReplayCall): Promise<Replayed> =>
-      await replay(call, { ...options, ...chosen(call.subscription) }),
+      await replay(call, { ...options, ...withQueue(chosen(call.subscription), 'replay') }),
     try: async (name: string, call: TryCall): Promise<Tried> =>
       await trySubscription(call, { ...options, ...chosen(name) }),
     /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
     async snapshot(name: string, epochs: ReadonlyMap<string, { epoch: number; since: string }>): Promise<string[]> {
-      const { queue, subscription } = chosen(name);
+      const { queue, subscription } = withQueue(chosen(name), 'snapshot');
       const begun: string[] = [];
       for (const [workspace, after] of epochs) {
         if (!readsWorkspace(subscription, workspace)) continue;
@@ -123,6 +124,13 @@ export function createDispatcher(options: DispatcherOptions) {
     /** BullMQ's export of each queue, in the text format of Prometheus. */
     exportQueues: () => Promise.all([...opened().all.values()].map((queue) => queue.exportPrometheusMetrics())),
   };
+}
+
+function withQueue<Chosen extends { subscription: Subscription }>(chosen: Chosen, what: string): Chosen {
+  const { name, digest, report } = chosen.subscription;
+  if (digest === undefined && report === undefined) return chosen;
+  const which = report === undefined ? 'handles its events in digests' : 'gets reports and no events';
+  throw usage(`${what}: the subscription "${name}" ${which}: single events are not sent to it.`);
 }
 
 function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {
@@ -163,7 +171,8 @@ async function findUnhandled(
   const { subscriptions, offsets, gate, health, backfills } = options;
   const checks = tails.flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
-      if (!readsWorkspace(one, workspace)) return [];
+      // The events of a digest wait for its moment.
+      if (!readsWorkspace(one, workspace) || one.digest !== undefined) return [];
       const subscription = one.name;
       // The offset first, then the pending events: events read in between are then seen as pending.
       const offset = await offsets.get(workspace, subscription);

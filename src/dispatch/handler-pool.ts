@@ -24,7 +24,8 @@ import {
   type Connect,
   type JobData,
 } from './queues.js';
-import { createRuns, HANDLER_FAILED, type HandlingContext, type RunOptions } from './run-delivery.js';
+import { HANDLER_FAILED, type HandlingContext, type RunOptions } from './run.js';
+import { createRuns } from './run-delivery.js';
 import { Suspects } from './suspects.js';
 
 export interface WorkerTiming {

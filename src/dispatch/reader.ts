@@ -6,11 +6,13 @@ import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../even
 import { isForgetting } from '../events/notices.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { RedisUse } from '../redis/watch.js';
-import type { Subscription } from '../handlers/handler.js';
+import type { Schedule, Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { enqueueEvents } from './deliveries.js';
+import { isDigestPlanned, planDigest, planReport } from './digest-job.js';
+import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchStores } from './stores.js';
 import type { StoredTask } from '../state/backfills.js';
@@ -22,6 +24,12 @@ import { Snapshot, type SnapshotOptions } from './snapshot.js';
 const BATCH = 250;
 /** How often it looks for replays, unless it has found one. */
 const TASKS_INTERVAL_MS = 2_000;
+/** How often it looks whether a digest has gone, or one is still to be planned. */
+const PLANNED_WAIT_MS = 2_000;
+/** A process may be stopped until shortly before a report, and started again. */
+const REPORTS_INTERVAL_MS = 10_000;
+/** `mostPerMinute` */
+const ALLOWANCE_MS = 60_000;
 /** How often it looks whether the events of a snapshot are handled, before it reports the end of a list. */
 const ENDING_MS = 500;
 
@@ -64,8 +72,31 @@ export async function startReaders({ subscriptions, workspaces, ...options }: Re
       loops,
     });
   await Promise.allSettled(readers.map((reader) => reader.begin()));
-  const running = Promise.all([...following, ...readers.map(run)]);
+  const planning = subscriptions.flatMap((one) => planReports(one, { ...options, workspaces }) ?? []);
+  const running = Promise.all([...following, ...readers.map(run), ...planning]);
   return { ended: (): Promise<unknown> => running };
+}
+
+/** A subscription to reports reads no log. */
+function planReports(
+  { name, report, workspaces: wanted }: Subscription,
+  options: Pick<
+    ReadersOptions,
+    'workspaces' | 'queues' | 'timeZoneOf' | 'watch' | 'logger' | 'clock' | 'loops' | 'signal'
+  >,
+): Promise<void> | undefined {
+  if (report === undefined) return undefined;
+  const { workspaces, queues, timeZoneOf, watch, logger: log, clock, loops, signal } = options;
+  const plan = async (): Promise<number> => {
+    for (const workspace of wanted ?? workspaces) {
+      const nowMs = clock.now();
+      const atMs = nextMoment(report.schedule, nowMs, timeZoneOf(workspace));
+      await planReport(queues.of(name), { workspace, atMs, nowMs });
+    }
+    return REPORTS_INTERVAL_MS;
+  };
+  const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
+  return runLoop({ name: `plan ${name}`, run: plan, ready, signal, log, clock, loops });
 }
 
 const DRAINING = 'subscription has an order now: it reads on when what waits from before is handled or dead';
@@ -132,6 +163,7 @@ class SubscriptionReader {
     const replayed = await stepReplay(tasks, workspace, this.#options);
     const mayStep = !this.#snapshot.isLater(tasks) || this.#areTasksKnown();
     if (mayStep && (await this.#snapshot.step(tasks, after))) return 0;
+    if (subscription.digest !== undefined) return await this.#planDigest(subscription.digest, after, signal);
 
     const batch = await this.#upToRewind(await shared.read(after, BATCH));
     const last = batch.at(-1);
@@ -143,10 +175,45 @@ class SubscriptionReader {
     const sendable = tasks.length > 0 ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };
     if (sendable === null) return 0;
     const selected = sendable.events.filter(({ event }) => this.#options.selects(event));
-    const enqueued = await enqueueEvents(selected, { ...this.#options, readAt: { offset: after } }, this.#options);
+    const allowed = await this.#allowed(selected.length);
+    if (allowed === null) return PLANNED_WAIT_MS;
+    const entered = selected.slice(0, allowed.events);
+    const enqueued = await enqueueEvents(entered, { ...this.#options, readAt: { offset: after } }, this.#options);
     this.#pending = enqueued ?? this.#pending;
-    await offsets.advance(workspace, subscription.name, { from: after, to: sendable.to });
+    const isCut = entered.length < selected.length;
+    const to = isCut ? (entered.at(-1)?.logId ?? after) : sendable.to;
+    await offsets.advance(workspace, subscription.name, { from: after, to });
+    if (isCut) await this.#plan(allowed.endsInMs);
     return 0;
+  }
+
+  /** The events wait in the log. */
+  async #planDigest(schedule: Schedule, after: string, signal: AbortSignal): Promise<number> {
+    const { workspace, shared, clock, timeZoneOf } = this.#options;
+    if ((await shared.read(after, 1)).length === 0) {
+      await this.#options.log.checkOffset(workspace, after);
+      await shared.waitAfter(after, signal);
+      return 0;
+    }
+    const nowMs = clock.now();
+    await this.#plan(nextMoment(schedule, nowMs, timeZoneOf(workspace)) - nowMs);
+    return PLANNED_WAIT_MS;
+  }
+
+  async #plan(inMs: number): Promise<void> {
+    const { workspace, queue, clock } = this.#options;
+    const nowMs = clock.now();
+    await planDigest(queue, { workspace, atMs: nowMs + inMs, nowMs });
+  }
+
+  /** How many of these events may be handled one by one. Null: a digest will have them, or is reading them. */
+  async #allowed(events: number): Promise<{ events: number; endsInMs: number } | null> {
+    const { workspace, subscription, queue, allowance } = this.#options;
+    const { name, mostPerMinute: most } = subscription;
+    if (most === undefined) return { events, endsInMs: 0 };
+    if (await isDigestPlanned(queue, workspace)) return null;
+    if (events === 0) return { events, endsInMs: 0 };
+    return await allowance.take(workspace, name, { events, most, windowMs: ALLOWANCE_MS });
   }
 
   /** Begins a snapshot where the batch reports that Redis forgot something, and the subscription wants one then. */

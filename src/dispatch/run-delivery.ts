@@ -16,67 +16,33 @@
  */
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { ChangefeedError } from '../errors.js';
-import { partsOf } from '../handlers/errors.js';
-import type { Subscription } from '../handlers/handler.js';
-import { systemClock, type Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
-import type { Episode } from '../runtime/episode.js';
+import { systemClock } from '../runtime/clock.js';
 import { gather } from '../runtime/gather.js';
 import { Tally } from '../runtime/tally.js';
-import type { Unfinished } from '../runtime/unfinished.js';
-import { placeIn } from '../runtime/user-frame.js';
 import { attemptDelivery, Interrupt } from './attempt.js';
-import { noteFailure } from './circuit-breaker.js';
 import { debounce } from './debounce.js';
 import { addJobs, idsOf, type Delivery } from './deliveries.js';
-import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
-import type { ComparisonOf } from './merge-changes.js';
-import type { EventLog } from '../state/event-log.js';
-import type { AdvanceOutcome, Claim, GroupEntry, HeadJob, RecordGate } from '../state/gate.js';
-import type { HealthStore } from '../state/health.js';
-import type { OnceStore } from '../state/once.js';
-import type { QueueHandle, JobData } from './queues.js';
-import { judge, packRun, runIn, type NotedRun, type Suspects, type Verdict } from './suspects.js';
-
-export interface HandlingContext {
-  log: EventLog;
-  gate: RecordGate;
-  once: OnceStore;
-  health: HealthStore;
-  logger: Log;
-  clock: Clock;
-  unfinished: Unfinished;
-  /** How detection compares the records of a list, for debounce. @defaultValue of a list without options */
-  comparisonOf?: ComparisonOf | undefined;
-}
-
-export interface RunOptions extends HandlingContext {
-  subscription: Subscription;
-  /** This process, as it is noted with each run that it begins. */
-  processId: string;
-  lives: (process: string) => Promise<boolean>;
-  /** The suspects of all subscriptions of the process. */
-  suspects: Suspects;
-  /** How long a job's lock lasts unless it is extended, ms. */
-  lockMs: number;
-  /** After so many processes that were lost while they handled it, an event becomes a dead letter. */
-  mostCrashes: number;
-  queue: () => QueueHandle;
-  /** Its failures in this process since the last success. */
-  failing: Episode;
-}
+import { isDigestJob } from './digest-job.js';
+import { deadLetterError, recordFailure, type FailedAttempt } from './failure.js';
+import type { AdvanceOutcome, Claim, GroupEntry, HeadJob } from '../state/gate.js';
+import type { JobData } from './queues.js';
+import {
+  countFailure,
+  extendLock,
+  holdLock,
+  requeue,
+  retryUnlessOver,
+  TakenOver,
+  type GivenRun,
+  type Lock,
+  type RunOptions,
+} from './run.js';
+import { runDigest } from './run-digest.js';
+import { judge, packRun, runIn, type NotedRun, type Verdict } from './suspects.js';
 
 interface RunContext extends RunOptions {
   addJob: (head: HeadJob) => Promise<void>;
   tallies: Tallies;
-}
-
-/** What is known of the lock of a run. Its time is real: the lock does not follow `clock`. */
-interface Lock {
-  token: string;
-  interrupt: Interrupt;
-  /** It lasts at least until then, by the monotonic clock. */
-  untilMs: number;
 }
 
 type ExtendLocks = (ids: string[], tokens: string[], lockMs: number) => Promise<string[]>;
@@ -102,7 +68,9 @@ export function createRuns(options: RunOptions) {
       running.get(id)?.interrupt.abort('lost');
       running.set(id, lock);
       try {
-        await unfinished.during(`handling of "${subscription.name}"`, () => runDelivery({ job, lock }, context));
+        await unfinished.during(`handling of "${subscription.name}"`, () =>
+          isDigestJob(job) ? runDigest({ job, lock }, context) : runDelivery({ job, lock }, context),
+        );
       } catch (error) {
         if (!(error instanceof TakenOver)) throw error;
         tallies.overtaken.add(idsOf(id));
@@ -146,14 +114,6 @@ function talliesOf({ logger, subscription: { name } }: RunOptions): Tallies {
   };
 }
 
-/** Another run has the event, or will have it. */
-class TakenOver extends Error {}
-
-interface GivenRun {
-  job: Job<JobData>;
-  lock: Lock;
-}
-
 interface Run extends GivenRun {
   claim: Claim;
   delivery: Delivery;
@@ -163,8 +123,6 @@ interface Run extends GivenRun {
   attempt: number;
   beganMs: number;
 }
-
-export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
 async function runDelivery({ job, lock }: GivenRun, context: RunContext): Promise<void> {
   const { subscription, processId, logger } = context;
@@ -232,13 +190,6 @@ async function settle(run: Run, context: RunContext): Promise<Run | null> {
   return null;
 }
 
-/** Nothing may be written on the job by a process that does not hold its lock. @throws TakenOver */
-async function extendLock({ job, lock }: Run, { lockMs }: RunContext): Promise<void> {
-  const askedAtMs = systemClock.monotonic();
-  if ((await job.extendLock(lock.token, lockMs)) !== 1) throw new TakenOver();
-  lock.untilMs = askedAtMs + lockMs;
-}
-
 async function handle(run: Run, context: RunContext): Promise<void> {
   const { clock, logger, mostCrashes, suspects } = context;
   const { job, attempt } = run;
@@ -298,10 +249,8 @@ async function turnOf(most: number, run: Run, { suspects }: RunContext): Promise
 
 async function attemptNow(run: Run, context: RunContext): Promise<void> {
   const { claim, lock, attempt, delivery } = run;
-  // A process that was suspended may have lost the event, and others of the record may have run. There must be no
-  // `await` between the last check of the lock and the handler.
-  while (systemClock.monotonic() >= lock.untilMs) await extendLock(run, context);
-  if (lock.interrupt.cause === 'lost') throw new TakenOver();
+  // A process that was suspended may have lost the event, and others of the record may have run.
+  await holdLock(run, context);
   try {
     await attemptDelivery({ ...context, delivery, attempt, interrupt: lock.interrupt });
   } catch (error) {
@@ -312,45 +261,14 @@ async function attemptNow(run: Run, context: RunContext): Promise<void> {
 }
 
 async function afterFailure(error: unknown, run: Run, context: RunContext): Promise<void> {
-  const { claim, lock } = run;
-  const { interrupt } = lock;
-  if (interrupt.cause === 'lost') throw new TakenOver();
-  // We interrupted it, so the attempt does not count. The next process finds the job at the front of the queue.
-  if (interrupt.cause === 'stopping') return requeue(run);
-  const health = await noteFailure(error, claim.workspace, { ...context, queue: context.queue() });
-  // This attempt does not count either: the event is the first to be handled when the subscription is enabled.
-  if (health === 'disabled') return requeue(run);
-  return fail(error, run, context);
-}
-
-async function fail(thrown: unknown, run: Run, context: RunContext): Promise<never> {
-  const { subscription, logger, failing, clock } = context;
-  const { attempt, beganMs } = run;
-  const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
-  const { message: said, code, frames } = failure;
-  const { known: error } = partsOf(thrown);
-  const facts = { ...factsOf(run, context), attempt, error, at: placeIn(frames.join('\n')), code };
-  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
-  const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: Math.random() });
-  if (decision.outcome === 'dead') {
-    logger.error({ ...facts, because: decision.because }, 'event became a dead letter');
-    return bury(run, context, failure);
-  }
-  const retried = { ...facts, retryInMs: decision.waitMs };
-  // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
-  const isOld = !failing.holds && failing.explains(beganMs);
-  if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
-  throw new AttemptFailedError(failure, decision.waitMs);
+  await countFailure(error, run, context);
+  const facts = factsOf(run, context);
+  return bury(run, context, retryUnlessOver(error, { ...run, facts, ended: 'event became a dead letter' }, context));
 }
 
 async function putOff({ job, lock }: Run, untilMs: number): Promise<never> {
   await job.moveToDelayed(untilMs, lock.token);
   throw new DelayedError();
-}
-
-async function requeue({ job, lock }: Run): Promise<never> {
-  await job.moveToWait(lock.token);
-  throw new WaitingError();
 }
 
 /** The death first: after a kill, the job becomes a dead letter without another attempt. */

@@ -6,6 +6,8 @@ import type { Subscription } from '../handlers/handler.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { knownMs } from '../runtime/stored-time.js';
 import { isSentAgain } from './deliveries.js';
+import { digestJob, reportJob } from './digest-job.js';
+import { nextMoment } from './moments.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
 import type { DispatchStores } from './stores.js';
@@ -15,6 +17,7 @@ import type { SubscriptionStatus } from './subscription-status.js';
 
 interface StatisticsOptions extends DispatchStores {
   workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
   clock: Clock;
 }
 
@@ -48,8 +51,9 @@ async function readStatistics(
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
-  const [counts, paused, lags, health] = await Promise.all([
+  const [counts, planned, paused, lags, health] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
+    plannedJobs(subscription, queue, options),
     queue.isPaused(),
     lagsOf(subscription, options),
     options.health.read(name),
@@ -66,7 +70,7 @@ async function readStatistics(
     on,
     waiting: waiting + prioritized,
     active,
-    delayed,
+    delayed: Math.max(0, delayed - planned),
     dead,
     paused,
     disabled,
@@ -78,6 +82,21 @@ async function readStatistics(
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
     unreadable: null,
   };
+}
+
+/** Digests and reports that are planned for later: no event waits in them. */
+async function plannedJobs(
+  { digest, mostPerMinute, report }: Subscription,
+  queue: Queue<JobData>,
+  { workspaces, timeZoneOf, clock }: StatisticsOptions,
+): Promise<number> {
+  if (digest === undefined && mostPerMinute === undefined && report === undefined) return 0;
+  const isPlanned = async (workspace: string): Promise<boolean> => {
+    const atMs = report && nextMoment(report.schedule, clock.now(), timeZoneOf(workspace));
+    const job = await (atMs === undefined ? digestJob(queue, workspace) : reportJob(queue, workspace, atMs));
+    return job?.attemptsMade === 0 && (await job.isDelayed());
+  };
+  return (await Promise.all(workspaces.map(isPlanned))).filter((one) => one).length;
 }
 
 interface Oldest {
@@ -97,9 +116,10 @@ interface Lag {
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
 const COUNTED = 1_000;
 
-async function lagsOf(subscription: Subscription, { workspaces, log, offsets, gate }: StatisticsOptions) {
+async function lagsOf(subscription: Subscription, options: StatisticsOptions) {
+  const { workspaces, log, offsets, gate, timeZoneOf } = options;
   const read = workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
-  const { name } = subscription;
+  const { name, digest } = subscription;
   const lagOf = async (workspace: string): Promise<Lag> => {
     const [offset, tail, { events, oldestId: id, oldestMs: atMs }] = await Promise.all([
       offsets.get(workspace, name),
@@ -111,7 +131,11 @@ async function lagsOf(subscription: Subscription, { workspaces, log, offsets, ga
     if (!hasBegun || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL)
       return { hasBegun, events, oldest: pending };
     const unread = await countUnread(log, workspace, offset);
-    return { hasBegun, events: events + unread.events, oldest: pending ?? unread.oldest };
+    const loggedMs = unread.oldest?.atMs ?? null;
+    // Until the moment of its digest, an event is not late.
+    const sinceMs = digest && loggedMs !== null ? nextMoment(digest, loggedMs, timeZoneOf(workspace)) : loggedMs;
+    const oldest = unread.oldest && { ...unread.oldest, atMs: sinceMs };
+    return { hasBegun, events: events + unread.events, oldest: pending ?? oldest };
   };
   return await Promise.all(read.map(lagOf));
 }

@@ -1,4 +1,5 @@
 /** What the dispatcher uses of Redis. */
+import type { AllowanceStore } from '../state/allowance.js';
 import type { BackfillStore } from '../state/backfills.js';
 import type { EventLog } from '../state/event-log.js';
 import type { RecordGate } from '../state/gate.js';
@@ -13,4 +14,5 @@ export interface DispatchStores {
   backfills: BackfillStore;
   source: SnapshotSource;
   health: HealthStore;
+  allowance: AllowanceStore;
 }

@@ -115,8 +115,8 @@ function testsOf(selection: Selection): Tests {
 }
 
 /** False when the subscription selects no event of that workspace, so that its log need not be read. */
-export function readsWorkspace({ workspaces }: Selection, workspace: string): boolean {
-  return workspaces === undefined || workspaces.includes(workspace);
+export function readsWorkspace({ on, workspaces }: Selection, workspace: string): boolean {
+  return on.length > 0 && (workspaces === undefined || workspaces.includes(workspace));
 }
 
 /** A Korean field name can be composed differently than in the API's answer, although both look the same. */

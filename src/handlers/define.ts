@@ -16,7 +16,8 @@ import type {
 } from '../events/types.js';
 import { strictOptions } from '../schema-kit/fields.js';
 import { orRefuse, parseOptions } from './kind.js';
-import type { Handle, HandlerContext, Subscription } from './handler.js';
+import { digestShape, type DigestOptions } from './digest.js';
+import type { DigestContext, DigestSummary, Handle, HandleDigest, HandlerContext, Subscription } from './handler.js';
 import type { Conditions } from './where.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 
@@ -156,7 +157,8 @@ export interface HandlerOptions<
   From extends Start = Start,
   Lists extends NamedLists = readonly ListName[],
   Rewind extends AfterRewind = AfterRewind,
-> extends Omit<SubscriptionOptions, 'on' | 'where' | 'start' | 'lists' | 'afterRewind'> {
+>
+  extends Omit<SubscriptionOptions, 'on' | 'where' | 'start' | 'lists' | 'afterRewind'>, DigestOptions {
   /** Event types; `*` matches any characters. @defaultValue `['crm.*']` */
   on?: On | undefined;
   /** Lists by name or path, or as `defineList` returns them: then events have the type of its records. @defaultValue all */
@@ -169,11 +171,27 @@ export interface HandlerOptions<
   where?: Conditions | ((event: EventOfLists<On, From | Rewind, Lists>) => boolean) | undefined;
   /**
    * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
-   * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key.
+   * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key. With `digest` it
+   * may be left out; if it is there, it gets the event of a digest of one.
    */
-  handle: (event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => void | Promise<void>;
+  handle?: ((event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => void | Promise<void>) | undefined;
+  /**
+   * With `digest`: handles many events at once. What it throws decides as for `handle`, but there are no dead letters: after its last
+   * attempt, the next digest begins with the same events. Delivery is at least once: `digest.id` is the idempotency key.
+   */
+  handleDigest?:
+    | ((digest: DigestSummary<EventOfLists<On, From, Lists>>, context: DigestContext) => void | Promise<void>)
+    | undefined;
   /** Releases the handler's resources; called once when the process stops. */
   close?: () => Promise<void>;
+}
+
+interface WithHandle {
+  handle: unknown;
+}
+interface WithDigest {
+  digest: unknown;
+  handleDigest: unknown;
 }
 
 /**
@@ -185,20 +203,39 @@ export function defineHandler<
   const From extends Start = 'now',
   const Lists extends NamedLists = readonly ListName[],
   const Rewind extends AfterRewind = 'nothing',
->(options: HandlerOptions<On, From, Lists, Rewind>): Subscription {
+>(options: HandlerOptions<On, From, Lists, Rewind> & (WithHandle | WithDigest)): Subscription {
   return orRefuse(() => toHandler(options));
 }
 
 function toHandler(options: unknown): Subscription {
-  const { handle, close, ...settings } = parseOptions(handlerSchema, options, 'defineHandler');
+  const { handle, handleDigest, digest, close, ...settings } = parseOptions(handlerSchema, options, 'defineHandler');
   // The queue delivers only what `on` selects, so the narrower event type holds.
-  return toSubscription(settings, { handler: 'custom', handle: handle.bind(options), close: close?.bind(options) });
+  return toSubscription(settings, {
+    handler: 'custom',
+    handle: handle?.bind(options) ?? (() => undefined),
+    digest,
+    handleDigest: handleDigest?.bind(options),
+    digestOnly: handle === undefined,
+    close: close?.bind(options),
+  });
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
+const A_HANDLE = 'a function, handle(event, context) { … }';
+const A_HANDLE_DIGEST = 'with digest, a function, handleDigest(digest, context) { … }; without digest, only handle';
+
 const handlerSchema = strictOptions({
   ...subscriptionShape,
-  handle: z.custom<Handle>(isFunction, { error: 'a function, handle(event, context) { … }' }),
+  ...digestShape,
+  handle: z.custom<Handle>(isFunction, { error: A_HANDLE }).optional(),
+  handleDigest: z.custom<HandleDigest>(isFunction, { error: A_HANDLE_DIGEST }).optional(),
   close: z.custom<() => Promise<void>>(isFunction, { error: 'a function' }).optional(),
-});
+}).check(
+  z.check(({ value: { handle, handleDigest, digest }, issues }) => {
+    const missing = (option: string, message: string): void =>
+      void issues.push({ code: 'custom', input: undefined, path: [option], message });
+    if ((digest === undefined) !== (handleDigest === undefined)) missing('handleDigest', A_HANDLE_DIGEST);
+    else if (digest === undefined && handle === undefined) missing('handle', A_HANDLE);
+  }),
+);

@@ -1,7 +1,9 @@
+import type { PersonInCharge } from '../events/person-in-charge.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Selection } from '../events/pattern.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { Log } from '../runtime/log.js';
+import type { WorkspaceTodos } from '../todos/counts.js';
 
 /** Everything a handler gets besides the event. */
 export interface HandlerContext {
@@ -35,6 +37,51 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
  * the subscription's policy. `event.id` is the idempotency key.
  */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
+
+/** In the time zone of the workspace. Times of day are `HH:MM`, days 1 (Monday) to 7. */
+export interface Schedule {
+  readonly when: { readonly everyMs: number } | { readonly at: string };
+  readonly days: readonly number[];
+  readonly quiet?: { readonly from: string; readonly to: string } | undefined;
+}
+
+/** A place in the log. */
+export interface DigestEnd {
+  readonly logId: string;
+  /** ISO 8601: when the event was logged. */
+  readonly time: string;
+}
+
+/** What a digest says of a range of the log, as far as the subscription selects it. */
+export interface DigestSummary<Event = ChangeEvent> {
+  /** The idempotency key: each attempt of a digest has the same one, and the same events. */
+  readonly id: string;
+  readonly workspace: string;
+  /** The first event and the last one. */
+  readonly from: DigestEnd;
+  readonly to: DigestEnd;
+  readonly count: number;
+  /** The most frequent type first. */
+  readonly types: readonly { readonly type: string; readonly count: number }[];
+  /** By person in charge, the one with the most events first. Events of records without one are not among them. */
+  readonly people: readonly (PersonInCharge & { readonly count: number })[];
+  /** The first ten events, in the order of the log. */
+  readonly first: readonly Event[];
+  /** All events in the order of the log, read from it again. */
+  readonly events: () => AsyncIterable<Event>;
+  /** The status page with such events; null without `http.publicUrl`. */
+  readonly link: string | null;
+}
+
+/** As `HandlerContext`; `once` is kept by the id of the digest. */
+export type DigestContext = Omit<HandlerContext, 'list' | 'replay'>;
+
+export type HandleDigest = (digest: DigestSummary, context: DigestContext) => void | Promise<void>;
+
+/** What is counted at the moment of a report; `refused` says why nothing could be counted. */
+export type ReportOutcome = { report: WorkspaceTodos } | { refused: string };
+
+export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => Promise<void>;
 
 /** How long a record must stay unchanged before its changes are handled as one. */
 export interface Settling {
@@ -115,6 +162,16 @@ export interface Subscription extends Selection {
   /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */
   readonly afterRewind?: 'snapshot' | 'nothing' | undefined;
   readonly handle: Handle;
+  /** When its events are handled as one digest. */
+  readonly digest?: Schedule | undefined;
+  /** With a digest, or with `mostPerMinute` for what is beyond it. */
+  readonly handleDigest?: HandleDigest | undefined;
+  /** It has no `handle` of its own: a single event is a digest of one. */
+  readonly digestOnly?: boolean | undefined;
+  /** Events of a workspace that are handled one by one in any minute; the rest of the minute is one digest. */
+  readonly mostPerMinute?: number | undefined;
+  /** It gets no events, but a report at these moments. */
+  readonly report?: { readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
   /** If set, consecutive changes of a record are merged until it stays unchanged. */
   readonly settle?: Settling | undefined;
   /** Limit of deliveries for all processes together, evenly spread. */

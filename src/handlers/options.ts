@@ -157,7 +157,7 @@ export function toSubscription(
   settings: SubscriptionSettings,
   { retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
-  refuseContradictions(settings, parts.handler);
+  refuseContradictions(settings, parts);
   const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
   const { where, transform, settle } = settings;
   return {
@@ -185,7 +185,11 @@ export function toSubscription(
 }
 
 /** Options that exclude each other: accepting them would promise what does not happen. */
-function refuseContradictions({ name, order, whenDead, settle }: SubscriptionSettings, handler: string): void {
+function refuseContradictions(
+  settings: SubscriptionSettings,
+  { handler, digest }: Pick<Subscription, 'handler' | 'digest'>,
+): void {
+  const { name, order, whenDead, settle, start, afterRewind } = settings;
   const refuse = (option: string, problem: string, suggestion?: string): never => {
     const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
     throw optionsError([{ path: [option], owner, problem, suggestion }]);
@@ -198,6 +202,21 @@ function refuseContradictions({ name, order, whenDead, settle }: SubscriptionSet
     );
   if (order === 'none' && settle !== undefined)
     refuse('settle', `only changes that keep their order can be merged; allowed: with order 'record'`);
+  if (digest === undefined) return;
+  const contradicting = {
+    order: order === 'none',
+    whenDead: whenDead === 'hold',
+    settle: settle !== undefined,
+    start: start === 'snapshot',
+    afterRewind: afterRewind === 'snapshot',
+  };
+  for (const [option, contradicts] of Object.entries(contradicting))
+    if (contradicts)
+      refuse(
+        option,
+        'found it with digest; allowed: without digest',
+        'A digest reads the log itself, in its order: no event of it is queued, waits for another, or comes from a snapshot.',
+      );
 }
 
 function toRetryPolicy(given: SubscriptionSettings['retry'], defaults: RetryPolicy): RetryPolicy {

@@ -120,6 +120,9 @@ export class Keys {
   staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
   /** hash record → log id: the end of the log when a snapshot read the record's image. */
   seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
+  /** string with TTL: events of the workspace that were to be handled one by one in this window. */
+  allowance = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `allowance:${workspace}`);
   /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
   /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */

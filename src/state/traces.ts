@@ -53,8 +53,7 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
       const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
       const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
-      const exact = [keys.entered, keys.pending, keys.staged, keys.seen].map((keyOf) => keyOf(subscription, workspace));
-      const exists = await Promise.all(exact.map((key) => redis.exists(key)));
+      const ofLog = [keys.entered, keys.pending, keys.staged, keys.seen, keys.allowance];
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
         ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: ofWorkspace(workspace) }] : []),
@@ -62,17 +61,13 @@ export function createTraceStore(redis: Redis, keys: Keys) {
         ...(pending.length > 0 ? ofEvents.map((key) => ({ key, fields: pending })) : []),
         ...(isLastError ? [{ key: health, fields: ['lastError', 'lastErrorIn'] }] : []),
         ...(await all(keys.groupsOf(subscription, workspace), keys.entered(subscription, `*:${workspace}`))),
-        ...exact.filter((_, at) => exists[at] === 1).map((key) => ({ key })),
+        ...(await existing(
+          redis,
+          ofLog.map((keyOf) => keyOf(subscription, workspace)),
+        )),
       ];
     },
-    /** A subscription's queue, and its offsets in every log. */
-    async ofSubscription(subscription: string): Promise<Trace[]> {
-      // The offsets first: without them, no dispatcher would go on in the middle if a crash came between.
-      const offsets = keys.offsets(subscription);
-      const first = { key: offsets, fields: await redis.hkeys(offsets) };
-      const readers = (await scan(keys.everyReaders())).map((key) => ({ key, fields: [subscription] }));
-      return [first, ...readers, ...(await all(keys.everythingOfSubscription(subscription)))];
-    },
+    ofSubscription: (subscription: string) => ofSubscription({ redis, keys }, { subscription, scan, all }),
     rename: (from: string, to: string) => rename({ redis, keys }, { from, to, scan }),
     hasOffsets: async (subscription: string) => (await redis.exists(keys.offsets(subscription))) === 1,
     /** Returns the number of keys and fields that were there. */
@@ -87,14 +82,33 @@ export function createTraceStore(redis: Redis, keys: Keys) {
   };
 }
 
+async function existing(redis: Redis, names: readonly string[]): Promise<Trace[]> {
+  const exists = await Promise.all(names.map((key) => redis.exists(key)));
+  return names.filter((_, at) => exists[at] === 1).map((key) => ({ key }));
+}
+
 function ofWorkspace(workspace: string): string[] {
   return [workspace, unorderedField(workspace)];
+}
+
+type Scan = (pattern: string) => Promise<string[]>;
+
+/** A subscription's queue, and its offsets in every log. */
+async function ofSubscription(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { subscription, scan, all }: { subscription: string; scan: Scan; all: (pattern: string) => Promise<Trace[]> },
+): Promise<Trace[]> {
+  // The offsets first: without them, no dispatcher would go on in the middle if a crash came between.
+  const offsets = keys.offsets(subscription);
+  const first = { key: offsets, fields: await redis.hkeys(offsets) };
+  const readers = (await scan(keys.everyReaders())).map((key) => ({ key, fields: [subscription] }));
+  return [first, ...readers, ...(await all(keys.everythingOfSubscription(subscription)))];
 }
 
 /** The offsets last: an interrupted move is continued, and no dispatcher reads on before it is complete. */
 async function rename(
   { redis, keys }: { redis: Redis; keys: Keys },
-  { from, to, scan }: { from: string; to: string; scan: (pattern: string) => Promise<string[]> },
+  { from, to, scan }: { from: string; to: string; scan: Scan },
 ): Promise<void> {
   const offsets = keys.offsets(from);
   for (const key of await scan(keys.everythingOfSubscription(from)))

@@ -29,7 +29,7 @@ describe('defineHandler', () => {
     [
       'no options',
       undefined,
-      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, handle, close.',
+      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, from, notFrom, where, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, digest, handle, handleDigest, close.',
     ],
     [
       'no handle',
@@ -42,7 +42,7 @@ describe('defineHandler', () => {
       'handle of defineHandler "greet": found "x"; allowed: a function, handle(event, context) { … }.',
     ],
   ])('defineHandler: refuses %s in one sentence', (_what, options, sentence) => {
-    const call = (): unknown => defineHandler(options as HandlerOptions<readonly ['crm.*']>);
+    const call = (): unknown => defineHandler(options as HandlerOptions<readonly ['crm.*']> & { handle: unknown });
     expect(call).toThrow(expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }));
   });
 });

@@ -10,6 +10,7 @@ import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { createUnfinished } from '../../src/runtime/unfinished.js';
 import { silentLog } from '../../src/runtime/log.js';
+import { createAllowanceStore } from '../../src/state/allowance.js';
 import { createBackfillStore } from '../../src/state/backfills.js';
 import { createRecordGate, type RecordGate } from '../../src/state/gate.js';
 import { createHealthStore } from '../../src/state/health.js';
@@ -138,6 +139,7 @@ export function fanOutDeps({
     log: createLogReader({ redis, keys, connect }),
     offsets: createOffsetStore(redis, keys),
     gate: createRecordGate(redis, keys),
+    allowance: createAllowanceStore(redis, keys),
     backfills: createBackfillStore(redis, keys),
     source: createSnapshotSource({
       redis,

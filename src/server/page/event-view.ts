@@ -1,14 +1,13 @@
 /** An event as the page shows it: short texts, so that a record of megabytes costs the page a line. */
 import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
-import type { UncheckedRecord } from '../../crm/record.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
+import { personInCharge } from '../../events/person-in-charge.js';
 import type { Actor, FieldChange, LoggedEvent } from '../../events/types.js';
 import { shorten } from '../../runtime/printable.js';
 import type { EventView, ValueView } from './answers.js';
 import { concernsOf } from './concerns.js';
 
-const OWNER_FIELDS = ['담당자', 'owner'] as const;
 const MOST_CHANGES = 20;
 const MOST_CHARACTERS = 240;
 /** Equal characters shown around the difference of two long texts. */
@@ -69,18 +68,6 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
     notice: data.notice ?? null,
     schema: data.schema ?? null,
   };
-}
-
-/** Null where the record names no one. Memos and histories name only an id. */
-export function personInCharge(record: UncheckedRecord): { id: string; name: string } | null {
-  for (const field of OWNER_FIELDS) {
-    const value = Object.hasOwn(record, field) ? record[field] : undefined;
-    if (typeof value !== 'object' || value === null) continue;
-    const { id, name } = value as { id?: unknown; name?: unknown };
-    if (typeof id === 'string') return { id, name: shorten(typeof name === 'string' ? name : id, 200) };
-  }
-  const id = Object.hasOwn(record, 'ownerId') ? record['ownerId'] : undefined;
-  return typeof id === 'string' && id !== '' ? { id, name: id } : null;
 }
 
 function viewOfActor(actor: Actor | undefined): EventView['actor'] {

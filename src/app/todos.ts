@@ -1,0 +1,26 @@
+/** The stored todos of the workspaces, as reports count them. */
+import { ChangefeedError } from '../errors.js';
+import type { ReportOutcome } from '../handlers/handler.js';
+import type { Clock } from '../runtime/clock.js';
+import { reportTodos, type ReportedTodos } from '../todos/report.js';
+import type { Workspace, Workspaces } from './workspaces.js';
+
+export function reportedTodos({ name, config: { timeZone, lists }, todos: { store } }: Workspace): ReportedTodos {
+  return { name, timeZone, enabled: lists.todo.enabled, store };
+}
+
+/** @param call `since`: ISO 8601 */
+export async function countTodos(
+  workspaces: Workspaces,
+  { workspace, since, clock }: { workspace: string; since: string; clock: Clock },
+): Promise<ReportOutcome> {
+  try {
+    const { workspaces: counted } = await reportTodos([reportedTodos(workspaces.get(workspace))], { since }, clock);
+    const [report] = counted;
+    return report === undefined ? { refused: `Workspace "${workspace}" has no todos.` } : { report };
+  } catch (error) {
+    // The list is disabled, or kept without images: each report says so.
+    if (error instanceof ChangefeedError && error.code === 'CF_USAGE') return { refused: error.message };
+    throw error;
+  }
+}

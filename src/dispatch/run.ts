@@ -1,0 +1,133 @@
+/** What the runs of deliveries and of digests share: the lock of a run, and what follows a failed attempt. */
+import { WaitingError, type Job } from 'bullmq';
+import { partsOf } from '../handlers/errors.js';
+import type { ReportOutcome, Subscription } from '../handlers/handler.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import type { Episode } from '../runtime/episode.js';
+import type { Log } from '../runtime/log.js';
+import type { Unfinished } from '../runtime/unfinished.js';
+import { placeIn } from '../runtime/user-frame.js';
+import type { EventLog } from '../state/event-log.js';
+import type { RecordGate } from '../state/gate.js';
+import type { HealthStore } from '../state/health.js';
+import type { OffsetStore } from '../state/offsets.js';
+import type { OnceStore } from '../state/once.js';
+import type { Interrupt } from './attempt.js';
+import { noteFailure } from './circuit-breaker.js';
+import { AttemptFailedError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
+import type { ComparisonOf } from './merge-changes.js';
+import type { JobData, QueueHandle } from './queues.js';
+import type { Suspects } from './suspects.js';
+
+export interface HandlingContext {
+  log: EventLog;
+  gate: RecordGate;
+  offsets: OffsetStore;
+  once: OnceStore;
+  health: HealthStore;
+  logger: Log;
+  clock: Clock;
+  unfinished: Unfinished;
+  /** How detection compares the records of a list, for debounce. @defaultValue of a list without options */
+  comparisonOf?: ComparisonOf | undefined;
+  timeZoneOf: (workspace: string) => string;
+  /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
+  countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;
+  /** The address of the status page, for links. @defaultValue no links */
+  pageUrl?: string | undefined;
+}
+
+export interface RunOptions extends HandlingContext {
+  subscription: Subscription;
+  /** This process, as it is noted with each run that it begins. */
+  processId: string;
+  lives: (process: string) => Promise<boolean>;
+  /** The suspects of all subscriptions of the process. */
+  suspects: Suspects;
+  /** How long a job's lock lasts unless it is extended, ms. */
+  lockMs: number;
+  /** After so many processes that were lost while they handled it, an event becomes a dead letter. */
+  mostCrashes: number;
+  queue: () => QueueHandle;
+  /** Its failures in this process since the last success. */
+  failing: Episode;
+}
+
+/** What is known of the lock of a run. Its time is real: the lock does not follow `clock`. */
+export interface Lock {
+  token: string;
+  interrupt: Interrupt;
+  /** It lasts at least until then, by the monotonic clock. */
+  untilMs: number;
+}
+
+export interface GivenRun {
+  job: Job<JobData>;
+  lock: Lock;
+}
+
+/** Another run has the job, or will have it. */
+export class TakenOver extends Error {}
+
+/** Nothing may be written on the job by a process that does not hold its lock. @throws TakenOver */
+export async function extendLock({ job, lock }: GivenRun, { lockMs }: Pick<RunOptions, 'lockMs'>): Promise<void> {
+  const askedAtMs = systemClock.monotonic();
+  if ((await job.extendLock(lock.token, lockMs)) !== 1) throw new TakenOver();
+  lock.untilMs = askedAtMs + lockMs;
+}
+
+/** There must be no `await` between this and the call of the handler. @throws TakenOver */
+export async function holdLock(run: GivenRun, options: Pick<RunOptions, 'lockMs'>): Promise<void> {
+  while (systemClock.monotonic() >= run.lock.untilMs) await extendLock(run, options);
+  if (run.lock.interrupt.cause === 'lost') throw new TakenOver();
+}
+
+/** Back to the front of the queue: the attempt does not count. */
+export async function requeue({ job, lock }: GivenRun): Promise<never> {
+  await job.moveToWait(lock.token);
+  throw new WaitingError();
+}
+
+/** Returns where the attempt counts. @throws where it was interrupted, or the subscription is disabled now */
+export async function countFailure(error: unknown, run: GivenRun, context: RunOptions): Promise<void> {
+  const { interrupt } = run.lock;
+  if (interrupt.cause === 'lost') throw new TakenOver();
+  // We interrupted it. The next process finds the job at the front of the queue.
+  if (interrupt.cause === 'stopping') return requeue(run);
+  const health = await noteFailure(error, run.job.data.workspace, { ...context, queue: context.queue() });
+  // What failed is the first to be handled when the subscription is enabled.
+  if (health === 'disabled') return requeue(run);
+}
+
+export const HANDLER_FAILED = 'handler failed, the event will be retried';
+
+interface Failing {
+  attempt: number;
+  beganMs: number;
+  facts: object;
+  /** What is logged where no attempt follows. */
+  ended: string;
+}
+
+/** Returns the failure where no attempt follows. @throws AttemptFailedError where BullMQ shall retry */
+export function retryUnlessOver(
+  thrown: unknown,
+  { attempt, beganMs, ended, ...about }: Failing,
+  { subscription, logger, failing, clock }: RunOptions,
+): FailedAttempt {
+  const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
+  const { message: said, code, frames } = failure;
+  const { known: error } = partsOf(thrown);
+  const facts = { ...about.facts, attempt, error, at: placeIn(frames.join('\n')), code };
+  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
+  const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: Math.random() });
+  if (decision.outcome === 'dead') {
+    logger.error({ ...facts, because: decision.because }, ended);
+    return failure;
+  }
+  const retried = { ...facts, retryInMs: decision.waitMs };
+  // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
+  const isOld = !failing.holds && failing.explains(beganMs);
+  if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
+  throw new AttemptFailedError(failure, decision.waitMs);
+}

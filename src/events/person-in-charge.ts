@@ -1,0 +1,25 @@
+/** The person in charge of a record: a user of the CRM. */
+import type { UncheckedRecord } from '../crm/record.js';
+import { shorten } from '../runtime/printable.js';
+
+const OWNER_FIELDS = ['담당자', 'owner'] as const;
+/** In characters. */
+const LONGEST_NAME = 200;
+
+export interface PersonInCharge {
+  id: string;
+  /** The id where the record has no name. */
+  name: string;
+}
+
+/** Null where the record names no one. Memos and histories name only an id. */
+export function personInCharge(record: UncheckedRecord): PersonInCharge | null {
+  for (const field of OWNER_FIELDS) {
+    const value = Object.hasOwn(record, field) ? record[field] : undefined;
+    if (typeof value !== 'object' || value === null) continue;
+    const { id, name } = value as { id?: unknown; name?: unknown };
+    if (typeof id === 'string') return { id, name: shorten(typeof name === 'string' ? name : id, LONGEST_NAME) };
+  }
+  const id = Object.hasOwn(record, 'ownerId') ? record['ownerId'] : undefined;
+  return typeof id === 'string' && id !== '' ? { id, name: id } : null;
+}
