@@ -14,7 +14,10 @@ interface Preferences extends Formats {
   setTheme: (theme: Theme) => void;
   t: Translate;
   /** The word for a name that the texts may know: `verb.created`. Otherwise the name itself. */
-  word: (group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part', name: string) => string;
+  word: (
+    group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome' | 'reason',
+    name: string,
+  ) => string;
 }
 
 const Context = createContext<Preferences | null>(null);

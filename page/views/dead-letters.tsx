@@ -1,5 +1,6 @@
 /** Events that could not be handled: why, and what to do with them. */
 import { useState } from 'preact/hooks';
+import { Action } from '../action.js';
 import { act, pathWith, type DeadLetter, type SectionProps } from '../api.js';
 import { Choice } from '../choice.js';
 import { EventRow } from '../event-row.js';
@@ -10,11 +11,11 @@ interface Answer {
   deadLetters: DeadLetter[];
 }
 
-type Done = { action: 'retry' | 'drop'; count: number } | { failed: string };
-type Action = 'retry' | 'drop';
+type Done = { action: Verb; count: number } | { failed: string };
+type Verb = 'retry' | 'drop';
 /** Which dead letters an action is for. Nothing given: all. */
 type Chosen = Partial<Record<'subscription' | 'reason', string>> & { ids?: string[] };
-type Send = (action: Action, chosen: Chosen) => void;
+type Send = (action: Verb, chosen: Chosen) => Promise<null>;
 
 /** As many as the API gives at once. */
 const LIMIT = '200';
@@ -32,15 +33,15 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   const counts = status?.subscriptions.filter(({ name }) => name === (chosen.subscription ?? name)) ?? [];
   // Of those with one reason, only the loaded ones are counted.
   const total = chosen.reason === undefined ? counts.reduce((sum, one) => sum + one.dead, 0) : found.length;
-  const send: Send = (action, which) => {
+  const send: Send = (action, which) =>
     act('POST', `/api/dead-letters/${action}`, Object.keys(which).length === 0 ? { all: true } : which)
       .then(({ count }) => setDone({ action, count }))
       .catch((failure: unknown) => setDone({ failed: failure instanceof Error ? failure.message : '' }))
       .finally(() => {
         letters.again();
         again();
-      });
-  };
+      })
+      .then(() => null);
   const go = (next: Chosen): void => void (location.hash = placeOf('dead', pick({ ...chosen, ...next })));
   return (
     <>
@@ -119,14 +120,12 @@ function Actions({ count, chosen, send }: { count: string; chosen: Chosen; send:
   const { t } = usePreferences();
   return (
     <>
-      <button type="button" onClick={() => send('retry', chosen)}>
+      <button type="button" onClick={() => void send('retry', chosen)}>
         {t('dead.retryAll', { count })}
       </button>
-      <Drop
-        label={t('dead.dropAll', { count })}
-        question={t('dead.dropAllSure', { count })}
-        onSure={() => send('drop', chosen)}
-      />
+      <Action label={t('dead.dropAll', { count })} sure={t('confirm.yes')} danger run={() => send('drop', chosen)}>
+        <p>{t('dead.dropAllSure', { count })}</p>
+      </Action>
     </>
   );
 }
@@ -200,43 +199,19 @@ function Letter({ letter: { id, subscription, diedAt, attempts, event }, canAct,
       )}
       {canAct && (
         <p class="actions">
-          <button type="button" class="main" onClick={() => send('retry', { subscription, ids: [id] })}>
+          <button type="button" class="main" onClick={() => void send('retry', { subscription, ids: [id] })}>
             {t('dead.retry')}
           </button>
-          <Drop
+          <Action
             label={t('dead.drop')}
-            question={t('dead.dropSure')}
-            onSure={() => send('drop', { subscription, ids: [id] })}
-          />
+            sure={t('confirm.yes')}
+            danger
+            run={() => send('drop', { subscription, ids: [id] })}
+          >
+            <p>{t('dead.dropSure')}</p>
+          </Action>
         </p>
       )}
     </li>
-  );
-}
-
-/** Asks before something is lost. */
-function Drop({ label, question, onSure }: { label: string; question: string; onSure: () => void }) {
-  const { t } = usePreferences();
-  const [asking, setAsking] = useState(false);
-  const sure = (): void => {
-    setAsking(false);
-    onSure();
-  };
-  if (!asking)
-    return (
-      <button type="button" onClick={() => setAsking(true)}>
-        {label}
-      </button>
-    );
-  return (
-    <span class="sure" role="group" aria-label={question}>
-      <span>{question}</span>
-      <button type="button" class="danger" onClick={sure} ref={(element) => element?.focus()}>
-        {t('confirm.yes')}
-      </button>
-      <button type="button" onClick={() => setAsking(false)}>
-        {t('confirm.no')}
-      </button>
-    </span>
   );
 }

@@ -1,5 +1,6 @@
 /** What receives the events, how far each is behind, and the switch that pauses it. */
 import { useMemo, useState } from 'preact/hooks';
+import { Action } from '../action.js';
 import { act, type History, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePolled } from '../hooks.js';
 import { Plot } from '../plot.js';
@@ -113,75 +114,38 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
           <dd class="wrap">{on.join(', ')}</dd>
         </div>
       </dl>
-      {canAct && <Switch name={name} isPaused={disabled !== null} again={again} />}
+      {canAct && <Switch subscription={subscription} again={again} />}
     </li>
   );
 }
 
-function Switch({ name, isPaused, again }: { name: string; isPaused: boolean; again: () => void }) {
-  const { t } = usePreferences();
-  const [asking, setAsking] = useState(false);
+function Switch({ subscription, again }: { subscription: Subscription; again: () => void }) {
+  const { t, number } = usePreferences();
+  const { name, disabled, lagEvents } = subscription;
   const [reason, setReason] = useState('');
-  const [error, setError] = useState<string | null>(null);
-  const send = (action: 'pause' | 'resume', body: object): void => {
-    setAsking(false);
-    setReason('');
-    act('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body)
-      .then(() => setError(null))
-      .catch((failure: unknown) => setError(failure instanceof Error ? failure.message : ''))
-      .finally(again);
+  const send = async (action: 'pause' | 'resume', body: object): Promise<null> => {
+    await act('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body).finally(again);
+    return null;
   };
-  const failed = error !== null && (
-    <p class="notice bad" role="alert">
-      {error}
-    </p>
-  );
-  if (isPaused)
+  if (disabled !== null)
     return (
-      <>
-        <button
-          type="button"
-          class="main"
-          onClick={() => send('resume', {})}
-          aria-label={`${t('sub.resume')}: ${name}`}
-        >
-          {t('sub.resume')}
-        </button>
-        {failed}
-      </>
+      <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${name}`} main run={() => send('resume', {})}>
+        <p>{t('sub.resumeSure', { count: number(lagEvents ?? 0) })}</p>
+      </Action>
     );
-  if (!asking)
-    return (
-      <>
-        <button type="button" onClick={() => setAsking(true)} aria-label={`${t('sub.pause')}: ${name}`}>
-          {t('sub.pause')}
-        </button>
-        {failed}
-      </>
-    );
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    send('pause', reason.trim() === '' ? {} : { reason });
-  };
   return (
-    <form class="ask" onSubmit={submit}>
+    <Action
+      label={t('sub.pause')}
+      name={`${t('sub.pause')}: ${name}`}
+      title={`${t('sub.pause')}: ${name}`}
+      onOpen={() => setReason('')}
+      run={() => send('pause', reason.trim() === '' ? {} : { reason })}
+    >
+      <p>{t('sub.pauseSure')}</p>
       <label>
         {t('sub.reason')}
-        <input
-          value={reason}
-          maxLength={200}
-          onInput={(event) => setReason(event.currentTarget.value)}
-          ref={(element) => element?.focus()}
-        />
+        <input value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} autofocus />
       </label>
-      <p class="actions">
-        <button type="submit" class="main">
-          {t('sub.pause')}
-        </button>
-        <button type="button" onClick={() => setAsking(false)}>
-          {t('confirm.no')}
-        </button>
-      </p>
-    </form>
+    </Action>
   );
 }

@@ -71,6 +71,8 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     await page.getByText('paused on the status page: deploy of the receiver.').waitFor();
     expect((await feed.status()).subscriptions[0]?.disabled).not.toBeNull();
     await page.getByRole('button', { name: 'Resume: orders' }).press('Enter');
+    await page.getByText('Delivery goes on where it was paused').waitFor();
+    await page.keyboard.press('Enter');
     await page.getByText('delivering').waitFor();
     expect((await feed.status()).subscriptions[0]?.disabled).toBeNull();
   });

@@ -1,0 +1,84 @@
+/** A button with a dialog that says what will happen and to how many, carries it out, and says what came of it. */
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { usePreferences } from './preferences.js';
+
+export interface ActionProps {
+  label: string;
+  /** Read instead of the label where several buttons have the same. */
+  name?: string;
+  /** @defaultValue the label */
+  title?: string;
+  /** Of the button that carries it out. @defaultValue the label */
+  sure?: string;
+  danger?: boolean;
+  main?: boolean;
+  /** False: something has to be given first. @defaultValue true */
+  ready?: boolean;
+  onOpen?: () => void;
+  /** What came of it, in words; null closes the dialog, because the page shows it. */
+  run: () => Promise<string | null>;
+  children?: ComponentChildren;
+}
+
+export function Action({ label, name, onOpen, main = false, ...dialog }: ActionProps) {
+  const [open, setOpen] = useState(false);
+  const show = (): void => {
+    onOpen?.();
+    setOpen(true);
+  };
+  return (
+    <>
+      <button type="button" class={main ? 'main' : ''} aria-label={name} aria-haspopup="dialog" onClick={show}>
+        {label}
+      </button>
+      {open && <Dialog title={label} sure={label} {...dialog} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+type DialogProps = Omit<ActionProps, 'label' | 'name' | 'main' | 'onOpen'> & { onClose: () => void };
+type State = 'asking' | 'running' | { done: string } | { failed: string };
+
+function Dialog({ title, sure, danger = false, ready = true, run, children, onClose }: DialogProps) {
+  const { t } = usePreferences();
+  const [state, setState] = useState<State>('asking');
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  // Before the next key: who presses Enter and types on, types into the dialog.
+  useLayoutEffect(() => element.current?.showModal(), []);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setState('running');
+    run()
+      .then((done) => (done === null ? element.current?.close() : setState({ done })))
+      .catch((failure: unknown) => setState({ failed: failure instanceof Error ? failure.message : '' }));
+  };
+  const isDone = typeof state === 'object' && 'done' in state;
+  return (
+    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+      <form class="ask" onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        {!isDone && children}
+        <p role="status" class={isDone ? 'notice good' : ''}>
+          {isDone && state.done}
+        </p>
+        {typeof state === 'object' && 'failed' in state && (
+          <p class="notice bad" role="alert">
+            {state.failed}
+          </p>
+        )}
+        <p class="actions">
+          {!isDone && (
+            <button type="submit" class={danger ? 'danger' : 'main'} disabled={!ready || state === 'running'}>
+              {sure}
+            </button>
+          )}
+          <button type="button" onClick={() => element.current?.close()}>
+            {t(isDone ? 'confirm.close' : 'confirm.no')}
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}
