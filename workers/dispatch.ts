@@ -71,11 +71,11 @@ async function trimLogs(
   { config, subscriptions, redis, keys, clock, log }: AppContext,
   { dispatcher, alive }: { dispatcher: Dispatcher; alive: () => void },
 ): Promise<number> {
-  const disabled = await dispatcher.enforceDisabled();
+  const paused = await dispatcher.enforcePaused();
   for (const { name: workspace } of config.workspaces) {
     alive();
     const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
-    const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), disabled };
+    const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), paused };
     const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
     await dispatcher.noteMissing(missedBy);
     for (const subscription of droppedOffsets)

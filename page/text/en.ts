@@ -133,7 +133,7 @@ export const en = {
   'sub.enabled': 'delivering',
   'sub.unreadable': 'its keys in Redis cannot be read',
   'sub.failing': 'failing since {when}',
-  'sub.disabled': 'paused',
+  'sub.paused': 'paused',
   'sub.since': 'since {when}',
   'sub.pause': 'Pause',
   'sub.resume': 'Resume',

@@ -133,7 +133,7 @@ export const ko: Readonly<Record<TextKey, string>> = {
   'sub.enabled': '전달 중',
   'sub.unreadable': 'Redis 키를 읽을 수 없음',
   'sub.failing': '{when}부터 실패 중',
-  'sub.disabled': '일시 중지됨',
+  'sub.paused': '일시 중지됨',
   'sub.since': '{when}부터',
   'sub.pause': '일시 중지',
   'sub.resume': '다시 시작',

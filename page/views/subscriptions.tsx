@@ -59,12 +59,12 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
 
 function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
   const { t, number, duration, dateTime } = usePreferences();
-  const { name, handler, on, disabled, failingSince, unreadable } = subscription;
+  const { name, handler, on, paused, failingSince, unreadable } = subscription;
   const { lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
-  const state = disabled !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
+  const state = paused !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
   const stateText =
-    disabled !== null
-      ? t('sub.disabled')
+    paused !== null
+      ? t('sub.paused')
       : unreadable !== null
         ? t('sub.unreadable')
         : failingSince !== null
@@ -79,9 +79,10 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
         <span class={`mark ${state}`}>{stateText}</span>
       </p>
       {unreadable !== null && <p class="message">{unreadable}</p>}
-      {disabled !== null && (
+      {paused !== null && (
         <p class="message">
-          {disabled.reason} <span class="quiet">{t('sub.since', { when: dateTime(disabled.at) })}</span>
+          {paused.reason}{' '}
+          <span class="quiet">{paused.at !== null && t('sub.since', { when: dateTime(paused.at) })}</span>
         </p>
       )}
       <dl class="facts">
@@ -121,13 +122,13 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
 
 function Switch({ subscription, again }: { subscription: Subscription; again: () => void }) {
   const { t, number } = usePreferences();
-  const { name, disabled, lagEvents } = subscription;
+  const { name, paused, lagEvents } = subscription;
   const [reason, setReason] = useState('');
   const send = async (action: 'pause' | 'resume', body: object): Promise<null> => {
     await act('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body).finally(again);
     return null;
   };
-  if (disabled !== null)
+  if (paused !== null)
     return (
       <Action label={t('sub.resume')} name={`${t('sub.resume')}: ${name}`} main run={() => send('resume', {})}>
         <p>{t('sub.resumeSure', { count: number(lagEvents ?? 0) })}</p>

@@ -12,7 +12,7 @@ import { HINT, problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
 import type { Dispatcher, WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
-import type { Disabled } from '../state/health.js';
+import type { Paused } from '../state/health.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import type { TryCall } from '../dispatch/try.js';
@@ -43,7 +43,7 @@ import { createWorkspaces, listIn, type Workspace, type Workspaces } from './wor
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
 export type { Forgotten } from '../dispatch/forget.js';
 export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget.js';
-export type { Disabled } from '../state/health.js';
+export type { Paused } from '../state/health.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 export type { TryCall } from '../dispatch/try.js';
@@ -141,17 +141,17 @@ export interface Changefeed extends Forgetting {
    */
   snapshot(subscription: string, workspace?: string): Promise<string[]>;
   /**
-   * Enables a disabled subscription. It continues where it stopped, in order. Returns how it was disabled; null when it was not.
+   * Stops the deliveries to a subscription in all processes until it is resumed. Its events wait in its queue and in the
+   * log, there as long as `log.retention` allows. Returns false when it was already paused.
+   * @param reason shown in `status` @defaultValue 'paused manually'
    * @throws ChangefeedError CF_USAGE
    */
-  enable(subscription: string): Promise<Disabled | null>;
+  pause(subscription: string, reason?: string): Promise<boolean>;
   /**
-   * Stops the deliveries to a subscription in all processes until it is enabled. Its events wait in its queue and in the
-   * log, there as long as `log.retention` allows. Returns false when it was already disabled.
-   * @param reason shown in `status` @defaultValue 'disabled manually'
+   * Resumes a paused subscription. It continues where it stopped, in order. Returns how it was paused; null when it was not.
    * @throws ChangefeedError CF_USAGE
    */
-  disable(subscription: string, reason?: string): Promise<boolean>;
+  resume(subscription: string): Promise<Paused | null>;
   /**
    * Names records that may have changed: their pages are fetched next, by whichever process polls the list. Only what the list then
    * shows becomes an event. Ids that are not known ask for new records of the list.
@@ -233,8 +233,8 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     replay: (call) => dispatcher.replay(call),
     try: (subscription, call = {}) => dispatcher.try(subscription, call),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
-    enable: (subscription) => dispatcher.enable(subscription),
-    disable: (subscription, reason = 'disabled manually') => dispatcher.disable(subscription, reason),
+    pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
+    resume: (subscription) => dispatcher.resume(subscription),
     hint: async (list, ids, options = {}) =>
       await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),
     status,

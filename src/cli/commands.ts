@@ -18,8 +18,8 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     dead: 'dead letters: events whose attempts are used up',
     try: 'what a subscription would have got, and why not the rest; nothing is sent',
     replay: 'send a range of the log to one subscription again',
-    disable: 'pause a subscription: its events wait (Pause on the page)',
-    enable: 'resume it where it stopped (Resume on the page)',
+    pause: 'pause a subscription: its events wait',
+    resume: 'resume it where it stopped',
     subscriptions: 'what is stored of subscriptions; forget one that is no longer configured',
     webhook: 'webhook test <subscription>: send one signed test event',
   },
@@ -36,6 +36,9 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     sandbox: 'serve the list endpoints from a synthetic workspace',
   },
 };
+
+/** The former names of commands. */
+export const RENAMED: Readonly<Record<string, string>> = { disable: 'pause', enable: 'resume' };
 
 /** Loaded on use: most load the whole service, and `--version` and `--help` must not wait for it. */
 export async function loadCommand(name: string): Promise<DefineCommand> {

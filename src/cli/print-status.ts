@@ -253,12 +253,11 @@ function lagText(events: number | null, seconds: number | null): string {
 }
 
 function nameText(
-  { name, paused, disabled, failingSince, lateSince, unreadable }: SubscriptionStatus,
+  { name, paused, failingSince, lateSince, unreadable }: SubscriptionStatus,
   { red, yellow }: Colours,
 ): string {
   if (unreadable !== null) return `${name} ${red('(UNREADABLE)')}`;
-  if (disabled !== null) return `${name} ${red('(DISABLED)')}`;
-  if (paused) return `${name} ${yellow('(paused)')}`;
+  if (paused !== null) return `${name} ${paused.at === null ? yellow('(paused)') : red('(PAUSED)')}`;
   if (failingSince !== null) return `${name} ${yellow('(failing)')}`;
   return lateSince === null ? name : `${name} ${yellow('(late)')}`;
 }

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf, usage } from '../errors.js';
 import { packageVersion } from '../runtime/package-version.js';
-import { COMMANDS, loadCommand } from './commands.js';
+import { COMMANDS, loadCommand, RENAMED } from './commands.js';
 import { configReport } from './config-report.js';
 import type { Io } from './io.js';
 
@@ -42,6 +42,8 @@ function commandOf(args: readonly string[]): string | undefined {
 /** With `--help` after an unknown command, commander would show the help of the program as if all were well. */
 function refuseUnknownCommand(program: Command, [first = '']: readonly string[]): void {
   if (first.startsWith('-') || first === '' || commandOf([first]) !== undefined) return;
+  const renamed = new Map(Object.entries(RENAMED)).get(first);
+  if (renamed !== undefined) throw usage(`"changefeed ${first}" is now "changefeed ${renamed}".`);
   program.parse([first], { from: 'user' });
 }
 

@@ -1,16 +1,16 @@
 /**
- * Disables a subscription until it is enabled: by command, when the handler reports that delivery has become
+ * Pauses a subscription until it is resumed: by command, when the handler reports that delivery has become
  * impossible, or when no attempt in any process has succeeded for `disableAfter`.
  *
  * The reason is stored or removed first, then the queue is paused or resumed. The stored reason is authoritative: after
- * a kill in between, or a deletion by hand, `enforceDisabled` and the next start of a worker let the queue follow.
+ * a kill in between, or a deletion by hand, `enforcePaused` and the next start of a worker let the queue follow.
  */
 import { isDisabling, partsOf } from '../handlers/errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
-import type { Disabled, HealthStore } from '../state/health.js';
+import type { HealthStore, Paused } from '../state/health.js';
 import type { QueueHandle, Queues } from './queues.js';
 
 export interface BreakerContext {
@@ -21,17 +21,17 @@ export interface BreakerContext {
   clock: Clock;
 }
 
-const SUBSCRIPTION_DISABLED =
-  'SUBSCRIPTION DISABLED: nothing is delivered to it and its events wait; fix the cause, then run changefeed enable';
+const SUBSCRIPTION_PAUSED =
+  'SUBSCRIPTION PAUSED: nothing is delivered to it and its events wait; fix the cause, then run changefeed resume';
 /** The message of an error may come from anywhere. */
 const LONGEST_REASON = 500;
 
-/** `disabled`: this attempt or another has disabled the subscription; the attempt must not count. */
+/** `paused`: this attempt or another has paused the subscription; the attempt must not count. */
 export async function noteFailure(
   error: unknown,
   workspace: string,
   { subscription, health, queue, logger, clock }: BreakerContext,
-): Promise<'failing' | 'disabled'> {
+): Promise<'failing' | 'paused'> {
   const { name, disableAfterMs = 0 } = subscription;
   const nowMs = clock.now();
   const message = partsOf(error).known.slice(0, LONGEST_REASON);
@@ -39,29 +39,29 @@ export async function noteFailure(
   const isAtOnce = isDisabling(error);
   const reason = isAtOnce ? message : lasting;
   const note = { nowMs, disableAfterMs, reason, error: { workspace, message } };
-  const outcome = isAtOnce ? await health.disable(name, { atMs: nowMs, reason }) : await health.failed(name, note);
+  const outcome = isAtOnce ? await health.pause(name, { atMs: nowMs, reason }) : await health.failed(name, note);
   if (outcome === 'failing') return outcome;
   await followReason(name, { health, queue });
-  if (outcome === 'disabling') logger.error({ subscription: name, reason }, SUBSCRIPTION_DISABLED);
-  return 'disabled';
+  if (outcome === 'pausing') logger.error({ subscription: name, reason }, SUBSCRIPTION_PAUSED);
+  return 'paused';
 }
 
 type Parts = Pick<BreakerContext, 'health' | 'queue'>;
 
-/** Pauses the queue of a disabled subscription and resumes that of an enabled one. */
-async function followReason(name: string, { health, queue }: Parts): Promise<Disabled | null> {
+/** Pauses the queue of a paused subscription and resumes that of another one. */
+async function followReason(name: string, { health, queue }: Parts): Promise<Paused | null> {
   for (;;) {
-    const { disabled } = await health.read(name);
-    await queue.getBackend().pause(disabled !== null);
+    const { paused } = await health.read(name);
+    await queue.getBackend().pause(paused !== null);
     // It may have been changed in the meantime.
-    const { disabled: now } = await health.read(name);
-    if ((now === null) === (disabled === null)) return now;
+    const { paused: now } = await health.read(name);
+    if ((now === null) === (paused === null)) return now;
   }
 }
 
 /** Called before a worker takes jobs: its queue may not be paused yet. */
-export async function keepDisabled(name: string, parts: Parts): Promise<void> {
-  if ((await parts.health.read(name)).disabled !== null) await followReason(name, parts);
+export async function keepPaused(name: string, parts: Parts): Promise<void> {
+  if ((await parts.health.read(name)).paused !== null) await followReason(name, parts);
 }
 
 interface CommandContext {
@@ -70,31 +70,31 @@ interface CommandContext {
   clock: Clock;
   logger: Log;
 }
-export async function enable(subscription: string, { queues, health }: CommandContext): Promise<Disabled | null> {
+export async function resume(subscription: string, { queues, health }: CommandContext): Promise<Paused | null> {
   const queue = queues.of(subscription);
-  const was = await health.enable(subscription);
+  const was = await health.resume(subscription);
   await followReason(subscription, { health, queue });
   return was;
 }
 
-/** @returns false when it was disabled before: then that reason stays */
-export async function disable(
+/** @returns false when it was paused before: then that reason stays */
+export async function pause(
   subscription: string,
   reason: string,
   { queues, health, clock }: CommandContext,
 ): Promise<boolean> {
   const queue = queues.of(subscription);
-  const outcome = await health.disable(subscription, { atMs: clock.now(), reason });
+  const outcome = await health.pause(subscription, { atMs: clock.now(), reason });
   await followReason(subscription, { health, queue });
-  return outcome === 'disabling';
+  return outcome === 'pausing';
 }
 
-/** Lets the queues follow the stored reasons. Returns the names of all disabled subscriptions. */
-export async function enforceDisabled({ queues, health, logger }: CommandContext): Promise<string[]> {
+/** Lets the queues follow the stored reasons. Returns the names of all paused subscriptions. */
+export async function enforcePaused({ queues, health, logger }: CommandContext): Promise<string[]> {
   const checks = [...queues.all].map(async ([name, queue]) => {
     const isPaused = await queue.isPaused();
-    const { disabled } = await health.read(name);
-    if (isPaused === (disabled !== null)) return isPaused ? [name] : [];
+    const { paused } = await health.read(name);
+    if (isPaused === (paused !== null)) return isPaused ? [name] : [];
     const now = await followReason(name, { health, queue });
     if (isPaused && now === null) logger.warn({ subscription: name }, RESUMED);
     return now === null ? [] : [name];
@@ -102,7 +102,7 @@ export async function enforceDisabled({ queues, health, logger }: CommandContext
   return (await Promise.all(checks)).flat();
 }
 
-const RESUMED = 'the queue was paused although the subscription is not disabled: resumed; changefeed disable stops it';
+const RESUMED = 'the queue was paused although the subscription is not: resumed; changefeed pause stops it';
 
 export async function noteMissing(
   subscriptions: readonly string[],
@@ -110,9 +110,6 @@ export async function noteMissing(
 ): Promise<void> {
   for (const subscription of subscriptions) {
     if (!(await health.missed(subscription))) continue;
-    logger.error(
-      { subscription },
-      'A DISABLED SUBSCRIPTION MISSES EVENTS: log.retention dropped events it has not read',
-    );
+    logger.error({ subscription }, 'A PAUSED SUBSCRIPTION MISSES EVENTS: log.retention dropped events it has not read');
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import type { RedisUse } from '../redis/watch.js';
-import { disable, enable, enforceDisabled, noteMissing } from './circuit-breaker.js';
+import { enforcePaused, noteMissing, pause, resume } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
 import { createLostJobs } from './lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
@@ -91,7 +91,7 @@ export function createDispatcher(options: DispatcherOptions) {
       await (stopping ??= stop());
       await queues?.close();
     },
-    /** Leaves disabled subscriptions and digests out. @throws the signal's reason when aborted */
+    /** Leaves paused subscriptions and digests out. @throws the signal's reason when aborted */
     waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
     statistics: () =>
       Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
@@ -116,9 +116,9 @@ export function createDispatcher(options: DispatcherOptions) {
       }
       return begun;
     },
-    enable: async (subscription: string) => await enable(subscription, withQueues()),
-    disable: async (subscription: string, reason: string) => await disable(subscription, reason, withQueues()),
-    enforceDisabled: () => enforceDisabled(withQueues()),
+    pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
+    resume: async (subscription: string) => await resume(subscription, withQueues()),
+    enforcePaused: () => enforcePaused(withQueues()),
     /** Logs, once per subscription, that events were dropped from the log which it has not read. */
     noteMissing: (subscriptions: readonly string[]) => noteMissing(subscriptions, options),
     /** BullMQ's export of each queue, in the text format of Prometheus. */
@@ -163,7 +163,7 @@ async function waitUntilHandled({ timeoutMs, signal }: WaitOptions, options: Dis
   }
 }
 
-/** Leaves disabled subscriptions out: waiting for them would not end. @param tails pairs of workspace and log id */
+/** Leaves paused subscriptions out: waiting for them would not end. @param tails pairs of workspace and log id */
 async function findUnhandled(
   tails: readonly (readonly [string, string])[],
   options: DispatcherOptions,
@@ -186,5 +186,5 @@ async function findUnhandled(
   );
   const unhandled = (await Promise.all(checks)).flat();
   const states = await Promise.all(unhandled.map(({ subscription }) => health.read(subscription)));
-  return unhandled.filter((_, index) => states[index]?.disabled === null);
+  return unhandled.filter((_, index) => states[index]?.paused === null);
 }

@@ -13,7 +13,7 @@ import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { Tally } from '../runtime/tally.js';
 import type { ProcessRegistry } from '../state/process-registry.js';
-import { keepDisabled } from './circuit-breaker.js';
+import { keepPaused } from './circuit-breaker.js';
 import { AttemptFailedError } from './failure.js';
 import {
   causeOf,
@@ -190,7 +190,7 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
     subscription,
     async start(): Promise<void> {
       await worker.waitUntilReady();
-      await keepDisabled(subscription.name, { health: options.health, queue: worker });
+      await keepPaused(subscription.name, { health: options.health, queue: worker });
       working = keepRunning(worker, closing.signal, options);
     },
     /** Takes no more jobs. Resolves when the running ones have ended. */

@@ -6,7 +6,7 @@
  *   head ──debounce──> delayed until the record is quiet; then followers are merged into it (debounce.ts)
  *    │
  *    handler
- *    │ └──────fails──> subscription disabled? back to the front of the paused queue (circuit-breaker.ts)
+ *    │ └──────fails──> subscription paused? back to the front of the paused queue (circuit-breaker.ts)
  *    │                  decide ──retry──> BullMQ delays it; it stays the head of its group
  *    │                    └──────dead──> write the death on the job, leave the group (or hold it), become a dead letter
  *    advance: leave the group, add the job of the next head, complete
@@ -159,7 +159,7 @@ async function runDelivery({ job, lock }: GivenRun, context: RunContext): Promis
   if (settled !== null) await handle(settled, context);
 }
 
-/** Null: dropped from the log while the subscription was disabled, or the log was lost. */
+/** Null: dropped from the log while the subscription was paused, or the log was lost. */
 async function load(
   { id, logId, kind }: Pick<GroupEntry, 'id' | 'logId' | 'kind'>,
   { workspace }: Claim,

@@ -88,15 +88,15 @@ export async function requeue({ job, lock }: GivenRun): Promise<never> {
   throw new WaitingError();
 }
 
-/** Returns where the attempt counts. @throws where it was interrupted, or the subscription is disabled now */
+/** Returns where the attempt counts. @throws where it was interrupted, or the subscription is paused now */
 export async function countFailure(error: unknown, run: GivenRun, context: RunOptions): Promise<void> {
   const { interrupt } = run.lock;
   if (interrupt.cause === 'lost') throw new TakenOver();
   // We interrupted it. The next process finds the job at the front of the queue.
   if (interrupt.cause === 'stopping') return requeue(run);
   const health = await noteFailure(error, run.job.data.workspace, { ...context, queue: context.queue() });
-  // What failed is the first to be handled when the subscription is enabled.
-  if (health === 'disabled') return requeue(run);
+  // What failed is the first to be handled when the subscription is resumed.
+  if (health === 'paused') return requeue(run);
 }
 
 export const HANDLER_FAILED = 'handler failed, the event will be retried';

@@ -34,8 +34,7 @@ export async function describeSubscription(
     const { name, handler, on } = subscription;
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
     const well = {
-      paused: false,
-      disabled: null,
+      paused: null,
       failingSince: null,
       lastError: null,
       lateSince: null,
@@ -44,6 +43,9 @@ export async function describeSubscription(
   }
 }
 
+/** A kill between two steps, or a person at the queue, leaves it. `enforcePaused` resumes it. */
+const QUEUE_PAUSED = { at: null, reason: 'Its queue is paused.', missing: false };
+
 async function readStatistics(
   subscription: Subscription,
   queue: Queue<JobData>,
@@ -51,7 +53,7 @@ async function readStatistics(
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
-  const [counts, planned, paused, lags, health] = await Promise.all([
+  const [counts, planned, isQueuePaused, lags, health] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     plannedJobs(subscription, queue, options),
     queue.isPaused(),
@@ -59,7 +61,7 @@ async function readStatistics(
     options.health.read(name),
   ]);
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
-  const { failingSinceMs, failures, lastError, disabled } = health;
+  const { failingSinceMs, failures, lastError } = health;
   const isFailing = failingSinceMs !== null;
   const oldest = lags.flatMap((lag) => lag.oldest ?? []);
   const hasBegun = lags.every((lag) => lag.hasBegun);
@@ -72,8 +74,7 @@ async function readStatistics(
     active,
     delayed: Math.max(0, delayed - planned),
     dead,
-    paused,
-    disabled,
+    paused: health.paused ?? (isQueuePaused ? QUEUE_PAUSED : null),
     failingSince: isFailing ? isoTime(failingSinceMs) : null,
     failures: isFailing ? failures : 0,
     lastError: isFailing || dead > 0 ? lastError : null,

@@ -14,15 +14,14 @@ export const subscriptionStatus = z.object({
     'waiting for a retry, or for their record to be quiet (`settle`); events behind another one of their record are in `lagEvents`',
   ),
   dead: count,
-  paused: z.boolean(),
-  disabled: z
+  paused: z
     .object({
-      at: iso,
+      at: iso.nullable().describe('null: only its queue is paused, by other means; it is resumed within a minute'),
       reason: z.string(),
       missing: z.boolean().describe('the log dropped events that it had not read'),
     })
     .nullable()
-    .describe('since when and why nothing is delivered to it; null when it is enabled'),
+    .describe('since when and why nothing is delivered to it; null when it is not paused'),
   failingSince: iso.nullable().describe('the first failure since the last success; null when there is none'),
   failures: count.describe('failed attempts since then'),
   lastError: z.object({ workspace: z.string(), message: z.string() }).nullable().describe('what the last of them said'),

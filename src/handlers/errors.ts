@@ -29,8 +29,8 @@ export class PermanentError extends Error {
 }
 
 /**
- * Throw it when nothing can be delivered to this subscription any more. The subscription is disabled in all processes until it is
- * enabled again (`changefeed enable`, `feed.enable`). The event does not become a dead letter and the attempt does not count: it is
+ * Throw it when nothing can be delivered to this subscription any more. The subscription is paused in all processes until it is
+ * resumed (`changefeed resume`, `feed.resume`). The event does not become a dead letter and the attempt does not count: it is
  * the first of its record to be handled afterwards. The error's message is shown as the reason, so it must not quote the record.
  */
 export class DisableSubscriptionError extends Error {

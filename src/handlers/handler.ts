@@ -33,7 +33,7 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 
 /**
  * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
- * letter at once, `DisableSubscriptionError` stops the subscription until it is enabled, anything else is retried by
+ * letter at once, `DisableSubscriptionError` pauses the subscription until it is resumed, anything else is retried by
  * the subscription's policy. `event.id` is the idempotency key.
  */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
@@ -176,7 +176,7 @@ export interface Subscription extends Selection {
   readonly settle?: Settling | undefined;
   /** Limit of deliveries for all processes together, evenly spread. */
   readonly rate?: Rate | undefined;
-  /** The subscription is disabled when no attempt has succeeded for this time, ms; never if left out. */
+  /** The subscription is paused when no attempt has succeeded for this time, ms; never if left out. */
   readonly disableAfterMs?: number | undefined;
   /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
   readonly ping?: ((options: { signal: AbortSignal }) => Promise<Pinged>) | undefined;

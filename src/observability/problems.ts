@@ -312,13 +312,13 @@ interface Report {
 }
 
 function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[] {
-  const { disabled, unreadable } = subscription;
+  const { paused, unreadable } = subscription;
   if (unreadable !== null) {
     const facts = { text: 'subscription.unreadable', error: unreadable };
     return [{ severity: 'error', kind: 'subscription.failing', facts }];
   }
-  if (disabled !== null) {
-    const { at: since, reason, missing } = disabled;
+  if (paused !== null && paused.at !== null) {
+    const { at: since, reason, missing } = paused;
     const facts = { reason: sentence(reason), waiting: missing ? 'waiting.some' : 'waiting.all' };
     return [{ severity: 'error', kind: 'subscription.disabled', since, facts }];
   }
@@ -347,7 +347,7 @@ function lastErrorFacts(lastError: SubscriptionStatus['lastError']): Facts {
 function late({ lateSince: since, lagEvents, active, waiting, delayed, paused }: SubscriptionStatus): Trouble[] {
   if (since === null) return [];
   const counts = { count: lagEvents ?? 0, active, queued: waiting, delayed };
-  const facts = { ...counts, remedy: paused ? 'late.paused' : 'late.slow' };
+  const facts = { ...counts, remedy: paused !== null ? 'late.paused' : 'late.slow' };
   return [{ severity: 'warning', kind: 'delivery.late', since, facts }];
 }
 

@@ -182,7 +182,7 @@ function exposeSubscription(one: SubscriptionStatus, nowMs: number, set: SetGaug
   if (one.lagEvents !== null) set('changefeed_subscription_lag_events', labels, one.lagEvents);
   if (one.lagSeconds !== null) set('changefeed_subscription_lag_seconds', labels, one.lagSeconds);
   set('changefeed_subscription_dead_letters', labels, one.dead);
-  set('changefeed_subscription_disabled', labels, one.disabled === null ? 0 : 1);
+  set('changefeed_subscription_disabled', labels, one.paused === null ? 0 : 1);
   set(
     'changefeed_subscription_failing_seconds',
     labels,

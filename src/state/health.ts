@@ -1,4 +1,4 @@
-/** The circuit breaker of each subscription: one hash, deleted when the subscription is enabled again. */
+/** The circuit breaker of each subscription: one hash, deleted when the subscription is resumed. */
 import { randomBytes } from 'node:crypto';
 import type { SubscriptionStatus } from '../dispatch/subscription-status.js';
 import { describe } from '../errors.js';
@@ -11,12 +11,12 @@ import { loadScript, unexpectedAnswer, type Script } from './scripts.js';
 import { readNumber } from './stored.js';
 
 const noteFailure = loadScript('note-failure');
-const disableSubscription = loadScript('disable-subscription');
+const pauseSubscription = loadScript('pause-subscription');
 
-/** Twice the longest `Retry-After`. A subscription with one event a week must not be disabled by two failures. */
-const LONGEST_PAUSE_MS = 2 * 86_400_000;
+/** Twice the longest `Retry-After`. A subscription with one event a week must not be paused by two failures. */
+const LONGEST_GAP_MS = 2 * 86_400_000;
 
-export type Disabled = NonNullable<SubscriptionStatus['disabled']>;
+export type Paused = NonNullable<SubscriptionStatus['paused']>;
 /** It may name records, so it is shown and removed with its workspace. */
 type LastError = NonNullable<SubscriptionStatus['lastError']>;
 
@@ -26,15 +26,15 @@ interface Health {
   /** Failed attempts since then, and the message of the last one. */
   failures: number;
   lastError: LastError | null;
-  disabled: Disabled | null;
+  paused: Paused | null;
 }
 
-/** `disabling`: this call has disabled it (true for one call only). `disabled`: it was disabled before. */
-type DisableOutcome = 'disabling' | 'disabled';
+/** `pausing`: this call has paused it (true for one call only). `paused`: it was paused before. */
+type PauseOutcome = 'pausing' | 'paused';
 
 interface FailureNote {
   nowMs: number;
-  /** How long failures may go on before the subscription is disabled; 0: without limit. */
+  /** How long failures may go on before the subscription is paused; 0: without limit. */
   disableAfterMs: number;
   reason: string;
   error: LastError;
@@ -51,25 +51,25 @@ export function createHealthStore(redis: Redis, keys: Keys) {
     async failed(
       subscription: string,
       { nowMs, disableAfterMs, reason, error }: FailureNote,
-    ): Promise<'failing' | DisableOutcome> {
+    ): Promise<'failing' | PauseOutcome> {
       // Reasons quote endpoints and people: they are stored as they may be shown.
       const last = [printable(error.message), error.workspace];
-      const args = [nowMs, disableAfterMs, LONGEST_PAUSE_MS, printable(reason), ...last, SKEW_MS];
+      const args = [nowMs, disableAfterMs, LONGEST_GAP_MS, printable(reason), ...last, SKEW_MS];
       const word = await noteFailure.run(redis, [keys.health(subscription)], args);
       return word === 'failing' ? word : switched(noteFailure, word);
     },
-    async disable(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<DisableOutcome> {
-      const word = await disableSubscription.run(redis, [keys.health(subscription)], [atMs, printable(reason)]);
-      return switched(disableSubscription, word);
+    async pause(subscription: string, { atMs, reason }: { atMs: number; reason: string }): Promise<PauseOutcome> {
+      const word = await pauseSubscription.run(redis, [keys.health(subscription)], [atMs, printable(reason)]);
+      return switched(pauseSubscription, word);
     },
-    /** Clears its failures too. Returns how it was disabled, or null. */
-    async enable(subscription: string): Promise<Disabled | null> {
+    /** Clears its failures too. Returns how it was paused, or null. */
+    async resume(subscription: string): Promise<Paused | null> {
       const hash = keys.health(subscription);
       const [[error, fields] = []] = (await redis.multi().hgetall(hash).del(hash).exec()) ?? [];
       if (error) throw error;
-      return toHealth(hash, fields as Record<string, string>).disabled;
+      return toHealth(hash, fields as Record<string, string>).paused;
     },
-    /** Notes that retention dropped events a disabled subscription has not read. Returns true the first time. */
+    /** Notes that retention dropped events a paused subscription has not read. Returns true the first time. */
     async missed(subscription: string): Promise<boolean> {
       const key = keys.health(subscription);
       // The client sends a command again when its reply was lost. The token shows that the mark is its own.
@@ -80,8 +80,8 @@ export function createHealthStore(redis: Redis, keys: Keys) {
   };
 }
 
-function switched(script: Script, word: unknown): DisableOutcome {
-  if (word === 'disabling' || word === 'disabled') return word;
+function switched(script: Script, word: unknown): PauseOutcome {
+  if (word === 'pausing' || word === 'paused') return word;
   throw unexpectedAnswer(script, describe(word));
 }
 
@@ -98,6 +98,6 @@ function toHealth(
     failingSinceMs: failingSince === undefined ? null : numberIn('failingSince', failingSince),
     failures: numberIn('failures', failures),
     lastError: lastError === undefined ? null : { workspace: lastErrorIn ?? '', message: lastError },
-    disabled: disabledAtMs === null ? null : { at: isoTime(disabledAtMs), reason, missing: missing !== undefined },
+    paused: disabledAtMs === null ? null : { at: isoTime(disabledAtMs), reason, missing: missing !== undefined },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Trims the event log. Events not handled by a subscription are kept, because the log is the outbox; for disabled
+ * Trims the event log. Events not handled by a subscription are kept, because the log is the outbox; for paused
  * subscriptions only as long as the retention says. An offset of an unconfigured subscription may belong to a process
  * that is restarting: it is marked, and dropped after 7 days, or the log's retention age if that is longer.
  */
@@ -23,17 +23,17 @@ export interface TrimOptions {
   /** The subscriptions of this process's configuration that read the log. */
   readers: readonly string[];
   nowMs: number;
-  /** They keep nothing: one that stays disabled would fill Redis and stop all others. */
-  disabled: readonly string[];
+  /** They keep nothing: one that stays paused would fill Redis and stop all others. */
+  paused: readonly string[];
 }
 
 const CHUNK = 1_000;
 /** Longer keeps a log that no subscription reads; shorter loses events of a service that is down for repair. */
 const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
-/** @returns `droppedOffsets`: begin anew if configured again; `missedBy`: disabled, had not handled all removed */
+/** @returns `droppedOffsets`: begin anew if configured again; `missedBy`: paused, had not handled all removed */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
-  const { workspace, retention, nowMs, disabled } = options;
+  const { workspace, retention, nowMs, paused } = options;
   const log = keys.log(workspace);
   const { kept, droppedOffsets } = await dropUnconfigured(redis, keys, options);
   const reading = await Promise.all(
@@ -48,12 +48,12 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   );
   const needed = reading.flat();
   const holding = needed
-    .filter(({ name }) => !disabled.includes(name))
+    .filter(({ name }) => !paused.includes(name))
     .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
   await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
   const first = await firstId(redis, log, '-');
   const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
-  const missed = needed.filter(({ name, next, oldest }) => disabled.includes(name) && (isGone(next) || isGone(oldest)));
+  const missed = needed.filter(({ name, next, oldest }) => paused.includes(name) && (isGone(next) || isGone(oldest)));
   return { droppedOffsets, missedBy: missed.map(({ name }) => name) };
 }
 

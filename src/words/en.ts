@@ -191,7 +191,7 @@ export const en = {
   'held.creations.replaced':
     '{count} of {of} records are new and are held; only {seen} of {known} known records were seen. Check whether this is the token of another workspace, or a backup was restored.',
   'says.subscription.disabled':
-    'Subscription "{name}" has been disabled since {since}: {reason} {>waiting} Enable it: changefeed enable {name}.',
+    'Subscription "{name}" has been paused since {since}: {reason} {>waiting} Resume it: changefeed resume {name}.',
   'waiting.all': 'Its events wait.',
   'waiting.some': 'Its events wait, but log.retention has dropped some of them.',
   'says.subscription.failing':
@@ -202,7 +202,7 @@ export const en = {
     'No process has these subscriptions in its configuration, and their events are delivered to nobody: {names} ({waiting} waiting, {dead} dead). Give a renamed one its events: changefeed subscriptions rename {name} <new name>. Remove what is left of one: changefeed subscriptions forget {name}.',
   'says.delivery.late':
     'Subscription "{name}": its oldest event has waited since {since}. {count} events wait: {active} are handled now, {queued} are in the queue, {delayed} wait for a retry. {>remedy}',
-  'late.paused': 'Its queue is paused: changefeed enable {name}.',
+  'late.paused': 'Its queue is paused: changefeed resume {name}.',
   'late.slow': 'Where handlers are too slow, raise "concurrency", or start further processes with the role "handle".',
   'says.delivery.unread':
     'Subscription "{name}" has not begun to read the log: no process with the role "dispatch" has it in its configuration, or the log of that process says why it cannot begin.',

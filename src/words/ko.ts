@@ -195,7 +195,7 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'held.creations.replaced':
     '{of}건 중 {count}건이 새로 나타나 생성 이벤트를 보류했습니다. 전에 있던 {known}건 중 {seen}건만 보입니다. 다른 워크스페이스의 토큰인지, 백업이 복원되었는지 확인하세요.',
   'says.subscription.disabled':
-    '구독 "{name}": {since}부터 전달이 중지되었습니다. 이유: {reason} {>waiting} 다시 시작: changefeed enable {name}',
+    '구독 "{name}": {since}부터 일시 중지되었습니다. 이유: {reason} {>waiting} 다시 시작: changefeed resume {name}',
   'waiting.all': '이벤트는 쌓여 있습니다.',
   'waiting.some': '이벤트는 쌓여 있지만 일부는 log.retention에 따라 지워졌습니다.',
   'says.subscription.failing':
@@ -206,7 +206,7 @@ export const ko: Readonly<Record<WordKey, string>> = {
     '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다: {names} (대기 {waiting}건, 데드 레터 {dead}건). 이름이 바뀐 구독으로 옮기려면 changefeed subscriptions rename {name} <새 이름>, 지우려면 changefeed subscriptions forget {name}을 실행하세요.',
   'says.delivery.late':
     '구독 "{name}": 가장 오래된 이벤트가 {since}부터 기다립니다. 대기 {count}건 중 처리 중 {active}건, 대기열 {queued}건, 재시도 예정 {delayed}건. {>remedy}',
-  'late.paused': '대기열이 멈춰 있습니다: changefeed enable {name}',
+  'late.paused': '대기열이 멈춰 있습니다: changefeed resume {name}',
   'late.slow': '처리가 느리면 concurrency를 높이거나 handle 프로세스를 늘리세요.',
   'says.delivery.unread':
     '구독 "{name}": 아직 로그를 읽기 시작하지 않았습니다. dispatch 역할의 프로세스에 이 구독이 설정되어 있는지, 그 프로세스의 로그에 원인이 있는지 확인하세요.',

@@ -147,7 +147,7 @@ describe('monitoring', { timeout: 240_000 }, () => {
     const url = `${feed.pageUrl ?? ''}/readyz`;
     const problems = async (headers: Record<string, string>): Promise<string[]> =>
       ((await (await fetch(url, { headers })).json()) as { problems: string[] }).problems;
-    await feed.disable('ops');
+    await feed.pause('ops');
     const named = await eventually(async () => {
       const shown = await problems({ authorization: `Bearer ${read}` });
       expect(shown).toContain('subscription.disabled subscription:ops');

@@ -21,7 +21,7 @@ const { absent, admin, mirror, schema, table } = await useMirrors();
 describe('words of others', () => {
   const redis = useRedis();
 
-  /** Delivers one event until it is dead or its subscription is disabled; returns everything that outlives the event. */
+  /** Delivers one event until it is dead or its subscription is paused; returns everything that outlives the event. */
   async function deliver(subscription: Subscription, level: LogLevel = 'info') {
     const { url, token } = await startOtherCrm();
     const lines: string[] = [];
@@ -33,7 +33,7 @@ describe('words of others', () => {
     const dead = await eventually(async () => {
       const letters = await feed.deadLetters.list();
       const [one] = (await feed.status()).subscriptions;
-      expect(letters.length === 1 || one?.disabled !== null).toBe(true);
+      expect(letters.length === 1 || one?.paused !== null).toBe(true);
       return letters;
     });
     const status = JSON.stringify(await feed.status());

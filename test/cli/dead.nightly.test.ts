@@ -64,7 +64,7 @@ describe('dead letters and replay: the command line', () => {
       folder.start(['start', '--only', 'dispatch,handle'], env);
       const said = async (...args: string[]): Promise<string> => (await folder.run(args, env)).stdout;
       await eventually(async () => expect(await said('dead', 'list')).toContain('evil[31m]0;PWNED2Jback'));
-      await folder.run(['disable', 'books', '--reason', hostile], env);
+      await folder.run(['pause', 'books', '--reason', hostile], env);
       const outputs = {
         list: await said('dead', 'list'),
         show: await said('dead', 'show', event.id),
@@ -72,7 +72,7 @@ describe('dead letters and replay: the command line', () => {
         tail: await said('tail', '--from', 'beginning', '--json', '--no-follow'),
         status: await said('status'),
         statusJson: await said('status', '--json'),
-        enable: await said('enable', 'books'),
+        resume: await said('resume', 'books'),
       };
       for (const [command, output] of Object.entries(outputs)) {
         expect({ command, output }).toMatchObject({ output: expect.stringContaining('evil') as unknown });

@@ -39,10 +39,10 @@ describe('decisions', () => {
     const line = (what: string, facts: Line) => [
       expect.objectContaining({ level: 'info', by, how: 'command', address: '203.0.113.7', what, ...facts }) as unknown,
     ];
-    expect(await decided('disable', 'out', '--reason', 'the words of a person')).toEqual(
-      line('disable', { subscription: 'out', count: 1 }),
+    expect(await decided('pause', 'out', '--reason', 'the words of a person')).toEqual(
+      line('pause', { subscription: 'out', count: 1 }),
     );
-    expect(await decided('enable', 'out')).toEqual(line('enable', { subscription: 'out', count: 1 }));
+    expect(await decided('resume', 'out')).toEqual(line('resume', { subscription: 'out', count: 1 }));
     expect(await decided('dead', 'retry', '--all')).toEqual(line('dead retry', { count: 0 }));
     expect(await decided('dead', 'drop', '--all', '--yes')).toEqual(line('dead drop', { count: 0 }));
     expect(await decided('replay', '--subscription', 'out', '--from', 'beginning')).toEqual(

@@ -20,9 +20,9 @@ function statusOf({
 
 describe('status text', () => {
   it('status text: subscriptions that deliver nothing are marked; the problems above say why', async () => {
-    const disabled = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
+    const paused = { at: '2026-01-01T00:00:00.000Z', reason: 'ops.example/ answered 410 (Gone).', missing: false };
     const subscriptions: Status['subscriptions'] = [
-      subscription({ name: 'ops', paused: true, disabled }),
+      subscription({ name: 'ops', paused }),
       subscription({ name: 'stuck', lateSince: EARLIER }),
       subscription({ name: 'sad', failingSince: EARLIER }),
       subscription({ name: 'fine', on: ['crm.*', 'changefeed.*'] }),

@@ -35,6 +35,10 @@ describe('usage errors: one sentence and exit code 2', () => {
     await runAll({
       'an unknown command': { args: ['sweeep'], says: /unknown command 'sweeep' \(did you mean sweep\?\)/ },
       'an unknown command with --help': { args: ['sweeep', '--help'], says: /unknown command 'sweeep'/ },
+      'a former name of a command': {
+        args: ['disable', 'ops'],
+        says: /"changefeed disable" is now "changefeed pause"\./,
+      },
       'help for an unknown command': { args: ['help', 'sweeep'], says: /unknown command 'sweeep'/ },
       'a file that does not exist': {
         args: ['status', '--config', 'none.json'],

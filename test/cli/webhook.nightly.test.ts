@@ -89,11 +89,11 @@ describe('webhook test', () => {
   });
 });
 
-describe('disabled subscriptions: the command line', () => {
+describe('paused subscriptions: the command line', () => {
   const redis = useRedis();
 
   it(
-    'disabled subscriptions: an answer 410 disables a webhook, shown in log and status; enable continues it',
+    'paused subscriptions: an answer 410 pauses a webhook, shown in log and status; resume continues it',
     { timeout: 240_000 },
     async () => {
       let gone = true;
@@ -107,32 +107,31 @@ describe('disabled subscriptions: the command line', () => {
       await appendEvents(redis.redis, redis.keys, events.slice(0, 1));
       const service = folder.start(['start', '--only', 'dispatch,handle'], env);
 
-      const loud = await service.waitForLine(/SUBSCRIPTION DISABLED/);
+      const loud = await service.waitForLine(/SUBSCRIPTION PAUSED/);
       expect(loud).toContain(`127.0.0.1:${receiver.port}/in answered 410 (Gone)`);
       await appendEvents(redis.redis, redis.keys, events.slice(1));
       const status = JSON.parse((await folder.call(['status', '--json'], env)).stdout) as Status;
       expect(status.subscriptions[0]).toMatchObject({
         name: 'ops',
-        paused: true,
         dead: 0,
-        disabled: { missing: false },
+        paused: { missing: false },
       });
-      expect(status.subscriptions[1]).toMatchObject({ name: 'archive', disabled: null, failingSince: null });
+      expect(status.subscriptions[1]).toMatchObject({ name: 'archive', paused: null, failingSince: null });
       const shown = await folder.call(['status'], env);
       expect(shown.stdout).toMatch(/^ops \(DISABLED\)/m);
-      expect(shown.stdout).toMatch(/^ {2}subscription\.disabled .* answered 410.*changefeed enable ops/m);
+      expect(shown.stdout).toMatch(/^ {2}subscription\.disabled .* answered 410.*changefeed resume ops/m);
       expect(receiver.received).toHaveLength(1);
 
       gone = false;
-      const enabled = await folder.call(['enable', 'ops'], env);
-      expect(enabled.stdout).toMatch(/^"ops" is enabled again; it was disabled at .*: Webhook "ops": .* answered 410/);
+      const resumed = await folder.call(['resume', 'ops'], env);
+      expect(resumed.stdout).toMatch(/^"ops" is resumed; it was paused at .*: Webhook "ops": .* answered 410/);
       await eventually(() =>
         expect(receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])).toEqual(
           events.map(({ id }) => id),
         ),
       );
-      expect((await folder.call(['enable', 'ops'], env)).stdout).toBe('"ops" was not disabled\n');
-      const everything = [service.stdout, service.stderr, shown.stdout, enabled.stdout, JSON.stringify(status)].join(
+      expect((await folder.call(['resume', 'ops'], env)).stdout).toBe('"ops" was not paused\n');
+      const everything = [service.stdout, service.stderr, shown.stdout, resumed.stdout, JSON.stringify(status)].join(
         '\n',
       );
       expect(everything).not.toMatch(new RegExp(`sesame|${KEY.slice(0, 12)}`));
@@ -140,23 +139,23 @@ describe('disabled subscriptions: the command line', () => {
     },
   );
 
-  it('disabled subscriptions: the command disable disables one', { timeout: 240_000 }, async () => {
+  it('paused subscriptions: the command pause pauses one', { timeout: 240_000 }, async () => {
     const folder = await cli({
       'changefeed.config.json': { ...configOf('https://ops.example/in'), redis: { prefix: redis.keys.prefix } },
     });
     const env = { REDIS_URL: redis.url };
     const run = (...args: string[]) => folder.run(args, env);
-    expect(await run('disable', 'ops', '--reason', 'they move house')).toMatchObject({
+    expect(await run('pause', 'ops', '--reason', 'they move house')).toMatchObject({
       code: 0,
-      stdout: '"ops" is disabled: its events wait until it is enabled\n',
+      stdout: '"ops" is paused: its events wait until it is resumed\n',
     });
-    expect(await run('disable', 'ops', '--json')).toMatchObject({
+    expect(await run('pause', 'ops', '--json')).toMatchObject({
       code: 0,
-      stdout: '{"subscription":"ops","disabled":false}\n',
+      stdout: '{"subscription":"ops","paused":false}\n',
     });
     expect((await run('status')).stdout).toMatch(/^ {2}subscription\.disabled .*: they move house\./m);
-    expect((await run('enable', 'ops', '--json')).stdout).toMatch(/"was":\{"at":".*","reason":"they move house"/);
-    expect(await run('enable', 'opps')).toMatchObject({
+    expect((await run('resume', 'ops', '--json')).stdout).toMatch(/"was":\{"at":".*","reason":"they move house"/);
+    expect(await run('resume', 'opps')).toMatchObject({
       code: 2,
       stdout: '',
       stderr: 'changefeed: There is no subscription "opps". Known: "ops", "archive". [CF_USAGE]\n',

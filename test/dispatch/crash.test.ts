@@ -204,7 +204,7 @@ describe('crash: a process killed while it disables its subscription', () => {
     await successor.waitForLine(/^running/);
     await eventually(async () => expect(await queued('active')).toBe(0));
     expect(await sequencesOf('done', 'a')).toEqual([]);
-    expect(await operations().enable('s')).toMatchObject({ reason: 'gone' });
+    expect(await operations().resume('s')).toMatchObject({ reason: 'gone' });
 
     await eventuallyDone('a', SEQUENCES);
     await eventuallyDone('b', SEQUENCES);

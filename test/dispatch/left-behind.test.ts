@@ -44,7 +44,7 @@ it('left behind: events of a subscription that was renamed are reported, and `re
     workspace: 'acme',
     readers: ['invoices'],
     retention: { ageMs: 7 * DAY_MS, events: 1_000 },
-    disabled: [],
+    paused: [],
   };
   expect(await renamed.dispatcher.leftBehind()).toEqual([]);
   await trimLog(redis, keys, { ...trim, nowMs });

@@ -199,11 +199,11 @@ describe('problems', () => {
       [],
     ],
     [
-      'only that it is disabled of a disabled subscription',
+      'only that it is paused of a paused subscription',
       {
         subscriptions: [
           subscription({
-            disabled: { at: EARLIER, reason: 'moved', missing: false },
+            paused: { at: EARLIER, reason: 'moved', missing: false },
             failingSince: EARLIER,
             failures: 9,
             dead: 10,
@@ -245,7 +245,7 @@ describe('problems', () => {
           list({ held: [{ what: 'removals', why: 'too many', count: 30, of: 40, since: EARLIER, at: EARLIER }] }),
           list({ list: 'memo', silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } }),
         ],
-        subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })],
+        subscriptions: [subscription({ paused: { at: EARLIER, reason: 'It answered 410.', missing: false } })],
       },
       [
         'error subscription.disabled subscription:ops',

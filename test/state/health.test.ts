@@ -31,13 +31,13 @@ async function failDaily(upTo: number): Promise<string[]> {
 }
 
 describe('the health of a subscription', () => {
-  it('circuit breaker: a subscription whose attempts have all failed for disableAfter is disabled once', async () => {
-    expect(await failDaily(6)).toEqual([...Array<string>(5).fill('failing'), 'disabling', 'disabled']);
+  it('circuit breaker: a subscription whose attempts have all failed for disableAfter is paused once', async () => {
+    expect(await failDaily(6)).toEqual([...Array<string>(5).fill('failing'), 'pausing', 'paused']);
     expect(await health.read('ops')).toEqual({
       failingSinceMs: T0,
       failures: 6,
       lastError: { workspace: 'acme', message: 'error 5' },
-      disabled: { at: '2026-03-07T00:00:00.000Z', reason: 'day 5', missing: false },
+      paused: { at: '2026-03-07T00:00:00.000Z', reason: 'day 5', missing: false },
     });
   });
 
@@ -68,20 +68,20 @@ describe('the health of a subscription', () => {
 
   it('circuit breaker: enabling a subscription forgets its failures', async () => {
     await failDaily(5);
-    expect(await health.enable('ops')).toMatchObject({ reason: 'day 5' });
-    expect(await health.enable('ops')).toBeNull();
-    expect(await health.read('ops')).toEqual({ failingSinceMs: null, failures: 0, lastError: null, disabled: null });
+    expect(await health.resume('ops')).toMatchObject({ reason: 'day 5' });
+    expect(await health.resume('ops')).toBeNull();
+    expect(await health.read('ops')).toEqual({ failingSinceMs: null, failures: 0, lastError: null, paused: null });
     expect(await fail(5.1)).toBe('failing');
   });
 
   it('circuit breaker: reasons quote people and endpoints, and are stored without control characters', async () => {
-    await health.disable('ops', { atMs: T0, reason: 'x\u001b[2J\u001b]0;PWNED\u0007\u009b\u202e\ny' });
-    expect((await health.read('ops')).disabled?.reason).toBe('x[2J]0;PWNED y');
+    await health.pause('ops', { atMs: T0, reason: 'x\u001b[2J\u001b]0;PWNED\u0007\u009b\u202e\ny' });
+    expect((await health.read('ops')).paused?.reason).toBe('x[2J]0;PWNED y');
   });
 
   it('circuit breaker: of several processes one disables the subscription, and its reason stays', async () => {
-    const both = ['one', 'two'].map((reason) => health.disable('ops', { atMs: T0, reason }));
-    expect((await Promise.all(both)).toSorted()).toEqual(['disabled', 'disabling']);
-    expect((await health.read('ops')).disabled?.reason).toBe('one');
+    const both = ['one', 'two'].map((reason) => health.pause('ops', { atMs: T0, reason }));
+    expect((await Promise.all(both)).toSorted()).toEqual(['paused', 'pausing']);
+    expect((await health.read('ops')).paused?.reason).toBe('one');
   });
 });

@@ -59,10 +59,10 @@ it('lost reply: the mark of a side effect that is sent twice is begun, and by an
   expect(await once.begin(mark)).toBe('started');
 });
 
-it('lost reply: a subscription is disabled by the call that did it', async () => {
+it('lost reply: a subscription is paused by the call that did it', async () => {
   const { redis, lose } = await losingReplies();
   const health = createHealthStore(redis, test.keys);
-  await health.disable('other', { atMs: 1, reason: 'loads the script' });
+  await health.pause('other', { atMs: 1, reason: 'loads the script' });
   const failure = {
     nowMs: 1,
     disableAfterMs: 60_000,
@@ -71,11 +71,11 @@ it('lost reply: a subscription is disabled by the call that did it', async () =>
   };
   await health.failed('other', failure);
 
-  expect(await lose(() => health.disable('s', { atMs: 1, reason: 'gone' }))).toBe('disabling');
-  expect(await health.disable('s', { atMs: 2, reason: 'gone' })).toBe('disabled');
+  expect(await lose(() => health.pause('s', { atMs: 1, reason: 'gone' }))).toBe('pausing');
+  expect(await health.pause('s', { atMs: 2, reason: 'gone' })).toBe('paused');
   await health.failed('t', failure);
-  expect(await lose(() => health.failed('t', { ...failure, nowMs: 70_000 }))).toBe('disabling');
-  expect(await health.failed('t', { ...failure, nowMs: 70_001 })).toBe('disabled');
+  expect(await lose(() => health.failed('t', { ...failure, nowMs: 70_000 }))).toBe('pausing');
+  expect(await health.failed('t', { ...failure, nowMs: 70_001 })).toBe('paused');
   expect(await lose(() => health.missed('s'))).toBe(true);
   expect(await health.missed('s')).toBe(false);
 });

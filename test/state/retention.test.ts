@@ -29,7 +29,7 @@ describe('the retention of the log', () => {
       readers: ['books'],
       retention: { ageMs: 10 * MINUTE, events: 1_000_000 },
       nowMs: NOW,
-      disabled: [],
+      paused: [],
       ...options,
     });
     return { dropped: before - (await left()).length, ...trimmed };
@@ -47,14 +47,14 @@ describe('the retention of the log', () => {
     expect(await left()).toEqual(ids.slice(22));
   });
 
-  it('retention: an event that is read and pending keeps the log, but not for a disabled subscription', async () => {
+  it('retention: an event that is read and pending keeps the log, but not for a paused subscription', async () => {
     const ids = await minutes(30);
     await reads('books', ids.at(-1)!);
     const score = Number(ids[5]!.split('-')[0]);
     await redis.redis.zadd(redis.keys.pending('books', 'acme'), score, 'evt_1');
 
     expect(await trim({})).toEqual({ dropped: 5, droppedOffsets: [], missedBy: [] });
-    expect(await trim({ disabled: ['books'] })).toEqual({ dropped: 15, droppedOffsets: [], missedBy: ['books'] });
+    expect(await trim({ paused: ['books'] })).toEqual({ dropped: 15, droppedOffsets: [], missedBy: ['books'] });
   });
 
   it('retention: no command removes more than 1,000 events, by age or by number', async () => {
@@ -103,7 +103,7 @@ describe('the retention of the log', () => {
     await reads('slow', ids[1]!);
     await reads('quick', ids[8]!);
     const options = { retention: { ageMs: DAY, events: 5 }, readers: ['slow', 'quick'] };
-    return { ids, trimFor: (...disabled: string[]) => trim({ ...options, disabled }) };
+    return { ids, trimFor: (...paused: string[]) => trim({ ...options, paused }) };
   }
 
   it('retention: unread events are kept beyond the limit', async () => {
@@ -112,14 +112,14 @@ describe('the retention of the log', () => {
     expect(await left()).toEqual(ids.slice(1));
   });
 
-  it('retention: unread events of a disabled subscription are removed, and it is reported as missing them', async () => {
+  it('retention: unread events of a paused subscription are removed, and it is reported as missing them', async () => {
     const { ids, trimFor } = await readUnequally();
     expect(await trimFor('slow')).toEqual({ droppedOffsets: [], dropped: 5, missedBy: ['slow'] });
     expect(await left()).toEqual(ids.slice(5));
     expect(await trimFor('slow')).toEqual({ droppedOffsets: [], dropped: 0, missedBy: [] });
   });
 
-  it('retention: a disabled subscription misses nothing within the limits', async () => {
+  it('retention: a paused subscription misses nothing within the limits', async () => {
     const { ids, trimFor } = await readUnequally();
     expect(await trimFor('quick')).toEqual({ droppedOffsets: [], dropped: 1, missedBy: [] });
     await reads('slow', ids[9]!);

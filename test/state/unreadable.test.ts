@@ -41,7 +41,7 @@ const readLog = () =>
 const endNotices = () => createNoticeStore(test.redis, test.keys).endUnseen('acme', { sinceMs: 2, nowMs: 2 });
 const trim = () =>
   trimLog(test.redis, test.keys, {
-    ...{ workspace: 'acme', retention: { ageMs: 1, events: 1 }, readers: [], disabled: [] },
+    ...{ workspace: 'acme', retention: { ageMs: 1, events: 1 }, readers: [], paused: [] },
     nowMs: Date.parse('2026-03-01T00:00:00.000Z'),
   });
 const after = async (prepared: Promise<unknown>, read: Read): Promise<unknown> => {

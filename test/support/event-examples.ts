@@ -218,7 +218,7 @@ async function noticeExamples(redis: TestRedis): Promise<ChangeEvent[]> {
       lists: [list({ held: [{ what: 'removals', why: 'too many', count: 30, of: 40, since: EARLIER, at: EARLIER }] })],
     },
     { lists: [list({ held: [held] })] },
-    { subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: false } })] },
+    { subscriptions: [subscription({ paused: { at: EARLIER, reason: 'It answered 410.', missing: false } })] },
     {
       subscriptions: [
         subscription({

@@ -140,10 +140,10 @@ if (role === 'dispatch') {
   const health: typeof deps.health = {
     read: (...args) => deps.health.read(...args),
     failed: (...args) => deps.health.failed(...args),
-    enable: (...args) => deps.health.enable(...args),
+    resume: (...args) => deps.health.resume(...args),
     missed: (...args) => deps.health.missed(...args),
-    async disable(...args) {
-      const switched = await deps.health.disable(...args);
+    async pause(...args) {
+      const switched = await deps.health.pause(...args);
       return freezeAt === 'marked' ? await freeze() : switched;
     },
   };

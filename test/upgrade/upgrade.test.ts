@@ -43,7 +43,7 @@ it.runIf(WRITE_TO !== undefined)('upgrade: writes the state of this release', as
   await feed.start(['dispatch', 'handle']);
   await feed.sweep();
   await eventually(async () => expect(await feed.deadLetters.list({ subscription: 'all' })).toHaveLength(1));
-  await feed.disable('all', 'for the file');
+  await feed.pause('all', 'for the file');
   Object.assign(crm.lists.people[2]!, { 이름: 'waiting', '수정 날짜': NOW });
   crm.lists.memo.pop();
   await feed.sweep();
@@ -84,7 +84,7 @@ it('upgrade: the lists, the waiting events and the dead letters that the last re
   // A record that an earlier form holds is compared with what that form kept.
   expect((await eventsOf(feed)).at(-1)?.data.before).toMatchObject({ 이름: 'handled' });
   await feed.start(['dispatch', 'handle']);
-  await feed.enable('all');
+  await feed.resume('all');
   const sequenceOf = (id: string | undefined): number => handled.get(`crm.person.updated ${id}`) ?? 0;
   await eventually(() => expect(eventNumber(sequenceOf(waiting))).toBe(1));
   // Another server than before: an epoch begins, and sequences go on above everything that was given out.

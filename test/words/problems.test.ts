@@ -37,7 +37,7 @@ const CAUSES: Parameters<typeof problemsWith>[0][] = [
   { lists: [list({ silence: { kind: 'empty', since: EARLIER, longestPauseMs: 0 } })] },
   { lists: [list({ lastSweep: onePage(50) })] },
   { lists: [list({ held: [{ ...held, what: 'removals', why: 'creations' }] })] },
-  { subscriptions: [subscription({ disabled: { at: EARLIER, reason: 'It answered 410.', missing: true } })] },
+  { subscriptions: [subscription({ paused: { at: EARLIER, reason: 'It answered 410.', missing: true } })] },
   {
     subscriptions: [
       subscription({

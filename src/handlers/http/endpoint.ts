@@ -1,4 +1,4 @@
-/** Options of handlers that post to a URL: target, allowed hosts, rate, and when a failing one is disabled. */
+/** Options of handlers that post to a URL: target, allowed hosts, rate, and when a failing one is paused. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { duration, strictOptions, wholeNumber } from '../../schema-kit/fields.js';
@@ -34,8 +34,8 @@ export const endpointShape = {
   /** Upper bound of the requests that all processes together send. @defaultValue as fast as `concurrency` allows; message: one per second */
   rate: rateOptions.optional(),
   /**
-   * The subscription is disabled when no attempt has succeeded for this long; `false`: never. `changefeed enable` enables it
-   * again. @defaultValue '5d'
+   * The subscription is paused when no attempt has succeeded for this long; `false`: never. `changefeed resume` resumes
+   * it. @defaultValue '5d'
    */
   disableAfter: z
     .union([z.literal(false), duration({ from: '1ms', to: LONGEST_WAIT })], {

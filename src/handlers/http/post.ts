@@ -1,4 +1,4 @@
-/** Posts to one endpoint through the guard. The answer decides: success, retry (when), or disable. */
+/** Posts to one endpoint through the guard. The answer decides: success, retry (when), or pause. */
 import { addAbortSignal, type Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { ChangefeedError, messageOf, reasonOfConnection } from '../../errors.js';

@@ -69,7 +69,7 @@ type WebhookSettings = z.output<typeof webhookSchema>;
 
 /**
  * A subscription that posts each event to a URL as a CloudEvent, signed as Standard Webhooks specifies. Any 2xx is success.
- * `Retry-After` is honoured. A 410, or days of failure, disable the subscription. Everything else is retried over hours. Redirects are
+ * `Retry-After` is honoured. A 410, or days of failure, pause the subscription. Everything else is retried over hours. Redirects are
  * not followed, and private addresses are refused unless `allowHosts` names them.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */

@@ -157,7 +157,7 @@ function addSubscriptions(app: Api, { source }: EndpointDeps): void {
     async ({ params: { name }, body: { reason = '' }, caller }) => {
       const by = caller?.name == null ? 'on the status page' : `by ${caller.name}`;
       return {
-        count: Number(await source.feed.disable(name, reason === '' ? `paused ${by}.` : `paused ${by}: ${reason}.`)),
+        count: Number(await source.feed.pause(name, reason === '' ? `paused ${by}.` : `paused ${by}: ${reason}.`)),
       };
     },
   );
@@ -165,9 +165,9 @@ function addSubscriptions(app: Api, { source }: EndpointDeps): void {
     '/api/subscriptions/:name/resume',
     {
       config: OPERATE,
-      schema: { ...of('resumeSubscription', 'Continues where it was paused or disabled.'), params, response },
+      schema: { ...of('resumeSubscription', 'Continues where it was paused.'), params, response },
     },
-    async ({ params: { name } }) => ({ count: Number((await source.feed.enable(name)) !== null) }),
+    async ({ params: { name } }) => ({ count: Number((await source.feed.resume(name)) !== null) }),
   );
 }
 

@@ -21,8 +21,8 @@ export interface FeedOfPage {
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   readonly deadLetters: DeadLetters;
-  disable(subscription: string, reason: string): Promise<boolean>;
-  enable(subscription: string): Promise<object | null>;
+  pause(subscription: string, reason: string): Promise<boolean>;
+  resume(subscription: string): Promise<object | null>;
   try(subscription: string, call: TryCall): Promise<Tried>;
   todos(call: TodosCall): Promise<TodosReport>;
   readonly lists: { schema(list: ListName, workspace: string): Promise<ListSchema>; record: FindRecord };

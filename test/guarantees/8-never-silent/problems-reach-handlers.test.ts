@@ -18,7 +18,7 @@ describe('never silent: problems reach handlers', () => {
   const startReceiver = useReceivers();
 
   it(
-    'never silent: a dead token is a chat message, and so are held records, a disabled subscription and an emptied list',
+    'never silent: a dead token is a chat message, and so are held records, a paused subscription and an emptied list',
     { timeout: 240_000 },
     async () => {
       const [crm, chat] = [await startOtherCrm(), await startReceiver()];
@@ -48,7 +48,7 @@ describe('never silent: problems reach handlers', () => {
       await feed.start();
       await baselined(feed, WAIT);
 
-      await feed.disable('ops', 'The receiver moved.');
+      await feed.pause('ops', 'The receiver moved.');
       crm.lists.memo.length = 0;
       crm.lists.people.length = 10;
       const row = crm.lists.organization[0]!;

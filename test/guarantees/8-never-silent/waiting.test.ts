@@ -94,9 +94,9 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
     expect((await all.feed.status()).problems).toEqual([]);
     all.clock.skip(LATE_MS);
     const message = await isReported('delivery.late', all, pause);
-    expect(message).toMatch(/"ops": its oldest event has waited since .* changefeed enable ops/);
+    expect(message).toMatch(/"ops": its oldest event has waited since .* changefeed resume ops/);
 
-    await all.feed.enable('ops');
+    await all.feed.resume('ops');
     await handledAll(all.feed);
     expect((await all.feed.status()).problems.map(({ kind }) => kind)).not.toContain('delivery.late');
     const over = ({ type, data }: ChangeEvent): boolean =>
@@ -113,7 +113,7 @@ describe('never silent: events that wait', { timeout: 240_000 }, () => {
   it('never silent: events that a person keeps back by disabling their subscription are not (control)', async () => {
     const crm = await startOtherCrm();
     const { feed, clock, reported } = await running(crm);
-    await feed.disable('ops', 'moved');
+    await feed.pause('ops', 'moved');
     rename(crm);
     await eventually(async () => expect((await feed.status()).subscriptions[0]?.lagEvents).toBeGreaterThan(0));
     clock.skip(LATE_MS);

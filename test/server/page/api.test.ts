@@ -251,10 +251,10 @@ describe('status page API', () => {
     expect(await (await page.act('/api/subscriptions/broken/pause', { reason: 'deploy' }, operate)).json()).toEqual({
       count: 1,
     });
-    const disabled = async () => (await page.feed.status()).subscriptions.map((one) => one.disabled?.reason ?? null);
-    expect(await disabled()).toEqual(['paused on the status page: deploy.']);
+    const paused = async () => (await page.feed.status()).subscriptions.map((one) => one.paused?.reason ?? null);
+    expect(await paused()).toEqual(['paused on the status page: deploy.']);
     expect((await page.act('/api/subscriptions/broken/resume', {}, operate)).status).toBe(200);
-    expect(await disabled()).toEqual([null]);
+    expect(await paused()).toEqual([null]);
     expect((await page.act('/api/subscriptions/unknown/pause', {}, operate)).status).toBe(409);
   });
 

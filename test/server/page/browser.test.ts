@@ -69,12 +69,12 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     await page.keyboard.type('deploy of the receiver');
     await page.keyboard.press('Enter');
     await page.getByText('paused on the status page: deploy of the receiver.').waitFor();
-    expect((await feed.status()).subscriptions[0]?.disabled).not.toBeNull();
+    expect((await feed.status()).subscriptions[0]?.paused).not.toBeNull();
     await page.getByRole('button', { name: 'Resume: orders' }).press('Enter');
     await page.getByText('Delivery goes on where it was paused').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('delivering').waitFor();
-    expect((await feed.status()).subscriptions[0]?.disabled).toBeNull();
+    expect((await feed.status()).subscriptions[0]?.paused).toBeNull();
   });
 
   it('page: an operator retries one dead letter and drops another, which asks first', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
 
   it('page: a person on call sees what is wrong first, in Korean', async () => {
     const { url, feed } = await open({ subscriptions: [handlerOf('orders')] });
-    await feed.disable('orders', 'the receiver is being moved');
+    await feed.pause('orders', 'the receiver is being moved');
     const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale: 'ko-KR' });
     const first = page.getByRole('listitem').filter({ hasText: 'subscription.disabled' });
     await first.getByText('구독이 일시 중지되었습니다').waitFor();

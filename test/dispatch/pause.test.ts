@@ -43,9 +43,12 @@ const statisticsOf = async ({ dispatcher }: RunningFanOut, name: string) => {
   return all.find((one) => one.name === name);
 };
 
-const eventuallyDisabled = (running: RunningFanOut, name: string): Promise<void> =>
+const eventuallyPaused = (running: RunningFanOut, name: string): Promise<void> =>
   eventually(async () => {
-    expect(await statisticsOf(running, name)).toMatchObject({ disabled: {}, paused: true, active: 0 });
+    expect(await statisticsOf(running, name)).toMatchObject({
+      paused: { at: expect.any(String) as string },
+      active: 0,
+    });
   });
 
 describe('circuit breaker: DisableSubscriptionError', () => {
@@ -55,21 +58,21 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     const other = aSubscription('other', ({ data }) => void others.push(data.sequence));
     const running = await runFanOut(test, [endpoint.subscription('ops'), other]);
     await running.append(1);
-    await eventuallyDisabled(running, 'ops');
+    await eventuallyPaused(running, 'ops');
     await running.append(2, 3);
     await eventually(() => expect(others).toEqual([1, 2, 3]));
     expect(endpoint.tried).toEqual(['r1 1 try 1']);
     expect(await running.dead.count()).toBe(0);
 
     endpoint.mended = true;
-    const was = await running.dispatcher.enable('ops');
+    const was = await running.dispatcher.resume('ops');
 
     expect(was).toEqual({ at: expect.any(String) as string, reason: 'the endpoint is gone', missing: false });
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1', 'r1 2', 'r1 3']);
-    // The attempt that disabled the subscription did not count.
+    // The attempt that paused the subscription did not count.
     expect(endpoint.tried[1]).toBe('r1 1 try 1');
-    expect(await statisticsOf(running, 'ops')).toMatchObject({ disabled: null, paused: false, failingSince: null });
+    expect(await statisticsOf(running, 'ops')).toMatchObject({ paused: null, failingSince: null });
   });
 
   it('is logged once as an error, however many events fail at the same time', async () => {
@@ -78,12 +81,12 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     const running = await runFanOut(test, [endpoint.subscription('ops')], { logger: log });
     const events = ['a', 'b', 'c', 'd', 'e', 'f'].map((record) => changeEvent({ record, sequence: 1 }));
     await appendEvents(test.redis, test.keys, events);
-    await eventuallyDisabled(running, 'ops');
+    await eventuallyPaused(running, 'ops');
     expect(errors).toEqual([
       {
         subscription: 'ops',
         reason: 'the endpoint is gone',
-        message: expect.stringContaining('SUBSCRIPTION DISABLED') as string,
+        message: expect.stringContaining('SUBSCRIPTION PAUSED') as string,
       },
     ]);
   });
@@ -91,7 +94,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
   it('does not block waitUntilHandled', async () => {
     const running = await runFanOut(test, [gone().subscription('ops')]);
     await running.append(1, 2);
-    await eventuallyDisabled(running, 'ops');
+    await eventuallyPaused(running, 'ops');
     expect(await running.settled()).toEqual({ outcome: 'handled' });
   });
 
@@ -99,7 +102,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     const endpoint = gone();
     const first = await runFanOut(test, [endpoint.subscription('ops')], { highWater: 2 });
     await first.append(1);
-    await eventuallyDisabled(first, 'ops');
+    await eventuallyPaused(first, 'ops');
     const second = await runFanOut(test, [endpoint.subscription('ops')], { highWater: 2 });
     await second.append(...Array.from({ length: 400 }, (_, index) => index + 2));
     await eventually(async () => expect((await statisticsOf(second, 'ops'))?.lagEvents).toBe(401));
@@ -108,7 +111,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     expect((counts['waiting'] ?? 0) + (counts['delayed'] ?? 0)).toBeLessThan(300);
 
     endpoint.mended = true;
-    await second.dispatcher.enable('ops');
+    await second.dispatcher.resume('ops');
     expect(await second.settled(120_000)).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toHaveLength(401);
   });
@@ -122,12 +125,12 @@ describe('circuit breaker: disableAfter', () => {
     const endpoint = down();
     const running = await runFanOut(test, [endpoint.subscription('ops', { disableAfterMs: 200, retry: patient })]);
     await running.append(1, 2);
-    await eventuallyDisabled(running, 'ops');
-    expect((await statisticsOf(running, 'ops'))?.disabled?.reason).toBe(
+    await eventuallyPaused(running, 'ops');
+    expect((await statisticsOf(running, 'ops'))?.paused?.reason).toBe(
       'No attempt has succeeded for 200 ms. Last error: Error with a message of 9 characters (shown with LOG_LEVEL=debug)',
     );
     endpoint.mended = true;
-    await running.dispatcher.enable('ops');
+    await running.dispatcher.resume('ops');
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1', 'r1 2']);
     expect(await running.dead.count()).toBe(0);
@@ -140,8 +143,7 @@ describe('circuit breaker: disableAfter', () => {
     await running.append(1);
     await eventuallyDead(running.dead, 1);
     expect(await statisticsOf(running, 'ops')).toMatchObject({
-      disabled: null,
-      paused: false,
+      paused: null,
       failingSince: expect.any(String) as string,
     });
     endpoint.mended = true;
@@ -156,40 +158,40 @@ describe('circuit breaker: disable and enable commands', () => {
     const endpoint = gone();
     endpoint.mended = true;
     const running = await runFanOut(test, [endpoint.subscription('ops')]);
-    expect(await running.dispatcher.disable('ops', 'maintenance')).toBe(true);
-    expect(await running.dispatcher.disable('ops', 'again')).toBe(false);
+    expect(await running.dispatcher.pause('ops', 'maintenance')).toBe(true);
+    expect(await running.dispatcher.pause('ops', 'again')).toBe(false);
     await running.append(1);
     await eventually(async () => {
-      expect(await statisticsOf(running, 'ops')).toMatchObject({ waiting: 1, disabled: { reason: 'maintenance' } });
+      expect(await statisticsOf(running, 'ops')).toMatchObject({ waiting: 1, paused: { reason: 'maintenance' } });
     });
-    expect(await running.dispatcher.enable('ops')).toMatchObject({ reason: 'maintenance' });
-    expect(await running.dispatcher.enable('ops')).toBeNull();
+    expect(await running.dispatcher.resume('ops')).toMatchObject({ reason: 'maintenance' });
+    expect(await running.dispatcher.resume('ops')).toBeNull();
     expect(await running.settled()).toEqual({ outcome: 'handled' });
-    await expect(running.dispatcher.enable('x')).rejects.toMatchObject({ code: 'CF_USAGE' });
+    await expect(running.dispatcher.resume('x')).rejects.toMatchObject({ code: 'CF_USAGE' });
   });
 
-  it('a queue that was not paused because the process was killed is paused by enforceDisabled', async () => {
+  it('a queue that was not paused because the process was killed is paused by enforcePaused', async () => {
     const running = await runFanOut(test, [gone().subscription('ops')]);
-    await running.dispatcher.disable('ops', 'maintenance');
+    await running.dispatcher.pause('ops', 'maintenance');
     await running.queues.of('ops').resume();
 
-    expect(await running.dispatcher.enforceDisabled()).toEqual(['ops']);
+    expect(await running.dispatcher.enforcePaused()).toEqual(['ops']);
 
     expect(await running.queues.of('ops').isPaused()).toBe(true);
   });
 
-  it('a queue that stayed paused, because `enable` was killed or a person deleted the mark, is resumed by enforceDisabled', async () => {
+  it('a queue that stayed paused, because `resume` was killed or a person deleted the mark, is resumed by enforcePaused', async () => {
     const endpoint = gone();
     endpoint.mended = true;
     const warnings: string[] = [];
     const logger: Log = { ...silentLog, warn: (_facts, message) => void warnings.push(message), child: () => logger };
     const running = await runFanOut(test, [endpoint.subscription('ops')], { logger });
-    await running.dispatcher.disable('ops', 'maintenance');
+    await running.dispatcher.pause('ops', 'maintenance');
     await running.append(1);
     // The remedy that is printed where the mark cannot be read, and the first step of `enable`.
     await test.redis.del(test.keys.health('ops'));
 
-    expect(await running.dispatcher.enforceDisabled()).toEqual([]);
+    expect(await running.dispatcher.enforcePaused()).toEqual([]);
 
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1']);
