@@ -34,10 +34,10 @@ interface Range {
 
 export async function runDigest(run: GivenRun, options: RunOptions): Promise<void> {
   await extendLock(run, options);
-  const { report, handleDigest } = options.subscription;
+  const { report, digest, mostPerMinute } = options.subscription;
   if (report !== undefined) return runReport(run, options);
   // It is an ordinary subscription now: its reader goes on at the offset.
-  if (handleDigest === undefined) return;
+  if (digest === undefined && mostPerMinute === undefined) return;
   const range = await rangeOf(run, options);
   if (range === null) return;
   const { workspace, after, to } = range;

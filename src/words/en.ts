@@ -93,6 +93,14 @@ export const en = {
   'part.serve': 'serve',
 
   // Digests: one message about a range of the log.
+  'digest.title': '{changes} in {workspace}: {types}',
+  'digest.type': '{records} {verb}',
+  // A record may be updated more than once.
+  'digest.updated': '{count} {object} {count|update|updates}',
+  'digest.people': 'By person in charge: {people}',
+  'digest.person': '{name} {count}',
+  'digest.event': '{title} – {object} {verb}',
+  'digest.link': 'Open the status page',
 
   // Todo reports.
   'todos.strangeDue':

@@ -92,6 +92,13 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'part.serve': '조회 API',
 
   // Digests: one message about a range of the log.
+  'digest.title': '{workspace} {changes}: {types}',
+  'digest.type': '{records} {verb}',
+  'digest.updated': '{object} 수정 {count}건',
+  'digest.people': '담당자별: {people}',
+  'digest.person': '{name} {count}건',
+  'digest.event': '{title} – {object} {verb}',
+  'digest.link': '상태 페이지에서 보기',
 
   // Todo reports.
   'todos.strangeDue':

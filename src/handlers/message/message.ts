@@ -1,14 +1,16 @@
-/** `message`: every event as a chat message, through an incoming webhook such as Slack's. */
+/** `message`: events as chat messages, one by one or in digests, through an incoming webhook such as Slack's. */
 import { z } from 'zod';
-import type { ChangeEvent } from '../../events/types.js';
 import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
-import type { HandlerContext, Subscription } from '../handler.js';
+import type { DigestSummary, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
+import { digestShape } from '../digest.js';
 import { subscriptionShape, toSubscription } from '../options.js';
-import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from './template.js';
+import { formatsFor } from '../../words/format.js';
+import { digestText } from './digest-text.js';
+import { cut, DEFAULT_TEMPLATE, escapeText, readTemplate, renderTemplate } from './template.js';
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
 const A_PAYLOAD = 'an object of fields that the service knows, other than text';
@@ -26,6 +28,14 @@ const template = z
 const messageOptions = strictOptions({
   ...subscriptionShape,
   ...endpointShape,
+  ...digestShape,
+  /**
+   * Without `digest`: messages that are sent in any minute for one workspace. What is found beyond them until the minute is over becomes
+   * one message, as of a digest. `false`: each event is a message, however many there are. @defaultValue 20
+   */
+  mostPerMinute: z
+    .union([z.literal(false), wholeNumber(1, 1_000)], { error: 'false, or a whole number from 1 to 1000' })
+    .optional(),
   /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
   concurrency: wholeNumber(1, 1_000).default(1),
   /** Upper bound of the requests that all processes together send; Slack allows one per second. @defaultValue one per second */
@@ -45,7 +55,12 @@ const messageOptions = strictOptions({
     .default({}),
 });
 
-export const messageSchema = messageOptions.transform((options, context) => toEndpoint(options, context));
+const limited = messageOptions.refine(({ digest, mostPerMinute }) => digest === undefined || !mostPerMinute, {
+  path: ['mostPerMinute'],
+  error: 'only without digest',
+});
+
+export const messageSchema = limited.transform((options, context) => toEndpoint(options, context));
 
 export type MessageOptions = z.input<typeof messageSchema>;
 type MessageSettings = z.output<typeof messageSchema>;
@@ -65,10 +80,12 @@ export const messageKind = defineKind('message', messageSchema, (options) => cre
 /** Slack would fetch the addresses in a record, and show what is there. Other services do not know these fields. */
 const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
 
+const MOST_PER_MINUTE = 20;
+
 const REVOKED = 'the URL does not accept messages, or no longer does; create a new one and configure it';
 
 export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
-  const { name: subscription, url } = settings;
+  const { name: subscription, url, digest, mostPerMinute = MOST_PER_MINUTE } = settings;
   const post = createPost(
     {
       ...settings,
@@ -86,15 +103,26 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
     retry: ENDPOINT_RETRY,
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
-    handle: (event, context) => post.send(() => encode(event, context, settings), context),
+    digest,
+    mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
+    handle: (event, context) =>
+      post.send(() => encode(renderTemplate(settings.template, event, context), settings), context),
+    handleDigest: (summary, context) => post.send(() => encode(renderDigest(summary), settings), context),
     reach: () => post.reach(),
     close: () => post.close(),
   });
 }
 
-function encode(event: ChangeEvent, context: HandlerContext, { template, payload }: MessageSettings): Message {
+function encode(text: string, { payload }: MessageSettings): Message {
   return {
     headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ ...NO_PREVIEWS, ...payload, text: renderTemplate(template, event, context) }),
+    body: JSON.stringify({ ...NO_PREVIEWS, ...payload, text }),
   };
+}
+
+function renderDigest(summary: DigestSummary): string {
+  const { title, lines, link } = digestText(summary, formatsFor({ language: 'en', now: summary.to.time }));
+  const linked = link === null ? [] : [`<${link.url}|${escapeText(link.text)}>`];
+  const text = cut([`*${escapeText(title)}*`, ...lines.map(escapeText)].join('\n'));
+  return [text, ...linked].join('\n');
 }

@@ -120,7 +120,7 @@ function renderPiece(piece: Piece, event: ChangeEvent, facts: EventFacts): strin
 }
 
 /** Does not cut within an entity such as `&amp;`, which would then be shown literally. */
-function cut(text: string): string {
+export function cut(text: string): string {
   const kept = shorten(text, LONGEST_TEXT);
   return kept === text ? text : kept.replace(/&[a-z]{0,3}…$/, '…');
 }
@@ -159,7 +159,7 @@ const GAP = '\u200b';
 const LOOKALIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
 
 /** Makes a value mere text, in mrkdwn and Markdown: it notifies nobody, disguises no link and formats nothing. */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return (
     text
       .replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '')
