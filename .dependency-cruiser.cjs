@@ -64,6 +64,7 @@ const appMayImport = {
     'sweep',
     'detect',
     'todos',
+    'dispatch/enrich',
     'state',
     'schema-kit',
     ...leaves,

@@ -9,7 +9,7 @@ import { createOnceStore } from '../src/state/once.js';
 import type { AppContext } from '../src/app/context.js';
 import { withMeasure } from '../src/app/measured.js';
 import { countTodos } from '../src/app/todos.js';
-import { rulesFor, type Workspaces } from '../src/app/workspaces.js';
+import { rulesFor, surroundingsOf, type Workspaces } from '../src/app/workspaces.js';
 
 export function handleRole(context: AppContext, workspaces: Workspaces): Part {
   const { config, subscriptions, keys, redis, events, log: logger, clock } = context;
@@ -28,6 +28,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     timeZoneOf: (name) => workspaces.get(name).config.timeZone,
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),
     pageUrl: config.http.publicUrl,
+    surroundingsOf: (name) => surroundingsOf(workspaces, name),
   });
   return { name: 'handlers', ...pool };
 }

@@ -8,7 +8,7 @@ import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { explainRecord, type RecordStory } from '../sweep/explain.js';
 import type { SweepStore } from '../state/sweep-store.js';
-import { listIn, type Workspaces } from './workspaces.js';
+import { listIn, storedRecord, type Workspaces } from './workspaces.js';
 
 /** Each call takes the name of a workspace, which may be left out when there is only one. */
 export interface Inspector {
@@ -48,8 +48,7 @@ export function createInspector(workspaces: Workspaces): Inspector {
       return await explainRecord(store, { list, id, rules });
     },
     async record(list, id, workspace) {
-      const [stored] = await choose(list, workspace).store.records(list, [id]);
-      return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
+      return await storedRecord(choose(list, workspace).store, list, id);
     },
     async events(list, id, workspace) {
       const { store, rules } = choose(list, workspace);

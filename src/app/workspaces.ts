@@ -7,8 +7,12 @@ import { createSharedBudget } from '../api/shared-budget.js';
 import type { ListConfig, WorkspaceConfig } from '../config/schema.js';
 import { compileRules, type Rules, type TodoWatch } from '../detect/rules.js';
 import { usage } from '../errors.js';
-import type { ListName } from '../crm/lists/lists.js';
+import { builtInLists, withBuiltIn, type ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
+import { listsForWord } from '../crm/references.js';
+import type { Surroundings } from '../dispatch/enrich.js';
 import { eventsOf, objectOf, workspaceOf } from '../events/envelope.js';
+import { linksByObject } from '../events/related.js';
 import type { ChangeEvent } from '../events/types.js';
 import { normaliseBaseUrl } from '../schema-kit/addresses.js';
 import { isoTime } from '../runtime/clock.js';
@@ -84,6 +88,36 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
   return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
 }
 
+/** Without a link or a record where the configuration no longer names the workspace: its events may still be in the queues. */
+export function surroundingsOf(workspaces: Workspaces, name: string): Surroundings {
+  if (workspaces.names.includes(name)) return workspaces.get(name).surroundings;
+  const none = { language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() } as const;
+  return { ...none, record: () => Promise.resolve(null) };
+}
+
+/** The stored record; null when there is none, or when only a digest of it is stored. */
+export async function storedRecord(
+  store: Pick<SweepStore, 'records'>,
+  list: ListName,
+  id: string,
+): Promise<CrmRecord | null> {
+  const [stored] = await store.records(list, [id]);
+  return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
+}
+
+/** What was stored before a list was switched off, or its images, is not what the CRM has. */
+function surroundings({ language, timeZone, lists, links }: WorkspaceConfig, store: SweepStore): Surroundings {
+  const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
+  const kept = new Set(Object.values(lists).flatMap((one) => (one.enabled && one.images ? [one.descriptor.name] : [])));
+  return {
+    ...{ language, timeZone, lists: known, links: linksByObject(links, known) },
+    async record(word, id) {
+      const list = listsForWord(word, known).find((name) => kept.has(name));
+      return list === undefined ? null : await storedRecord(store, list, id);
+    },
+  };
+}
+
 function openWorkspace(
   context: AppContext,
   { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
@@ -144,6 +178,7 @@ function openWorkspace(
     /** As far as this process polls. */
     asked,
     edits,
+    surroundings: surroundings(config, store),
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */

@@ -3,7 +3,7 @@ import { ChangefeedError } from '../errors.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isRefused } from '../handlers/kind.js';
 import { buildSubscription } from '../handlers/registry.js';
-import { selectionProblems, withLists } from '../handlers/selection.js';
+import { selectionProblems, unknownWord, withLists } from '../handlers/selection.js';
 import { isLoopback } from '../schema-kit/addresses.js';
 import { problemsOf, type Explained } from '../schema-kit/explain.js';
 import { pathText, problemsIn, type ConfigProblem, type Path } from '../schema-kit/problem.js';
@@ -56,6 +56,7 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     ...listsThatDisagree(workspaces, 'object'),
     ...(serve === undefined ? [] : listsThatDisagree(workspaces, 'path')),
     ...subscriptions.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
+    ...workspaces.flatMap((one, index) => linkProblems(one, ['workspaces', index, 'links'])),
     ...tokens.problems,
     ...hintTokens.problems,
     ...sharedTokens(tokens, hintTokens),
@@ -146,6 +147,12 @@ function unknownWorkspaces(
       path: [...path, 'workspaces'],
       problem: `found "${name}"; allowed: the names of workspaces (${names.join(', ')})`,
     }));
+}
+
+/** A link for what the workspace does not have would never be seen. */
+function linkProblems(workspace: WorkspaceConfig, path: Path): ConfigProblem[] {
+  const lists = listsOf([workspace]);
+  return Object.keys(workspace.links).flatMap((word) => unknownWord(word, lists, [...path, word]));
 }
 
 /** The page shows people's data: beyond this machine, it asks who is there. */

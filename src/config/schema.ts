@@ -16,6 +16,7 @@ import {
   listOf,
   matching,
   name,
+  oneOf,
   share,
   strictOptions,
   text,
@@ -25,6 +26,7 @@ import {
   yesOrNo,
 } from '../schema-kit/fields.js';
 import { A_LIST } from '../schema-kit/list-name.js';
+import { LANGUAGES } from '../words/words.js';
 import { retiredText } from '../schema-kit/retired.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
 import { httpOptions, serveOptions } from './servers.js';
@@ -180,6 +182,9 @@ function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
   return Object.fromEntries(all.map((one) => [one.descriptor.name, one])) as ListConfigs;
 }
 
+const A_LINK = 'an address that begins with https:// or http:// and has {id} in it';
+const link = z.string({ error: A_LINK }).refine(isLink, { error: A_LINK });
+
 const workspaceOptions = strictOptions({
   /** Unique; part of event sources and Redis keys. Letters, digits, `-`, `_`, `.`; at most 64. */
   name,
@@ -191,6 +196,16 @@ const workspaceOptions = strictOptions({
   budget: budgetOptions.prefault({}),
   /** The workspace's time zone, an IANA name. It decides when a day begins, also of dates without a zone that you write. @defaultValue 'Asia/Seoul' */
   timeZone: timeZone.default(DEFAULT_TIME_ZONE),
+  /** Of what people read: messages, digests, reports. A subscription may have another one. @defaultValue 'en' */
+  language: oneOf(...LANGUAGES).default('en'),
+  /**
+   * Where a person sees a record, by object or list name, with `{id}` in place of its id: `{ person: 'https://crm.example/people/{id}' }`. Events
+   * then have `data.link`, messages and the page a link. @defaultValue none
+   */
+  links: z
+    .record(z.string(), link, { error: 'an object whose keys are objects or lists and whose values are addresses' })
+    .readonly()
+    .default({}),
   /** The todo monitor: events derived from changes of todos and from their due dates. */
   todos: todosOptions.prefault({}),
   /**
@@ -200,6 +215,10 @@ const workspaceOptions = strictOptions({
    */
   lists: lists.prefault({}),
 });
+
+function isLink(text: string): boolean {
+  return text.includes('{id}') && /^https?:\/\//.test(text) && URL.canParse(text.replaceAll('{id}', 'x'));
+}
 
 const redisOptions = strictOptions({
   /**

@@ -12,6 +12,7 @@ import { idsOf, replayOf, type Delivery } from './deliveries.js';
 import { isErrorLike } from './failure.js';
 import { digestOfOne } from './summary.js';
 import type { OnceStore } from '../state/once.js';
+import { enrich, type Surroundings } from './enrich.js';
 
 const REASONS = {
   late: 'The handler took longer than its timeout.',
@@ -35,6 +36,9 @@ export class Interrupt {
   }
 }
 
+/** What handling knows of a workspace. */
+export type SurroundingsOf = (workspace: string) => Surroundings;
+
 interface Bounds {
   subscription: Subscription;
   /** 1 for the first attempt. */
@@ -46,6 +50,7 @@ interface Bounds {
 export interface ContextOptions extends Bounds {
   logger: Log;
   once: OnceStore;
+  surroundingsOf: SurroundingsOf;
 }
 
 export interface AttemptOptions extends ContextOptions {
@@ -53,11 +58,18 @@ export interface AttemptOptions extends ContextOptions {
 }
 
 export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
-  const call = (event: ChangeEvent | null): unknown => (event === null ? undefined : callHandler(options, event));
+  const { delivery, subscription, surroundingsOf } = options;
+  const { event, workspace } = delivery;
   return callWithin(() => {
-    const shaped = shapeEvent(options.delivery.event, options);
-    return isThenable(shaped) ? Promise.resolve(shaped).then(call) : call(shaped);
+    if (!isWanted(event, options)) return undefined;
+    const enriched = enrich(event, subscription.include, surroundingsOf(workspace));
+    return after(enriched, (given) => after(reshape(given, options), (shaped) => callHandler(options, shaped)));
   }, options);
+}
+
+/** At once where it is no promise: an attempt that waits for nothing costs less. */
+function after<Value>(value: Value | Promise<Value>, next: (value: Value) => unknown): unknown {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
 /** @throws what the call throws; `CF_HANDLER_TIMEOUT` after too long, `CF_HANDLER_FAILED` when that is no error */
@@ -77,9 +89,16 @@ type Shaping = Pick<Bounds, 'subscription' | 'attempt'>;
 
 /** Null: `where` does not select the event. */
 export function shapeEvent(event: ChangeEvent, options: Shaping): ChangeEvent | null | Promise<ChangeEvent> {
-  const { where, transform } = options.subscription;
+  return isWanted(event, options) ? reshape(event, options) : null;
+}
+
+function isWanted(event: ChangeEvent, { subscription: { where } }: Shaping): boolean {
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
-  if (where !== undefined && event.type !== SNAPSHOT_COMPLETE && !where(event)) return null;
+  return where === undefined || event.type === SNAPSHOT_COMPLETE || where(event);
+}
+
+function reshape(event: ChangeEvent, options: Shaping): ChangeEvent | Promise<ChangeEvent> {
+  const { transform } = options.subscription;
   if (transform === undefined) return event;
   const reshaped: unknown = transform(event);
   return isThenable(reshaped)
@@ -119,6 +138,7 @@ interface About {
 export function contextFor(options: ContextOptions, about: About): HandlerContext {
   const { subscription, attempt, interrupt, logger } = options;
   const { workspace, facts, effectsOf, list = null, replay = false } = about;
+  const { language, timeZone, record } = options.surroundingsOf(workspace);
   let log: Log | undefined;
   return {
     // Created on first use: most handlers never log.
@@ -136,6 +156,9 @@ export function contextFor(options: ContextOptions, about: About): HandlerContex
     attempt,
     list,
     replay,
+    language: subscription.language ?? language,
+    timeZone,
+    records: { get: record },
   };
 }
 

@@ -12,7 +12,7 @@ import type { RecordGate } from '../state/gate.js';
 import type { HealthStore } from '../state/health.js';
 import type { OffsetStore } from '../state/offsets.js';
 import type { OnceStore } from '../state/once.js';
-import type { Interrupt } from './attempt.js';
+import type { Interrupt, SurroundingsOf } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
 import { AttemptFailedError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
@@ -31,6 +31,7 @@ export interface HandlingContext {
   /** How detection compares the records of a list, for debounce. @defaultValue of a list without options */
   comparisonOf?: ComparisonOf | undefined;
   timeZoneOf: (workspace: string) => string;
+  surroundingsOf: SurroundingsOf;
   /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
   countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;
   /** The address of the status page, for links. @defaultValue no links */

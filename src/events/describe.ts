@@ -8,25 +8,28 @@ const TITLE_FIELDS = ['이름', '제목', '내용', 'name', 'title', 'text', 'fi
 /** More than any screen shows of a title: a text of megabytes is not searched for spaces. */
 const MOST_READ = 1_000;
 
-/** On one line; null where the record says nothing. A row of a history: `담당자: 이가상`, a field and its new value. */
-export function titleOfRecord(record: UncheckedRecord): string | null {
+/**
+ * On one line; null where the record says nothing. A row of a history: `담당자: 이가상`, a field and its new value.
+ * @param textOf of that value
+ */
+export function titleOfRecord(record: UncheckedRecord, textOf = textOfValue): string | null {
   for (const field of TITLE_FIELDS) {
-    const text = onOneLine(record[field]);
+    const text = onOneLine(textOfValue(record[field]));
     if (text === '') continue;
-    const became = field === 'fieldName' ? onOneLine(record['fieldValue']) : '';
+    const became = field === 'fieldName' ? onOneLine(textOf(record['fieldValue'])) : '';
     return became === '' ? text : `${text}: ${became}`;
   }
   return null;
 }
 
-function onOneLine(value: unknown): string {
-  return textOfValue(value)?.slice(0, MOST_READ).replace(/\s+/g, ' ').trim() ?? '';
+function onOneLine(text: string | null): string {
+  return text?.slice(0, MOST_READ).replace(/\s+/g, ' ').trim() ?? '';
 }
 
 /** The title of the record after the change, or of the last one of a deleted record; null for the feed's own events. */
-export function titleOfEvent({ data: { before, after } }: ChangeEvent): string | null {
+export function titleOfEvent({ data: { before, after } }: ChangeEvent, textOf = textOfValue): string | null {
   const record = after ?? before;
-  return record === null ? null : titleOfRecord(record);
+  return record === null ? null : titleOfRecord(record, textOf);
 }
 
 /** `person` and `schema_changed` of `crm.person.schema_changed`. */

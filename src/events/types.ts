@@ -130,6 +130,15 @@ export interface Merged {
   readonly firstObservedAt: string;
 }
 
+/** A stored record that the event's record refers to, as it was when the event was handled. */
+export interface Related {
+  readonly id: string;
+  /** What the record is called. */
+  readonly title: string;
+  /** The fields that `include` asks for. */
+  readonly [field: string]: unknown;
+}
+
 export interface ChangeData {
   /**
    * The record before the change. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and
@@ -181,14 +190,23 @@ export interface ChangeData {
   readonly notice?: Notice;
   /** Only with `settle`: what was merged into this event. Events in the log never have it. */
   readonly merged?: Merged;
+  /** Only with `links` of the workspace: where a person sees the record. Events in the log never have it. */
+  readonly link?: string;
+  /**
+   * Only with `include` of the subscription: by its words, the stored records that the record refers to. Null where it refers to none, and where
+   * none is stored. Events in the log never have it.
+   */
+  readonly related?: Readonly<Record<string, Related | null>>;
 }
 
 type Found = Exclude<DetectedBy, 'clock'>;
 type With<Name extends keyof ChangeData> = Pick<ChangeData, Name>;
 /** What every event has. Extended below, so that the comments above are also those of the narrower types. */
 type Base = With<'before' | 'after' | 'changes' | 'sequence' | 'class' | 'detectedBy' | 'observedAt' | 'sweep'>;
+/** What every event about a record may have. */
+interface AboutRecord extends Base, With<'link' | 'related'> {}
 
-interface FirstSeen extends Base, With<'merged'> {
+interface FirstSeen extends AboutRecord, With<'merged'> {
   readonly before: null;
   readonly after: CrmRecord;
   readonly changes: readonly [];
@@ -198,7 +216,7 @@ interface FirstSeen extends Base, With<'merged'> {
 
 interface Created extends FirstSeen, With<'reappeared' | 'actor'> {}
 
-interface Changed extends Base {
+interface Changed extends AboutRecord {
   readonly after: CrmRecord;
   readonly detectedBy: Found;
 }
@@ -207,7 +225,7 @@ interface Updated extends Changed, With<'merged' | 'actor'> {}
 
 interface TodoChanged extends Changed, Required<With<'derivedFrom'>>, With<'actor'> {}
 
-interface Deleted extends Base, With<'mergedInto' | 'merged'> {
+interface Deleted extends AboutRecord, With<'mergedInto' | 'merged'> {
   readonly after: null;
   readonly changes: readonly [];
   readonly class: 'edited';
@@ -222,7 +240,7 @@ interface SchemaChanged extends Base, Required<With<'schema'>> {
   readonly detectedBy: 'content';
 }
 
-interface TodoDue extends Base, Required<With<'due'>>, With<'late'> {
+interface TodoDue extends AboutRecord, Required<With<'due'>>, With<'late'> {
   readonly before: null;
   readonly after: CrmRecord;
   readonly changes: readonly [];

@@ -2,8 +2,11 @@ import type { PersonInCharge } from '../events/person-in-charge.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Selection } from '../events/pattern.js';
 import type { ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
+import type { Include } from '../events/related.js';
 import type { Log } from '../runtime/log.js';
 import type { WorkspaceTodos } from '../todos/counts.js';
+import type { Language } from '../words/words.js';
 
 /** Everything a handler gets besides the event. */
 export interface HandlerContext {
@@ -17,6 +20,12 @@ export interface HandlerContext {
   readonly workspace: string;
   /** The list that the event comes from; null for the feed's own events. */
   readonly list: ListName | null;
+  /** Of the subscription, otherwise of the workspace: for what people read. */
+  readonly language: Language;
+  /** Of the workspace, an IANA name. */
+  readonly timeZone: string;
+  /** The stored records of the workspace, as the feed knows them now. It sends no request to the CRM. */
+  readonly records: StoredRecords;
   /** True if sent again by a replay; event and id are the same as the first time. */
   readonly replay: boolean;
   /**
@@ -25,6 +34,14 @@ export interface HandlerContext {
    * @throws what `effect` throws; the effect then counts as not done and runs at the next attempt
    */
   readonly once: Once;
+}
+
+export interface StoredRecords {
+  /**
+   * @param list its name or object: `people`, `person`
+   * @returns null when none is stored, with `images: false`, and for a list that is not polled
+   */
+  get(list: ListName, id: string): Promise<CrmRecord | null>;
 }
 
 /** `ran` now, done `before`, or `unknown`: it began before and its end is not known. */
@@ -150,6 +167,10 @@ export interface Subscription extends Selection {
   readonly concurrency: number;
   readonly order: 'record' | 'none';
   readonly transform?: Transform | undefined;
+  /** The stored records that a delivered event has with it. */
+  readonly include?: Include | undefined;
+  /** @defaultValue that of the workspace */
+  readonly language?: Language | undefined;
   readonly retry: RetryPolicy;
   /** `hold`: a dead letter keeps its record's later events waiting until it is retried or dropped. */
   readonly whenDead: 'release' | 'hold';

@@ -4,6 +4,7 @@ import { builtInLists } from '../crm/lists/lists.js';
 import { parseBeginning } from '../events/log-id.js';
 import { ACTOR_TYPES, type EventPattern } from '../events/types.js';
 import type { Duration } from '../runtime/duration.js';
+import { LANGUAGES } from '../words/words.js';
 import { A_DURATION, duration, listOf, name, oneOf, strictOptions, text, wholeNumber } from '../schema-kit/fields.js';
 import { anEventType } from '../schema-kit/event-pattern.js';
 import { listName } from '../schema-kit/list-name.js';
@@ -49,6 +50,21 @@ const settle = z.preprocess(
     .transform(({ still, atMost = 10 * still }): Settling => ({ stillMs: still, atMostMs: atMost })),
 );
 
+const AN_INCLUDE =
+  "an array of objects such as ['person', 'organization'], or an object such as { person: ['이름'], deal: true }";
+const fieldNames = listOf(text('the name of a field'), 'field names');
+
+/** `['person']` is short for `{ person: true }`. */
+const include = z.preprocess(
+  (given: readonly string[] | Readonly<Record<string, true | readonly string[]>>) =>
+    Array.isArray(given) ? Object.fromEntries(given.map((word: unknown) => [String(word), true])) : given,
+  z
+    .record(z.string(), z.union([z.literal(true), fieldNames], { error: `true, or an array of field names` }), {
+      error: AN_INCLUDE,
+    })
+    .readonly(),
+);
+
 // Whether events can match is checked with the lists of the configuration (`selection.ts`). The type of the input is narrower: the compiler
 // then sees a misspelt type, and the editor completes it.
 const eventPattern = z.string({ error: AN_EVENT_TYPE }) as unknown as z.ZodType<string, EventPattern>;
@@ -86,6 +102,13 @@ export const subscriptionShape = {
   notFrom: actorRules.optional(),
   /** Conditions on the contents of the event (see docs/fan-out.md), or in code a function `(event) => boolean`. @defaultValue all */
   where: whereSchema.optional(),
+  /**
+   * Stored records that the event's record refers to, in `data.related`: `['person', 'organization', 'deal']`, or with the fields of each,
+   * `{ person: ['이름', '등급'], organization: true }`. Objects or list names. Null where none is stored. @defaultValue none
+   */
+  include: include.optional(),
+  /** Of what people read: messages and reports. @defaultValue that of the workspace */
+  language: oneOf(...LANGUAGES).optional(),
   /** In code: changes the event before the handler receives it. The event's id stays the same. @defaultValue the event is not changed */
   transform: z
     .custom<Transform>((value) => typeof value === 'function', { error: 'in code, a function (event) => event' })
@@ -159,7 +182,7 @@ export function toSubscription(
 ): Subscription {
   refuseContradictions(settings, parts);
   const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
-  const { where, transform, settle } = settings;
+  const { where, transform, settle, include, language } = settings;
   return {
     ...parts,
     name,
@@ -172,6 +195,8 @@ export function toSubscription(
     notFrom,
     where: where && compileWhere(where),
     transform,
+    include,
+    language,
     order: settings.order,
     concurrency: settings.concurrency,
     retry: toRetryPolicy(settings.retry, defaults),

@@ -1,15 +1,17 @@
 /** Checks a selection against the lists of a configuration: one that nothing can match would be silent. */
 import { readyMadeLists, type Lists } from '../crm/lists/lists.js';
+import { listsForWord } from '../crm/references.js';
 import { objectOf } from '../events/envelope.js';
 import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
+import { didYouMean } from '../schema-kit/did-you-mean.js';
 import { meantList } from '../schema-kit/list-name.js';
 import type { ConfigProblem, Path } from '../schema-kit/problem.js';
 import type { Subscription } from './handler.js';
 
-type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists'>;
+type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists' | 'include'>;
 
 export function selectionProblems(
-  { name, handler, on, lists: names = [], namedLists = [] }: Selecting,
+  { name, handler, on, lists: names = [], namedLists = [], include = {} }: Selecting,
   lists: Lists,
   path: Path,
 ): ConfigProblem[] {
@@ -28,6 +30,21 @@ export function selectionProblems(
     }),
     ...names.flatMap((list, at) => listProblem(['lists', at], list)),
     ...[...new Set(namedLists)].flatMap((list) => listProblem([], list, ' as a list in the options')),
+    ...Object.keys(include).flatMap((word) =>
+      unknownWord(word, lists, [...path, 'include']).map((one) => ({ owner, ...one })),
+    ),
+  ];
+}
+
+/** A ready-made list that is not switched on is known too: it has no records. */
+export function unknownWord(word: string, lists: Lists, path: Path): ConfigProblem[] {
+  if ([lists, readyMadeLists].some((known) => listsForWord(word, known).length > 0)) return [];
+  const objects = lists.all.map(({ object }) => object);
+  return [
+    {
+      path,
+      problem: `found "${word}"; allowed: ${objects.join(', ')}, or the name of a list${didYouMean(word, objects)}`,
+    },
   ];
 }
 

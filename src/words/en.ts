@@ -65,6 +65,7 @@ export const en = {
   'detected.clock': 'due time',
   'event.due': 'Due: {when}',
   'event.by': 'by {name}',
+  'event.open': 'Open',
 
   // Fields and values.
   'field.person': 'Person in charge',
@@ -86,7 +87,11 @@ export const en = {
   'time.now': 'now',
   'time.ago': '{time} ago',
 
-  // Roles of processes.
+  // Roles of processes, and what a problem is about.
+  'place.subscription': 'subscription',
+  'place.role': 'role',
+  'place.loop': 'loop',
+  'place.workspaces': 'workspaces',
   'part.poll': 'poll',
   'part.dispatch': 'dispatch',
   'part.handle': 'handle',

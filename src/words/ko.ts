@@ -64,6 +64,7 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'detected.clock': '기한',
   'event.due': '기한: {when}',
   'event.by': '{name} 변경',
+  'event.open': '열기',
 
   // Fields and values.
   'field.person': '담당자',
@@ -85,7 +86,11 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'time.now': '지금',
   'time.ago': '{time} 전',
 
-  // Roles of processes.
+  // Roles of processes, and what a problem is about.
+  'place.subscription': '구독',
+  'place.role': '역할',
+  'place.loop': '작업',
+  'place.workspaces': '워크스페이스',
   'part.poll': '수집',
   'part.dispatch': '분배',
   'part.handle': '처리',
@@ -238,7 +243,7 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'clock.here': '이 컴퓨터의 시계가 Redis의 시계와 {byMs} 다릅니다.',
   'clock.future':
     '워크스페이스 "{workspace}", {listName} 목록: 저장된 시각({time})이 미래입니다. 시계가 앞서 있었거나 지금 뒤처져 있습니다.',
-  'says.problem.over': '워크스페이스 "{workspace}"{place}: {forMs} 만에 해결되었습니다({>title}).',
+  'says.problem.over': '워크스페이스 "{workspace}": "{>title}" 문제가 {forMs} 만에 해결되었습니다.',
   'says.snapshot.complete':
     'Redis가 변경을 잊어 {listName} 목록의 모든 레코드를 다시 보냈습니다. 이 이벤트보다 낮은 sequence의 레코드는 더 이상 없습니다.',
 };

@@ -15,7 +15,10 @@ export interface Words {
   /** The text of a key, with the values in it. */
   t: (key: WordKey, values?: Values) => string;
   /** The word for a name that the list may know: `verb`, `created`. Otherwise the name itself, without `_`. */
-  word: (group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome', name: string) => string;
+  word: (
+    group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'place' | 'outcome',
+    name: string,
+  ) => string;
   /** How many records of an object: `3 todos`, `고객 3명`. */
   countOf: (object: string, count: number) => string;
 }

@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
 import { toColumnValue } from '../../src/handlers/postgres/row.js';
 import { viewOf } from '../../src/server/page/event-view.js';
-import { sampleEvent } from '../support/handler-fixtures.js';
+import { chatReader, sampleEvent } from '../support/handler-fixtures.js';
 
 function titlesOf(event: ChangeEvent, record: Readonly<Record<string, unknown>>): (string | null | undefined)[] {
   const template = readTemplate('{{title}}');
@@ -15,7 +15,7 @@ function titlesOf(event: ChangeEvent, record: Readonly<Record<string, unknown>>)
     eventWords(event, 80).title,
     recordTitle({ id: event.subject, ...record }, 80),
     viewOf({ logId: '1-0', event }).title,
-    renderTemplate(template.template, event),
+    renderTemplate(template.template, event, chatReader()),
   ];
 }
 
@@ -72,7 +72,7 @@ describe('describe', () => {
     if (chat.outcome === 'refused') throw new Error(chat.allowed);
     const shown = '…가가가가갑나나나나… → …가가가가을나나나나…';
     expect(eventLine(changed, { colours: noColours })).toContain(shown);
-    expect(renderTemplate(chat.template, changed)).toContain(shown);
+    expect(renderTemplate(chat.template, changed, chatReader())).toContain(shown);
     const [view] = viewOf({ logId: '1-0', event: changed }).changes;
     const context = ['가', '나'].map((one) => one.repeat(24)) as [string, string];
     expect(view).toEqual({

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { isPermanent, partsOf } from '../../src/handlers/errors.js';
 import { message, type MessageOptions } from '../../src/handlers/message/message.js';
-import { DEFAULT_TEMPLATE, readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
-import { failureOf, handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
+import { readTemplate, renderTemplate, usualMessage } from '../../src/handlers/message/template.js';
+import { chatReader, failureOf, handlerContext, sampleEvent, useReceivers } from '../support/handler-fixtures.js';
 
 const startReceiver = useReceivers();
 const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
@@ -24,7 +24,9 @@ function eventWith(data: Partial<ChangeEvent['data']>, type = 'crm.person.update
 
 function render(source: string, event = sampleEvent()): string {
   const result = readTemplate(source);
-  return result.outcome === 'read' ? renderTemplate(result.template, event) : `refused: ${result.allowed}`;
+  return result.outcome === 'read'
+    ? renderTemplate(result.template, event, chatReader())
+    : `refused: ${result.allowed}`;
 }
 
 describe('a message', () => {
@@ -161,7 +163,7 @@ describe('a template', () => {
 
   it('message template: uses the last name of a deleted record', () => {
     const gone = eventWith({ before: { id: 't', 제목: '전화하기' }, after: null, changes: [] }, 'crm.todo.deleted');
-    expect(render(DEFAULT_TEMPLATE, gone)).toBe('*전화하기* – todo deleted');
+    expect(usualMessage(gone, chatReader())).toBe('*전화하기* – todo deleted');
   });
 
   it.each([
@@ -201,7 +203,7 @@ describe('a template', () => {
 describe('message options', () => {
   const url = 'https://hooks.example/x';
   const words =
-    '{{before.<field>}}, {{after.<field>}}, {{record.<field>}}, {{title}}, {{changes}}, {{object}}, {{verb}}, {{id}}, {{type}}, {{subject}}, {{time}}, {{workspace}}, {{list}}, {{class}}, {{sequence}}';
+    '{{before.<field>}}, {{after.<field>}}, {{record.<field>}}, {{raw.after.<field>}}, {{title}}, {{changes}}, {{object}}, {{verb}}, {{actor}}, {{due}}, {{link}}, {{id}}, {{type}}, {{subject}}, {{time}}, {{workspace}}, {{list}}, {{class}}, {{sequence}}';
   it.each<[string, object, string]>([
     [
       'a misspelled word',

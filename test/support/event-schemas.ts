@@ -35,8 +35,17 @@ const base = { sequence: z.int().min(0), observedAt: z.iso.datetime(), sweep: z.
 const found = z.enum(['timestamp', 'content', 'both']);
 const yes = z.literal(true).exactOptional();
 
-const firstSeen = {
+const aboutRecord = {
   ...base,
+  link: z.url().exactOptional(),
+  related: z
+    .record(z.string(), z.looseObject({ id: z.string(), title: z.string() }).readonly().nullable())
+    .readonly()
+    .exactOptional(),
+};
+
+const firstSeen = {
+  ...aboutRecord,
   before: z.null(),
   after: record,
   changes: nothing,
@@ -46,7 +55,7 @@ const firstSeen = {
 };
 const created = z.strictObject({ ...firstSeen, ...known, reappeared: yes });
 const change = {
-  ...base,
+  ...aboutRecord,
   before: record.nullable(),
   after: record,
   changes,
@@ -55,7 +64,7 @@ const change = {
 };
 const updated = z.strictObject({ ...change, ...known, merged: merged.exactOptional() });
 const deleted = z.strictObject({
-  ...base,
+  ...aboutRecord,
   before: record.nullable(),
   after: z.null(),
   changes: nothing,
@@ -75,7 +84,7 @@ const schemaChanged = z.strictObject({
 });
 const todoChanged = z.strictObject({ ...change, ...known, derivedFrom: z.string() });
 const todoDue = z.strictObject({
-  ...base,
+  ...aboutRecord,
   before: z.null(),
   after: record,
   changes: nothing,

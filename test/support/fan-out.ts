@@ -1,10 +1,11 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers. */
 import type { Redis } from '../../src/redis/client.js';
+import type { Surroundings } from '../../src/dispatch/enrich.js';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/detect/rules.js';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/handlers/handler.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -128,6 +129,15 @@ export interface FanOutParts {
   connect: () => Redis;
 }
 
+/** Of a workspace without links and records. */
+export const NO_SURROUNDINGS: Surroundings = {
+  language: 'en',
+  timeZone: 'Asia/Seoul',
+  lists: builtInLists,
+  links: new Map(),
+  record: () => Promise.resolve(null),
+};
+
 export function fanOutDeps({
   redis,
   keys,
@@ -150,6 +160,7 @@ export function fanOutDeps({
     processes: createProcessRegistry(redis, keys),
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
+    surroundingsOf: () => NO_SURROUNDINGS,
     workspaces: [WORKSPACE],
     timeZoneOf: () => 'Asia/Seoul',
     configReadAtMs: systemClock.monotonic(),

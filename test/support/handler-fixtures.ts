@@ -6,6 +6,7 @@ import type { ChangefeedError } from '../../src/errors.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { HandlerContext } from '../../src/handlers/handler.js';
+import { SERVICES } from '../../src/handlers/message/services.js';
 import { silentLog } from '../../src/runtime/log.js';
 
 export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): ChangeEvent {
@@ -29,6 +30,11 @@ export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): C
   });
 }
 
+/** For whom a message is written: in English, in Seoul, in Slack. */
+export function chatReader(service: keyof typeof SERVICES = 'slack', language: 'ko' | 'en' = 'en') {
+  return { service: SERVICES[service], language, timeZone: 'Asia/Seoul' };
+}
+
 export function handlerContext(overrides: Partial<HandlerContext> = {}): HandlerContext {
   const base = {
     log: silentLog,
@@ -38,6 +44,9 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
     workspace: 'acme',
     list: null,
     replay: false,
+    language: 'en' as const,
+    timeZone: 'Asia/Seoul',
+    records: { get: () => Promise.resolve(null) },
     once: async (_key: string, effect: () => unknown) => {
       await effect();
       return 'ran' as const;

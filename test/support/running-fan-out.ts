@@ -40,6 +40,7 @@ export interface FanOutExtras {
   stopGraceMs?: number;
   timing?: HandlerPoolOptions['timing'];
   comparisonOf?: HandlerPoolOptions['comparisonOf'];
+  surroundingsOf?: HandlerPoolOptions['surroundingsOf'];
 }
 
 export async function runFanOut(

@@ -4,6 +4,7 @@ import type { ChangeEvent } from '../../events/types.js';
 import type { DigestSummary } from '../../handlers/handler.js';
 import { shorten } from '../../runtime/printable.js';
 import type { Formats } from '../../words/format.js';
+import { problemText } from '../../words/problems.js';
 import { wordsFor } from '../../words/words.js';
 
 const NOTICE = 'changefeed.';
@@ -51,8 +52,9 @@ export function digestText(digest: DigestSummary, formats: Formats): DigestText 
 
 function eventLine(event: ChangeEvent, formats: Formats): string {
   const { data, subject, type } = event;
-  if (data.notice !== undefined) return onOneLine(data.notice.message, 4 * LONGEST_TITLE);
-  const title = onOneLine(titleOfEvent(event) ?? subject, LONGEST_TITLE);
+  if (data.notice !== undefined)
+    return onOneLine(problemText({ kind: type.slice(NOTICE.length), ...data.notice }, formats), 4 * LONGEST_TITLE);
+  const title = onOneLine(titleOfEvent(event, formats.value) ?? subject, LONGEST_TITLE);
   const said = wordsFor(formats.language).t('digest.event', { title, ...wordsIn(type, formats) });
   const side = (value: unknown): string => onOneLine(formats.value(value) ?? '–', LONGEST_SIDE);
   const changes = data.changes

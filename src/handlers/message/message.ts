@@ -1,8 +1,10 @@
-/** `message`: events as chat messages, one by one or in digests, through an incoming webhook such as Slack's. */
+/** `message`: events as chat messages, one by one or in digests, through the incoming webhook of a service such as Slack. */
 import { z } from 'zod';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { ChangeEvent } from '../../events/types.js';
 import { strictOptions, wholeNumber } from '../../schema-kit/fields.js';
 import { secret } from '../../schema-kit/secret.js';
-import type { DigestSummary, Subscription } from '../handler.js';
+import type { DigestContext, DigestSummary, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
@@ -10,20 +12,19 @@ import { digestShape } from '../digest.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 import { formatsFor } from '../../words/format.js';
 import { digestText } from './digest-text.js';
-import { cut, DEFAULT_TEMPLATE, escapeText, readTemplate, renderTemplate } from './template.js';
+import { SERVICE_NAMES, SERVICES, type Service } from './services.js';
+import { cut, readTemplate, renderTemplate, usualMessage, type Reader } from './template.js';
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
-const A_PAYLOAD = 'an object of fields that the service knows, other than text';
+const A_PAYLOAD = 'an object of fields that the service knows, other than';
 
-const template = z
-  .string({ error: A_TEMPLATE })
-  .refine((text) => text.trim() !== '', { error: A_TEMPLATE })
-  .transform((source, context) => {
-    const result = readTemplate(source);
-    if (result.outcome === 'read') return result.template;
-    context.addIssue({ code: 'custom', message: result.allowed });
-    return z.NEVER;
-  });
+/** KakaoWork documents an API of bots, and no incoming webhook. */
+const serviceError = ({ input }: { input?: unknown }): string => {
+  const names = new Intl.ListFormat('en', { type: 'disjunction' }).format(SERVICE_NAMES.map((name) => `'${name}'`));
+  return input === 'kakaowork'
+    ? `${names} (KakaoWork documents no incoming webhook: write a handler for the API of its bots)`
+    : names;
+};
 
 const messageOptions = strictOptions({
   ...subscriptionShape,
@@ -38,19 +39,23 @@ const messageOptions = strictOptions({
     .optional(),
   /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
   concurrency: wholeNumber(1, 1_000).default(1),
-  /** Upper bound of the requests that all processes together send; Slack allows one per second. @defaultValue one per second */
-  rate: rateOptions.default({ requests: 1, perSeconds: 1 }),
+  /** Whose webhook it is. It decides the body, the longest text, and what a value of a record must not contain. @defaultValue 'slack' */
+  service: z.enum(SERVICE_NAMES, { error: serviceError }).default('slack'),
+  /** Upper bound of the requests that all processes together send. @defaultValue one per second; `teams` four */
+  rate: rateOptions.optional(),
   /**
-   * The text of the message, with placeholders such as `{{title}}`, `{{changes}}`, `{{after.이름}}` or `{{record.담당자 | unassigned}}`.
-   * @defaultValue `'*{{title}}* – {{object}} {{verb}}\n{{changes}}'`
+   * The text of the message, with placeholders such as `{{title}}`, `{{changes}}`, `{{after.이름}}`, `{{link}}` or `{{record.담당자 | unassigned}}`.
+   * @defaultValue what happened to what, the records of `include`, the due time, the changes, and a link
    */
-  template: template.prefault(DEFAULT_TEMPLATE),
-  /** Sent next to `text`, unchanged: `{ channel, username, icon_emoji … }`. @defaultValue `{ unfurl_links: false, unfurl_media: false }`, which stay unless they are given */
-  payload: secret(
-    z
-      .record(z.string(), z.unknown(), { error: A_PAYLOAD })
-      .refine((payload) => !('text' in payload), { error: A_PAYLOAD }),
-  )
+  template: z
+    .string({ error: A_TEMPLATE })
+    .refine((text) => text.trim() !== '', { error: A_TEMPLATE })
+    .optional(),
+  /**
+   * Further members of the body, unchanged: `{ channel, username, icon_emoji … }`.
+   * @defaultValue no previews of links, and in Discord no mentions, which stay unless they are given
+   */
+  payload: secret(z.record(z.string(), z.unknown(), { error: A_PAYLOAD }))
     .readonly()
     .default({}),
 });
@@ -60,15 +65,24 @@ const limited = messageOptions.refine(({ digest, mostPerMinute }) => digest === 
   error: 'only without digest',
 });
 
-export const messageSchema = limited.transform((options, context) => toEndpoint(options, context));
+export const messageSchema = limited.transform((options, context) => {
+  const { template: source, include = {}, service, payload } = options;
+  const read = source === undefined ? undefined : readTemplate(source, Object.keys(include));
+  const refuse = (option: string, message: string, input: unknown): void =>
+    context.addIssue({ code: 'custom', path: [option], message, input });
+  if (read?.outcome === 'refused') refuse('template', read.allowed, source);
+  const { member } = SERVICES[service];
+  if (member in payload) refuse('payload', `${A_PAYLOAD} ${member}`, payload);
+  return { ...toEndpoint(options, context), template: read?.outcome === 'read' ? read.template : undefined };
+});
 
 export type MessageOptions = z.input<typeof messageSchema>;
 type MessageSettings = z.output<typeof messageSchema>;
 
 /**
- * A subscription that posts each event as `{ "text": … }` to an incoming webhook (Slack and compatible services). The text comes from
- * a template; values of records are escaped. Answers, retries and refused addresses are handled as by `webhook`. A chat has no
- * idempotency key: a message whose answer was lost appears twice.
+ * A subscription that posts each event as a chat message to an incoming webhook: of Slack (and of what takes its body), Discord, Microsoft
+ * Teams, JANDI or Google Chat. Values of records are formatted by language and time zone, and escaped. Answers, retries and refused
+ * addresses are handled as by `webhook`. A chat has no idempotency key: a message whose answer was lost appears twice.
  * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
  */
 export function message(options: MessageOptions): Subscription {
@@ -76,9 +90,6 @@ export function message(options: MessageOptions): Subscription {
 }
 
 export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));
-
-/** Slack would fetch the addresses in a record, and show what is there. Other services do not know these fields. */
-const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false };
 
 const MOST_PER_MINUTE = 20;
 
@@ -101,28 +112,41 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
   return toSubscription(settings, {
     handler: 'message',
     retry: ENDPOINT_RETRY,
-    rate: settings.rate,
+    rate: settings.rate ?? SERVICES[settings.service].rate,
     disableAfterMs: settings.disableAfter,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
     handle: (event, context) =>
-      post.send(() => encode(renderTemplate(settings.template, event, context), settings), context),
-    handleDigest: (summary, context) => post.send(() => encode(renderDigest(summary), settings), context),
+      post.send(() => encode(textOf(event, readerOf(context, settings), settings), settings), context),
+    handleDigest: (summary, context) =>
+      post.send(() => encode(renderDigest(summary, readerOf(context, settings)), settings), context),
     reach: () => post.reach(),
     close: () => post.close(),
   });
 }
 
-function encode(text: string, { payload }: MessageSettings): Message {
+function readerOf(context: DigestContext & { list?: ListName | null }, { service }: MessageSettings): Reader {
+  const { language, timeZone, list } = context;
+  return { service: SERVICES[service], language, timeZone, list };
+}
+
+function textOf(event: ChangeEvent, reader: Reader, { template }: MessageSettings): string {
+  return template === undefined ? usualMessage(event, reader) : renderTemplate(template, event, reader);
+}
+
+/** The payload may change all that the service documents, but not the text. */
+function encode(text: string, { service, payload }: MessageSettings): Message {
+  const { body, member, headers }: Service = SERVICES[service];
+  const own = body(text);
   return {
-    headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ ...NO_PREVIEWS, ...payload, text }),
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+    body: JSON.stringify({ ...own, ...payload, [member]: own[member] }),
   };
 }
 
-function renderDigest(summary: DigestSummary): string {
-  const { title, lines, link } = digestText(summary, formatsFor({ language: 'en', now: summary.to.time }));
-  const linked = link === null ? [] : [`<${link.url}|${escapeText(link.text)}>`];
-  const text = cut([`*${escapeText(title)}*`, ...lines.map(escapeText)].join('\n'));
-  return [text, ...linked].join('\n');
+function renderDigest(summary: DigestSummary, { service, language, timeZone }: Reader): string {
+  const { title, lines, link } = digestText(summary, formatsFor({ language, timeZone, now: summary.to.time }));
+  const linked = link === null ? '' : `\n${service.link(link.url, service.escape(link.text))}`;
+  const text = [service.bold(service.escape(title)), ...lines.map((line) => service.escape(line))].join('\n');
+  return `${cut(text, { ...service, longest: service.longest - linked.length })}${linked}`;
 }

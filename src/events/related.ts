@@ -1,0 +1,44 @@
+/** What a delivered event has and the log has not: where a person sees the record, and the records that it refers to. Pure. */
+import type { Lists } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
+import { listsForWord, referencesIn, type Reference } from '../crm/references.js';
+import { titleOfRecord } from './describe.js';
+import { objectOf } from './envelope.js';
+import type { ChangeEvent, Related } from './types.js';
+
+/** By object: an address with `{id}` in it. */
+export type Links = ReadonlyMap<string, string>;
+
+/** @param given by object or list name, as a configuration has it */
+export function linksByObject(given: Readonly<Record<string, string>>, lists: Lists): Links {
+  const objectsOf = (word: string): string[] =>
+    listsForWord(word, lists).flatMap((name) => lists.byName(name)?.object ?? []);
+  return new Map(Object.entries(given).flatMap(([word, link]) => objectsOf(word).map((object) => [object, link])));
+}
+
+/** Null where the workspace has no link for such a record, and for an event that is not about a record. */
+export function linkOf(event: ChangeEvent, links: Links): string | null {
+  const link = links.get(objectOf(event));
+  if (link === undefined || (event.data.after ?? event.data.before) === null) return null;
+  return link.replaceAll('{id}', encodeURIComponent(event.subject));
+}
+
+/** By object or list name: the fields that are asked for, or all of them. */
+export type Include = Readonly<Record<string, true | readonly string[]>>;
+
+/** What the record of an event refers to, by the words of `include`; null where it refers to no such record. */
+export function referencesOf({ data }: ChangeEvent, include: Include, lists: Lists): [string, Reference | null][] {
+  const record = data.after ?? data.before;
+  const found = record === null ? [] : referencesIn(record, lists);
+  return Object.keys(include).map((word) => {
+    const names = listsForWord(word, lists);
+    return [word, found.find(({ list }) => names.includes(list)) ?? null];
+  });
+}
+
+/** `id` and `title`, and the fields that are asked for. */
+export function relatedRecord(record: CrmRecord, id: string, asked: Include[string]): Related {
+  const names = asked === true ? null : new Set(asked.map((name) => name.normalize('NFC')));
+  const fields = Object.entries(record).filter(([field]) => names?.has(field.normalize('NFC')) ?? true);
+  return { ...Object.fromEntries(fields), id, title: titleOfRecord(record) ?? id };
+}

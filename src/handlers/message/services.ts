@@ -1,0 +1,143 @@
+/**
+ * Chat services as their public documentation describes incoming webhooks: the body, the length of a text, what formats and what notifies.
+ * A service without such documentation is not here. Pure.
+ */
+
+/** The parts of a text that are ours. Values of records are escaped before they come here. */
+export interface Service {
+  /** The member of the body that has the text. `payload` must not have it. */
+  readonly member: string;
+  /** @param text lines */
+  readonly body: (text: string) => Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In characters: a longer text is cut. */
+  readonly longest: number;
+  readonly rate: { readonly requests: number; readonly perSeconds: number };
+  readonly bold: (text: string) => string;
+  readonly link: (url: string, text: string) => string;
+  /** Makes a value mere text: it notifies nobody, disguises no link and formats nothing. */
+  readonly escape: (text: string) => string;
+  /** What `escape` may make of one character. A text is not cut within it. */
+  readonly entity?: RegExp;
+}
+
+const ONE_PER_SECOND = { requests: 1, perSeconds: 1 };
+
+/** Also of Mattermost, Rocket.Chat and others that take the body of Slack. Slack recommends 4,000 characters, and allows one message per second. */
+const slack: Service = {
+  member: 'text',
+  // Slack would fetch the addresses in a record, and show what is there.
+  body: (text) => ({ unfurl_links: false, unfurl_media: false, text }),
+  longest: 4_000,
+  rate: ONE_PER_SECOND,
+  bold: (text) => `*${text}*`,
+  link: (url, text) => `<${escapeEntities(url)}|${text}>`,
+  escape: (text) => mereText(escapeEntities(text)),
+  entity: /&[a-z]{0,3}…$/,
+};
+
+const SUPPRESS_EMBEDS = 4;
+
+/** At most 2,000 characters. How many messages it takes is not documented, only that it answers 429 with a time. */
+const discord: Service = {
+  member: 'content',
+  body: (content) => ({ allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS, content }),
+  longest: 2_000,
+  rate: ONE_PER_SECOND,
+  bold: (text) => `**${text}**`,
+  link: (url, text) => `[${text}](<${url}>)`,
+  escape: (text) => mereMarkdown(text),
+};
+
+/** An adaptive card, for a webhook of Workflows and for the older connectors alike: 28 KB, four requests per second. */
+const teams: Service = {
+  member: 'attachments',
+  body: (text) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          // In a block, the end of a line is no end of a line.
+          body: text.split('\n').map((line, at) => ({
+            ...{ type: 'TextBlock', text: line, wrap: true },
+            ...(at > 0 && { spacing: line === '' ? 'Small' : 'None' }),
+          })),
+        },
+      },
+    ],
+  }),
+  longest: 4_000,
+  rate: { requests: 4, perSeconds: 1 },
+  bold: (text) => `**${text}**`,
+  link: (url, text) => `[${text}](${url})`,
+  escape: (text) => mereMarkdown(text),
+};
+
+/** The first line is the message, the others stand below it. Its documentation names no limits, and no formatting but links. */
+const jandi: Service = {
+  member: 'body',
+  body(text) {
+    const [first = '', ...others] = text.split('\n');
+    const description = others.join('\n').trim();
+    return { body: first, ...(description !== '' && { connectInfo: [{ description }] }) };
+  },
+  headers: { accept: 'application/vnd.tosslab.jandi-v2+json' },
+  longest: 4_000,
+  rate: ONE_PER_SECOND,
+  bold: (text) => text,
+  link: (url, text) => `[${text}](${url})`,
+  escape: (text) => mereMarkdown(text),
+};
+
+/** At most 32,000 bytes, and one message per second in a space. */
+const googleChat: Service = {
+  member: 'text',
+  body: (text) => ({ text }),
+  longest: 4_000,
+  rate: ONE_PER_SECOND,
+  bold: (text) => `*${text}*`,
+  link: (url, text) => `<${url}|${text}>`,
+  escape: (text) => mereMarkdown(text),
+};
+
+export const SERVICES = { slack, discord, teams, jandi, 'google-chat': googleChat } as const satisfies Record<
+  string,
+  Service
+>;
+export type ServiceName = keyof typeof SERVICES;
+export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+
+function escapeEntities(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Shows nothing, and parts what stands around it. */
+const GAP = '\u200b';
+/** They look like the formatting they replace. A backslash would do in Markdown, and be shown by Slack. */
+const LOOKALIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
+
+function mereText(text: string): string {
+  return (
+    text
+      .replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, '')
+      // `@everyone` and `@name`; an e-mail address stays whole.
+      .replace(/(?<![\p{L}\p{N}.+-])@|@(?=(?:channel|everyone|here|all)\b)/giu, `@${GAP}`)
+      // `[text](address)`, `[text][name]` and `[name]: address`.
+      .replace(/\](?=[([:])/g, `]${GAP}`)
+      // An underscore within a word is part of a name or an address.
+      .replace(/[*`~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (mark) => LOOKALIKES[mark] ?? mark)
+  );
+}
+
+/** Also where `<` and `>` are not written as entities: `<users/all>`, `<@1>`; a heading, a quotation or a list; a spoiler. */
+function mereMarkdown(text: string): string {
+  return mereText(text)
+    .replaceAll('<', `<${GAP}`)
+    .replaceAll('||', `|${GAP}|`)
+    .replace(/^(?=\s*(?:[#>]|-#|[-+]\s|\d+[.)]\s))/gm, GAP);
+}
