@@ -215,7 +215,13 @@ module.exports = {
       to: {
         path: ['observability', 'dispatch', 'todos', 'detect'].map(folder),
         // The schemas of which answers and their types are made.
-        pathNot: ['todos/counts', 'observability/status', 'dispatch/subscription-status', 'dispatch/tried'].map(folder),
+        pathNot: [
+          'todos/counts',
+          'observability/status',
+          'dispatch/subscription-status',
+          'dispatch/tried',
+          'dispatch/receipts/delivery-row',
+        ].map(folder),
         dependencyTypesNot: ['type-only', 'npm-peer'],
       },
     },

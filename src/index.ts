@@ -10,6 +10,8 @@ export type {
   DeadLetter,
   DeadLetterFilter,
   DeadLetters,
+  DeliveriesQuery,
+  DeliveryRow,
   Forgotten,
   ForgottenSubscription,
   HintOptions,
@@ -23,6 +25,7 @@ export type {
   RecordStory,
   Role,
   StoredSubscription,
+  SubscriptionDetails,
   SweepCall,
   SweepProgress,
   TailedEvent,
@@ -54,6 +57,7 @@ export { DisableSubscriptionError, PermanentError, RetryAfterError } from './han
 export type {
   DigestContext,
   DigestSummary,
+  HandleResult,
   HandlerContext,
   Once,
   OnceOutcome,
@@ -69,7 +73,7 @@ export type { NdjsonOptions } from './handlers/ndjson/ndjson.js';
 export type { ColumnOptions, PostgresOptions } from './handlers/postgres/options.js';
 export { postgres } from './handlers/postgres/postgres.js';
 export type { ColumnType } from './handlers/postgres/table.js';
-export type { RetryOptions, SettleOptions, SubscriptionOptions } from './handlers/options.js';
+export type { ReceiptOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './handlers/options.js';
 export type { EndpointOptions, RateOptions } from './handlers/http/endpoint.js';
 export { webhook } from './handlers/webhook/webhook.js';
 export type { WebhookOptions } from './handlers/webhook/webhook.js';

@@ -8,8 +8,10 @@ import { createBackfillStore } from '../src/state/backfills.js';
 import { createRecordGate } from '../src/state/gate.js';
 import { createHealthStore } from '../src/state/health.js';
 import { createOffsetStore } from '../src/state/offsets.js';
+import { createReceiptStore } from '../src/state/receipts.js';
 import { trimLog } from '../src/state/retention.js';
 import { createSnapshotSource } from '../src/state/snapshot-source.js';
+import { createWaitingStore } from '../src/state/waiting.js';
 import type { AppContext } from '../src/app/context.js';
 import type { Workspaces } from '../src/app/workspaces.js';
 
@@ -37,6 +39,8 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
       list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
     }),
     health: createHealthStore(redis, keys),
+    receipts: createReceiptStore(redis, keys),
+    waiting: createWaitingStore(redis, keys),
   });
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
@@ -72,14 +76,20 @@ async function trimLogs(
   { dispatcher, alive }: { dispatcher: Dispatcher; alive: () => void },
 ): Promise<number> {
   const paused = await dispatcher.enforcePaused();
+  const receipts = createReceiptStore(redis, keys);
   for (const { name: workspace } of config.workspaces) {
     alive();
-    const readers = subscriptions.filter((one) => readsWorkspace(one, workspace)).map(({ name }) => name);
+    const reading = subscriptions.filter((one) => readsWorkspace(one, workspace));
+    const readers = reading.map(({ name }) => name);
+    for (const { name: subscription, receipts: kept = null } of reading)
+      await receipts.trim({ subscription, workspace }, kept, clock.now());
     const trim = { workspace, readers, retention: config.log.retention, nowMs: clock.now(), paused };
     const { missedBy, droppedOffsets } = await trimLog(redis, keys, trim);
     await dispatcher.noteMissing(missedBy);
-    for (const subscription of droppedOffsets)
+    for (const subscription of droppedOffsets) {
       log.warn({ workspace, subscription }, 'subscription is no longer configured: its log position was dropped');
+      await receipts.trim({ subscription, workspace }, null, clock.now());
+    }
   }
   return TRIM_INTERVAL_MS;
 }

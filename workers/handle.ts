@@ -24,6 +24,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     deadLetters: config.deadLetters.retention,
+    logAgeMs: config.log.retention.ageMs,
     comparisonOf: (event) => rulesFor(workspaces, event),
     timeZoneOf: (name) => workspaces.get(name).config.timeZone,
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),

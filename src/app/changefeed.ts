@@ -11,6 +11,8 @@ import type { Config, ConfigInput } from '../config/schema.js';
 import { HINT, problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../dispatch/dead-letters.js';
+import type { DeliveryRow, SubscriptionDetails } from '../dispatch/receipts/delivery-row.js';
+import type { DeliveriesQuery } from '../dispatch/receipts/find-deliveries.js';
 import type { Dispatcher, WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import type { Paused } from '../state/health.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
@@ -41,6 +43,8 @@ import { reportedTodos } from './todos.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
+export type { DeliveryRow, SubscriptionDetails } from '../dispatch/receipts/delivery-row.js';
+export type { DeliveriesQuery } from '../dispatch/receipts/find-deliveries.js';
 export type { Forgotten } from '../dispatch/forget.js';
 export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget.js';
 export type { Paused } from '../state/health.js';
@@ -120,6 +124,17 @@ export interface Changefeed extends Forgetting {
   tail(options?: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   /** Events that could not be handled. A retried one is handled by any process with the role `handle`. */
   readonly deadLetters: DeadLetters;
+  /**
+   * Who got an event, when, after how many attempts, with what answer: one row for each ended attempt, newest first. For one event, every
+   * subscription has a row, also one that it was not for, or where it waits.
+   * @throws ChangefeedError CF_USAGE
+   */
+  deliveries(query?: DeliveriesQuery): Promise<DeliveryRow[]>;
+  /**
+   * Where a subscription delivers, what it selects, and how its deliveries of the last hour went.
+   * @throws ChangefeedError CF_USAGE
+   */
+  describeSubscription(subscription: string): Promise<SubscriptionDetails>;
   /**
    * Sends a range of the log to one subscription again: the same events with the same ids, `replay: true` in the
    * handler's context, in order per record. Resolves when all are in the queue.
@@ -230,11 +245,8 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     get deadLetters() {
       return dispatcher.deadLetters;
     },
-    replay: (call) => dispatcher.replay(call),
-    try: (subscription, call = {}) => dispatcher.try(subscription, call),
+    ...subscriptionsOf(dispatcher),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
-    pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
-    resume: (subscription) => dispatcher.resume(subscription),
     hint: async (list, ids, options = {}) =>
       await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),
     status,
@@ -245,6 +257,17 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
   const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
   const server = servedBy(context, { workspaces, feed, stateDir, prometheus, ...facts });
   return { feed, budgetOf: (name) => workspaces.get(name).budget };
+}
+
+function subscriptionsOf(dispatcher: Dispatcher) {
+  return {
+    deliveries: (query) => dispatcher.deliveries(query),
+    describeSubscription: (subscription) => dispatcher.describeSubscription(subscription),
+    replay: (call) => dispatcher.replay(call),
+    try: (subscription, call = {}) => dispatcher.try(subscription, call),
+    pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
+    resume: (subscription) => dispatcher.resume(subscription),
+  } satisfies Partial<Changefeed>;
 }
 
 function servedBy(

@@ -1,6 +1,6 @@
 /** Handlers that report to the metrics of the process. */
 import type { ChangeEvent } from '../events/types.js';
-import type { HandlerContext, Subscription } from '../handlers/handler.js';
+import type { Handle, HandleResult, HandlerContext, Subscription } from '../handlers/handler.js';
 import { unmeasured, type HandlerEnded, type Measure } from '../observability/prometheus.js';
 import type { Clock } from '../runtime/clock.js';
 import { agoMs } from '../runtime/stored-time.js';
@@ -37,7 +37,7 @@ interface Call extends Measuring {
 }
 
 /** A synchronous handler stays synchronous: awaiting it would cost more than it does. */
-function measured(call: Call, run: () => void | Promise<void>): void | Promise<void> {
+function measured(call: Call, run: () => ReturnType<Handle>): ReturnType<Handle> {
   const { measure, clock, subscription } = call;
   const startedAtMs = clock.monotonic();
   const end = measure.handling(subscription);
@@ -47,7 +47,6 @@ function measured(call: Call, run: () => void | Promise<void>): void | Promise<v
     const result = run();
     if (result instanceof Promise) return untilEnd(result, call, ended);
     ended('success');
-    // By its type nothing; a value is warned of where handlers are run.
     return result;
   } catch (error) {
     ended('failure');
@@ -56,18 +55,19 @@ function measured(call: Call, run: () => void | Promise<void>): void | Promise<v
 }
 
 async function untilEnd(
-  result: Promise<void>,
+  result: Promise<HandleResult>,
   { context: { signal } }: Call,
   ended: (outcome: HandlerEnded['outcome']) => void,
-): Promise<void> {
+): Promise<HandleResult> {
   // A handler that ignores its timeout may never end.
   const onAbort = (): void => {
     if (isTimeout(signal.reason)) ended('timeout');
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await result;
+    const answer = await result;
     ended('success');
+    return answer;
   } catch (error) {
     ended('failure');
     throw error;

@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     todos: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
   },
   'Deliveries:': {
+    deliveries: 'who got an event, when, after how many attempts, with what answer',
     dead: 'dead letters: events whose attempts are used up',
     try: 'what a subscription would have got, and why not the rest; nothing is sent',
     replay: 'send a range of the log to one subscription again',

@@ -7,6 +7,7 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Clock } from '../runtime/clock.js';
 import { formatDuration } from '../runtime/duration.js';
 import type { Log } from '../runtime/log.js';
+import { isStatus } from '../handlers/errors.js';
 import type { HandlerContext, Once, Subscription } from '../handlers/handler.js';
 import { idsOf, replayOf, type Delivery } from './deliveries.js';
 import { isErrorLike } from './failure.js';
@@ -57,14 +58,26 @@ export interface AttemptOptions extends ContextOptions {
   delivery: Delivery;
 }
 
-export function attemptDelivery(options: AttemptOptions): Promise<unknown> {
+/** `skipped`: `where` does not select the event, so its handler was not called. */
+export type AttemptResult = { outcome: 'handled'; status: number | undefined } | { outcome: 'skipped' };
+
+const SKIPPED = Symbol('skipped');
+
+export async function attemptDelivery(options: AttemptOptions): Promise<AttemptResult> {
   const { delivery, subscription, surroundingsOf } = options;
   const { event, workspace } = delivery;
-  return callWithin(() => {
-    if (!isWanted(event, options)) return undefined;
+  const answer = await callWithin(() => {
+    if (!isWanted(event, options)) return SKIPPED;
     const enriched = enrich(event, subscription.include, surroundingsOf(workspace));
     return after(enriched, (given) => after(reshape(given, options), (shaped) => callHandler(options, shaped)));
   }, options);
+  return answer === SKIPPED ? { outcome: 'skipped' } : { outcome: 'handled', status: statusIn(answer) };
+}
+
+/** A handler may return anything, such as the whole answer of its receiver. */
+export function statusIn(answer: unknown): number | undefined {
+  const { status } = Object(answer) as { status?: unknown };
+  return isStatus(status) ? status : undefined;
 }
 
 /** At once where it is no promise: an attempt that waits for nothing costs less. */

@@ -10,13 +10,14 @@ import type { Clock } from '../runtime/clock.js';
 import { isInFuture } from '../runtime/stored-time.js';
 import { replayOf, type Delivery } from './deliveries.js';
 import { compileSelection } from '../events/pattern.js';
+import { noteEnd, type Noting } from './receipts/note.js';
 import { isOpen, mergeChanges, type ComparisonOf } from './merge-changes.js';
 import type { AdvanceOutcome, Claim, GroupEntry, RecordGate } from '../state/gate.js';
 
 /** Bounds the size of a merged event for a record that changes all the time. Further events start the next merge. */
 const MOST_MERGED = 500;
 
-export interface DebounceOptions {
+export interface DebounceOptions extends Noting {
   claim: Claim;
   delivery: Delivery;
   subscription: Subscription;
@@ -57,11 +58,20 @@ export async function debounce(
 
 async function merge(head: GroupEntry, behind: readonly Delivery[], options: DebounceOptions): Promise<DebounceResult> {
   const { claim, delivery, subscription, gate, comparisonOf } = options;
+  const all = [delivery, ...behind];
   const events: [ChangeEvent, ...ChangeEvent[]] = [delivery.event, ...behind.map(({ event }) => event)];
   const { taken, event } = mergeChanges(events, comparisonOf);
-  if (event === null || (taken > 1 && !compileSelection(subscription)(event)))
-    return gate.advance(subscription.name, claim, taken);
+  const isSelected = event === null || taken === 1 || compileSelection(subscription)(event);
+  if (event === null || !isSelected) {
+    const why = event === null ? 'cancelled-out' : 'not-selected';
+    const noted = noteEnd(all.slice(0, taken), { outcome: 'skipped', why }, options);
+    return gate.advance(subscription.name, claim, noted, taken);
+  }
   const decided: GroupEntry = { ...head, kind: 'decided', type: event.type };
-  const merged = await gate.merge(subscription.name, claim, { count: taken - 1, head: decided, stored: { event } });
+  const into = { outcome: 'skipped', why: 'merged', into: event.id } as const;
+  const noted = taken === 1 ? undefined : noteEnd(all.slice(0, taken), into, options);
+  const merged = await gate.merge(subscription.name, claim, {
+    ...{ count: taken - 1, head: decided, stored: { event }, noted },
+  });
   return merged.outcome === 'head' ? { outcome: 'go', delivery: { ...delivery, event } } : merged;
 }

@@ -18,7 +18,7 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import type { Clock } from '../runtime/clock.js';
 import type { JobData } from './queues.js';
-import type { Claim, HeadJob, NewEntry, RecordGate, SourceBatch, StoredEvent } from '../state/gate.js';
+import type { Claim, HeadJob, NewEntry, NotedReceipts, RecordGate, SourceBatch, StoredEvent } from '../state/gate.js';
 
 const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?\.(\d+-\d+)(\.t\d+)?$/;
 
@@ -27,9 +27,14 @@ export function deliveryIdOf(eventId: string, serial: string, origin?: string): 
   return [eventId, ...(origin === undefined ? [] : [origin]), serial].join('.');
 }
 
+/** The replay or snapshot that sent it; undefined for a delivery from the log. */
+export function originOf(id: string): string | undefined {
+  return SUFFIXES.exec(id)?.[1];
+}
+
 /** The replay that sent it; undefined for any other delivery. */
 export function replayOf(id: string): string | undefined {
-  const origin = SUFFIXES.exec(id)?.[1];
+  const origin = originOf(id);
   return origin?.startsWith('r') === true ? origin : undefined;
 }
 
@@ -144,8 +149,12 @@ export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): P
 }
 
 /** The next delivery of the group then gets its job. @returns false: another process has retried or dropped it */
-export async function leaveGroup(letter: Omit<Claim, 'token'>, { queue, gate }: Target): Promise<boolean> {
-  const advanced = await gate.advance(queue.name, { ...letter, token: '' });
+export async function leaveGroup(
+  letter: Omit<Claim, 'token'>,
+  { queue, gate }: Target,
+  noted?: NotedReceipts,
+): Promise<boolean> {
+  const advanced = await gate.advance(queue.name, { ...letter, token: '' }, noted);
   if (advanced.outcome !== 'left') return false;
   const { workspace, group } = letter;
   if (advanced.next !== null) await addJobs(queue, [{ workspace, group, entry: advanced.next }]);

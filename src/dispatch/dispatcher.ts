@@ -12,6 +12,8 @@ import { readsWorkspace } from '../events/pattern.js';
 import { usage } from '../errors.js';
 import type { DispatchStores } from './stores.js';
 import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
+import { describeDeliveries } from './receipts/describe-subscription.js';
+import { findDeliveries, type DeliveriesQuery } from './receipts/find-deliveries.js';
 import { startReaders } from './reader.js';
 import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
 import { isSnapshotRunning, Snapshot } from './snapshot.js';
@@ -116,6 +118,8 @@ export function createDispatcher(options: DispatcherOptions) {
       }
       return begun;
     },
+    deliveries: (query: DeliveriesQuery = {}) => findDeliveries(query, options),
+    describeSubscription: (name: string) => describeDeliveries(name, options),
     pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
     resume: async (subscription: string) => await resume(subscription, withQueues()),
     enforcePaused: () => enforcePaused(withQueues()),

@@ -5,7 +5,7 @@
 import { UnrecoverableError } from 'bullmq';
 import { z } from 'zod';
 import { ChangefeedError } from '../errors.js';
-import { classOf, isPermanent, partsOf, retryAfterMsOf } from '../handlers/errors.js';
+import { classOf, isPermanent, partsOf, retryAfterMsOf, statusOf } from '../handlers/errors.js';
 import type { RetryPolicy } from '../handlers/handler.js';
 import { backoffMs } from '../runtime/backoff.js';
 import { isoTime } from '../runtime/clock.js';
@@ -30,6 +30,10 @@ const failedAttempt = z.object({
   error: z.string(),
   code: z.string().optional(),
   message: z.string(),
+  /** Of HTTP, if the receiver answered with one. */
+  status: z.number().optional(),
+  /** How long it took. */
+  ms: z.number().optional(),
   /** Where it was thrown, innermost first. */
   frames: z.array(z.string()).readonly(),
 });
@@ -39,7 +43,11 @@ export type FailedAttempt = z.infer<typeof failedAttempt>;
 const LONGEST_MESSAGE = 500;
 const KEPT_FRAMES = 5;
 
-export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: number; nowMs: number }): FailedAttempt {
+export function recordFailure(
+  thrown: unknown,
+  { attempt, nowMs, ms }: { attempt: number; nowMs: number; ms?: number | undefined },
+): FailedAttempt {
+  const status = statusOf(thrown);
   const code = thrown instanceof ChangefeedError ? thrown.code : undefined;
   return {
     attempt,
@@ -47,6 +55,8 @@ export function recordFailure(thrown: unknown, { attempt, nowMs }: { attempt: nu
     error: classOf(thrown),
     ...(code === undefined ? {} : { code }),
     message: shorten(partsOf(thrown).whole),
+    ...(status !== undefined && { status }),
+    ...(ms !== undefined && { ms: Math.round(ms) }),
     frames: framesOf(thrown),
   };
 }

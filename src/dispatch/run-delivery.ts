@@ -19,26 +19,27 @@ import { ChangefeedError } from '../errors.js';
 import { systemClock } from '../runtime/clock.js';
 import { gather } from '../runtime/gather.js';
 import { Tally } from '../runtime/tally.js';
-import { attemptDelivery, Interrupt } from './attempt.js';
+import { attemptDelivery, Interrupt, type AttemptResult } from './attempt.js';
 import { debounce } from './debounce.js';
 import { addJobs, idsOf, type Delivery } from './deliveries.js';
 import { isDigestJob } from './digest-job.js';
-import { deadLetterError, recordFailure, type FailedAttempt } from './failure.js';
+import { AttemptFailedError, deadLetterError, recordFailure, type FailedAttempt } from './failure.js';
 import type { AdvanceOutcome, Claim, GroupEntry, HeadJob } from '../state/gate.js';
 import type { JobData } from './queues.js';
+import { noteEnd, type Ended, type Noted } from './receipts/note.js';
 import {
   countFailure,
   extendLock,
   holdLock,
   requeue,
-  retryUnlessOver,
   TakenOver,
+  waitAfter,
   type GivenRun,
   type Lock,
   type RunOptions,
 } from './run.js';
 import { runDigest } from './run-digest.js';
-import { judge, packRun, runIn, type NotedRun, type Verdict } from './suspects.js';
+import { isCause, judge, packRun, runIn, type NotedRun, type Verdict } from './suspects.js';
 
 interface RunContext extends RunOptions {
   addJob: (head: HeadJob) => Promise<void>;
@@ -143,14 +144,15 @@ async function runDelivery({ job, lock }: GivenRun, context: RunContext): Promis
   }
   lock.untilMs = Math.max(lock.untilMs, askedAtMs + standing.lockedForMs);
   // A process was lost after it had written the death.
-  if (death !== undefined) return endDead(death.failure, claim, context);
+  if (death !== undefined) return endDead(death.failure, { ...job.data, id, event: death.event }, claim, context);
   const kind = standing.entries[0]?.kind ?? job.data.kind;
   // A merge was stored since the job was added.
   const delivery = kind === job.data.kind ? loaded : await load({ id, ...job.data, kind }, claim, context);
   if (delivery === null) {
     const facts = { workspace, subscription: subscription.name, ...idsOf(id) };
     logger.error(facts, 'event is no longer in the log, it is not handled');
-    return leave(claim, context);
+    const event = { id: idsOf(id).eventId, type: job.name, subject: '' };
+    return skip({ ...job.data, id, event }, 'gone', claim, context);
   }
   const before = runIn(standing.runBefore);
   const attempt = job.attemptsMade + 1;
@@ -225,17 +227,6 @@ async function judged({ job, claim, before }: Run, { lives, tallies }: RunContex
   return verdict;
 }
 
-/** A late run is no crash; but a handler that always blocks its process for longer than a lock must not run for ever. */
-const LATE_PER_CRASH = 4;
-
-function isCause({ last, alone, late }: Verdict, mostCrashes: number): string | null {
-  if (last === 'crashed' && 1 + alone >= mostCrashes)
-    return `The process was lost while it handled this event, the last ${alone} times with no other suspect.`;
-  if (late >= LATE_PER_CRASH * mostCrashes)
-    return `The process that handled this event did not respond for longer than the lock, ${late} times in a row.`;
-  return null;
-}
-
 async function turnOf(most: number, run: Run, { suspects }: RunContext): Promise<number> {
   const { interrupt } = run.lock;
   try {
@@ -251,19 +242,41 @@ async function attemptNow(run: Run, context: RunContext): Promise<void> {
   const { claim, lock, attempt, delivery } = run;
   // A process that was suspended may have lost the event, and others of the record may have run.
   await holdLock(run, context);
+  const startedMs = context.clock.monotonic();
+  const tookMs = (): number => context.clock.monotonic() - startedMs;
+  let result: AttemptResult;
   try {
-    await attemptDelivery({ ...context, delivery, attempt, interrupt: lock.interrupt });
+    result = await attemptDelivery({ ...context, delivery, attempt, interrupt: lock.interrupt });
   } catch (error) {
-    return afterFailure(error, run, context);
+    return afterFailure(error, { ...run, ms: tookMs() }, context);
   }
+  if (result.outcome === 'skipped') return skip(delivery, 'where', claim, context);
   context.failing.over();
-  await follow(await context.gate.handled(context.subscription.name, claim), claim, context);
+  const ended = { outcome: 'delivered', attempt, ms: tookMs(), status: result.status } as const;
+  const noted = noteEnd([delivery], ended, context);
+  await follow(await context.gate.handled(context.subscription.name, claim, noted), claim, context);
 }
 
-async function afterFailure(error: unknown, run: Run, context: RunContext): Promise<void> {
-  await countFailure(error, run, context);
+async function afterFailure(error: unknown, run: Run & { ms: number }, context: RunContext): Promise<void> {
+  const { attempt, ms } = run;
+  const health = await countFailure(error, run, context);
+  const failure = recordFailure(error, { attempt, nowMs: context.clock.now(), ms });
+  if (health === 'paused') {
+    await noteRetry(run, { outcome: 'retry', failure }, context);
+    return requeue(run);
+  }
   const facts = factsOf(run, context);
-  return bury(run, context, retryUnlessOver(error, { ...run, facts, ended: 'event became a dead letter' }, context));
+  const waitMs = waitAfter(error, { ...run, failure, facts, ended: 'event became a dead letter' }, context);
+  if (waitMs === null) return bury(run, context, failure);
+  await noteRetry(run, { outcome: 'retry', failure, nextAtMs: context.clock.now() + waitMs }, context);
+  throw new AttemptFailedError(failure, waitMs);
+}
+
+async function noteRetry({ delivery, claim }: Run, ended: Ended, context: RunContext): Promise<void> {
+  const noted = noteEnd([delivery], ended, context);
+  if (noted === undefined) return;
+  const { outcome } = await context.gate.failed(context.subscription.name, claim, noted);
+  if (outcome === 'taken-over') throw new TakenOver();
 }
 
 async function putOff({ job, lock }: Run, untilMs: number): Promise<never> {
@@ -277,19 +290,21 @@ async function bury(run: Run, context: RunContext, failure: FailedAttempt): Prom
   await extendLock(run, context);
   const { event, earlierAttempts = [] } = delivery;
   await job.updateData({ ...job.data, death: { event, earlierAttempts, failure } });
-  return endDead(failure, claim, context);
+  return endDead(failure, delivery, claim, context);
 }
 
-async function endDead(failure: FailedAttempt, claim: Claim, context: RunContext): Promise<never> {
+async function endDead(failure: FailedAttempt, dead: Noted, claim: Claim, context: RunContext): Promise<never> {
   const { subscription, gate } = context;
   const isHeld = subscription.whenDead === 'hold' && claim.group !== null;
-  const answer = await (isHeld ? gate.hold(subscription.name, claim) : gate.advance(subscription.name, claim));
-  await follow(answer, claim, context);
+  const noted = noteEnd([dead], { outcome: 'dead', failure }, context);
+  const end = isHeld ? gate.hold : gate.advance;
+  await follow(await end(subscription.name, claim, noted), claim, context);
   throw deadLetterError(failure);
 }
 
-async function leave(claim: Claim, context: RunContext): Promise<void> {
-  await follow(await context.gate.advance(context.subscription.name, claim), claim, context);
+async function skip(skipped: Noted, why: 'where' | 'gone', claim: Claim, context: RunContext): Promise<void> {
+  const noted = noteEnd([skipped], { outcome: 'skipped', why }, context);
+  await follow(await context.gate.advance(context.subscription.name, claim, noted), claim, context);
 }
 
 async function follow(answer: AdvanceOutcome | { outcome: 'held' }, claim: Claim, context: RunContext): Promise<void> {

@@ -9,13 +9,15 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { DigestSummary } from '../handlers/handler.js';
 import { isoTime } from '../runtime/clock.js';
 import { attemptDelivery, callWithin, contextFor, shapeEvent } from './attempt.js';
+import { AttemptFailedError, recordFailure } from './failure.js';
 import { momentBefore, nextMoment } from './moments.js';
 import {
   countFailure,
   extendLock,
   holdLock,
-  retryUnlessOver,
+  requeue,
   TakenOver,
+  waitAfter,
   type GivenRun,
   type RunOptions,
 } from './run.js';
@@ -79,8 +81,10 @@ async function attempted(
     return 'handled';
   } catch (error) {
     if (error instanceof TakenOver) throw error;
-    await countFailure(error, run, options);
-    retryUnlessOver(error, { attempt: job.attemptsMade + 1, beganMs, facts, ended: ENDED }, options);
+    if ((await countFailure(error, run, options)) === 'paused') return requeue(run);
+    const failure = recordFailure(error, { attempt: job.attemptsMade + 1, nowMs: clock.now() });
+    const waitMs = waitAfter(error, { failure, beganMs, facts, ended: ENDED }, options);
+    if (waitMs !== null) throw new AttemptFailedError(failure, waitMs);
     return 'over';
   }
 }

@@ -14,12 +14,13 @@ import type { OffsetStore } from '../state/offsets.js';
 import type { OnceStore } from '../state/once.js';
 import type { Interrupt, SurroundingsOf } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
-import { AttemptFailedError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
+import { decideRetry, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { JobData, QueueHandle } from './queues.js';
+import type { Noting } from './receipts/note.js';
 import type { Suspects } from './suspects.js';
 
-export interface HandlingContext {
+export interface HandlingContext extends Pick<Noting, 'logAgeMs' | 'measure'> {
   log: EventLog;
   gate: RecordGate;
   offsets: OffsetStore;
@@ -89,46 +90,45 @@ export async function requeue({ job, lock }: GivenRun): Promise<never> {
   throw new WaitingError();
 }
 
-/** Returns where the attempt counts. @throws where it was interrupted, or the subscription is paused now */
-export async function countFailure(error: unknown, run: GivenRun, context: RunOptions): Promise<void> {
+/** `paused`: the subscription is, and the attempt does not count: it is to be requeued. @throws where it was interrupted */
+export async function countFailure(error: unknown, run: GivenRun, context: RunOptions): Promise<'counted' | 'paused'> {
   const { interrupt } = run.lock;
   if (interrupt.cause === 'lost') throw new TakenOver();
   // We interrupted it. The next process finds the job at the front of the queue.
   if (interrupt.cause === 'stopping') return requeue(run);
   const health = await noteFailure(error, run.job.data.workspace, { ...context, queue: context.queue() });
   // What failed is the first to be handled when the subscription is resumed.
-  if (health === 'paused') return requeue(run);
+  return health === 'paused' ? 'paused' : 'counted';
 }
 
 export const HANDLER_FAILED = 'handler failed, the event will be retried';
 
 interface Failing {
-  attempt: number;
+  failure: FailedAttempt;
   beganMs: number;
   facts: object;
   /** What is logged where no attempt follows. */
   ended: string;
 }
 
-/** Returns the failure where no attempt follows. @throws AttemptFailedError where BullMQ shall retry */
-export function retryUnlessOver(
+/** How long to wait for the next attempt, ms; null: no attempt follows. */
+export function waitAfter(
   thrown: unknown,
-  { attempt, beganMs, ended, ...about }: Failing,
-  { subscription, logger, failing, clock }: RunOptions,
-): FailedAttempt {
-  const failure = recordFailure(thrown, { attempt, nowMs: clock.now() });
-  const { message: said, code, frames } = failure;
+  { failure, beganMs, ended, ...about }: Failing,
+  { subscription, logger, failing }: RunOptions,
+): number | null {
+  const { attempt, message: said, code, frames } = failure;
   const { known: error } = partsOf(thrown);
   const facts = { ...about.facts, attempt, error, at: placeIn(frames.join('\n')), code };
   if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
   const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: Math.random() });
   if (decision.outcome === 'dead') {
     logger.error({ ...facts, because: decision.because }, ended);
-    return failure;
+    return null;
   }
   const retried = { ...facts, retryInMs: decision.waitMs };
   // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
   const isOld = !failing.holds && failing.explains(beganMs);
   if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
-  throw new AttemptFailedError(failure, decision.waitMs);
+  return decision.waitMs;
 }

@@ -113,3 +113,15 @@ export class Suspects {
     for (const { begin } of group) begin(group.length);
   }
 }
+
+/** A late run is no crash; but a handler that always blocks its process for longer than a lock must not run for ever. */
+const LATE_PER_CRASH = 4;
+
+/** Why the event is the cause of the crashes; null: it is not. */
+export function isCause({ last, alone, late }: Verdict, mostCrashes: number): string | null {
+  if (last === 'crashed' && 1 + alone >= mostCrashes)
+    return `The process was lost while it handled this event, the last ${alone} times with no other suspect.`;
+  if (late >= LATE_PER_CRASH * mostCrashes)
+    return `The process that handled this event did not respond for longer than the lock, ${late} times in a row.`;
+  return null;
+}

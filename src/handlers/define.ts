@@ -17,7 +17,15 @@ import type {
 import { strictOptions } from '../schema-kit/fields.js';
 import { orRefuse, parseOptions } from './kind.js';
 import { digestShape, type DigestOptions } from './digest.js';
-import type { DigestContext, DigestSummary, Handle, HandleDigest, HandlerContext, Subscription } from './handler.js';
+import type {
+  DigestContext,
+  DigestSummary,
+  Handle,
+  HandleDigest,
+  HandleResult,
+  HandlerContext,
+  Subscription,
+} from './handler.js';
 import type { Conditions } from './where.js';
 import { subscriptionShape, toSubscription, type SubscriptionOptions } from './options.js';
 
@@ -170,17 +178,22 @@ export interface HandlerOptions<
   /** Conditions as data, or a function of the event. @defaultValue all */
   where?: Conditions | ((event: EventOfLists<On, From | Rewind, Lists>) => boolean) | undefined;
   /**
-   * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
-   * letter at once, anything else is retried by `retry`. Delivery is at least once: `event.id` is the idempotency key. With `digest` it
-   * may be left out; if it is there, it gets the event of a digest of one.
+   * Handles one event. Resolving is success, with `{ status }` if the receipt shall show a status of HTTP. What it throws decides:
+   * `RetryAfterError` sets the wait, `PermanentError` makes a dead letter at once, anything else is retried by `retry`. Delivery is at least
+   * once: `event.id` is the idempotency key. With `digest` it may be left out; if it is there, it gets the event of a digest of one.
    */
-  handle?: ((event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => void | Promise<void>) | undefined;
+  handle?:
+    | ((event: Handled<On, From, Lists, Rewind>, context: HandlerContext) => HandleResult | Promise<HandleResult>)
+    | undefined;
   /**
    * With `digest`: handles many events at once. What it throws decides as for `handle`, but there are no dead letters: after its last
    * attempt, the next digest begins with the same events. Delivery is at least once: `digest.id` is the idempotency key.
    */
   handleDigest?:
-    | ((digest: DigestSummary<EventOfLists<On, From, Lists>>, context: DigestContext) => void | Promise<void>)
+    | ((
+        digest: DigestSummary<EventOfLists<On, From, Lists>>,
+        context: DigestContext,
+      ) => HandleResult | Promise<HandleResult>)
     | undefined;
   /** Releases the handler's resources; called once when the process stops. */
   close?: () => Promise<void>;

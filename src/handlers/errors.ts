@@ -65,13 +65,32 @@ export function partsOf(thrown: unknown): ErrorParts {
   const ours = [thrown, cause].find(isOurs);
   const message = typeof own === 'string' && own !== '' ? own : messageOf(thrown);
   const said = ours?.said ?? '';
-  const whole = said === '' ? message : `${message} It said: ${said}`;
+  const whole = said === '' ? message : `${message}${SAID}${said}`;
   if (ours !== undefined)
     return { known: said === '' ? ours.message : `${ours.message} It said ${charactersOf(said)}.`, whole };
   // Its message is meant to be shown: see above.
   if (isDisabling(thrown)) return { known: message, whole };
   const about = [classOf(thrown), ...[code, status, statusCode].filter(isCode)].join(' ');
   return { known: `${about} with a message of ${charactersOf(message)}`, whole };
+}
+
+const SAID = ' It said: ';
+
+/** What the receiver said, of the whole text of an error; where it said nothing, that text. */
+export function saidIn(whole: string): string {
+  const at = whole.indexOf(SAID);
+  return at < 0 ? whole : whole.slice(at + SAID.length);
+}
+
+/** The status of HTTP with which an attempt was refused; undefined: none is known. */
+export function statusOf(thrown: unknown): number | undefined {
+  const { cause, status, statusCode } = Object(thrown) as Record<string, unknown>;
+  const { facts } = [thrown, cause].find(isOurs) ?? {};
+  return [facts?.['status'], status, statusCode].find(isStatus);
+}
+
+export function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value < 600;
 }
 
 function charactersOf({ length }: string): string {
@@ -86,7 +105,7 @@ export function classOf(thrown: unknown): string {
 
 /** `ECONNREFUSED`, a SQLSTATE, or a status of HTTP. */
 function isCode(value: unknown): value is string | number {
-  if (typeof value === 'number') return value >= 100 && value < 600;
+  if (isStatus(value)) return true;
   return typeof value === 'string' && /^[A-Z0-9_]{3,40}$/.test(value);
 }
 

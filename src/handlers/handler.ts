@@ -48,12 +48,24 @@ export interface StoredRecords {
 export type OnceOutcome = 'ran' | 'before' | 'unknown';
 export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 
+/** Nothing, or the status of HTTP with which a receiver has accepted the event: the receipt of the delivery shows it. */
+// A handler that returns nothing has the type void.
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+export type HandleResult = void | { readonly status: number };
+
 /**
- * Handles one event. Resolving is success. What it throws decides: `RetryAfterError` sets the wait, `PermanentError` makes a dead
- * letter at once, `DisableSubscriptionError` pauses the subscription until it is resumed, anything else is retried by
+ * Handles one event. Resolving is success; it may resolve to `{ status }`, the status of HTTP that it got. What it throws decides:
+ * `RetryAfterError` sets the wait, `PermanentError` makes a dead letter at once, `DisableSubscriptionError` pauses the subscription until
+ * it is resumed, anything else is retried by
  * the subscription's policy. `event.id` is the idempotency key.
  */
-export type Handle = (event: ChangeEvent, context: HandlerContext) => void | Promise<void>;
+export type Handle = (event: ChangeEvent, context: HandlerContext) => HandleResult | Promise<HandleResult>;
+
+/** How long receipts of deliveries are kept. */
+export interface ReceiptRetention {
+  ageMs: number;
+  number: number;
+}
 
 /** In the time zone of the workspace. Times of day are `HH:MM`, days 1 (Monday) to 7. */
 export interface Schedule {
@@ -93,7 +105,7 @@ export interface DigestSummary<Event = ChangeEvent> {
 /** As `HandlerContext`; `once` is kept by the id of the digest. */
 export type DigestContext = Omit<HandlerContext, 'list' | 'replay'>;
 
-export type HandleDigest = (digest: DigestSummary, context: DigestContext) => void | Promise<void>;
+export type HandleDigest = (digest: DigestSummary, context: DigestContext) => HandleResult | Promise<HandleResult>;
 
 /** What is counted at the moment of a report; `refused` says why nothing could be counted. */
 export type ReportOutcome = { report: WorkspaceTodos } | { refused: string };
@@ -193,6 +205,12 @@ export interface Subscription extends Selection {
   readonly mostPerMinute?: number | undefined;
   /** It gets no events, but a report at these moments. */
   readonly report?: { readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
+  /** Null: no receipts are kept. */
+  readonly receipts?: ReceiptRetention | null | undefined;
+  /** The host that it posts to. */
+  readonly address?: string | undefined;
+  /** `where`, if it was given as data. */
+  readonly conditions?: object | undefined;
   /** If set, consecutive changes of a record are merged until it stays unchanged. */
   readonly settle?: Settling | undefined;
   /** Limit of deliveries for all processes together, evenly spread. */

@@ -79,6 +79,13 @@ const actorRule = z.union(
 );
 const actorRules = listOf(actorRule, `of ${AN_ACTOR}`);
 
+const receiptOptions = strictOptions({
+  /** Older receipts are dropped. @defaultValue '7d' */
+  age: duration({ from: '1m', to: '3650d' }).prefault('7d'),
+  /** How many receipts are kept for each workspace, newest first; about 60 bytes each. @defaultValue 100000 */
+  number: wholeNumber(1, 10_000_000).default(100_000),
+});
+
 /** The options every subscription has, in code and as data: spread them into the `strictOptions({ … })` of a handler. */
 export const subscriptionShape = {
   /** Unique; names the queue. Letters, digits, `-`, `_`, `.`; at most 64. */
@@ -149,6 +156,11 @@ export const subscriptionShape = {
    * latest after ten times as long. `{ still, atMost }` sets both times. @defaultValue each change is its own event
    */
   settle: settle.optional(),
+  /**
+   * What is kept of each delivery: when it ended, after which attempt, with what answer. `changefeed deliveries` shows it. `false`: nothing is kept.
+   * What a receiver said about a failure is kept too where `age` is not longer than `log.retention.age`. @defaultValue `{ age: '7d', number: 100000 }`
+   */
+  receipts: z.union([z.literal(false), receiptOptions], { error: 'false, or an object with age, number' }).prefault({}),
 };
 
 export const subscriptionSchema = strictOptions(subscriptionShape);
@@ -156,6 +168,7 @@ export const subscriptionSchema = strictOptions(subscriptionShape);
 /** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
 export type SubscriptionOptions = z.input<typeof subscriptionSchema>;
 export type RetryOptions = z.input<typeof retryOptions>;
+export type ReceiptOptions = z.input<typeof receiptOptions>;
 export type SettleOptions = z.input<typeof settleOptions>;
 
 /** The shared options after checking: defaults filled in, durations in ms, lists by name. */
@@ -182,7 +195,7 @@ export function toSubscription(
 ): Subscription {
   refuseContradictions(settings, parts);
   const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
-  const { where, transform, settle, include, language } = settings;
+  const { where, transform, settle, receipts, include, language } = settings;
   return {
     ...parts,
     name,
@@ -206,6 +219,8 @@ export function toSubscription(
     start: settings.start,
     afterRewind: settings.afterRewind ?? parts.afterRewind ?? 'nothing',
     settle,
+    receipts: receipts === false ? null : { ageMs: receipts.age, number: receipts.number },
+    ...(where !== undefined && typeof where !== 'function' && { conditions: where }),
   };
 }
 

@@ -173,6 +173,12 @@ export const METRICS = {
     labels: ['subscription'],
     help: 'Calls of the handler that are under way.',
   },
+  changefeed_deliveries_total: {
+    type: 'counter',
+    by: 'handle',
+    labels: ['subscription', 'outcome'],
+    help: 'Ended attempts of deliveries, by `outcome` of their receipts: delivered, retry, dead, skipped (left without its handler being called).',
+  },
   changefeed_delivery_delay_seconds: {
     ...HANDLE_HISTOGRAM,
     labels: ['subscription', 'since'],

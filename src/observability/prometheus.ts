@@ -1,5 +1,6 @@
 /** The metrics in Prometheus' text format. Gauges are read from the status when they are asked for. */
-import type { Counter, Gauge, Histogram } from 'prom-client';
+import type * as PromClient from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ObservedTry } from '../api/one-try.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent } from '../events/types.js';
@@ -15,6 +16,8 @@ export interface Measure {
   logged(workspace: string, events: readonly Pick<ChangeEvent, 'type' | 'data'>[]): void;
   /** A handler was called. Returns what to call with its outcome; only the first call counts. */
   handling(subscription: string): (ended: HandlerEnded) => void;
+  /** A delivery has its receipt. */
+  delivered(subscription: string, outcome: string): void;
 }
 
 export interface HandlerEnded {
@@ -29,6 +32,7 @@ export const unmeasured: Measure = {
   swept: () => undefined,
   logged: () => undefined,
   handling: () => () => undefined,
+  delivered: () => undefined,
 };
 
 export interface Exposed {
@@ -55,10 +59,7 @@ type NamesOf<Type extends MetricDefinition['type']> = {
 /** prom-client is loaded here: a command that serves no metrics must not wait for it. */
 export async function createPrometheus(): Promise<Prometheus> {
   const client = await import('prom-client');
-  const registry = new client.Registry();
-  client.collectDefaultMetrics({ register: registry });
-  // Gauges with the name of a counter, which also exist by type.
-  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  const registry = withDefaults(client);
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
@@ -107,6 +108,7 @@ export async function createPrometheus(): Promise<Prometheus> {
         observe('changefeed_delivery_delay_seconds', { subscription, since: 'detection' }, delay.detectionMs);
       };
     },
+    delivered: (subscription, outcome) => count('changefeed_deliveries_total', { subscription, outcome }),
     async text(exposed) {
       // Gone from the status, gone from the metrics: a removed list, a problem that is over.
       for (const [name, gauge] of gauges) if (name !== RUNNING) gauge.reset();
@@ -114,6 +116,14 @@ export async function createPrometheus(): Promise<Prometheus> {
       return [await registry.metrics(), ...queueLines(exposed.queues)].join('\n');
     },
   };
+}
+
+function withDefaults(client: typeof PromClient): Registry {
+  const registry = new client.Registry();
+  client.collectDefaultMetrics({ register: registry });
+  // Gauges with the name of a counter, which also exist by type.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  return registry;
 }
 
 type SetGauge = (name: NamesOf<'gauge'>, labels: Labels, value: number) => void;

@@ -6,6 +6,7 @@
  *   standing  a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
  *   advance   the head is handled or dead: it leaves, and the next head gets a job
  *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
+ *   failed    an attempt is noted, and nothing else: another one follows
  *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
  *
  * All need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
@@ -21,6 +22,7 @@ import type { FailedAttempt } from '../dispatch/failure.js';
 import type { StoredTask } from './backfills.js';
 import { eventSchema } from './event-log.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
+import { packReceipt, type Receipt } from './receipt.js';
 import { loadScript, unexpectedAnswer } from './scripts.js';
 import { readJson, unreadable } from './stored.js';
 
@@ -109,13 +111,28 @@ export interface MustHaveJob extends HeadJob {
   held: boolean;
 }
 
+/** What the step that is asked for leaves behind, if it is carried out. */
+export interface NotedReceipts {
+  receipts: readonly Receipt[];
+  /** How many of the subscription and workspace are kept. */
+  most: number;
+}
+
 interface Question {
   claim: Claim;
-  verb: 'standing' | 'done' | 'handled' | 'hold' | 'merge';
+  verb: 'standing' | 'done' | 'handled' | 'hold' | 'retry' | 'merge';
   count: number;
+  noted?: NotedReceipts | undefined;
   entry?: string;
   stored?: string;
   run?: string;
+}
+
+interface MergeCall {
+  count: number;
+  head: GroupEntry;
+  stored: StoredEvent;
+  noted?: NotedReceipts | undefined;
 }
 
 type Scope = Omit<WorkspaceRedis, 'workspace'>;
@@ -126,13 +143,13 @@ export type RecordGate = ReturnType<typeof createRecordGate>;
 export function createRecordGate(redis: Redis, keys: Keys) {
   const scope = { redis, keys };
   /** Questions of the same turn of the event loop become one call of the script. */
-  const askEach = gatherEach((subscription, questions: readonly Question[]) => askAll(scope, subscription, questions));
+  const askEach = gatherEach((place, questions: readonly Question[]) => askAll(scope, place, questions));
   const ask = async <Word extends string>(
     subscription: string,
     question: Question,
     expected?: Word,
   ): Promise<AdvanceOutcome | { outcome: Word }> => {
-    const [word, ...texts] = await askEach(subscription, question);
+    const [word, ...texts] = await askEach(`${subscription}/${question.claim.workspace}`, question);
     const key = keys.group(subscription, question.claim.group ?? '');
     if (word === 'taken-over') return { outcome: word };
     if (word === 'left') return { outcome: word, next: texts[0] === undefined ? null : entryIn(texts[0], key) };
@@ -152,24 +169,25 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     standing: (subscription: string, claim: Claim, { count = 1, run = '' } = {}) =>
       ask(subscription, { claim, verb: 'standing', count, run }, 'head') as Promise<Standing>,
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
-    advance: (subscription: string, claim: Claim, count = 1) =>
-      ask<never>(subscription, { claim, verb: 'done', count }),
+    advance: (subscription: string, claim: Claim, noted?: NotedReceipts, count = 1) =>
+      ask<never>(subscription, { claim, verb: 'done', count, noted }),
     /** The same after the handler has succeeded. */
-    handled: (subscription: string, claim: Claim) => ask<never>(subscription, { claim, verb: 'handled', count: 1 }),
+    handled: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
+      ask<never>(subscription, { claim, verb: 'handled', count: 1, noted }),
+    /** Notes an attempt that has failed and is retried. */
+    failed: (subscription: string, claim: Claim, noted: NotedReceipts) =>
+      ask(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
     /** Notes a run that could not be noted by `standing`. */
     note: (subscription: string, id: string, run: string) => redis.hset(keys.runs(subscription), id, run),
     /** Runs that were left behind have not crashed. */
     forgetRuns: (subscription: string, ids: readonly string[]) =>
       ids.length === 0 ? Promise.resolve(0) : redis.hdel(keys.runs(subscription), ...ids),
-    hold: (subscription: string, claim: Claim) => ask(subscription, { claim, verb: 'hold', count: 0 }, 'held'),
+    hold: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
+      ask(subscription, { claim, verb: 'hold', count: 0, noted }, 'held'),
     /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
-    merge(
-      subscription: string,
-      claim: Claim,
-      { count, head, stored }: { count: number; head: GroupEntry; stored: StoredEvent },
-    ) {
+    merge(subscription: string, claim: Claim, { count, head, stored, noted }: MergeCall) {
       const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
-      return ask(subscription, { claim, verb: 'merge', count: count + 1, ...parts }, 'head');
+      return ask(subscription, { claim, verb: 'merge', count: count + 1, noted, ...parts }, 'head');
     },
     stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
     /** `oldest`: log id, or just before it, of the oldest that is neither handled nor dead; `oldestMs`: logged at. */
@@ -223,16 +241,22 @@ async function enter(
   return { pending, heads: standings.map((standing) => standing === 'head') };
 }
 
-async function askAll({ redis, keys }: Scope, subscription: string, questions: readonly Question[]) {
-  const touched = questions.flatMap(({ claim: { workspace, group, id } }) => {
-    const pending = keys.pending(subscription, workspace);
-    return [group === null ? pending : keys.group(subscription, group), pending, keys.jobLock(subscription, id)];
+/** @param place subscription and workspace; the name of neither contains a slash */
+async function askAll({ redis, keys }: Scope, place: string, questions: readonly Question[]) {
+  const [subscription = '', workspace = ''] = place.split('/');
+  const pending = keys.pending(subscription, workspace);
+  const touched = questions.flatMap(({ claim: { group, id } }) => [
+    group === null ? pending : keys.group(subscription, group),
+    keys.jobLock(subscription, id),
+  ]);
+  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '', run = '', noted }) => {
+    const receipts = noted === undefined ? '' : Buffer.concat(noted.receipts.map(packReceipt));
+    return [verb, id, token, count, entry, stored, run, receipts];
   });
-  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '', run = '' }) => {
-    return [verb, id, token, count, entry, stored, run];
-  });
-  const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription)];
-  const answer = await advanceScript.run(redis, [...own, ...touched], args);
+  const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription), pending];
+  const kept = [keys.receipts(subscription, workspace), keys.openReceipts(subscription, workspace)];
+  const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
+  const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, ...args]);
   if (Array.isArray(answer) && answer.length === questions.length)
     return answer as [word: string, ...texts: string[]][];
   throw unexpectedAnswer(advanceScript, describe(answer));

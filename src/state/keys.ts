@@ -123,6 +123,12 @@ export class Keys {
   /** string with TTL: events of the workspace that were to be handled one by one in this window. */
   allowance = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `allowance:${workspace}`);
+  /** stream, field: number of its last receipt, value: packed receipts (receipt.ts) of ended attempts, some 5 kB. */
+  receipts = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `receipts:${workspace}`);
+  /** string: packed receipts that are not in an entry of `receipts` yet. */
+  openReceipts = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `receipts-open:${workspace}`);
   /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
   /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */

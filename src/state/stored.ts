@@ -39,6 +39,7 @@ const REMEDIES = {
   'an event of an ordering group': '{remove} drops the event; its delivery then counts as handled.',
   'the task of a snapshot or replay': '{remove} ends this snapshot or replay; what it has not sent is not sent.',
   'an event of a snapshot': '{remove} drops the events of the snapshot that are being sent.',
+  'receipts of deliveries': '{remove} removes all receipts of the subscription; deliveries do not depend on them.',
   'a number of the circuit breaker': 'DEL {key} resumes the subscription.',
 };
 

@@ -40,7 +40,7 @@ function work(handle: (job: Job<ChangeEvent>) => void): void {
   closing.unshift(() => worker.close());
 }
 
-const send = async (subscription: Subscription, event = sampleEvent()): Promise<void> =>
+const send = async (subscription: Subscription, event = sampleEvent()): Promise<unknown> =>
   subscription.handle(event, handlerContext());
 
 describe('bullmq handler', () => {

@@ -29,7 +29,7 @@ describe('defineHandler', () => {
     [
       'no options',
       undefined,
-      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, digest, handle, handleDigest, close.',
+      'defineHandler without a name: found nothing; allowed: an object with name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, receipts, digest, handle, handleDigest, close.',
     ],
     [
       'no handle',

@@ -228,7 +228,7 @@ describe('ndjson: standard output', () => {
 
 describe('ndjson options', () => {
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, path, rotate';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, receipts, path, rotate';
   it.each<[string, object, string]>([
     [
       'rotation of standard output',

@@ -33,6 +33,7 @@ describe('subscription options', () => {
       lateAfterMs: 300_000,
       start: 'now',
       afterRewind: 'nothing',
+      receipts: { ageMs: 604_800_000, number: 100_000 },
       handle: noop,
     });
   });
@@ -73,6 +74,7 @@ describe('subscription options', () => {
       ...options,
       handler: 'custom',
       afterRewind: 'nothing',
+      receipts: { ageMs: 604_800_000, number: 100_000 },
       lateAfterMs: 300_000,
       handle: noop,
       lists: ['todo', 'activity', 'history'],
@@ -98,7 +100,7 @@ const types =
   'crm.<object>.<verb>, with * for any run of characters; objects: person, organization, memo, todo, deal_history, person_activity; verbs: created, updated, deleted, snapshot, schema_changed; of todos also completed, reopened, rescheduled, reassigned, due_soon, overdue';
 const names = "letters, digits, '-', '_' and '.', 1 to 64 characters";
 const keys =
-  'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle';
+  'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, receipts';
 
 describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   const contradiction = { name: 'a', order: 'none', whenDead: 'hold' } as const;

@@ -200,7 +200,7 @@ describe('webhook options', () => {
   const url = 'https://ops.example/hooks';
   const secrets = `whsec_ followed by 24 to 64 random bytes in base64, or an array of up to 10 of these (node -p "'whsec_' + crypto.randomBytes(32).toString('base64')" makes one)`;
   const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, url, allowHosts, rate, disableAfter, secret, format, headers, thin';
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, receipts, url, allowHosts, rate, disableAfter, secret, format, headers, thin';
   it.each<[string, object, string]>([
     [
       'a url with a key, which is not shown',

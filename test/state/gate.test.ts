@@ -260,7 +260,7 @@ describe('followers in the record gate', () => {
   it('gate: those whose changes cancel out leave together with the head', async () => {
     const gate = gateOf();
     await enter(gate, four);
-    expect(await gate.advance(SUB, await run(a1), 3)).toEqual(left(4));
+    expect(await gate.advance(SUB, await run(a1), undefined, 3)).toEqual(left(4));
     expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
   });
 });

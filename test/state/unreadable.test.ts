@@ -18,6 +18,7 @@ import type { StoredAt } from '../../src/state/stored.js';
 import { createSweepStore } from '../../src/state/sweep-store.js';
 import { createTodoStore } from '../../src/state/todo-store.js';
 import { dumpOf } from '../support/dump.js';
+import { createReceiptStore } from '../../src/state/receipts.js';
 import { people } from '../support/people-rows.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis, type TestRedis } from '../support/redis.js';
@@ -107,6 +108,14 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
   'an event of an ordering group': [(of) => of.payloads('ops'), 'evt_1', () => gate().stored('ops', 'evt_1')],
   'the task of a snapshot or replay': [(of) => of.backfills('ops'), 'replay 1 acme', () => backfills().tasks('ops')],
   'an event of a snapshot': [(of) => of.staged('ops', 'acme'), 'list', () => backfills().staged('ops', 'acme')],
+  'receipts of deliveries': [
+    (of) => of.receipts('ops', 'acme'),
+    'stream',
+    () =>
+      createReceiptStore(test.redis, test.keys)
+        .search({ subscription: 'ops', workspace: 'acme' }, { sinceMs: 0 })
+        .next(),
+  ],
   'a number of the circuit breaker': [
     (of) => of.health('ops'),
     'disabledAt',

@@ -104,6 +104,7 @@ const subscription = aSubscription(
   },
   {
     timeoutMs: 600_000,
+    receipts: { ageMs: 3_600_000, number: 1_000 },
     start: process.env['FAN_OUT_START'] ?? 'beginning',
     ...(process.env['FAN_OUT_SETTLES'] && { settle: { stillMs: 1, atMostMs: 1 } }),
   },

@@ -20,6 +20,8 @@ import { createLogReader } from '../../src/state/event-log.js';
 import { createOnceStore } from '../../src/state/once.js';
 import { createProcessRegistry } from '../../src/state/process-registry.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
+import { createReceiptStore } from '../../src/state/receipts.js';
+import { createWaitingStore } from '../../src/state/waiting.js';
 import { createSnapshotSource } from '../../src/state/snapshot-source.js';
 
 export const WORKSPACE = 'acme';
@@ -161,6 +163,8 @@ export function fanOutDeps({
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
     surroundingsOf: () => NO_SURROUNDINGS,
+    receipts: createReceiptStore(redis, keys),
+    waiting: createWaitingStore(redis, keys),
     workspaces: [WORKSPACE],
     timeZoneOf: () => 'Asia/Seoul',
     configReadAtMs: systemClock.monotonic(),
@@ -184,6 +188,7 @@ export const openGate: RecordGate = {
     }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   handled: () => Promise.resolve({ outcome: 'left', next: null }),
+  failed: () => Promise.resolve({ outcome: 'head' }),
   note: () => Promise.resolve(1),
   forgetRuns: () => Promise.resolve(0),
   hold: () => Promise.resolve({ outcome: 'held' }),

@@ -55,7 +55,7 @@ export function handlerContext(overrides: Partial<HandlerContext> = {}): Handler
   return { ...base, ...overrides };
 }
 
-export async function failureOf(delivery: Promise<void>): Promise<ChangefeedError> {
+export async function failureOf(delivery: Promise<unknown>): Promise<ChangefeedError> {
   const error: unknown = await delivery.then(
     () => new Error('expected the delivery to fail'),
     (reason: unknown) => reason,

@@ -39,6 +39,7 @@ export interface FanOutExtras {
   workspaces?: readonly string[];
   stopGraceMs?: number;
   timing?: HandlerPoolOptions['timing'];
+  logAgeMs?: number;
   comparisonOf?: HandlerPoolOptions['comparisonOf'];
   surroundingsOf?: HandlerPoolOptions['surroundingsOf'];
 }

@@ -61,7 +61,7 @@ export function createPost(
   const refusalOf = (answer: Answer): Error => refusalError(answer, endpoint, clock.now());
 
   return {
-    async send(encode: Encode, { log, signal }: Pick<HandlerContext, 'log' | 'signal'>): Promise<void> {
+    async send(encode: Encode, { log, signal }: Pick<HandlerContext, 'log' | 'signal'>): Promise<{ status: number }> {
       const startedAt = clock.monotonic();
       const response = await post(encode(clock.now()), { endpoint, agent, signal });
       const { statusCode: status, body } = response;
@@ -69,6 +69,7 @@ export function createPost(
       if (!isAccepted(status)) throw refusalOf(await readAnswer(response, hidden));
       // The event has arrived. Reading the rest of the body frees the connection for the next request.
       body.dump().catch(() => undefined);
+      return { status };
     },
 
     async probe(encode: Encode, given: AbortSignal) {

@@ -114,6 +114,7 @@ export function createMessage(settings: MessageSettings, world: Partial<Endpoint
     retry: ENDPOINT_RETRY,
     rate: settings.rate ?? SERVICES[settings.service].rate,
     disableAfterMs: settings.disableAfter,
+    address: url.host,
     digest,
     mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
     handle: (event, context) =>

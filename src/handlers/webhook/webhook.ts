@@ -129,6 +129,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     retry: ENDPOINT_RETRY,
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
+    address: url.host,
     handle: (event, context) => post.send((now) => sign(encode(settings.thin ? thinned(event) : event), now), context),
     ping,
     reach: () => post.reach(),

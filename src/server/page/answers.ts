@@ -1,5 +1,6 @@
 /** The answers of the API as schemas: the OpenAPI document and the types are made of them. */
 import { z } from 'zod';
+import { deliveryRow } from '../../dispatch/receipts/delivery-row.js';
 import { subscriptionStatus } from '../../dispatch/subscription-status.js';
 import { triedSchema } from '../../dispatch/tried.js';
 import { statusSchema } from '../../observability/status.js';
@@ -162,6 +163,8 @@ export const deadLetter = z
 export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
 export const tried = triedSchema;
 export const done = z.strictObject({ count });
+
+export const deliveries = z.strictObject({ deliveries: z.array(deliveryRow) });
 
 export const schema = z.strictObject({
   rows: count,

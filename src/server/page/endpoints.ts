@@ -1,6 +1,7 @@
 /** The API of the status page. Each route is one question to the feed, or one action of an operator. */
 import { z } from 'zod';
 import type { DeadLetter } from '../../dispatch/dead-letters.js';
+import { DELIVERY_OUTCOMES, subscriptionDetails } from '../../dispatch/receipts/delivery-row.js';
 import type { Status } from '../../observability/status.js';
 import type { Clock } from '../../runtime/clock.js';
 import { todosReport } from '../../todos/counts.js';
@@ -143,6 +144,28 @@ function addSubscriptions(app: Api, { source }: EndpointDeps): void {
   const of = operationOf('subscriptions');
   const params = z.object({ name: z.string() });
   const response = { 200: answers.done };
+  app.get(
+    '/api/deliveries',
+    {
+      schema: {
+        ...of('listDeliveries', 'Who got an event, when, after how many attempts, with what answer; newest first.'),
+        querystring: deliveriesQuery,
+        response: { 200: answers.deliveries },
+      },
+    },
+    async ({ query }) => ({ deliveries: await source.feed.deliveries(query) }),
+  );
+  app.get(
+    '/api/subscriptions/:name',
+    {
+      schema: {
+        ...of('readSubscription', 'Where it delivers, what it selects, and how its deliveries went.'),
+        params,
+        response: { 200: subscriptionDetails },
+      },
+    },
+    ({ params: { name } }) => source.feed.describeSubscription(name),
+  );
   app.post(
     '/api/subscriptions/:name/pause',
     {
@@ -273,6 +296,20 @@ function addLists(app: Api, { source, clock }: EndpointDeps): void {
     async ({ params: { workspace, list } }) => readableTexts(await source.feed.lists.schema(list, workspace)),
   );
 }
+
+const short = z.string().min(1).max(2_000).optional();
+const deliveriesQuery = z.strictObject({
+  event: short.describe('the id of an event, or its position `acme@1700000000000-0`: every subscription answers'),
+  list: short.describe('with `record`: the name of its list'),
+  record: short.describe("the record's id"),
+  subscription: short,
+  workspace: short,
+  outcome: z
+    .enum([...DELIVERY_OUTCOMES, 'failed'])
+    .optional()
+    .describe('`failed`: retry and dead'),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+});
 
 async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews) {
   return { ...letter, event: await views({ logId: letter.logId, event }) };

@@ -1,5 +1,7 @@
 /** What the status page asks of a feed, and what it can have done. `src/app/http.ts` implements it. */
 import type { DeadLetters } from '../../dispatch/dead-letters.js';
+import type { DeliveryRow, SubscriptionDetails } from '../../dispatch/receipts/delivery-row.js';
+import type { DeliveriesQuery } from '../../dispatch/receipts/find-deliveries.js';
 import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
 import type { TryCall } from '../../dispatch/try.js';
 import type { Tried } from '../../dispatch/tried.js';
@@ -21,6 +23,8 @@ export interface FeedOfPage {
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
   readonly deadLetters: DeadLetters;
+  deliveries(query: DeliveriesQuery): Promise<DeliveryRow[]>;
+  describeSubscription(subscription: string): Promise<SubscriptionDetails>;
   pause(subscription: string, reason: string): Promise<boolean>;
   resume(subscription: string): Promise<object | null>;
   try(subscription: string, call: TryCall): Promise<Tried>;

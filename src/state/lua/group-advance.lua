@@ -1,24 +1,31 @@
---[[ group-advance: what the runs of deliveries ask of their ordering groups, for several runs at once.
+--[[ group-advance: what the runs of deliveries ask of their ordering groups, for several runs of one workspace at once.
     standing n    the first n entries, if the delivery is the head; without an order, whether it is pending. Notes the run given
     done n        it and the n - 1 entries behind it are handled or dead: they leave
     handled 1     as done, and the subscription's handler has succeeded: it fails no more
     hold 0        it is dead and stays the head; it no longer counts as pending
+    retry 0       an attempt has failed, and another follows: nothing but its receipt
     merge n       the n - 1 entries behind it are merged into it: they leave, and the head gets the entry and payload given. If the head is
                   that entry already, the command was sent again after its reply was lost
   All are refused unless the run holds BullMQ's lock of its job; token "" is for "standing" without a run, and for a dead letter, whose job has no lock.
   Atomic because: a run that lost its job must not let the next delivery start while the run that took over handles this one.
+  Its receipts are kept by the call that lets it leave, be held or be merged, and by each `retry`.
   A repetition changes nothing and returns the head again, because the process may have been killed before it added the head's job.
-  KEYS 1 payloads · 2 runs · 3 health · n × (ordering group, or pending again if there is no order · pending · lock of the job)
-  ARGV n × (verb · delivery id · token · count · entry or "" · payload or "" · run or "")
+  KEYS 1 payloads · 2 runs · 3 health · 4 pending · 5 receipts · 6 open receipts · n × (ordering group, or pending again if there is no order · lock of the job)
+  ARGV 1 how many receipts are kept · n × (verb · delivery id · token · count · entry or "" · payload or "" · run or "" · packed receipts or "")
   RETURN n × {"head"} | {"head", for how long it is locked in ms · the run noted before or "" · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
-local function leave(pending, id)
-  redis.call('ZREM', pending, id)
+--- @include "receipts"
+local pending, kept = KEYS[4], {}
+
+-- 0: it had left before.
+local function leave(id)
+  local left = redis.call('ZREM', pending, id)
   redis.call('HDEL', KEYS[1], id)
   redis.call('HDEL', KEYS[2], id)
+  return left
 end
 
-local function standing(group, pending, lock, id, count, run)
+local function standing(group, lock, id, count, run)
   local before = redis.call('HGET', KEYS[2], id) or ''
   if run ~= '' then redis.call('HSET', KEYS[2], id, run) end
   local answer = { 'head', tostring(redis.call('PTTL', lock)), before }
@@ -26,30 +33,35 @@ local function standing(group, pending, lock, id, count, run)
   return answer
 end
 
-local function answerTo(group, pending, lock, verb, id, token, count, entry, payload, run)
+local function answerTo(group, lock, verb, id, token, count, entry, payload, run, receipts)
   local isAsked = verb == 'standing' and token == ''
   if not isAsked and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
   if verb == 'handled' then redis.call('HDEL', KEYS[3], 'failingSince', 'lastFailure', 'failures') end
+  if verb == 'retry' then
+    kept[#kept + 1] = receipts
+    return { 'head' }
+  end
   if group == pending then
     if verb ~= 'standing' then
-      leave(pending, id)
+      if leave(id) == 1 then kept[#kept + 1] = receipts end
       return { 'left' }
     end
     if not redis.call('ZSCORE', pending, id) then return { 'left' } end
-    return standing(group, pending, lock, id, count, run)
+    return standing(group, lock, id, count, run)
   end
   if idOf(redis.call('LINDEX', group, 0)) ~= id then
     return { 'left', redis.call('LINDEX', group, 0) or nil }
   end
-  if verb == 'standing' then return standing(group, pending, lock, id, count, run) end
+  if verb == 'standing' then return standing(group, lock, id, count, run) end
   if verb == 'merge' and redis.call('LINDEX', group, 0) == entry then return { 'head' } end
   if verb == 'hold' then
-    redis.call('ZREM', pending, id)
+    if redis.call('ZREM', pending, id) == 1 then kept[#kept + 1] = receipts end
     redis.call('HDEL', KEYS[2], id)
     return { 'held' }
   end
+  kept[#kept + 1] = receipts
   for _, gone in ipairs(redis.call('LPOP', group, count)) do
-    if verb ~= 'merge' or idOf(gone) ~= id then leave(pending, idOf(gone)) end
+    if verb ~= 'merge' or idOf(gone) ~= id then leave(idOf(gone)) end
   end
   if verb == 'merge' then
     redis.call('LPUSH', group, entry)
@@ -60,9 +72,11 @@ local function answerTo(group, pending, lock, verb, id, token, count, entry, pay
 end
 
 local answers = {}
-for n = 0, #ARGV / 7 - 1 do
-  local key, arg = 3 * n + 4, 7 * n + 1
-  answers[n + 1] = answerTo(KEYS[key], KEYS[key + 1], KEYS[key + 2], ARGV[arg], ARGV[arg + 1], ARGV[arg + 2],
-    tonumber(ARGV[arg + 3]), ARGV[arg + 4], ARGV[arg + 5], ARGV[arg + 6])
+for n = 0, (#ARGV - 1) / 8 - 1 do
+  local key, arg = 2 * n + 7, 8 * n + 2
+  answers[n + 1] = answerTo(KEYS[key], KEYS[key + 1], ARGV[arg], ARGV[arg + 1], ARGV[arg + 2],
+    tonumber(ARGV[arg + 3]), ARGV[arg + 4], ARGV[arg + 5], ARGV[arg + 6], ARGV[arg + 7])
 end
+local receipts = table.concat(kept)
+if receipts ~= '' then keepReceipts(KEYS[5], KEYS[6], receipts, tonumber(ARGV[1])) end
 return answers

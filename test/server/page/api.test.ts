@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { z } from 'zod';
+import { subscriptionDetails } from '../../../src/dispatch/receipts/delivery-row.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import * as answers from '../../../src/server/page/answers.js';
 import { todosReport } from '../../../src/todos/counts.js';
@@ -52,6 +53,8 @@ describe('status page API', () => {
       ['/api/events', answers.eventsPage],
       [`/api/events/acme/${logId ?? ''}`, answers.oneEvent],
       ['/api/dead-letters', answers.deadLetters],
+      ['/api/deliveries', answers.deliveries],
+      ['/api/subscriptions/broken', subscriptionDetails],
       ['/api/todos?since=7d', todosReport],
       ['/api/lists/acme/people/schema', answers.schema],
       ['/api/try?subscription=broken&last=1d&list=people&record=p1', answers.tried],
@@ -64,7 +67,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(15);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(17);
     for (const { tags, responses } of operations)
       expect({ tags, responses }).toMatchObject({
         tags: [expect.any(String)],

@@ -1,0 +1,107 @@
+import { Argument, Option } from 'commander';
+import type { DeliveriesQuery, DeliveryRow } from '../../app/changefeed.js';
+import { usage } from '../../errors.js';
+import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
+import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';
+import { localTime } from '../print-event.js';
+import { cut, fitted, fittedTable, printable, type Colours } from '../text.js';
+
+const DEFAULT_LIMIT = 50;
+const WORDS_PLACES = 80;
+
+const event: Parameter<string | undefined> = {
+  term: () =>
+    new Argument('[event]', 'the id of an event, or its position workspace@log-id: every subscription answers'),
+};
+
+const record: Parameter<string[] | undefined> = {
+  term: () => new Option('--record <list-and-id...>', 'the deliveries of one record: its list and its id'),
+  resolve([list = '', id = '', ...more], known) {
+    if (id === '' || more.length > 0)
+      throw usage('--record: give a list and an id, such as --record people 0190b3c4-…');
+    return [...listsNamed([list], known), id];
+  },
+};
+
+export const deliveries = defineFeedCommand({
+  input: {
+    event,
+    record,
+    subscription: option('name', 'only those of this subscription', asText),
+    workspace: workspaceOption('only those of this workspace'),
+    failed: flag('only failed attempts and dead letters'),
+    pending: flag('only what waits: for its turn, for a retry, behind an event of its record'),
+    limit: option(
+      'number',
+      `at most this many, newest first (default: ${DEFAULT_LIMIT})`,
+      wholeNumber({ least: 1, most: 500 }),
+    ),
+    json: flag('one delivery per line as JSON'),
+  },
+  async run({ event, record, failed = false, pending = false, json = false, ...given }, { feed }, io) {
+    if (failed && pending) throw usage('deliveries: give either --failed or --pending.');
+    if (event !== undefined && record !== undefined) throw usage('deliveries: give either an event or --record.');
+    const { subscription, workspace, limit = DEFAULT_LIMIT } = given;
+    const [list, id] = record ?? [];
+    const outcome = failed ? 'failed' : pending ? 'pending' : undefined;
+    const query: DeliveriesQuery = { event, list, record: id, subscription, workspace, outcome, limit };
+    const rows = await feed.deliveries(query);
+    if (json) for (const row of rows) io.out(JSON.stringify(row));
+    else if (rows.length > 0)
+      io.out(
+        fittedTable(HEAD, (colours) => rows.map((row) => cells(row, colours)), {
+          colours: io.colours.out,
+          columns: io.columns ?? Infinity,
+        }),
+      );
+    else io.out(fitted(event === undefined ? 'no such deliveries' : NO_EVENT, io.columns));
+    return 0;
+  },
+});
+
+const NO_EVENT =
+  'no such deliveries: the event has no receipt, does not wait, and is not among the newest 10,000 of the log';
+const HEAD = ['began', 'subscription', 'outcome', 'attempt', 'took', 'type', 'record', 'event'];
+
+function cells(row: DeliveryRow, colours: Colours): string[] {
+  const { at, subscription, attempt, ms, type, record, eventId } = row;
+  return [
+    at === null ? '' : localTime(at),
+    printable(subscription),
+    painted(row, colours),
+    attempt === 0 ? '' : String(attempt),
+    ms === null || at === null ? '' : `${Math.round(ms)} ms`,
+    printable(type.replace(/^crm\./, '')),
+    printable(record),
+    printable(eventId),
+  ];
+}
+
+const SKIPPED: Readonly<Record<string, string>> = {
+  where: '`where` did not select it when it was handled',
+  'cancelled-out': 'its changes cancelled out (`settle`)',
+  'not-selected': 'the merged event is not selected (`settle`)',
+  merged: 'merged',
+  gone: 'the log had dropped it',
+  dropped: 'dropped by a person',
+};
+
+function painted(row: DeliveryRow, { green, yellow, red, dim }: Colours): string {
+  const paint = { delivered: green, retry: yellow, dead: red, pending: yellow }[row.outcome as string] ?? dim;
+  return paint(outcomeText(row));
+}
+
+/** `delivered 200`, `failed 503, again 12:03:11: busy`, `skipped: merged into evt_…` */
+function outcomeText(row: DeliveryRow): string {
+  const { outcome, status, reason, words, nextAttemptAt, mergedInto, digest } = row;
+  const again = nextAttemptAt === null ? '' : `, again ${localTime(nextAttemptAt)}`;
+  const said = words === null ? '' : `: ${cut(printable(words), WORDS_PLACES)}`;
+  const answer = status ?? reason ?? '';
+  if (outcome === 'retry') return `failed ${answer}${again}${said}`;
+  if (outcome === 'dead') return `dead letter ${answer}${said}`;
+  if (outcome === 'pending') return `waits${again}`;
+  if (outcome === 'skipped')
+    return `skipped: ${SKIPPED[reason ?? ''] ?? reason}${mergedInto === null ? '' : ` into ${mergedInto}`}`;
+  if (outcome !== 'delivered') return outcome;
+  return `delivered${status === null ? '' : ` ${status}`}${digest === null ? '' : `, in a digest of ${digest.events}`}`;
+}
