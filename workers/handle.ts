@@ -5,6 +5,7 @@ import { createRecordGate } from '../src/state/gate.js';
 import { createHealthStore } from '../src/state/health.js';
 import { createProcessRegistry } from '../src/state/process-registry.js';
 import { createOffsetStore } from '../src/state/offsets.js';
+import { createReceiptStore } from '../src/state/receipts.js';
 import { createOnceStore } from '../src/state/once.js';
 import type { AppContext } from '../src/app/context.js';
 import { withMeasure } from '../src/app/measured.js';
@@ -23,6 +24,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     processes: createProcessRegistry(redis, keys),
     once: createOnceStore(redis, keys),
     health: createHealthStore(redis, keys),
+    receipts: createReceiptStore(redis, keys),
     deadLetters: config.deadLetters.retention,
     logAgeMs: config.log.retention.ageMs,
     comparisonOf: (event) => rulesFor(workspaces, event),

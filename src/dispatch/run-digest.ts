@@ -8,9 +8,10 @@ import { compileSelection } from '../events/pattern.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { DigestSummary } from '../handlers/handler.js';
 import { isoTime } from '../runtime/clock.js';
-import { attemptDelivery, callWithin, contextFor, shapeEvent } from './attempt.js';
+import { attemptDelivery, callWithin, contextFor, shapeEvent, statusIn } from './attempt.js';
 import { AttemptFailedError, recordFailure } from './failure.js';
 import { momentBefore, nextMoment } from './moments.js';
+import { noteEnd, type Ended, type Noted } from './receipts/note.js';
 import {
   countFailure,
   extendLock,
@@ -24,6 +25,8 @@ import {
 import { DigestSums } from './summary.js';
 
 const BATCH = 250;
+/** As receipts name what was sent; no event has these types. */
+const [DIGEST_TYPE, REPORT_TYPE] = ['changefeed.digest', 'changefeed.report'];
 
 const ENDED = 'digest or report not handled: its attempts are over; the next digest begins with the same events';
 
@@ -56,7 +59,11 @@ function attemptOf({ job, lock }: GivenRun, options: RunOptions): Attempt {
   return { ...options, attempt: job.attemptsMade + 1, interrupt: lock.interrupt };
 }
 
-type Call = () => unknown;
+/** One message: how it is sent, and what its receipt is about. */
+interface Call {
+  send: () => Promise<unknown>;
+  about: Noted;
+}
 
 /** `over`: it has failed, and no attempt follows. */
 async function attempted(
@@ -73,20 +80,36 @@ async function attempted(
     logger.error({ ...facts, crashes: job.stalledCounter }, ENDED);
     return 'over';
   }
+  const attempt = job.attemptsMade + 1;
+  let about: Noted | undefined;
+  const startedMs = clock.monotonic();
+  const note = (ended: Ended): Promise<void> => noteDigest(about, ended, options);
   try {
     const call = await prepare();
     if (call === null) return 'nothing';
+    about = call.about;
     await holdLock(run, options);
-    await call();
+    const status = statusIn(await call.send());
+    await note({ outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, status });
     return 'handled';
   } catch (error) {
     if (error instanceof TakenOver) throw error;
-    if ((await countFailure(error, run, options)) === 'paused') return requeue(run);
-    const failure = recordFailure(error, { attempt: job.attemptsMade + 1, nowMs: clock.now() });
-    const waitMs = waitAfter(error, { failure, beganMs, facts, ended: ENDED }, options);
+    const health = await countFailure(error, run, options);
+    const failure = recordFailure(error, { attempt, nowMs: clock.now(), ms: clock.monotonic() - startedMs });
+    const waitMs = health === 'paused' ? null : waitAfter(error, { failure, beganMs, facts, ended: ENDED }, options);
+    await note({ outcome: 'retry', failure, ...(waitMs !== null && { nextAtMs: clock.now() + waitMs }) });
+    if (health === 'paused') return requeue(run);
     if (waitMs !== null) throw new AttemptFailedError(failure, waitMs);
     return 'over';
   }
+}
+
+/** It is in no ordering group: a receipt of its own, before the offset moves. */
+async function noteDigest(about: Noted | undefined, ended: Ended, options: RunOptions): Promise<void> {
+  const noted = about && noteEnd([about], ended, options);
+  if (about === undefined || noted === undefined) return;
+  const place = { subscription: options.subscription.name, workspace: about.workspace };
+  await options.receipts.keep(place, noted.receipts, { number: noted.most });
 }
 
 async function noteSuccess({ job, lock }: GivenRun, { subscription, gate, failing }: RunOptions): Promise<void> {
@@ -119,11 +142,14 @@ async function callFor(range: Range, attempt: Attempt): Promise<Call | null> {
   // A single event reads as a single message.
   if (only !== null) {
     const delivery = { ...only, id: only.event.id, workspace };
-    return () => attemptDelivery({ ...attempt, delivery });
+    return { send: () => attemptDelivery({ ...attempt, delivery }), about: delivery };
   }
   const link = linkFor(workspace, attempt);
   const summary = sums.summary({ workspace, events: () => shapedEvents(range, attempt), link });
-  return () => callWithin(() => callDigest(summary, attempt), attempt);
+  const { id, from, to, count } = summary;
+  const digest = { fromLogId: from.logId, count };
+  const about = { id, workspace, logId: to.logId, event: { id, type: DIGEST_TYPE, subject: '' }, digest };
+  return { send: () => callWithin(() => callDigest(summary, attempt), attempt), about };
 }
 
 function callDigest(summary: DigestSummary, attempt: Attempt): unknown {
@@ -174,7 +200,9 @@ async function runReport(run: GivenRun, options: RunOptions): Promise<void> {
   const context = contextFor(attempt, { workspace, effectsOf: id, facts: { report: id } });
   const outcome = await attempted(run, options, async () => {
     const counted = await countTodos?.(workspace, since);
-    return counted === undefined ? null : () => callWithin(() => report.handle(counted, context), attempt);
+    if (counted === undefined) return null;
+    const about = { id, workspace, logId: '0-0', event: { id, type: REPORT_TYPE, subject: '' } };
+    return { send: () => callWithin(() => report.handle(counted, context), attempt), about };
   });
   if (outcome === 'handled') await noteSuccess(run, options);
 }

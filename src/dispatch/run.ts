@@ -12,6 +12,7 @@ import type { RecordGate } from '../state/gate.js';
 import type { HealthStore } from '../state/health.js';
 import type { OffsetStore } from '../state/offsets.js';
 import type { OnceStore } from '../state/once.js';
+import type { ReceiptStore } from '../state/receipts.js';
 import type { Interrupt, SurroundingsOf } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
 import { decideRetry, type FailedAttempt } from './failure.js';
@@ -26,6 +27,7 @@ export interface HandlingContext extends Pick<Noting, 'logAgeMs' | 'measure'> {
   offsets: OffsetStore;
   once: OnceStore;
   health: HealthStore;
+  receipts: ReceiptStore;
   logger: Log;
   clock: Clock;
   unfinished: Unfinished;

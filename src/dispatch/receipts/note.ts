@@ -20,6 +20,7 @@ export interface Noting {
 
 export type Noted = Pick<Delivery, 'id' | 'workspace' | 'logId'> & {
   event: Pick<Delivery['event'], 'id' | 'type' | 'subject'>;
+  digest?: Receipt['digest'];
 };
 
 /** Why an event left without its handler being called. `where`: it no longer selects. `gone`: the log has dropped the event. */
@@ -38,10 +39,18 @@ export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noti
   for (const _ of deliveries) measure?.delivered(subscription.name, ended.outcome);
   if (subscription.receipts == null) return undefined;
   const about = aboutEnd(ended, noting);
-  const receipts = deliveries.map(({ id, workspace, logId, event }): Receipt => {
+  const receipts = deliveries.map(({ id, workspace, logId, event, digest }): Receipt => {
     const origin = originOf(id);
     const { id: eventId, subject: recordId, type } = event;
-    const of = { eventId, logId, workspace, recordId, type, ...(origin !== undefined && { origin }) };
+    const of = {
+      eventId,
+      logId,
+      workspace,
+      recordId,
+      type,
+      ...(origin !== undefined && { origin }),
+      ...(digest && { digest }),
+    };
     return { endedAtMs: clock.now(), ...of, ...about };
   });
   return { receipts, most: subscription.receipts.number };
