@@ -15,9 +15,9 @@ export async function countTodos(
   { workspace, since, clock }: { workspace: string; since: string; clock: Clock },
 ): Promise<ReportOutcome> {
   try {
-    const { workspaces: counted } = await reportTodos([reportedTodos(workspaces.get(workspace))], { since }, clock);
+    const { workspaces: counted, at } = await reportTodos([reportedTodos(workspaces.get(workspace))], { since }, clock);
     const [report] = counted;
-    return report === undefined ? { refused: `Workspace "${workspace}" has no todos.` } : { report };
+    return report === undefined ? { refused: `Workspace "${workspace}" has no todos.` } : { report, at };
   } catch (error) {
     // The list is disabled, or kept without images: each report says so.
     if (error instanceof ChangefeedError && error.code === 'CF_USAGE') return { refused: error.message };

@@ -107,8 +107,8 @@ export type DigestContext = Omit<HandlerContext, 'list' | 'replay'>;
 
 export type HandleDigest = (digest: DigestSummary, context: DigestContext) => HandleResult | Promise<HandleResult>;
 
-/** What is counted at the moment of a report; `refused` says why nothing could be counted. */
-export type ReportOutcome = { report: WorkspaceTodos } | { refused: string };
+/** What is counted at the moment of a report (`at`, ISO 8601); `refused` says why nothing could be counted. */
+export type ReportOutcome = { report: WorkspaceTodos; at: string } | { refused: string };
 
 export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => Promise<void>;
 

@@ -108,6 +108,15 @@ export const en = {
   'digest.link': 'Open the status page',
 
   // Todo reports.
+  'report.title': 'Todos in {workspace}: {sums}',
+  'report.since': '{count} completed since {when}',
+  'report.yesterday': 'yesterday {time}',
+  'report.completed': '{count} completed',
+  'report.overdue': '{count} overdue',
+  'report.dueToday': '{count} due today',
+  'report.open': '{count} open',
+  'report.none': 'Todos in {workspace}: none is stored',
+  'report.refused': 'Todos in {workspace}: not counted',
   'todos.strangeDue':
     '{count} todo{s} with a due date that is not understood, such as "{example}": never due. Understood: 2026-03-01 and 2026-03-01T09:00:00Z.',
   'todos.open': 'Open',

@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { digestJob } from '../../src/dispatch/digest-job.js';
 import { bullmq, type BullmqOptions } from '../../src/handlers/bullmq/bullmq.js';
 import { openConnections } from '../../src/redis/connections.js';
 import { freePort } from '../../src/redis/private/port.js';
 import { probeRedis, checkRedis } from '../../src/redis/probe.js';
+import { Keys } from '../../src/state/keys.js';
 import { eventually } from '../support/eventually.js';
-import { changeEvent } from '../support/fan-out.js';
+import { appendEvents, aSubscription, changeEvent } from '../support/fan-out.js';
 import { launchCluster, type ClusterServer, type TestCluster } from '../support/redis-cluster.js';
 import { startPrivateRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
 import { documentedRights } from './documented-rights.js';
 import { RIGHT, runMainJob } from './main-job.js';
 
@@ -38,6 +42,29 @@ describe('cluster', () => {
     expect(await messageOf(`redis://:test-password@${node}`)).toBe(
       `Redis at ${node} is a Redis Cluster. Write redis+cluster://${node} in REDIS_URL (or "redis" in the configuration), or set redis: { cluster: ['${node}'] }.`,
     );
+  });
+
+  it('a message sends its digest, with the rights that the docs list', async () => {
+    for (const { redis } of cluster.masters)
+      await redis.call('ACL', 'SETUSER', 'changefeed', ...documentedRights(), '+cluster|slots', '+cluster|info');
+    const url = cluster.url.replace('redis+cluster://:test-password', 'redis+cluster://changefeed:password');
+    const connections = openConnections({ url });
+    onTestFinished(() => connections.cut());
+    const keys = new Keys(`test-${randomBytes(6).toString('hex')}`);
+    const [single, digests]: [string[], number[]] = [[], []];
+    const subscription = aSubscription('s', ({ subject }) => void single.push(subject), {
+      mostPerMinute: 5,
+      handleDigest: ({ count }) => void digests.push(count),
+    });
+    const redis = connections.general();
+    const { queues } = await runFanOut({ redis, keys, connect: connections.patient }, [subscription]);
+    const events = Array.from({ length: 30 }, (_, at) => changeEvent({ record: `p${at}`, sequence: 1 }));
+    await appendEvents(redis, keys, events);
+    await eventually(async () => {
+      const job = await digestJob(queues.of('s'), 'acme');
+      if (await job?.isDelayed()) await job?.promote();
+      expect([single.length, digests]).toEqual([5, [25]]);
+    });
   });
 
   it('a client that is ended before it has connected leaves no command unanswered', async () => {

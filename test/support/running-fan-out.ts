@@ -11,6 +11,7 @@ import type { SnapshotSource } from '../../src/state/snapshot-source.js';
 import { openQueues, type Queues } from '../../src/dispatch/queues.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import type { Clock } from '../../src/runtime/clock.js';
+import type { Redis } from '../../src/redis/client.js';
 import type { Log } from '../../src/runtime/log.js';
 import { appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
 import { eventually } from './eventually.js';
@@ -45,7 +46,7 @@ export interface FanOutExtras {
 }
 
 export async function runFanOut(
-  test: TestRedis,
+  test: Pick<TestRedis, 'keys'> & { redis: Redis; connect: (options?: { maxRetriesPerRequest: null }) => Redis },
   subscriptions: readonly Subscription[],
   extras: FanOutExtras = {},
 ): Promise<RunningFanOut> {
