@@ -68,6 +68,8 @@ export type { ChangeCondition } from './handlers/change-condition.js';
 export type { Comparison, Conditions } from './handlers/where.js';
 export { message } from './handlers/message/message.js';
 export type { MessageOptions } from './handlers/message/message.js';
+export { todoReport } from './handlers/message/todo-report.js';
+export type { TodoReportOptions } from './handlers/message/todo-report.js';
 export { ndjson } from './handlers/ndjson/ndjson.js';
 export type { NdjsonOptions } from './handlers/ndjson/ndjson.js';
 export type { ColumnOptions, PostgresOptions } from './handlers/postgres/options.js';

@@ -28,7 +28,6 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     deadLetters: config.deadLetters.retention,
     logAgeMs: config.log.retention.ageMs,
     comparisonOf: (event) => rulesFor(workspaces, event),
-    timeZoneOf: (name) => workspaces.get(name).config.timeZone,
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),
     pageUrl: config.http.publicUrl,
     surroundingsOf: (name) => surroundingsOf(workspaces, name),

@@ -112,6 +112,7 @@ function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: C
 
 function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
   const { name, on, lists: wanted, workspaces: named, fields, catalogue = builtInLists } = subscription;
+  if (subscription.report !== undefined) return reportWarning(subscription, config);
   const patterns = on.map(compileTypePattern);
   const isSelected = (type: string): boolean =>
     patterns.some((selects) => selects(type)) &&
@@ -140,6 +141,16 @@ function subscriptionWarning(subscription: Subscription, config: Config): Config
   const options = given.map((option) => `${option} (${(subscription[option] ?? []).join(', ')})`).join(' and ');
   const reason = `nothing that its on selects (${on.join(', ')}) exists in its ${options}`;
   return warn('subscription', reason, `change its ${given.join(', ')} or its on`);
+}
+
+function reportWarning({ name, workspaces: named }: Subscription, { workspaces }: Config): ConfigWarning[] {
+  const uncounted = workspaces
+    .filter((one) => named === undefined || named.includes(one.name))
+    .filter(({ lists: { todo } }) => !todo.enabled || !todo.images);
+  if (uncounted.length === 0) return [];
+  const reason = `the list "todo" is disabled or kept without images in ${uncounted.map((one) => one.name).join(', ')}: there is nothing to report`;
+  const remedy = 'set enabled and images of lists.todo to true, or name other workspaces in its workspaces';
+  return [{ about: 'subscription', subject: { subscription: name }, reason, remedy }];
 }
 
 function handlerWarning({ name, obstacle }: Subscription): ConfigWarning[] {

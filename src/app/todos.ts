@@ -1,7 +1,7 @@
 /** The stored todos of the workspaces, as reports count them. */
 import { ChangefeedError } from '../errors.js';
 import type { ReportOutcome } from '../handlers/handler.js';
-import type { Clock } from '../runtime/clock.js';
+import { isoTime, type Clock } from '../runtime/clock.js';
 import { reportTodos, type ReportedTodos } from '../todos/report.js';
 import type { Workspace, Workspaces } from './workspaces.js';
 
@@ -14,13 +14,14 @@ export async function countTodos(
   workspaces: Workspaces,
   { workspace, since, clock }: { workspace: string; since: string; clock: Clock },
 ): Promise<ReportOutcome> {
+  const now = isoTime(clock.now());
   try {
     const { workspaces: counted, at } = await reportTodos([reportedTodos(workspaces.get(workspace))], { since }, clock);
     const [report] = counted;
-    return report === undefined ? { refused: `Workspace "${workspace}" has no todos.` } : { report, at };
+    return report === undefined ? { refused: `Workspace "${workspace}" has no todos.`, at } : { report, at };
   } catch (error) {
     // The list is disabled, or kept without images: each report says so.
-    if (error instanceof ChangefeedError && error.code === 'CF_USAGE') return { refused: error.message };
+    if (error instanceof ChangefeedError && error.code === 'CF_USAGE') return { refused: error.message, at: now };
     throw error;
   }
 }

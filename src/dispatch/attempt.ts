@@ -64,13 +64,9 @@ export type AttemptResult = { outcome: 'handled'; status: number | undefined } |
 const SKIPPED = Symbol('skipped');
 
 export async function attemptDelivery(options: AttemptOptions): Promise<AttemptResult> {
-  const { delivery, subscription, surroundingsOf } = options;
-  const { event, workspace } = delivery;
-  const answer = await callWithin(() => {
-    if (!isWanted(event, options)) return SKIPPED;
-    const enriched = enrich(event, subscription.include, surroundingsOf(workspace));
-    return after(enriched, (given) => after(reshape(given, options), (shaped) => callHandler(options, shaped)));
-  }, options);
+  const { event, workspace } = options.delivery;
+  const call = (shaped: ChangeEvent | null): unknown => (shaped === null ? SKIPPED : callHandler(options, shaped));
+  const answer = await callWithin(() => after(shapeEvent(event, workspace, options), call), options);
   return answer === SKIPPED ? { outcome: 'skipped' } : { outcome: 'handled', status: statusIn(answer) };
 }
 
@@ -81,7 +77,7 @@ export function statusIn(answer: unknown): number | undefined {
 }
 
 /** At once where it is no promise: an attempt that waits for nothing costs less. */
-function after<Value>(value: Value | Promise<Value>, next: (value: Value) => unknown): unknown {
+function after<Value, Next>(value: Value | Promise<Value>, next: (value: Value) => Next | Promise<Next>) {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
@@ -101,8 +97,10 @@ export async function callWithin(call: () => unknown, options: Bounds): Promise<
 type Shaping = Pick<Bounds, 'subscription' | 'attempt'>;
 
 /** Null: `where` does not select the event. */
-export function shapeEvent(event: ChangeEvent, options: Shaping): ChangeEvent | null | Promise<ChangeEvent> {
-  return isWanted(event, options) ? reshape(event, options) : null;
+export function shapeEvent(event: ChangeEvent, workspace: string, options: ContextOptions) {
+  if (!isWanted(event, options)) return null;
+  const enriched = enrich(event, options.subscription.include, options.surroundingsOf(workspace));
+  return after(enriched, (given) => reshape(given, options));
 }
 
 function isWanted(event: ChangeEvent, { subscription: { where } }: Shaping): boolean {

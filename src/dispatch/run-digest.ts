@@ -166,7 +166,7 @@ async function* selected({ workspace, after, to }: Range, attempt: Attempt) {
     const batch = await log.read(workspace, at, BATCH);
     for (const { logId, event } of batch) {
       if (compareLogIds(logId, to) > 0) return;
-      const shaped = selects(event) ? await shapeEvent(event, attempt) : null;
+      const shaped = selects(event) ? await shapeEvent(event, workspace, attempt) : null;
       if (shaped !== null) yield { logId, event, shaped };
     }
     const last = batch.at(-1)?.logId ?? to;
@@ -188,10 +188,10 @@ function linkFor(workspace: string, { pageUrl, subscription: { on, lists = [] } 
 }
 
 async function runReport(run: GivenRun, options: RunOptions): Promise<void> {
-  const { subscription, timeZoneOf, countTodos } = options;
+  const { subscription, surroundingsOf, countTodos } = options;
   const { workspace, atMs = 0 } = run.job.data;
   const { report } = subscription;
-  const timeZone = timeZoneOf(workspace);
+  const { timeZone } = surroundingsOf(workspace);
   // The option was changed since it was planned.
   if (report === undefined || nextMoment(report.schedule, atMs - 1, timeZone) !== atMs) return;
   const since = isoTime(momentBefore(report.schedule, atMs, timeZone));

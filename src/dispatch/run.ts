@@ -33,7 +33,6 @@ export interface HandlingContext extends Pick<Noting, 'logAgeMs' | 'measure'> {
   unfinished: Unfinished;
   /** How detection compares the records of a list, for debounce. @defaultValue of a list without options */
   comparisonOf?: ComparisonOf | undefined;
-  timeZoneOf: (workspace: string) => string;
   surroundingsOf: SurroundingsOf;
   /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
   countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;

@@ -107,10 +107,10 @@ export type DigestContext = Omit<HandlerContext, 'list' | 'replay'>;
 
 export type HandleDigest = (digest: DigestSummary, context: DigestContext) => HandleResult | Promise<HandleResult>;
 
-/** What is counted at the moment of a report (`at`, ISO 8601); `refused` says why nothing could be counted. */
-export type ReportOutcome = { report: WorkspaceTodos; at: string } | { refused: string };
+/** What is counted for a report, and when (ISO 8601); `refused` says why nothing could be counted. */
+export type ReportOutcome = { at: string } & ({ report: WorkspaceTodos } | { refused: string });
 
-export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => Promise<void>;
+export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => HandleResult | Promise<HandleResult>;
 
 /** How long a record must stay unchanged before its changes are handled as one. */
 export interface Settling {

@@ -7,11 +7,12 @@ import { retiredText } from '../schema-kit/retired.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
 import { messageKind } from './message/message.js';
+import { todoReportKind } from './message/todo-report.js';
 import { ndjsonKind } from './ndjson/ndjson.js';
 import { postgresKind } from './postgres/postgres.js';
 import { webhookKind } from './webhook/webhook.js';
 
-export const KINDS: readonly Kind[] = [bullmqKind, messageKind, ndjsonKind, postgresKind, webhookKind];
+export const KINDS: readonly Kind[] = [bullmqKind, messageKind, ndjsonKind, postgresKind, todoReportKind, webhookKind];
 
 const KIND_NAMES = KINDS.map((kind) => kind.handler);
 const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(

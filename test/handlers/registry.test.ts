@@ -21,7 +21,7 @@ describe('subscriptions entry', () => {
     expect(ndjson).toMatchObject({ name: 'out', handler: 'ndjson', on: ['crm.*'] });
   });
 
-  const kinds = '"bullmq", "message", "ndjson", "postgres", or "webhook"';
+  const kinds = '"bullmq", "message", "ndjson", "postgres", "todoReport", or "webhook"';
   const own = 'handlers written in code need a configuration file in TypeScript or JavaScript';
   it.each<[string, unknown, string]>([
     [

@@ -6,6 +6,7 @@ import { shorten } from '../../runtime/printable.js';
 import type { Formats } from '../../words/format.js';
 import { problemText } from '../../words/problems.js';
 import { wordsFor } from '../../words/words.js';
+import type { TitledText } from './chat.js';
 
 const NOTICE = 'changefeed.';
 const MOST_TYPES = 6;
@@ -14,13 +15,7 @@ const MOST_CHANGES = 2;
 const LONGEST_TITLE = 80;
 const LONGEST_SIDE = 30;
 
-export interface DigestText {
-  title: string;
-  lines: readonly string[];
-  link: { text: string; url: string } | null;
-}
-
-export function digestText(digest: DigestSummary, formats: Formats): DigestText {
+export function digestText(digest: DigestSummary, formats: Formats): TitledText {
   const { workspace, count, types, people, first, link } = digest;
   const { t, word, countOf } = wordsFor(formats.language);
   const typed = types.map(({ type, count: events }) => {

@@ -4,15 +4,11 @@ import { shorten } from '../../runtime/printable.js';
 import type { TodoCounts, TodoGroup, WorkspaceTodos } from '../../todos/counts.js';
 import type { Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
+import type { TitledText } from './chat.js';
 
 const MOST_GROUPS = 15;
 const LONGEST_NAME = 80;
 const DAY_MS = 86_400_000;
-
-export interface ReportText {
-  title: string;
-  lines: readonly string[];
-}
 
 interface About {
   workspace: string;
@@ -20,7 +16,7 @@ interface About {
   formats: Formats;
 }
 
-export function reportText(outcome: ReportOutcome, { workspace, per, formats }: About): ReportText {
+export function reportText(outcome: ReportOutcome, { workspace, per, formats }: About): TitledText {
   const words = wordsFor(formats.language);
   const { t } = words;
   if ('refused' in outcome) return { title: t('report.refused', { workspace }), lines: [outcome.refused] };
@@ -37,10 +33,7 @@ export function reportText(outcome: ReportOutcome, { workspace, per, formats }: 
   const more = told.length - MOST_GROUPS;
   return {
     title: t('report.title', { workspace, sums: [since, ...countsOf(total, words, formats).slice(1)].join(', ') }),
-    lines: [
-      ...told.slice(0, MOST_GROUPS).map(line),
-      ...(more > 0 ? [`… +${more}`] : []),
-    ],
+    lines: [...told.slice(0, MOST_GROUPS).map(line), ...(more > 0 ? [`… +${more}`] : [])],
   };
 }
 
