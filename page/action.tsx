@@ -17,7 +17,7 @@ export interface ActionProps {
   ready?: boolean;
   onOpen?: () => void;
   /** What came of it, in words; null closes the dialog, because the page shows it. */
-  run: () => Promise<string | null>;
+  run: () => Promise<ComponentChildren>;
   children?: ComponentChildren;
 }
 
@@ -38,7 +38,7 @@ export function Action({ label, name, onOpen, main = false, ...dialog }: ActionP
 }
 
 type DialogProps = Omit<ActionProps, 'label' | 'name' | 'main' | 'onOpen'> & { onClose: () => void };
-type State = 'asking' | 'running' | { done: string } | { failed: string };
+type State = 'asking' | 'running' | { done: ComponentChildren } | { failed: string };
 
 function Dialog({ title, sure, danger = false, ready = true, run, children, onClose }: DialogProps) {
   const { t } = usePreferences();
@@ -60,9 +60,9 @@ function Dialog({ title, sure, danger = false, ready = true, run, children, onCl
       <form class="ask" onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         {!isDone && children}
-        <p role="status" class={isDone ? 'notice good' : ''}>
+        <div role="status" class={isDone ? 'notice good' : ''}>
           {isDone && state.done}
-        </p>
+        </div>
         {typeof state === 'object' && 'failed' in state && (
           <p class="notice bad" role="alert">
             {state.failed}

@@ -16,6 +16,9 @@ export type Caller = NonNullable<Answered<'session'>['caller']>;
 export type History = Answered<'history'>;
 export type EventsPage = Answered<'eventsPage'>;
 export type OneEvent = Answered<'oneEvent'>;
+export type Delivery = Answered<'deliveries'>['deliveries'][number];
+export type SubscriptionDetails = Answered<'subscriptionDetails'>;
+export type Tried = Answered<'tried'>;
 export type DeadLetter = Answered<'deadLetter'>;
 
 /** What a section of the page is shown from. */

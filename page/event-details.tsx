@@ -1,6 +1,7 @@
 /** What an opened row shows: every change, what came with the edit, and the facts of the event. */
 import { useState } from 'preact/hooks';
 import { ask, type EventView, type OneEvent } from './api.js';
+import { DeliveriesOf } from './deliveries.js';
 import { BeforeAfter, By, Kind, type ShownChange } from './event-parts.js';
 import type { Group } from './group-events.js';
 import { placeOf } from './hooks.js';
@@ -25,6 +26,8 @@ export function EventDetails({ group, changes }: { group: Group; changes: readon
           </ul>
         </>
       )}
+      <h3>{t('got.title')}</h3>
+      <DeliveriesOf workspace={lead.workspace} logId={lead.logId} />
       <Facts event={lead} />
     </div>
   );
@@ -52,7 +55,8 @@ function Changes({ changes, more }: { changes: readonly ShownChange[]; more: num
 }
 
 function Folded({ event }: { event: EventView }) {
-  const { word, times, clock } = usePreferences();
+  const { t, word, times, clock } = usePreferences();
+  const [open, setOpen] = useState(false);
   const { row, changes, object, title } = event;
   const shown: readonly ShownChange[] = row === null ? changes : [{ field: row.field, after: row.value, actor: null }];
   return (
@@ -66,7 +70,11 @@ function Folded({ event }: { event: EventView }) {
       ))}{' '}
       <time class="quiet" dateTime={event.time}>
         {clock(event.time)}
-      </time>
+      </time>{' '}
+      <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {t('got.title')}
+      </button>
+      {open && <DeliveriesOf workspace={event.workspace} logId={event.logId} />}
     </li>
   );
 }

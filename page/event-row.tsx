@@ -37,6 +37,17 @@ export function EventRow({ group, now, fresh = false }: EventRowProps) {
           <button type="button" class="opener" aria-expanded={open} onClick={() => setOpen(!open)}>
             <Kind event={lead} /> <span class="title">{times(title)}</span>
           </button>
+          {lead.link !== null && (
+            <a
+              class="to-crm"
+              href={lead.link}
+              target="_blank"
+              rel="noreferrer"
+              aria-label={`${t('event.link')}: ${title}`}
+            >
+              ↗
+            </a>
+          )}
           {lead.about !== null && lead.row === null && <span class="about">{times(lead.about)}</span>}
           {/* An id says nothing to a person; it is in the details. */}
           {person !== null && person.name !== person.id && lead.row === null && (

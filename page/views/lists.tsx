@@ -30,7 +30,7 @@ function Table({ workspace: { lists }, at }: { workspace: WorkspaceStatus; at: s
   const { t } = usePreferences();
   return (
     <div class="card wide">
-      <table class="cards-when-narrow lines">
+      <table class="cards-when-narrow">
         <thead>
           <tr>
             <th scope="col">{t('lists.list')}</th>

@@ -2,12 +2,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
 import { act, type History, type SectionProps, type Subscription } from '../api.js';
-import { placeOf, usePolled } from '../hooks.js';
+import { placeOf, usePlace, usePolled } from '../hooks.js';
 import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';
+import { OneSubscription } from '../subscription-view.js';
 
 export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   const { t } = usePreferences();
+  const { query } = usePlace();
   const { value: history } = usePolled<History>('/api/history', 5_000);
   const { times, series } = useMemo(() => {
     const samples = history?.samples ?? [];
@@ -23,6 +25,16 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
     };
   }, [history]);
   if (status === null) return <p class="quiet">{t('loading')}</p>;
+  const one = status.subscriptions.find(({ name }) => name === query.get('name'));
+  if (one !== undefined)
+    return (
+      <OneSubscription
+        key={one.name}
+        subscription={one}
+        state={<State subscription={one} />}
+        pause={canAct && <Switch subscription={one} again={again} />}
+      />
+    );
   return (
     <>
       <div class="head">
@@ -57,10 +69,10 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   );
 }
 
-function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
-  const { t, number, duration, dateTime } = usePreferences();
-  const { name, handler, on, paused, failingSince, unreadable } = subscription;
-  const { lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
+/** Whether it delivers, and if not, why. */
+function State({ subscription }: { subscription: Subscription }) {
+  const { t, dateTime } = usePreferences();
+  const { paused, failingSince, unreadable } = subscription;
   const state = paused !== null ? 'warn' : (failingSince ?? unreadable) !== null ? 'bad' : 'good';
   const stateText =
     paused !== null
@@ -71,10 +83,7 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
           ? t('sub.failing', { when: dateTime(failingSince) })
           : t('sub.enabled');
   return (
-    <li class="card subscription">
-      <h2>
-        {name} <span class="quiet small">{handler}</span>
-      </h2>
+    <>
       <p>
         <span class={`mark ${state}`}>{stateText}</span>
       </p>
@@ -85,6 +94,22 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
           <span class="quiet">{paused.at !== null && t('sub.since', { when: dateTime(paused.at) })}</span>
         </p>
       )}
+    </>
+  );
+}
+
+function Card({ subscription, again, canAct }: { subscription: Subscription; again: () => void; canAct: boolean }) {
+  const { t, number, duration } = usePreferences();
+  const { name, handler, on, lagEvents, lagSeconds, waiting, active, delayed, dead } = subscription;
+  const open = ({ target }: Event): void => {
+    if ((target as Element).closest('a, button, dialog') === null) location.hash = placeOf('subscriptions', { name });
+  };
+  return (
+    <li class="card subscription" onClick={open}>
+      <h2>
+        <a href={placeOf('subscriptions', { name })}>{name}</a> <span class="quiet small">{handler}</span>
+      </h2>
+      <State subscription={subscription} />
       <dl class="facts">
         <div>
           <dt>{t('sub.lag')}</dt>
@@ -100,12 +125,14 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
           <dt>{t('sub.rate')}</dt>
           <dd>{t('sub.rateValue', { count: number(subscription.handledLastMinute) })}</dd>
         </div>
-        <div>
-          <dt>{t('sub.waiting')}</dt>
-          <dd>
-            {t('sub.waitingValue', { waiting: number(waiting), active: number(active), delayed: number(delayed) })}
-          </dd>
-        </div>
+        {waiting + active + delayed > 0 && (
+          <div>
+            <dt>{t('sub.waiting')}</dt>
+            <dd>
+              {t('sub.waitingValue', { waiting: number(waiting), active: number(active), delayed: number(delayed) })}
+            </dd>
+          </div>
+        )}
         <div>
           <dt>{t('sub.dead')}</dt>
           <dd>{dead === 0 ? number(0) : <a href={placeOf('dead', { subscription: name })}>{number(dead)}</a>}</dd>

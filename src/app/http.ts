@@ -9,7 +9,7 @@ import type { FeedOfPage, PageSource } from '../server/page/source.js';
 import { handledLastMinute } from '../state/handled.js';
 import type { AppContext } from './context.js';
 import { pageToken, type PageToken } from './page-token.js';
-import type { Workspaces } from './workspaces.js';
+import { surroundingsOf, type Workspaces } from './workspaces.js';
 
 /** Next to the port of the mirror. */
 const USUAL_PORT = 4021;
@@ -66,6 +66,7 @@ async function serverOf(
   const source: PageSource = {
     feed,
     log: events,
+    links: (name) => surroundingsOf(workspaces, name).links,
     redisIsAway: () => watch.trouble() === 'away',
     workspaces: () =>
       workspaces.all().map(({ name, config: { timeZone, lists } }) => {

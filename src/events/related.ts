@@ -18,9 +18,12 @@ export function linksByObject(given: Readonly<Record<string, string>>, lists: Li
 
 /** Null where the workspace has no link for such a record, and for an event that is not about a record. */
 export function linkOf(event: ChangeEvent, links: Links): string | null {
-  const link = links.get(objectOf(event));
-  if (link === undefined || (event.data.after ?? event.data.before) === null) return null;
-  return link.replaceAll('{id}', encodeURIComponent(event.subject));
+  return (event.data.after ?? event.data.before) === null ? null : linkTo(objectOf(event), event.subject, links);
+}
+
+/** Null where the workspace has no link for such a record. */
+export function linkTo(object: string, id: string, links: Links): string | null {
+  return links.get(object)?.replaceAll('{id}', encodeURIComponent(id)) ?? null;
 }
 
 /** By object or list name: the fields that are asked for, or all of them. */

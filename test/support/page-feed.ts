@@ -32,16 +32,17 @@ export interface PageFeedOptions {
   /** With `poll`, every list has been read once. @defaultValue dispatch and handle: nothing is polled */
   roles?: readonly ('poll' | 'dispatch' | 'handle')[];
   crm?: OtherCrm;
+  links?: Readonly<Record<string, string>>;
 }
 
 /** Call it inside a test. The workspace is `acme`. */
 export async function startPageFeed(
   redis: TestRedis,
-  { subscriptions = [], http, roles = ['dispatch', 'handle'], crm: given }: PageFeedOptions = {},
+  { subscriptions = [], http, roles = ['dispatch', 'handle'], crm: given, links = {} }: PageFeedOptions = {},
 ): Promise<PageFeed> {
   const crm = given ?? (await startOtherCrm());
   const budget = { requests: 10_000, perSeconds: 1 };
-  const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget }];
+  const workspaces = [{ name: 'acme', baseUrl: crm.url, token: crm.token, budget, links }];
   const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-page-'));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
   const feed = await openFeed(

@@ -48,6 +48,7 @@ const eventView = z
     subject: z.string().describe("the record's id"),
     title: z.string().nullable().describe('what the record is called; null where it says nothing'),
     about: z.string().nullable().describe('the person or organization that a record without a name belongs to'),
+    link: z.string().nullable().describe('the record in the CRM, where `links` of the workspace says how'),
     records: z
       .array(z.string())
       .describe('the records that it concerns: `person:<id>`; the first is the one that it is about'),
@@ -164,7 +165,17 @@ export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
 export const tried = triedSchema;
 export const done = z.strictObject({ count });
 
-export const deliveries = z.strictObject({ deliveries: z.array(deliveryRow) });
+export const deliveries = z.strictObject({
+  deliveries: z.array(
+    deliveryRow.extend({
+      title: z
+        .string()
+        .nullable()
+        .describe('what the record is called, or what it belongs to; null: not known, or no longer in the log'),
+    }),
+  ),
+});
+export { subscriptionDetails } from '../../dispatch/receipts/delivery-row.js';
 
 export const schema = z.strictObject({
   rows: count,

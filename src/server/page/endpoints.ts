@@ -1,7 +1,7 @@
 /** The API of the status page. Each route is one question to the feed, or one action of an operator. */
 import { z } from 'zod';
 import type { DeadLetter } from '../../dispatch/dead-letters.js';
-import { DELIVERY_OUTCOMES, subscriptionDetails } from '../../dispatch/receipts/delivery-row.js';
+import { DELIVERY_OUTCOMES, type DeliveryRow } from '../../dispatch/receipts/delivery-row.js';
 import type { Status } from '../../observability/status.js';
 import type { Clock } from '../../runtime/clock.js';
 import { todosReport } from '../../todos/counts.js';
@@ -140,7 +140,7 @@ function addEvents(app: Api, { source, views }: EndpointDeps): void {
   );
 }
 
-function addSubscriptions(app: Api, { source }: EndpointDeps): void {
+function addSubscriptions(app: Api, { source, views }: EndpointDeps): void {
   const of = operationOf('subscriptions');
   const params = z.object({ name: z.string() });
   const response = { 200: answers.done };
@@ -153,7 +153,7 @@ function addSubscriptions(app: Api, { source }: EndpointDeps): void {
         response: { 200: answers.deliveries },
       },
     },
-    async ({ query }) => ({ deliveries: await source.feed.deliveries(query) }),
+    async ({ query }) => ({ deliveries: await withTitles(await source.feed.deliveries(query), { source, views }) }),
   );
   app.get(
     '/api/subscriptions/:name',
@@ -161,7 +161,7 @@ function addSubscriptions(app: Api, { source }: EndpointDeps): void {
       schema: {
         ...of('readSubscription', 'Where it delivers, what it selects, and how its deliveries went.'),
         params,
-        response: { 200: subscriptionDetails },
+        response: { 200: answers.subscriptionDetails },
       },
     },
     ({ params: { name } }) => source.feed.describeSubscription(name),
@@ -310,6 +310,23 @@ const deliveriesQuery = z.strictObject({
     .describe('`failed`: retry and dead'),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
+
+/** A receipt has ids only, which say nothing to a person. */
+async function withTitles(rows: readonly DeliveryRow[], { source, views }: Pick<EndpointDeps, 'source' | 'views'>) {
+  const titles = new Map<string, Promise<string | null>>();
+  const read = async ({ workspace, logId }: DeliveryRow): Promise<string | null> => {
+    const logged = await source.log.event(workspace, logId);
+    const view = logged === null ? null : await views(logged);
+    return view?.title ?? view?.about ?? null;
+  };
+  const titleOf = (row: DeliveryRow): Promise<string | null> => {
+    const key = `${row.workspace}@${row.logId}`;
+    const title = titles.get(key) ?? read(row);
+    titles.set(key, title);
+    return title;
+  };
+  return await Promise.all(rows.map(async (row) => ({ ...row, title: await titleOf(row) })));
+}
 
 async function viewOfLetter({ event, ...letter }: DeadLetter, views: EventViews) {
   return { ...letter, event: await views({ logId: letter.logId, event }) };

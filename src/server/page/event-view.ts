@@ -3,6 +3,7 @@ import { nameItBelongsTo, type FindRecord } from '../../events/about.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { workspaceOf } from '../../events/envelope.js';
 import { personInCharge } from '../../events/person-in-charge.js';
+import { linkTo, type Links } from '../../events/related.js';
 import type { Actor, FieldChange, LoggedEvent } from '../../events/types.js';
 import { shorten } from '../../runtime/printable.js';
 import type { EventView, ValueView } from './answers.js';
@@ -18,7 +19,7 @@ const MOST_NAMES = 5_000;
 export type EventViews = (event: LoggedEvent) => Promise<EventView>;
 
 /** Memos and activities have only the id of a person: the name comes from other events, or is looked up. */
-export function createEventViews(find: FindRecord): EventViews {
+export function createEventViews(find: FindRecord, linksOf: (workspace: string) => Links): EventViews {
   const names = new Map<string, string>();
   return async (event) => {
     const { position, logId, ...view } = viewOf(event);
@@ -31,8 +32,15 @@ export function createEventViews(find: FindRecord): EventViews {
     const about = await nameItBelongsTo(event.event, find);
     const named = person === null || isNamed ? person : { ...person, name: names.get(key) ?? person.id };
     // The page sends the position and the log id back.
-    return { position, logId, ...readableTexts({ ...view, about: about ?? null, person: named }) };
+    const [object, id] = split(view.records[0] ?? '');
+    const link = linkTo(object, id, linksOf(workspace));
+    return { position, logId, ...readableTexts({ ...view, about: about ?? null, person: named, link }) };
   };
+}
+
+function split(record: string): [object: string, id: string] {
+  const at = record.indexOf(':');
+  return [record.slice(0, at), record.slice(at + 1)];
 }
 
 export function viewOf({ logId, event }: LoggedEvent): EventView {
@@ -51,6 +59,7 @@ export function viewOf({ logId, event }: LoggedEvent): EventView {
     subject,
     title: title === null ? null : shorten(title, MOST_CHARACTERS),
     about: null,
+    link: null,
     records,
     row: row === null ? null : { field: row.field, value: viewOfValue(row.value) },
     edit,

@@ -31,7 +31,7 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
   return async (app) => {
     const history = createHistory(clock);
     const live = createLiveEvents(source, log);
-    const views = createEventViews(source.feed.lists.record);
+    const views = createEventViews(source.feed.lists.record, (name) => source.links(name));
     const status = keptFor(STATUS_MS, () => source.feed.status(), clock);
     const stopping = new AbortController();
     const sampling = {

@@ -8,6 +8,7 @@ import type { Tried } from '../../dispatch/tried.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { FindRecord } from '../../events/about.js';
+import type { Links } from '../../events/related.js';
 import type { Status } from '../../observability/status.js';
 import type { EventLog } from '../../state/event-log.js';
 import type { TodosReport } from '../../todos/counts.js';
@@ -35,6 +36,7 @@ export interface FeedOfPage {
 export interface PageSource {
   feed: FeedOfPage;
   workspaces(): readonly PageWorkspace[];
+  links(workspace: string): Links;
   redisIsAway(): boolean;
   log: EventLog;
   /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */

@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
   ] as const)(
     'page ($locale): $shown edits fit on a screen, each one row with what came with it, which opens by click and key',
     async ({ locale, viewport, shown, everything, yes }) => {
-      const { url } = await open();
+      const { url } = await open({ links: { person: 'https://crm.example/people/{id}' } });
       await appendRaw(redis, [
         counterOf('only the system'),
         ...Array.from({ length: 14 }, (_, at) => edited(`p${at}`)).flat(),
@@ -74,6 +74,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
       const bottom = (await rows.nth(shown - 1).boundingBox()) ?? { y: 0, height: 0 };
       expect(bottom.y + bottom.height).toBeLessThanOrEqual(viewport.height);
       expect(await rows.locator('.chip [aria-hidden]').allTextContents()).toEqual(Array(14).fill('+2'));
+      expect(await rows.nth(0).locator('.to-crm').getAttribute('href')).toBe('https://crm.example/people/p13');
       await rows.nth(0).locator('.glance').click();
       await rows.nth(0).locator('.folded li').nth(1).waitFor();
       await rows.nth(1).getByRole('button').press('Enter');

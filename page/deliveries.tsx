@@ -1,0 +1,148 @@
+/** Who got an event: for each subscription when, after how many attempts, with what answer. */
+import { useState } from 'preact/hooks';
+import { pathWith, type Delivery } from './api.js';
+import { placeOf, usePolled } from './hooks.js';
+import { usePreferences } from './preferences.js';
+
+const TONES: Readonly<Record<Delivery['outcome'], string>> = {
+  delivered: 'good',
+  retry: 'warn',
+  pending: 'warn',
+  dead: 'bad',
+  skipped: '',
+  'not selected': '',
+  'no receipt': '',
+};
+
+export function DeliveriesOf({ workspace, logId }: { workspace: string; logId: string }) {
+  const { t } = usePreferences();
+  const path = `/api/deliveries?${new URLSearchParams({ event: `${workspace}@${logId}` }).toString()}`;
+  const { value, error } = usePolled<{ deliveries: Delivery[] }>(path, 5_000);
+  if (value === null) return <p class="quiet">{error ?? t('loading')}</p>;
+  const bySubscription = new Map<string, Delivery[]>();
+  for (const row of value.deliveries)
+    bySubscription.set(row.subscription, [...(bySubscription.get(row.subscription) ?? []), row]);
+  const all = [...bySubscription.values()].sort((one, other) => rankOf(one) - rankOf(other));
+  if (all.length === 0) return <p class="quiet">{t('got.nobody')}</p>;
+  return (
+    <ul class="deliveries">
+      {all.map(([newest, ...earlier]) => newest && <Got key={newest.subscription} newest={newest} earlier={earlier} />)}
+    </ul>
+  );
+}
+
+/** Those it was not for come last. */
+function rankOf([newest]: readonly Delivery[]): number {
+  return newest?.outcome === 'not selected' ? 2 : newest?.outcome === 'no receipt' ? 1 : 0;
+}
+
+function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery[] }) {
+  const { t } = usePreferences();
+  const { subscription, outcome } = newest;
+  return (
+    <li>
+      <a href={placeOf('subscriptions', { name: subscription })}>{subscription}</a> <Outcome delivery={newest} />{' '}
+      <Answer delivery={newest} isNewest />
+      {outcome === 'dead' && (
+        <>
+          {' '}
+          <a href={placeOf('dead', { subscription })}>{t('got.toDead')}</a>
+        </>
+      )}
+      {earlier.length > 0 && (
+        <ul class="attempts">
+          {earlier.map((one, index) => (
+            <li key={index}>
+              <Outcome delivery={one} /> <Answer delivery={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** Without the title, which only the lists of deliveries have. */
+type Attempt = Omit<Delivery, 'title'>;
+
+export function Outcome({ delivery: { outcome, nextAttemptAt } }: { delivery: Attempt }) {
+  const { t, word } = usePreferences();
+  const isOver = outcome === 'retry' && Date.parse(nextAttemptAt ?? '') < new Date().getTime();
+  return <span class={`mark ${TONES[outcome]}`}>{isOver ? t('got.failed') : word('outcome', outcome)}</span>;
+}
+
+/** The parts that are known, in one line: `14:03:11 · 2 attempts · 0.3 s · HTTP 200`. */
+export function Answer({ delivery, isNewest = false }: { delivery: Attempt; isNewest?: boolean }) {
+  const { t, word, clock, duration } = usePreferences();
+  const { at, attempt, ms, status, reason, words, nextAttemptAt, digest, origin } = delivery;
+  const parts = [
+    at !== null && clock(at),
+    attempt > 0 && t(isNewest ? 'got.attempts' : 'got.attempt', { count: attempt }),
+    ms !== null && duration(ms),
+    status !== null && `HTTP ${status}`,
+    // The status says it already.
+    reason !== null && status === null && word('reason', reason),
+    nextAttemptAt !== null &&
+      Date.parse(nextAttemptAt) > new Date().getTime() &&
+      t('got.next', { when: clock(nextAttemptAt) }),
+    digest !== null && t('got.digest', { count: digest.events }),
+    origin !== null && t(origin.startsWith('s') ? 'got.snapshot' : 'got.replay'),
+  ].filter((part) => part !== false);
+  return (
+    <span class="answer">
+      {parts.join(' · ')}
+      {words !== null && <span class="message"> “{words}”</span>}
+    </span>
+  );
+}
+
+const SHOWN = ['', 'failed', 'pending'] as const;
+
+/** The newest deliveries of a subscription; a row opens to its event. */
+export function NewestDeliveries({ subscription }: { subscription: string }) {
+  const { t } = usePreferences();
+  const [outcome, setOutcome] = useState<(typeof SHOWN)[number]>('');
+  const path = pathWith('/api/deliveries', { subscription, outcome, limit: '20' });
+  const { value, error } = usePolled<{ deliveries: Delivery[] }>(path, 5_000);
+  return (
+    <section class="card" aria-label={t('sub.newest')}>
+      <div class="head">
+        <h2>{t('sub.newest')}</h2>
+        <label class="inline">
+          {t('filter.show')}{' '}
+          <select value={outcome} onChange={(event) => setOutcome(event.currentTarget.value as (typeof SHOWN)[number])}>
+            {SHOWN.map((one) => (
+              <option key={one} value={one}>
+                {one === '' ? t('filter.all') : t(`sub.show.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {value === null ? (
+        <p class="quiet">{error ?? t('loading')}</p>
+      ) : value.deliveries.length === 0 ? (
+        <p class="quiet">{t('sub.noDeliveries')}</p>
+      ) : (
+        <ul class="deliveries">
+          {value.deliveries.map((one) => (
+            <Sent key={`${one.eventId} ${one.origin ?? ''} ${one.attempt} ${one.at ?? ''}`} delivery={one} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Sent({ delivery }: { delivery: Delivery }) {
+  const { word } = usePreferences();
+  const { type, title, record, list } = delivery;
+  const [, object = '', verb = ''] = type.split('.');
+  return (
+    <li>
+      <Outcome delivery={delivery} /> <span class="kind">{`${word('object', object)} ${word('verb', verb)}`}</span>{' '}
+      <a href={placeOf('changes', { record, show: 'all', ...(list !== null && { list }) })}>{title ?? record}</a>{' '}
+      <Answer delivery={delivery} />
+    </li>
+  );
+}
