@@ -16,6 +16,7 @@ import type { DeliveriesQuery } from '../dispatch/receipts/find-deliveries.js';
 import type { Dispatcher, WaitOptions, WaitResult } from '../dispatch/dispatcher.js';
 import type { Paused } from '../state/health.js';
 import type { ReplayCall, Replayed } from '../dispatch/replay.js';
+import type { SkipCall, Skipped } from '../dispatch/skip.js';
 import type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 import type { TryCall } from '../dispatch/try.js';
 import type { Tried } from '../dispatch/tried.js';
@@ -49,6 +50,7 @@ export type { Forgotten } from '../dispatch/forget.js';
 export type { ForgottenSubscription, StoredSubscription } from '../dispatch/forget.js';
 export type { Paused } from '../state/health.js';
 export type { ReplayCall, Replayed } from '../dispatch/replay.js';
+export type { SkipCall, Skipped } from '../dispatch/skip.js';
 export type { TailedEvent, TailOptions } from '../dispatch/tail.js';
 export type { TryCall } from '../dispatch/try.js';
 export type { Tried } from '../dispatch/tried.js';
@@ -56,7 +58,7 @@ export { keysOfValueType } from '../detect/schema-drift/value-type.js';
 export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
 export type { TodosCall } from '../todos/report.js';
-export type { Inspector, ListSchema, RecordStory } from './inspector.js';
+export type { HeldRecords, Inspector, ListSchema, RecordStory } from './inspector.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';
 
@@ -142,6 +144,13 @@ export interface Changefeed extends Forgetting {
    */
   replay(call: ReplayCall): Promise<Replayed>;
   /**
+   * Stops replays of a subscription. What they have put into its queue is still delivered; `skip` drops that too.
+   * @param id of one replay. @defaultValue all
+   * @returns how many were stopped, one for each workspace
+   * @throws ChangefeedError CF_USAGE when there is no such subscription
+   */
+  stopReplay(subscription: string, id?: string): Promise<number>;
+  /**
    * What a subscription would have got of the last days of the log, with its present options, and why it would not have got the rest.
    * Nothing is sent and nothing is stored. `settle`, `transform` and what the handler would do are not tried.
    * @throws ChangefeedError CF_USAGE when there is no such subscription, or `last` is no duration
@@ -155,6 +164,12 @@ export interface Changefeed extends Forgetting {
    * @throws ChangefeedError CF_USAGE when there is no such subscription or workspace
    */
   snapshot(subscription: string, workspace?: string): Promise<string[]>;
+  /**
+   * Drops everything that waits for a subscription: what it has not read of the log, what is in its queue, planned retries, and the rest of replays. What is
+   * handled at this moment ends; dead letters stay; what is logged later is delivered. May be repeated after an interruption.
+   * @throws ChangefeedError CF_USAGE when there is no such subscription
+   */
+  skip(subscription: string, call?: SkipCall): Promise<Skipped>;
   /**
    * Stops the deliveries to a subscription in all processes until it is resumed. Its events wait in its queue and in the
    * log, there as long as `log.retention` allows. Returns false when it was already paused.
@@ -264,7 +279,9 @@ function subscriptionsOf(dispatcher: Dispatcher) {
     deliveries: (query) => dispatcher.deliveries(query),
     describeSubscription: (subscription) => dispatcher.describeSubscription(subscription),
     replay: (call) => dispatcher.replay(call),
+    stopReplay: (subscription, id) => dispatcher.stopReplay(subscription, id),
     try: (subscription, call = {}) => dispatcher.try(subscription, call),
+    skip: (subscription, call = {}) => dispatcher.skip(subscription, call),
     pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
     resume: (subscription) => dispatcher.resume(subscription),
   } satisfies Partial<Changefeed>;

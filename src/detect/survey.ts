@@ -29,6 +29,8 @@ export const verdictSchema = z.object({
   allowed: z.number(),
   /** ISO 8601: new records are held since then, until a person accepts them. Null: they are not. */
   heldSince: z.iso.datetime().nullable(),
+  /** New records are stored without an event: a person has discarded those that were held. */
+  quiet: z.literal(true).exactOptional(),
 });
 /** What a survey has decided. Plain data, kept with the checkpoint of the walk that follows. */
 export type Verdict = z.infer<typeof verdictSchema>;
@@ -131,6 +133,7 @@ export class Survey {
       edited: [...new Set([...before.edited, ...edited])],
       allowed: Math.max(before.allowed, allowanceFor(counts.fresh)),
       heldSince: before.heldSince ?? (isHeld(counts, guard) ? at : null),
+      ...(before.quiet && { quiet: true }),
     };
     return { verdict, changes: drifts.map(({ change }) => change) };
   }

@@ -1,5 +1,6 @@
 /** The tasks of backfills as they are stored. A leaf. */
 import { z } from 'zod';
+import type { Conditions } from '../handlers/where.js';
 
 const replayTask = z.object({
   kind: z.literal('replay'),
@@ -10,6 +11,9 @@ const replayTask = z.object({
   after: z.string(),
   last: z.string(),
   record: z.string().optional(),
+  /** Further conditions: patterns of types, and `where` as data. */
+  types: z.array(z.string()).readonly().exactOptional(),
+  where: z.custom<Conditions>((given) => typeof given === 'object' && given !== null).exactOptional(),
   sent: z.number(),
 });
 

@@ -15,7 +15,8 @@ import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.
 import { describeDeliveries } from './receipts/describe-subscription.js';
 import { findDeliveries, type DeliveriesQuery } from './receipts/find-deliveries.js';
 import { startReaders } from './reader.js';
-import { HIGH_WATER, replay, type ReplayCall, type Replayed } from './replay.js';
+import { HIGH_WATER, replay, stopReplays, type ReplayCall, type Replayed } from './replay.js';
+import { skipSubscription, type SkipCall, type Skipped } from './skip.js';
 import { isSnapshotRunning, Snapshot } from './snapshot.js';
 import { leftBehind } from './forget.js';
 import { describeSubscription } from './statistics.js';
@@ -108,18 +109,12 @@ export function createDispatcher(options: DispatcherOptions) {
     try: async (name: string, call: TryCall): Promise<Tried> =>
       await trySubscription(call, { ...options, ...chosen(name) }),
     /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
-    async snapshot(name: string, epochs: ReadonlyMap<string, { epoch: number; since: string }>): Promise<string[]> {
-      const { queue, subscription } = withQueue(chosen(name), 'snapshot');
-      const begun: string[] = [];
-      for (const [workspace, after] of epochs) {
-        if (!readsWorkspace(subscription, workspace)) continue;
-        await new Snapshot({ ...options, workspace, subscription, queue }).beginNow(after);
-        begun.push(workspace);
-      }
-      return begun;
-    },
+    snapshot: async (name: string, epochs: Epochs) => await beginSnapshots(epochs, { ...options, ...chosen(name) }),
     deliveries: (query: DeliveriesQuery = {}) => findDeliveries(query, options),
     describeSubscription: (name: string) => describeDeliveries(name, options),
+    stopReplay: async (name: string, id?: string) => await stopReplays({ id }, { ...options, ...chosen(name) }),
+    skip: async (name: string, call: SkipCall): Promise<Skipped> =>
+      await skipSubscription(call, { ...options, ...chosen(name) }),
     pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
     resume: async (subscription: string) => await resume(subscription, withQueues()),
     enforcePaused: () => enforcePaused(withQueues()),
@@ -135,6 +130,21 @@ function withQueue<Chosen extends { subscription: Subscription }>(chosen: Chosen
   if (digest === undefined && report === undefined) return chosen;
   const which = report === undefined ? 'handles its events in digests' : 'gets reports and no events';
   throw usage(`${what}: the subscription "${name}" ${which}: single events are not sent to it.`);
+}
+
+type Epochs = ReadonlyMap<string, { epoch: number; since: string }>;
+
+async function beginSnapshots(
+  epochs: Epochs,
+  deps: DispatcherOptions & { subscription: Subscription; queue: ReturnType<Queues['of']> },
+): Promise<string[]> {
+  const begun: string[] = [];
+  for (const [workspace, after] of epochs) {
+    if (!readsWorkspace(deps.subscription, workspace)) continue;
+    await new Snapshot({ ...deps, workspace }).beginNow(after);
+    begun.push(workspace);
+  }
+  return begun;
 }
 
 function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {

@@ -5,10 +5,11 @@ import type { ChangefeedError } from '../errors.js';
 import { usage } from '../errors.js';
 import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { Subscription } from '../handlers/handler.js';
+import { checkConditions, compileWhere, type Conditions } from '../handlers/where.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents } from './deliveries.js';
-import { compileSelection, readsWorkspace } from '../events/pattern.js';
+import { compileSelection, compileTypes, readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
 import type { DispatchStores } from './stores.js';
 import type { StoredTask } from '../state/backfills.js';
@@ -23,13 +24,23 @@ export interface ReplayCall {
   workspace?: string | undefined;
   /** Only events of the record with this id. @defaultValue all */
   record?: string | undefined;
+  /** Only these event types, selected as by `on` of a subscription. @defaultValue all */
+  types?: readonly string[] | undefined;
+  /** Only events for which these conditions hold too, as `where` of a subscription. @defaultValue all */
+  where?: Conditions | undefined;
   /** Only counts the events; nothing is sent. @defaultValue false */
   dryRun?: boolean | undefined;
+  /** False: it resolves once the replay is stored, and processes with the role `dispatch` send it. @defaultValue true */
+  wait?: boolean | undefined;
+  /** Called after each step, with the number of events sent so far. */
+  onProgress?: ((sent: number) => void) | undefined;
   /** Stops sending. Processes with the role `dispatch` send the rest. */
   signal?: AbortSignal | undefined;
 }
 
 export interface Replayed {
+  /** What stops it: `feed.stopReplay`. */
+  id: string;
   /** Events sent. Events that the subscription does not select are not counted. */
   events: number;
   /** The log id of the last event read, per workspace. */
@@ -60,6 +71,8 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
   const tasks = await tasksOf(call, deps);
   // From then on the replay is completed, whichever process does it.
   if (call.dryRun !== true) for (const task of tasks) await deps.backfills.begin(deps.subscription.name, task);
+  const id = tasks[0]?.id ?? '';
+  if (call.dryRun !== true && call.wait === false) return { id, events: 0, reached: {}, interrupted: false };
   const reached: Record<string, string> = {};
   let events = 0;
   for (const task of tasks) {
@@ -67,7 +80,28 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
     events += end.sent;
     reached[end.workspace] = end.after;
   }
-  return { events, reached, interrupted: call.signal?.aborted === true };
+  return { id, events, reached, interrupted: call.signal?.aborted === true };
+}
+
+/**
+ * Stops replays: what they have put into the queue is still delivered.
+ * @param id of one replay. @defaultValue all of the subscription
+ * @returns how many parts were stopped, one for each workspace
+ */
+export async function stopReplays(
+  { id, workspace }: { id?: string | undefined; workspace?: string | undefined },
+  { subscription, backfills }: Pick<StepDeps, 'subscription' | 'backfills'>,
+): Promise<number> {
+  const stopped = new Set<string>();
+  for (;;) {
+    const all = (await backfills.tasks(subscription.name)).filter(isReplay);
+    const found = all.filter(
+      ({ task }) => task.id === (id ?? task.id) && task.workspace === (workspace ?? task.workspace),
+    );
+    if (found.length === 0) return stopped.size;
+    // Another process may be at a step of it: then it is read again.
+    for (const one of found) if (await backfills.step(subscription.name, one, { to: null })) stopped.add(one.name);
+  }
 }
 
 /** Sends one batch of a replay. False: there is none. */
@@ -81,7 +115,7 @@ function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
   return stored.task.kind === 'replay';
 }
 
-async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall, deps: ReplayDeps) {
+async function tasksOf({ from, to, signal, workspace: only, ...filter }: ReplayCall, deps: ReplayDeps) {
   const { subscription, offsets } = deps;
   // Also where no workspace reads it.
   if (parseBeginning(from, 'UTC') === undefined)
@@ -97,9 +131,19 @@ async function tasksOf({ from, to, signal, record, workspace: only }: ReplayCall
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
     const after = parseBeginning(from, deps.timeZoneOf(workspace)) ?? BEFORE_ALL;
-    tasks.push({ kind: 'replay', id, workspace, after, last, ...(record !== undefined && { record }), sent: 0 });
+    tasks.push({ kind: 'replay', id, workspace, after, last, ...filterOf(filter), sent: 0 });
   }
   return tasks;
+}
+
+/** @throws ChangefeedError CF_USAGE when nothing can match */
+function filterOf({ record, types, where }: Partial<ReplayCall>) {
+  if (where !== undefined) checkConditions(where, 'replay, where');
+  return {
+    ...(record !== undefined && { record }),
+    ...(types !== undefined && { types }),
+    ...(where !== undefined && { where }),
+  };
 }
 
 async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
@@ -118,12 +162,18 @@ async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): P
   for (;;) {
     const tasks = (await backfills.tasks(subscription.name)).filter(isReplay);
     const stored = tasks.find(({ task }) => task.id === first.id && task.workspace === first.workspace);
-    // Another process may have sent the rest.
-    if (stored === undefined) return await countAll(furthest, call, deps);
+    // Another process has sent the rest, or a person has stopped it: what was entered last says how far it came.
+    if (stored === undefined) {
+      const entered = await gate.lastEntered(subscription.name, `${first.id}:${first.workspace}`);
+      return entered === null ? furthest : await countAll({ ...furthest, last: entered }, call, deps);
+    }
     if (call.signal?.aborted === true) return stored.task;
     const { events: pending } = await gate.pending(subscription.name, first.workspace);
     if (pending >= highWater) await clock.sleep(FULL_WAIT_MS);
-    else furthest = await step(stored, deps);
+    else {
+      furthest = await step(stored, deps);
+      call.onProgress?.(furthest.sent);
+    }
   }
 }
 
@@ -139,8 +189,13 @@ async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<Rep
 async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
+  const { record, types, where } = task;
+  const isType = types === undefined ? () => true : compileTypes({ on: types });
+  const holds = where === undefined ? () => true : compileWhere(where);
   const selects = compileSelection(subscription);
-  const selected = wanted.filter(({ event }) => (task.record ?? event.subject) === event.subject && selects(event));
+  const selected = wanted.filter(
+    ({ event }) => (record ?? event.subject) === event.subject && isType(event.type) && selects(event) && holds(event),
+  );
   const after = wanted.at(-1)?.logId ?? task.after;
   const isLast = compareLogIds(batch.at(-1)?.logId ?? task.last, task.last) >= 0;
   return { selected, next: { ...task, after, sent: task.sent + selected.length }, isLast };

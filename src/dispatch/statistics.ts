@@ -11,7 +11,7 @@ import { nextMoment } from './moments.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
 import type { DispatchStores } from './stores.js';
-import type { BackfillStore } from '../state/backfills.js';
+import type { BackfillStore, StoredTask } from '../state/backfills.js';
 import type { EventLog } from '../state/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
 
@@ -35,6 +35,7 @@ export async function describeSubscription(
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
     const well = {
       paused: null,
+      replays: [],
       failingSince: null,
       lastError: null,
       lateSince: null,
@@ -78,6 +79,7 @@ async function readStatistics(
     failingSince: isFailing ? isoTime(failingSinceMs) : null,
     failures: isFailing ? failures : 0,
     lastError: isFailing || dead > 0 ? lastError : null,
+    replays: replaysIn(await options.backfills.tasks(name)),
     lateSince: await lateSince(oldest, { subscription, queue, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
@@ -98,6 +100,15 @@ async function plannedJobs(
     return job?.attemptsMade === 0 && (await job.isDelayed());
   };
   return (await Promise.all(workspaces.map(isPlanned))).filter((one) => one).length;
+}
+
+function replaysIn(tasks: readonly StoredTask[]): SubscriptionStatus['replays'] {
+  return tasks.flatMap(({ task }) => {
+    if (task.kind !== 'replay') return [];
+    const { id, workspace, sent, after, last } = task;
+    const reached = after === BEFORE_ALL ? null : isoTime(timeOfLogId(after));
+    return [{ id, workspace, sent, reached, until: isoTime(timeOfLogId(last)) }];
+  });
 }
 
 interface Oldest {

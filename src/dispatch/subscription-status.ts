@@ -25,6 +25,18 @@ export const subscriptionStatus = z.object({
   failingSince: iso.nullable().describe('the first failure since the last success; null when there is none'),
   failures: count.describe('failed attempts since then'),
   lastError: z.object({ workspace: z.string(), message: z.string() }).nullable().describe('what the last of them said'),
+  replays: z
+    .array(
+      z.object({
+        id: z.string(),
+        workspace: z.string(),
+        sent: count.describe('events that were put into the queue'),
+        reached: iso.nullable().describe('when the last of them was logged; null: at the beginning'),
+        until: iso.describe('when the last event of the range was logged'),
+      }),
+    )
+    .readonly()
+    .describe('replays that are being sent'),
   lateSince: iso
     .nullable()
     .describe('since when its oldest event waits, if that is longer than `lateAfter`; null when it is not'),

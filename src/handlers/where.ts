@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { isObject, type CrmRecords } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { compilePattern } from '../events/pattern.js';
+import { usage } from '../errors.js';
 import { didYouMean } from '../schema-kit/did-you-mean.js';
-import type { Path } from '../schema-kit/problem.js';
+import { pathText, type Path } from '../schema-kit/problem.js';
 import { CHANGE_OPERATORS, changeCondition, compileChange, type ChangeCondition } from './change-condition.js';
 import { valueAtPath } from './field-path.js';
 import { equal, normal, plain, type Plain } from './plain-value.js';
@@ -49,6 +50,14 @@ export const conditionsSchema = z.object({ any: z.array(z.record(z.string(), val
 export const whereSchema = z.unknown().check(({ value: given, issues }) => {
   if (typeof given !== 'function') issues.push(...problemsOf(given, []).map((issue) => ({ ...issue, input: given })));
 }) as unknown as z.ZodType<Predicate | Conditions, Predicate | Conditions>;
+
+/** @throws ChangefeedError `CF_USAGE` in one sentence */
+export function checkConditions(given: unknown, name: string): asserts given is Conditions {
+  const [first] = problemsOf(given, []);
+  if (first === undefined) return;
+  const { path, message } = first;
+  throw usage(`${[name, pathText(path)].filter((part) => part !== '').join(', ')}: ${message}.`);
+}
 
 type Issue = { code: 'custom'; path: PropertyKey[]; message: string; params?: { whole: true } };
 

@@ -7,6 +7,7 @@
  *   advance   the head is handled or dead: it leaves, and the next head gets a job
  *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
  *   failed    an attempt is noted, and nothing else: another one follows
+ *   skip      what waits leaves, but for a head that runs or is held (lua/group-skip.lua)
  *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
  *
  * All need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
@@ -21,13 +22,15 @@ import { isInFuture } from '../runtime/stored-time.js';
 import type { FailedAttempt } from '../dispatch/failure.js';
 import type { StoredTask } from './backfills.js';
 import { eventSchema } from './event-log.js';
+import { entryIn, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
 import type { Keys, WorkspaceRedis } from './keys.js';
 import { packReceipt, type Receipt } from './receipt.js';
 import { loadScript, unexpectedAnswer } from './scripts.js';
-import { readJson, unreadable } from './stored.js';
+import { readJson } from './stored.js';
 
 const enterScript = loadScript('group-enter');
 const advanceScript = loadScript('group-advance');
+const skipScript = loadScript('group-skip');
 
 /** A repetition of a batch is recognised until this long after it. The serial of the log itself is kept. */
 const SERIAL_KEPT_MS = 7 * 86_400_000;
@@ -36,15 +39,7 @@ const SCANNED = 1_000;
 /** BullMQ's score of a delayed job is its time in ms times this, and a serial. */
 const SCORE_PER_MS = 4_096;
 
-export interface GroupEntry {
-  /** The id of the delivery and of its job: see dispatch/deliveries.ts. */
-  id: string;
-  logId: string;
-  atMs: number;
-  /** `stored`: with the group, not in the log. `decided`: stored, and no longer merged (debounce). */
-  kind: 'logged' | 'stored' | 'decided';
-  type: string;
-}
+export type { GroupEntry };
 
 export interface StoredEvent {
   event: ChangeEvent;
@@ -189,7 +184,11 @@ export function createRecordGate(redis: Redis, keys: Keys) {
       const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
       return ask(subscription, { claim, verb: 'merge', count: count + 1, noted, ...parts }, 'head');
     },
+    /** Drops what waits behind this head and was logged up to `last`, and the head where nothing runs it. */
+    skip: (subscription: string, head: HeadJob, last: string) => skip(scope, subscription, head, last),
     stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
+    /** The serial of the last delivery that was entered from a source; null: none was, or long ago. */
+    lastEntered: (subscription: string, source: string) => redis.get(keys.entered(subscription, source)),
     /** `oldest`: log id, or just before it, of the oldest that is neither handled nor dead; `oldestMs`: logged at. */
     async pending(subscription: string, workspace: string) {
       const key = keys.pending(subscription, workspace);
@@ -239,6 +238,28 @@ async function enter(
     throw unexpectedAnswer(enterScript, describe(answer));
   const [pending, ...standings] = answer as [number, ...string[]];
   return { pending, heads: standings.map((standing) => standing === 'head') };
+}
+
+type Skipped =
+  | { outcome: 'moved' }
+  /** Of the head; `next`: the head of the group now. */
+  | { outcome: 'runs' | 'stays' | 'dropped'; dropped: number; next: GroupEntry | null };
+
+async function skip(
+  { redis, keys }: Scope,
+  subscription: string,
+  { workspace, group, entry }: HeadJob,
+  last: string,
+): Promise<Skipped> {
+  const pending = keys.pending(subscription, workspace);
+  const key = group === null ? pending : keys.group(subscription, group);
+  const own = [keys.payloads(subscription), keys.runs(subscription), keys.jobLock(subscription, entry.id)];
+  const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as unknown[];
+  const [outcome, dropped, next] = answer;
+  if (outcome === 'moved') return { outcome };
+  if (outcome !== 'runs' && outcome !== 'stays' && outcome !== 'dropped')
+    throw unexpectedAnswer(skipScript, describe(outcome));
+  return { outcome, dropped: Number(dropped), next: typeof next === 'string' ? entryIn(next, key) : null };
 }
 
 /** @param place subscription and workspace; the name of neither contains a slash */
@@ -332,21 +353,6 @@ const storedSchema: z.ZodType<StoredEvent> = z.object({
   event: eventSchema,
   earlierAttempts: z.array(z.unknown()).optional(),
 }) as never;
-
-const LOG_ID = /^\d+-\d+$/;
-const SEPARATOR = '\x1f';
-
-/** The counterpart of lua/shared/entry.lua. */
-function packEntry({ id, logId, atMs, kind, type }: GroupEntry): string {
-  return [id, logId, atMs, kind, type].join(SEPARATOR);
-}
-
-function entryIn(text: string, key: string): GroupEntry {
-  const [id = '', logId = '', at = '', kind = '', type = ''] = text.split(SEPARATOR);
-  const isKind = kind === 'logged' || kind === 'stored' || kind === 'decided';
-  if (isKind && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
-  throw unreadable({ what: 'an entry of an ordering group', key }, describe(text));
-}
 
 /** The name of a workspace contains no slash. */
 function workspaceOf(group: string): string {

@@ -64,7 +64,7 @@ export class Keys {
    *   same of failures that are over
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
-   * - `acceptedAt`: which held records a person accepted
+   * - `acceptedAt`, `discardedAt`: which held records a person accepted, or discarded
    * - `createdRows`: of a list whose rows are only recognised, the rows that shortcuts created since the last walk began
    * - `learned` (JSON): what the list's shortcuts have learned
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set

@@ -2,7 +2,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import type { Held } from '../detect/held.js';
+import { heldOf, type Held } from '../detect/held.js';
 import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
@@ -58,16 +58,41 @@ export function membershipStore(scope: WorkspaceRedis) {
       }
       return holding;
     },
+    ...heldDecisions(scope),
+  };
+}
+
+function heldDecisions(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  const decideHeld = async (list: ListName, as: string, before: string): Promise<readonly Held[]> => {
+    const sweep = keys.sweep(workspace, list);
+    const { held = [] } = readSummary(await redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
+    const last = held
+      .map(({ at }) => at)
+      .sort()
+      .at(-1);
+    if (last !== undefined) await redis.multi().hset(sweep, as, last).hdel(sweep, before).exec();
+    return held;
+  };
+  return {
     /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
-    async acceptHeld(list: ListName): Promise<readonly Held[]> {
-      const sweep = keys.sweep(workspace, list);
-      const { held = [] } = readSummary(await redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
-      const last = held
-        .map(({ at }) => at)
-        .sort()
-        .at(-1);
-      if (last !== undefined) await redis.hset(sweep, 'acceptedAt', last);
+    acceptHeld: async (list: ListName): Promise<readonly Held[]> => await decideHeld(list, 'acceptedAt', 'discardedAt'),
+    /**
+     * Forgets what the last complete sweep held. Records that it missed are on no page any more, so no sweep misses them again; they stay as
+     * they are stored. The next sweep stores the new records without events. Returns what that was.
+     */
+    async discardHeld(list: ListName): Promise<readonly Held[]> {
+      const held = await decideHeld(list, 'discardedAt', 'acceptedAt');
+      const removals = heldOf(held, 'removals');
+      if (removals === undefined) return held;
+      const forgotten = [...(await readMissing(scope, list))].filter(([, { since }]) => since <= removals.at);
+      for (let at = 0; at < forgotten.length; at += CHUNK)
+        await redis.hdel(keys.missing(workspace, list), ...forgotten.slice(at, at + CHUNK).map(([key]) => key));
       return held;
+    },
+    /** The ids of some records that the last complete sweeps missed. */
+    async someMissing(list: ListName, count: number): Promise<string[]> {
+      return [...(await readMissing(scope, list)).keys()].slice(0, count);
     },
   };
 }

@@ -80,11 +80,15 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     async forgetBaseline(list: ListName): Promise<void> {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
-    /** ISO 8601: what was held by then is accepted; null when no person accepted anything. */
-    async acceptedAt(list: ListName): Promise<string | null> {
+    /** ISO 8601: what was held by then is accepted, or discarded; null when no person decided so. */
+    async decidedAt(list: ListName): Promise<{ acceptedAt: string | null; discardedAt: string | null }> {
       const hash = keys.sweep(workspace, list);
-      const at = await redis.hget(hash, 'acceptedAt');
-      return readTime(at, { what: 'when a person accepted held records', key: hash, field: 'acceptedAt' });
+      const [accepted = null, discarded = null] = await redis.hmget(hash, 'acceptedAt', 'discardedAt');
+      const at = { what: 'when a person accepted held records', key: hash } as const;
+      return {
+        acceptedAt: readTime(accepted, { ...at, field: 'acceptedAt' }),
+        discardedAt: readTime(discarded, { ...at, field: 'discardedAt' }),
+      };
     },
   };
 }

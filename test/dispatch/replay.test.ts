@@ -42,11 +42,67 @@ describe('replay', () => {
     await settled();
 
     const ids = [2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }).id);
-    expect(result).toEqual({ events: 2, reached: { acme: logIds[2] }, interrupted: false });
+    expect(result).toEqual({
+      id: expect.stringMatching(/^r[0-9a-f]{10}$/) as string,
+      events: 2,
+      reached: { acme: logIds[2] },
+      interrupted: false,
+    });
     expect(seen).toEqual(ids.map((id) => `b ${id} true`));
     await operations.replay({ subscription: 'b', from: 'beginning' });
     await settled();
     expect(seen).toHaveLength(2 + 4);
+  });
+
+  it('replay: by type and by conditions, only what the subscription selects too', async () => {
+    const seen: string[] = [];
+    const subscription = aSubscription('s', ({ subject }, { replay }) => {
+      if (replay) seen.push(subject);
+    });
+    const { settled, dispatcher } = await runFanOut(test, [subscription]);
+    await appendEvents(test.redis, test.keys, [
+      changeEvent({ record: 'new', sequence: 1, verb: 'created' }),
+      changeEvent({ record: 'up', sequence: 2 }),
+      changeEvent({ record: 'memo', sequence: 3, list: 'memo' }),
+      changeEvent({ record: 'other', sequence: 4, changed: ['전화'] }),
+    ]);
+    await settled();
+    const call = {
+      subscription: 's',
+      from: 'beginning',
+      types: ['crm.person.*'],
+      where: { 담당자: { rises: true } },
+    } as const;
+    expect(await dispatcher.replay({ ...call, dryRun: true })).toMatchObject({ events: 1 });
+    expect(seen).toEqual([]);
+    expect(await dispatcher.replay(call)).toMatchObject({ events: 1 });
+    await eventually(() => expect(seen).toEqual(['up']));
+    await expect(dispatcher.replay({ ...call, where: { 담당자: 3 } })).rejects.toMatchObject({
+      code: 'CF_USAGE',
+      message: expect.stringMatching(/^replay, where, 담당자: /) as string,
+    });
+  });
+
+  it('replay: is stopped, says how far it came, and the status shows it meanwhile', async () => {
+    await appendEvents(test.redis, test.keys, Array.from({ length: 20 }, () => EVENTS).flat());
+    const subscription = aSubscription('s', () => undefined);
+    const { settled, dispatcher } = await runFanOut(test, [subscription], { highWater: 300 });
+    await settled();
+    await dispatcher.pause('s', 'so that the queue is full');
+    const replaying = dispatcher.replay({ subscription: 's', from: 'beginning' });
+    const shown = await eventually(async () => {
+      const [status] = await dispatcher.statistics();
+      expect(status?.replays).toMatchObject([{ workspace: 'acme', sent: expect.any(Number) as number }]);
+      expect(status?.replays[0]?.sent).toBeGreaterThan(200);
+      return status?.replays[0];
+    });
+    expect(await dispatcher.stopReplay('s', 'r0000000000')).toBe(0);
+    expect(await dispatcher.stopReplay('s', shown?.id)).toBe(1);
+    const { events } = await replaying;
+    expect(events).toBeGreaterThan(200);
+    expect(events).toBeLessThan(20 * EVENTS.length);
+    const [status] = await dispatcher.statistics();
+    expect(status).toMatchObject({ replays: [], lagEvents: events });
   });
 
   it('replay: large events, of which the log returns few at once, are all sent', async () => {
@@ -114,7 +170,7 @@ describe('replay', () => {
     const operations = operationsOf([subscription]);
 
     const stopped = await operations.replay({ subscription: 's', from: 'beginning', signal: AbortSignal.abort() });
-    expect(stopped).toEqual({ events: 0, reached: {}, interrupted: true });
+    expect(stopped).toEqual({ id: '', events: 0, reached: {}, interrupted: true });
     await expect(operations.replay({ subscription: 's', from: 'lunch' })).rejects.toMatchObject({
       code: 'CF_USAGE',
       message: 'replay, from: found "lunch"; allowed: "beginning", a time (2026-03-01T09:00:00Z) or a log id.',

@@ -47,6 +47,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   delayed: 0,
   dead: 0,
   paused: null,
+  replays: [],
   failingSince: null,
   failures: 0,
   lastError: null,

@@ -115,6 +115,27 @@ describe('creations: held ones', () => {
     expect(await eventLines()).toHaveLength(150);
   });
 
+  it('are stored without an event once a person has discarded them, and edits beside them are reported', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(20)];
+    await sweep();
+    await store.acceptHeld('people');
+    expect(await store.discardHeld('people')).toMatchObject([{ what: 'creations', count: 150 }]);
+    api.records = [
+      ...people(150, 'new'),
+      ...people(20).map((one, index) => (index === 0 ? { ...one, 이름: '바뀜' } : one)),
+    ];
+    const { counts, held } = await sweep();
+    expect([counts.created, counts.held, held, counts.edited]).toEqual([0, 0, undefined, 1]);
+    api.records = [...people(3, 'later'), ...api.records.slice(1), { ...api.records[0]!, 이름: '새 이름' }];
+    await sweep();
+    const lines = await eventLines();
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['updated', 'created', 'created', 'created', 'updated']);
+    expect(await store.discardHeld('people')).toEqual([]);
+  });
+
   it('hold every removal with them, and the status says that this is why', async () => {
     const api = listedApi(people(20), 7);
     const { sweep } = sweptList(redis, api);

@@ -203,6 +203,26 @@ describe('removal: too many at once', () => {
     expect(await store.acceptHeld('people')).toEqual([]);
   });
 
+  it('are forgotten once a person has discarded them: a further one that is missing is reported alone', async () => {
+    const api = listedApi(people(40));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(20);
+    await sweep();
+    await sweep();
+    expect(await store.someMissing('people', 3)).toHaveLength(3);
+    expect(await store.discardHeld('people')).toMatchObject([{ what: 'removals', count: 20 }]);
+    expect(await sweep()).toMatchObject({ counts: { deleted: 0, missing: 0 } });
+    api.records = people(19);
+    await sweep();
+    const { held, counts } = await sweep();
+    expect([held, counts.deleted]).toEqual([undefined, 1]);
+    // Those that are back are as they were stored.
+    api.records = [...people(19), ...people(25).slice(20)];
+    await sweep();
+    expect((await eventLines()).map((line) => line.split(' ')[0])).toEqual(['deleted']);
+  });
+
   it('are no longer held when the records are back', async () => {
     const api = listedApi(people(40));
     const { sweep, eventLines } = sweptList(redis, api);

@@ -1,22 +1,22 @@
 import { heldText } from '../../observability/problems.js';
 import { workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag } from '../command.js';
-import { fitted } from '../text.js';
+import { cut, fitted, printable } from '../text.js';
+
+const PLACES = 40;
 
 export const held = defineFeedCommand({
   input: { workspace: workspaceOption('only this workspace'), json: flag('print it as JSON') },
   async run({ workspace, json = false }, { feed }, io) {
-    const { workspaces } = await feed.status();
-    const all = workspaces
-      .filter(({ name }) => workspace === undefined || name === workspace)
-      .flatMap(({ name, lists }) =>
-        lists.flatMap((list) => list.held.map((one) => ({ workspace: name, list: list.list, ...one }))),
-      );
+    const all = await feed.lists.allHeld(workspace);
     if (json) io.out(JSON.stringify(all));
     else if (all.length === 0) io.out('Nothing is held.');
     for (const one of json ? [] : all) {
-      const accept = `changefeed accept ${one.list} --workspace ${one.workspace}`;
-      io.out(fitted(`${one.workspace} ${one.list}: ${heldText(one)} Since ${one.since}. ${accept}`, io.columns));
+      const place = `${one.list} --workspace ${one.workspace}`;
+      const decide = `changefeed accept ${place}, or changefeed discard ${place}`;
+      const names = one.examples.map(({ id, title }) => printable(cut(title ?? id, PLACES)));
+      const such = names.length === 0 ? '' : ` Such as ${names.join(', ')}.`;
+      io.out(fitted(`${one.workspace} ${one.list}: ${heldText(one)}${such} Since ${one.since}. ${decide}`, io.columns));
     }
   },
 });

@@ -2,8 +2,9 @@ import type { ReplayCall, Replayed } from '../../app/changefeed.js';
 import { isoTime, systemClock } from '../../runtime/clock.js';
 import { parseDuration } from '../../runtime/duration.js';
 import { usage } from '../../errors.js';
-import { workspaceOption } from '../arguments.js';
-import { asText, defineFeedCommand, flag, option, type CommandService, type Read } from '../command.js';
+import { typeOption, workspaceOption } from '../arguments.js';
+import { asText, defineFeedCommand, flag, option, restArguments, type CommandService, type Read } from '../command.js';
+import type { Conditions } from '../../handlers/where.js';
 import type { Io } from '../io.js';
 import { count, fitted } from '../text.js';
 
@@ -12,23 +13,37 @@ const since: Read<string> = (text) => {
   return ms === undefined ? text : isoTime(systemClock.now() - ms);
 };
 
+const asJson: Read<Conditions> = (text, name) => {
+  try {
+    return JSON.parse(text) as Conditions;
+  } catch {
+    throw usage(
+      `${name}: found ${JSON.stringify(text)}; allowed: conditions in JSON, such as '{"after.유형":"전화"}'.`,
+    );
+  }
+};
+
 /** Only fills the queue. If it is killed, the processes with the role `dispatch` send the rest. */
 export const replay = defineFeedCommand({
   input: {
+    stop: restArguments('the word "stop", and which replay: stops what is being sent', asText, '[…]'),
     subscription: option('name', 'the subscription', asText),
     snapshot: option('name', 'every record as it is now, to this subscription (after a backup was restored)', asText),
     from: option('offset', 'the first event: a log id, a time or "beginning"', asText),
     since: option('when', 'instead of --from: a duration (2h, 7d) or a time', since),
     to: option('id', 'a log id, the last one (default: as far as the subscription has read)', asText),
     record: option('id', 'only events of this record', asText),
+    type: typeOption('only these event types, separated by commas (* allowed)'),
+    where: option('json', 'only events for which these conditions hold too, such as {"금액":{"rises":true}}', asJson),
     workspace: workspaceOption('only this workspace'),
     dryRun: flag('only count the events that would be sent'),
     json: flag('print the count as JSON'),
   },
-  async run({ snapshot, ...call }, service, io) {
+  async run({ stop, snapshot, ...call }, service, io) {
+    if (stop.length > 0) return await stopReplay(stop, call, service, io);
     if (snapshot === undefined) return await replayLog(call, service, io);
-    const { subscription, from, since, to, record, dryRun, workspace, json = false } = call;
-    if ([subscription, from, since, to, record, dryRun].some((one) => one !== undefined))
+    const { subscription, from, since, to, record, type, where, dryRun, workspace, json = false } = call;
+    if ([subscription, from, since, to, record, type, where, dryRun].some((one) => one !== undefined))
       throw usage('replay: --snapshot sends every record; only --workspace and --json go with it.');
     const workspaces = await service.feed.snapshot(snapshot, workspace);
     service.decided('snapshot', { subscription: snapshot, workspaces });
@@ -38,13 +53,14 @@ export const replay = defineFeedCommand({
   },
 });
 
-interface LogCall extends Partial<Omit<ReplayCall, 'signal'>> {
+interface LogCall extends Partial<Omit<ReplayCall, 'signal' | 'types'>> {
   since?: string;
+  type?: string[];
   json?: boolean;
 }
 
 async function replayLog(
-  { subscription, from, since: sinceTime, dryRun = false, json = false, ...call }: LogCall,
+  { subscription, from, since: sinceTime, type: types, dryRun = false, json = false, ...call }: LogCall,
   { feed, decided }: CommandService,
   io: Io,
 ): Promise<number> {
@@ -52,7 +68,10 @@ async function replayLog(
   const first = from ?? sinceTime;
   if (first === undefined || (from !== undefined && sinceTime !== undefined))
     throw usage('replay: give either --from or --since; --from beginning sends the whole log.');
-  const result = await feed.replay({ ...call, subscription, from: first, dryRun, signal: io.signal });
+  const screen = io.interactive && !dryRun ? io.live() : undefined;
+  const onProgress = (sent: number): void => screen?.show([`${count(sent, 'event')} sent`]);
+  const asked = { ...call, types, subscription, from: first, dryRun, onProgress, signal: io.signal };
+  const result = await feed.replay(asked).finally(() => screen?.end());
   if (!dryRun) decided('replay', { subscription, count: result.events });
   if (json) io.out(JSON.stringify(dryRun ? { ...result, dryRun } : result));
   else {
@@ -60,6 +79,29 @@ async function replayLog(
     io.out(fitted(`${count(result.events, 'event')} ${what} to "${subscription}" again${end}`, io.columns));
   }
   return result.interrupted ? 1 : 0;
+}
+
+async function stopReplay(
+  [word, id, ...more]: readonly string[],
+  { subscription, ...others }: LogCall,
+  { feed, config, decided }: CommandService,
+  io: Io,
+): Promise<number> {
+  const given = Object.values(others).filter((one) => one !== undefined);
+  if (word !== 'stop' || more.length > 0 || given.length > 0)
+    throw usage('replay stop: give the id of a replay, or --subscription; "status --json" shows the ids.');
+  const names = subscription === undefined ? config.subscriptions.map(({ name }) => name) : [subscription];
+  if (subscription === undefined && id === undefined)
+    throw usage('replay stop: give the id of a replay, or --subscription.');
+  let stopped = 0;
+  for (const name of names) stopped += await feed.stopReplay(name, id);
+  decided('replay stop', { subscription, count: stopped });
+  io.out(
+    stopped === 0
+      ? 'no such replay is being sent'
+      : 'stopped; what is in the queue already is delivered (changefeed skip drops it)',
+  );
+  return 0;
 }
 
 function snapshotText(subscription: string, workspaces: readonly string[]): string {

@@ -163,6 +163,37 @@ export const deadLetter = z
 
 export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
 export const tried = triedSchema;
+export const skipped = z.strictObject({
+  count: count.describe('dropped'),
+  unread: count.describe('of these, not read from the log'),
+  queued: count.describe('of these, in the queue'),
+  running: count.describe('handled at this moment: they end'),
+});
+export const replayed = z.strictObject({
+  id: z.string().describe('what stops it'),
+  count: count.describe(
+    'with `dryRun`, the events that would be sent; otherwise `replays` of the status says how many were',
+  ),
+});
+const storedEvents = z.looseObject({ subscription: z.string(), waiting: count, dead: count });
+export const stored = storedEvents.describe('what was stored');
+export const leftBehind = z.strictObject({ subscriptions: z.array(storedEvents) });
+export const heldRecords = z.strictObject({
+  held: z.array(
+    z.looseObject({
+      workspace: z.string(),
+      list: z.string(),
+      what: z.enum(['removals', 'creations']),
+      why: z.string(),
+      count,
+      of: count,
+      since: iso,
+      examples: z
+        .array(z.strictObject({ id: z.string(), title: z.string().nullable() }))
+        .describe('at most three; none of held new records, which are not stored'),
+    }),
+  ),
+});
 export const done = z.strictObject({ count });
 
 export const deliveries = z.strictObject({

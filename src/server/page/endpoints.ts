@@ -5,6 +5,7 @@ import { DELIVERY_OUTCOMES, type DeliveryRow } from '../../dispatch/receipts/del
 import type { Status } from '../../observability/status.js';
 import type { Clock } from '../../runtime/clock.js';
 import { todosReport } from '../../todos/counts.js';
+import { addActions } from './actions.js';
 import * as answers from './answers.js';
 import { RefusedError, type Api } from './api.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
@@ -36,6 +37,7 @@ export function addEndpoints(app: Api, deps: EndpointDeps): void {
   addEvents(app, deps);
   addSubscriptions(app, deps);
   addTry(app, deps);
+  addActions(app, deps);
   addDeadLetters(app, deps);
   addLists(app, deps);
 }

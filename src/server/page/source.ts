@@ -2,9 +2,13 @@
 import type { DeadLetters } from '../../dispatch/dead-letters.js';
 import type { DeliveryRow, SubscriptionDetails } from '../../dispatch/receipts/delivery-row.js';
 import type { DeliveriesQuery } from '../../dispatch/receipts/find-deliveries.js';
+import type { StoredSubscription } from '../../dispatch/forget.js';
+import type { ReplayCall, Replayed } from '../../dispatch/replay.js';
+import type { SkipCall, Skipped } from '../../dispatch/skip.js';
 import type { TailedEvent, TailOptions } from '../../dispatch/tail.js';
 import type { TryCall } from '../../dispatch/try.js';
 import type { Tried } from '../../dispatch/tried.js';
+import type { Held } from '../../detect/held.js';
 import type { ListSchema } from '../../detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { FindRecord } from '../../events/about.js';
@@ -20,6 +24,12 @@ export interface PageWorkspace {
   lists: readonly { name: ListName; object: string; enabled: boolean }[];
 }
 
+interface HeldOfPage extends Held {
+  workspace: string;
+  list: ListName;
+  examples: readonly { id: string; title: string | null }[];
+}
+
 export interface FeedOfPage {
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
@@ -27,10 +37,22 @@ export interface FeedOfPage {
   deliveries(query: DeliveriesQuery): Promise<DeliveryRow[]>;
   describeSubscription(subscription: string): Promise<SubscriptionDetails>;
   pause(subscription: string, reason: string): Promise<boolean>;
+  replay(call: ReplayCall): Promise<Replayed>;
+  stopReplay(subscription: string, id?: string): Promise<number>;
+  skip(subscription: string, call: SkipCall): Promise<Skipped>;
+  storedSubscriptions(): Promise<StoredSubscription[]>;
+  forgetSubscription(subscription: string, options: { dryRun: boolean }): Promise<StoredSubscription>;
+  renameSubscription(from: string, to: string): Promise<StoredSubscription>;
   resume(subscription: string): Promise<object | null>;
   try(subscription: string, call: TryCall): Promise<Tried>;
   todos(call: TodosCall): Promise<TodosReport>;
-  readonly lists: { schema(list: ListName, workspace: string): Promise<ListSchema>; record: FindRecord };
+  readonly lists: {
+    schema(list: ListName, workspace: string): Promise<ListSchema>;
+    record: FindRecord;
+    allHeld(): Promise<readonly HeldOfPage[]>;
+    accept(list: ListName, workspace: string): Promise<readonly Held[]>;
+    discard(list: ListName, workspace: string): Promise<readonly Held[]>;
+  };
 }
 
 export interface PageSource {

@@ -8,11 +8,12 @@ import { contentOf, isSchemaChangeUndone, valueTypesOf, type StoredRecord } from
 import { watchTodo } from '../../detect/watch-todo.js';
 import type { CountedKind } from '../counts.js';
 import { serialised, type DifferingRecord } from '../records.js';
-import type { RecordWrite } from '../store.js';
+import type { Checkpoint, RecordWrite } from '../store.js';
 
 export interface DecideRules extends AnswerTime {
   /** Fields that drifted: rows that make the same moves yield no event. */
   drifted: readonly DriftedField[];
+  checkpoint: Pick<Checkpoint, 'verdict'>;
 }
 
 export interface DecidedRecord {
@@ -26,7 +27,9 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
   const { key, record, stored } = row;
   const { rules, baseline, observation } = context;
   const input: DetectInput = { key, record, stored, rules, baseline, observation };
-  const detection = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
+  const found = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
+  const isQuiet = found.kind === 'created' && context.checkpoint.verdict?.quiet === true;
+  const detection: Detection = isQuiet ? { kind: 'baselined', sequence: stored?.sequence ?? 0, event: null } : found;
   return {
     kind: detection.kind,
     write: recordWrite(row, input, detection),

@@ -28,25 +28,28 @@ export function guardOf(
   return { list, rules: creations, before, reported: held?.reported ?? 0 };
 }
 
-/** Now, but after all that was held or accepted, whatever clocks said: an acceptance covers nothing later. */
+type Decided = Awaited<ReturnType<SweepDeps['store']['decidedAt']>>;
+
+/** Now, but after all that was held or decided, whatever clocks said: an acceptance covers nothing later. */
 export async function afterHeld(
   { store, clock }: SweepDeps,
   list: ListName,
   lastSweep: SweepSummary | null,
 ): Promise<{ at: string; acceptedAt: string | null }> {
-  const acceptedAt = await store.acceptedAt(list);
-  const held = [acceptedAt, ...(lastSweep?.held ?? []).map((one) => one.at)];
+  const { acceptedAt, discardedAt } = await store.decidedAt(list);
+  const held = [acceptedAt, discardedAt, ...(lastSweep?.held ?? []).map((one) => one.at)];
   const heldMs = held.map((time) => Date.parse(time ?? '') || 0);
   return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), acceptedAt };
 }
 
-/** New records that the last complete sweep held wait further, or pass because a person accepted them. */
-export function firstVerdict(lastSweep: SweepSummary | null, acceptedAt: string | null): Verdict {
+/** New records that the last complete sweep held wait further, or pass because a person accepted or discarded them. */
+export function firstVerdict(lastSweep: SweepSummary | null, { acceptedAt, discardedAt }: Decided): Verdict {
   const held = heldOf(lastSweep?.held, 'creations');
   if (held === undefined) return NO_VERDICT;
-  const isAccepted = acceptedAt !== null && acceptedAt >= held.since;
-  return isAccepted
-    ? { ...NO_VERDICT, allowed: allowanceFor(held.count + (held.reported ?? 0)) }
+  const allowed = allowanceFor(held.count + (held.reported ?? 0));
+  if (discardedAt !== null && discardedAt >= held.since) return { ...NO_VERDICT, allowed, quiet: true };
+  return acceptedAt !== null && acceptedAt >= held.since
+    ? { ...NO_VERDICT, allowed }
     : { ...NO_VERDICT, heldSince: held.since };
 }
 

@@ -61,7 +61,7 @@ async function walk(deps: SweepDeps, options: RunOptions, token: FencingToken): 
   let stored = await store.load(list);
   const { lastSweep } = stored.state;
   await checkSource(deps, options, stored);
-  const before = firstVerdict(lastSweep, await store.acceptedAt(list));
+  const before = firstVerdict(lastSweep, await store.decidedAt(list));
   let start: WalkStart = { verdict: before, counts: noCounts(), fresh: 0 };
   for (;;) {
     const walked = await walkOnce(deps, options, { token, stored, start });

@@ -57,6 +57,8 @@ describe('status page API', () => {
       ['/api/subscriptions/broken', subscriptionDetails],
       ['/api/todos?since=7d', todosReport],
       ['/api/lists/acme/people/schema', answers.schema],
+      ['/api/held', answers.heldRecords],
+      ['/api/subscriptions/left-behind', answers.leftBehind],
       ['/api/try?subscription=broken&last=1d&list=people&record=p1', answers.tried],
     ];
     for (const [path, schema] of forms)
@@ -67,7 +69,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(17);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(26);
     for (const { tags, responses } of operations)
       expect({ tags, responses }).toMatchObject({
         tags: [expect.any(String)],

@@ -1,0 +1,48 @@
+--[[ group-skip: drops what waits in an ordering group and was logged up to a log id. A head that runs stays, and so does a dead letter that is held.
+  Atomic because: a run that begins meanwhile must find its delivery at the head or gone, and nothing may be entered between what is dropped.
+  KEYS 1 ordering group, or pending again if there is no order · 2 pending · 3 payloads · 4 runs · 5 lock of the head's job
+  ARGV 1 id of the head · 2 log id, the last one that is dropped
+  RETURN {"moved"}: it has another head now · {"runs" | "stays" | "dropped" (the head), number dropped, head of the group now if any}    Cost O(entries). Never calls TIME. ]]
+--- @include "entry"
+local lastMs, lastSequence = string.match(ARGV[2], '^(%d+)-(%d+)$')
+lastMs, lastSequence = tonumber(lastMs), tonumber(lastSequence)
+
+local function isLater(entry)
+  local ms, sequence = string.match(entry, '\31(%d+)-(%d+)\31')
+  ms, sequence = tonumber(ms), tonumber(sequence)
+  return ms > lastMs or (ms == lastMs and sequence > lastSequence)
+end
+
+local dropped = 0
+local function drop(id)
+  dropped = dropped + redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('HDEL', KEYS[4], id)
+end
+
+local isRunning = redis.call('EXISTS', KEYS[5]) == 1
+local isPending = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if KEYS[1] == KEYS[2] then
+  if not isPending then return { 'moved' } end
+  if isRunning then return { 'runs', 0 } end
+  drop(ARGV[1])
+  return { 'dropped', dropped }
+end
+
+local entries = redis.call('LRANGE', KEYS[1], 0, -1)
+if idOf(entries[1]) ~= ARGV[1] then return { 'moved' } end
+local kept, word = {}, 'dropped'
+for index, entry in ipairs(entries) do
+  local stays = isLater(entry)
+  if index == 1 and (isRunning or not isPending) then
+    stays, word = true, isRunning and 'runs' or 'stays'
+  elseif index == 1 and stays then
+    word = 'stays'
+  end
+  if stays then kept[#kept + 1] = entry else drop(idOf(entry)) end
+end
+if #kept < #entries then
+  redis.call('DEL', KEYS[1])
+  for _, entry in ipairs(kept) do redis.call('RPUSH', KEYS[1], entry) end
+end
+return { word, dropped, kept[1] or nil }
