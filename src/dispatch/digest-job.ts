@@ -8,6 +8,9 @@ import { isInFuture } from '../runtime/stored-time.js';
 import { JOB_OPTIONS } from './deliveries.js';
 import type { JobData } from './queues.js';
 
+/** The window of `mostPerMinute`. */
+export const ALLOWANCE_MS = 60_000;
+
 const DIGEST = 'digest';
 const REPORT = 'report';
 

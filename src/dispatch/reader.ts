@@ -11,7 +11,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Log } from '../runtime/log.js';
 import { runLoop, type LoopBoard } from '../runtime/loop.js';
 import { enqueueEvents } from './deliveries.js';
-import { isDigestPlanned, planDigest, planReport } from './digest-job.js';
+import { ALLOWANCE_MS, isDigestPlanned, planDigest, planReport } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchStores } from './stores.js';
@@ -28,8 +28,6 @@ const TASKS_INTERVAL_MS = 2_000;
 const PLANNED_WAIT_MS = 2_000;
 /** A process may be stopped until shortly before a report, and started again. */
 const REPORTS_INTERVAL_MS = 10_000;
-/** `mostPerMinute` */
-const ALLOWANCE_MS = 60_000;
 /** How often it looks whether the events of a snapshot are handled, before it reports the end of a list. */
 const ENDING_MS = 500;
 

@@ -6,7 +6,7 @@ import type { Subscription } from '../handlers/handler.js';
 import { isoTime, type Clock } from '../runtime/clock.js';
 import { knownMs } from '../runtime/stored-time.js';
 import { isSentAgain } from './deliveries.js';
-import { digestJob, reportJob } from './digest-job.js';
+import { ALLOWANCE_MS, digestJob, reportJob } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
@@ -177,10 +177,11 @@ interface LateOptions {
 /** Since when the oldest event waits, whatever its state; null when it is not late. */
 async function lateSince(oldest: readonly Oldest[], options: LateOptions): Promise<string | null> {
   const { subscription, nowMs } = options;
-  const { lateAfterMs, settle } = subscription;
+  const { lateAfterMs, settle, mostPerMinute } = subscription;
   const times = await Promise.all(oldest.map((one) => waitsSince(one, options)));
   const sinceMs = Math.min(...times.map((time) => time ?? Infinity));
-  return nowMs - sinceMs > lateAfterMs + (settle?.atMostMs ?? 0) ? isoTime(sinceMs) : null;
+  const mayWaitMs = (settle?.atMostMs ?? 0) + (mostPerMinute === undefined ? 0 : ALLOWANCE_MS);
+  return nowMs - sinceMs > lateAfterMs + mayWaitMs ? isoTime(sinceMs) : null;
 }
 
 /** Null when it is not known, or the log waits while a snapshot is read. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { digestJob } from '../../src/dispatch/digest-job.js';
+import { nextMoment } from '../../src/dispatch/moments.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import type { DigestContext, DigestSummary, Subscription } from '../../src/handlers/handler.js';
 import { PermanentError } from '../../src/handlers/errors.js';
 import { createOffsetStore } from '../../src/state/offsets.js';
@@ -179,6 +181,40 @@ describe('digest', () => {
     await eventually(async () => expect(await offset()).toBe(ids[1]));
     await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
     expect(digests).toHaveLength(1);
+  });
+
+  it('digest: is sent once by the process that runs at its moment, after all have been restarted', async () => {
+    const { digests, subscription } = aDigest();
+    const before = await runFanOut(test, [subscription]);
+    const ids = await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
+    await before.pool.stop();
+    await before.dispatcher.stop();
+    await promote(before);
+    await runFanOut(test, [subscription]);
+    await eventually(async () => expect(await offset()).toBe(ids[1]));
+    expect(digests.map(({ count }) => count)).toEqual([2]);
+  });
+
+  it('digest: one that is planned for another moment than the option says now is planned anew', async () => {
+    const { subscription } = aDigest({ digest: { when: { everyMs: 86_400_000 }, days: [1] } });
+    const before = await runFanOut(test, [subscription]);
+    await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    const planned = async () => (await digestJob(before.queues.of('s'), WORKSPACE))?.data.atMs ?? 0;
+    await eventually(async () => expect(await planned()).toBeGreaterThan(0));
+    await before.dispatcher.stop();
+    await before.pool.stop();
+    const hourly = { when: { everyMs: 3_600_000 }, days: DAILY.days } as const;
+    await runFanOut(test, [aDigest({ digest: hourly }).subscription]);
+    await eventually(async () => expect(await planned()).toBe(nextMoment(hourly, systemClock.now(), 'Asia/Seoul')));
   });
 
   it('digest: what waits for its moment is neither late nor waiting, and nothing waits until it is handled', async () => {

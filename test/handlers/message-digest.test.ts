@@ -83,6 +83,15 @@ describe('a digest as a message', () => {
     expect(text.split('\n').at(-1)).toBe('<https://status.example.com/#/changes|Open the status page>');
   });
 
+  it('digest: is posted in the language of the workspace, to any service', async () => {
+    const receiver = await startReceiver();
+    const chat = message({ name: 'chat', service: 'discord', url: receiver.url, allowHosts: ['127.0.0.1'] });
+    await chat.handleDigest?.(digestOf(someEvents()), { ...handlerContext(), language: 'ko' });
+    await chat.close?.();
+    const { content } = JSON.parse(receiver.received[0]?.body ?? '') as { content: string };
+    expect(content.split('\n')[0]).toBe('**acme 변경 14건: 고객 12명 생성, 고객 수정 1건, TODO 1건 완료**');
+  });
+
   it('digest: is written as data, and a message without one sends at most twenty a minute', () => {
     const url = 'https://hooks.example.com/key';
     const built = (more: object) => buildSubscription({ handler: 'message', name: 'chat', url, ...more });
