@@ -62,6 +62,7 @@ export type {
   DigestSummary,
   HandleResult,
   HandlerContext,
+  StoredRecords,
   Once,
   OnceOutcome,
   Subscription,
@@ -108,6 +109,7 @@ export type {
   FieldChange,
   LoggedEvent,
   Merged,
+  Related,
 } from './events/types.js';
 export { ChangefeedError, ERROR_CODES } from './errors.js';
 export type { ErrorCode } from './errors.js';

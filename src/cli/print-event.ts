@@ -3,9 +3,11 @@ import type { Inspector } from '../app/changefeed.js';
 import type { CrmRecord } from '../crm/record.js';
 import { textOfActor } from '../events/actor.js';
 import { nameItBelongsTo } from '../events/about.js';
-import { differingParts, textOfValue, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
+import { differingParts, titleOfEvent, titleOfRecord, wordsOfType } from '../events/describe.js';
 import type { ChangeData, ChangeEvent, FieldChange } from '../events/types.js';
-import { nameIn } from '../words/format.js';
+import { formatsFor, nameIn, type Formats } from '../words/format.js';
+import { problemText } from '../words/problems.js';
+import { wordsFor, type Language } from '../words/words.js';
 import type { Io } from './io.js';
 import { type Colours, cut, noColours, printable, widthOf } from './text.js';
 
@@ -46,6 +48,14 @@ export interface LineStyle {
   columns?: number | undefined;
   /** The name of the person or organization that the record belongs to, if known: the record has only an id. */
   about?: string | undefined;
+  /** @defaultValue 'en' */
+  language?: Language | undefined;
+}
+
+/** How a line is written. */
+interface Style {
+  colours: Colours;
+  formats: Formats;
 }
 
 interface Piece {
@@ -53,25 +63,24 @@ interface Piece {
   paint?: ((text: string) => string) | undefined;
 }
 
-/** `12:03:11  todo updated  전화하기  완료: false → true`, in the local time of this machine. */
-export function eventLine(event: ChangeEvent, { colours, columns = Infinity, about }: LineStyle): string {
+/** `12:03:11  todo updated  전화하기  완료: no → yes`, in the local time of this machine. */
+export function eventLine(event: ChangeEvent, { colours, columns = Infinity, about, language }: LineStyle): string {
   const { dim } = colours;
+  const style = styleOf(event, colours, language);
   const { object, verb } = wordsOfType(event.type);
-  const name = `${printable(object)} `;
+  const [name, what] = [`${typeWord('object', object, language)} `, typeWord('verb', verb, language)];
+  const gap = ' '.repeat(Math.max(0, TYPE_PLACES - widthOf(name + what)));
   const head = [
     [{ text: clockTime(event.data.observedAt), paint: dim }],
-    [
-      { text: name },
-      { text: printable(verb).padEnd(TYPE_PLACES - name.length), paint: colours[VERB_COLOURS[verb] ?? 'magenta'] },
-    ],
+    [{ text: name }, { text: `${what}${gap}`, paint: colours[VERB_COLOURS[verb] ?? 'magenta'] }],
   ];
   const line = (fit: Fit): Piece[] =>
     [
       ...head,
-      titlePieces(event, { fit, about, colours }),
-      duePieces(event.data, colours),
-      detailPieces(event.data, colours),
-      changePieces(event.data.changes, fit, colours),
+      titlePieces(event, { fit, about, style }),
+      duePieces(event.data, style),
+      detailPieces(event, style),
+      changePieces(event.data.changes, fit, style),
     ]
       .filter((part) => part.length > 0)
       .flatMap((part, index) => (index === 0 ? part : [{ text: '  ' }, ...part]));
@@ -83,9 +92,9 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity, abo
 export async function printEvent(
   event: ChangeEvent,
   { record }: Pick<Inspector, 'record'>,
-  { out, colours, columns }: Pick<Io, 'out' | 'colours' | 'columns'>,
+  { out, colours, columns, language }: Pick<Io, 'out' | 'colours' | 'columns'> & Pick<LineStyle, 'language'>,
 ): Promise<void> {
-  out(eventLine(event, { colours: colours.out, columns, about: await nameItBelongsTo(event, record) }));
+  out(eventLine(event, { colours: colours.out, columns, language, about: await nameItBelongsTo(event, record) }));
 }
 
 function painted(pieces: readonly Piece[], columns: number): string {
@@ -106,13 +115,14 @@ export function eventWords(event: ChangeEvent, places: number): { what: string; 
   const { object, verb } = wordsOfType(event.type);
   const text = (pieces: readonly Piece[]): string => pieces.map((piece) => piece.text).join('');
   const fit = { changes: 1, places };
-  const about = text([...duePieces(data, noColours), ...detailPieces(data, noColours)]);
+  const style = styleOf(event, noColours);
+  const about = text([...duePieces(data, style), ...detailPieces(event, style)]);
   return {
     what: printable(`${object} ${verb}`),
-    title: text(titlePieces(event, { fit, about: undefined, colours: noColours })) || printable(event.subject),
+    title: text(titlePieces(event, { fit, about: undefined, style })) || printable(event.subject),
     changes: [
       ...(about === '' ? [] : [about]),
-      ...data.changes.map((change) => text(changePieces([change], fit, noColours))),
+      ...data.changes.map((change) => text(changePieces([change], fit, style))),
     ],
   };
 }
@@ -124,74 +134,91 @@ export function recordTitle(record: CrmRecord, places: number): string | undefin
 
 function titlePieces(
   event: ChangeEvent,
-  { fit, about, colours: { bold } }: { fit: Fit; about: string | undefined; colours: Colours },
+  { fit, about, style: { colours, formats } }: { fit: Fit; about: string | undefined; style: Style },
 ): Piece[] {
   const record = event.data.after ?? event.data.before;
   if (record === null) return [];
   const person = about ?? nameIn(record['people']) ?? nameIn(record['organization']);
   const places = Math.max(fit.places, person === undefined ? TITLE_PLACES : 0);
-  const title = shown(titleOfEvent(event) ?? event.subject, places);
+  const { bold } = colours;
+  const title = shown(titleOfEvent(event, formats.value) ?? event.subject, places);
   const { actor } = event.data;
   const by = actor === undefined ? nameIn(record['source']) : textOfActor(actor);
   return [
     ...(person === undefined ? [] : [{ text: cut(printable(person), places), paint: bold }, { text: '  ' }]),
     { text: title, paint: person === undefined ? bold : undefined },
-    ...(by === undefined ? [] : [{ text: `  by ${cut(printable(by), places)}` }]),
+    ...(by === undefined ? [] : [{ text: `  ${byText(cut(printable(by), places), formats)}` }]),
   ];
 }
 
-function duePieces({ due, late }: ChangeData, { dim }: Colours): Piece[] {
+function duePieces({ due, late }: ChangeData, { colours: { dim }, formats }: Style): Piece[] {
   if (due === undefined) return [];
-  return [{ text: 'due:', paint: dim }, { text: ` ${localTime(due)}${late === true ? ', late' : ''}` }];
+  const { t } = wordsFor(formats.language);
+  const text = t('event.due', { when: formats.dateTime(due) });
+  return [{ text, paint: dim }, { text: late === true ? `, ${t('event.late')}` : '' }];
 }
 
-function detailPieces({ notice, schema, mergedInto, reappeared }: ChangeData, { dim }: Colours): Piece[] {
+function detailPieces(event: ChangeEvent, { colours: { dim }, formats }: Style): Piece[] {
+  const { notice, schema, mergedInto, reappeared } = event.data;
+  const { t } = wordsFor(formats.language);
+  const kind = event.type.slice('changefeed.'.length);
   const text = [
-    ...(notice === undefined ? [] : [notice.message]),
+    ...(notice === undefined ? [] : [problemText({ kind, ...notice }, formats)]),
     ...(schema === undefined
       ? []
       : [`${schema.field} ${schema.kind}: ${schema.before.join(', ') || '—'} → ${schema.after.join(', ') || '—'}`]),
-    ...(mergedInto === undefined ? [] : [`merged into ${mergedInto}`]),
-    ...(reappeared === undefined ? [] : ['had been deleted']),
+    ...(mergedInto === undefined ? [] : [t('event.merged', { id: mergedInto })]),
+    ...(reappeared === undefined ? [] : [t('event.reappeared')]),
   ].join('; ');
   if (text === '') return [];
   return [{ text: printable(text), paint: notice === undefined ? dim : undefined }];
 }
 
-function changePieces(changes: readonly FieldChange[], fit: Fit, { dim }: Colours): Piece[] {
+function changePieces(changes: readonly FieldChange[], fit: Fit, { colours: { dim }, formats }: Style): Piece[] {
   const shown = changes
     .slice(0, fit.changes)
     .flatMap(({ field, before, after, actor }, index) => [
       ...(index === 0 ? [] : [{ text: ' · ', paint: dim }]),
       { text: `${printable(field)}:`, paint: dim },
-      { text: ` ${difference(before, after, fit.places)}` },
-      ...(actor === undefined ? [] : [{ text: ` by ${cut(printable(textOfActor(actor)), fit.places)}`, paint: dim }]),
+      { text: ` ${difference(before, after, fit.places, formats)}` },
+      ...(actor === undefined
+        ? []
+        : [{ text: ` ${byText(cut(printable(textOfActor(actor)), fit.places), formats)}`, paint: dim }]),
     ]);
   const more = changes.length - fit.changes;
   return more > 0 ? [...shown, { text: ` +${more}`, paint: dim }] : shown;
 }
 
+function byText(name: string, { language }: Formats): string {
+  return wordsFor(language).t('event.by', { name });
+}
+
 /** Only the parts of long texts that differ: cut at their ends, they would look equal. */
-function difference(before: unknown, after: unknown, places: number): string {
-  const [old, now] = [formatValue(before, places), formatValue(after, places)];
-  if (isTime(before) && isTime(after)) return times(localTime(before), localTime(after), places);
+function difference(before: unknown, after: unknown, places: number, formats: Formats): string {
+  const textOf = (value: unknown): string => (value === '' ? '""' : shown(formats.value(value) ?? '—', places));
+  const [old, now] = [textOf(before), textOf(after)];
+  if (isTime(before) && isTime(after)) return times(before, after, places, formats);
   const areTexts = typeof before === 'string' && typeof after === 'string';
   if (!areTexts || (old !== now && !old.endsWith('…') && !now.endsWith('…'))) return `${old} → ${now}`;
   const [oldPart, newPart] = differingParts(before, after);
-  return `${formatValue(oldPart, places)} → ${formatValue(newPart, places)}`;
+  return `${shown(oldPart, places)} → ${shown(newPart, places)}`;
 }
 
-/** `2026-03-01 21:30 → 22:00`; in little room, only the part that differs. */
-function times(before: string, after: string, places: number): string {
-  const [day, time] = [after.slice(0, 10), after.slice(11)];
-  const isTight = places < before.length;
-  if (before.startsWith(day)) return `${isTight ? before.slice(11) : before} → ${time}`;
-  return isTight ? `${before.slice(0, 10)} → ${day}` : `${before} → ${after}`;
+/** `Sun 1 Mar, 21:30 → 22:00`; in little room, only the part that differs. */
+function times(before: string, after: string, places: number, { date, time, dateTime }: Formats): string {
+  const isTight = places < widthOf(dateTime(before));
+  const ofOneDay = date(before) === date(after);
+  if (ofOneDay) return `${isTight ? time(before) : dateTime(before)} → ${time(after)}`;
+  return isTight ? `${date(before)} → ${date(after)}` : `${dateTime(before)} → ${dateTime(after)}`;
 }
 
-function formatValue(value: unknown, places: number): string {
-  if (value === '') return '""';
-  return shown(isTime(value) ? localTime(value) : (textOfValue(value) ?? '—'), places);
+function styleOf({ data }: ChangeEvent, colours: Colours, language: Language = 'en'): Style {
+  return { colours, formats: formatsFor({ language, now: data.observedAt }) };
+}
+
+/** In English as the type has it, which a person may give as --type. */
+function typeWord(group: 'object' | 'verb', name: string, language: Language = 'en'): string {
+  return printable(language === 'en' ? name : wordsFor(language).word(group, name));
 }
 
 function shown(text: string, places: number): string {

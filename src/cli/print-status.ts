@@ -9,14 +9,26 @@ import type {
   WorkspaceStatus,
 } from '../observability/status.js';
 import { formatDuration } from '../runtime/duration.js';
-import { type Colours, count, cut, fitted, fittedTable, hanging, printable } from './text.js';
+import { formatsFor, type Formats } from '../words/format.js';
+import { problemText } from '../words/problems.js';
+import { wordsFor, type Values, type WordKey } from '../words/words.js';
+import { type Colours, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
-interface Page {
+interface Page extends Say {
   nowMs: number;
   colours: Colours;
   columns: number;
   /** Also the counts of each sweep, the shortcuts, and errors that are over. */
   verbose: boolean;
+}
+
+interface Say {
+  formats: Formats;
+  t: (key: WordKey, values?: Values) => string;
+}
+
+function sayIn(formats: Formats): Say {
+  return { formats, t: wordsFor(formats.language).t };
 }
 
 /** With six lists and three subscriptions it fits on a terminal of 80 × 24 when all is well. */
@@ -26,9 +38,10 @@ export function statusText(
     colours,
     columns = Infinity,
     verbose = false,
-  }: Pick<Page, 'colours'> & { columns?: number | undefined; verbose?: boolean },
+    formats = formatsFor({ language: 'en', now: status.at }),
+  }: Pick<Page, 'colours'> & { columns?: number | undefined; verbose?: boolean; formats?: Formats | undefined },
 ): string {
-  const page = { nowMs: Date.parse(status.at), colours, columns, verbose };
+  const page = { nowMs: Date.parse(status.at), colours, columns, verbose, ...sayIn(formats) };
   return [
     problemsText(status.problems, page),
     subscriptionsText(status.subscriptions, page),
@@ -39,50 +52,57 @@ export function statusText(
 
 function problemsText(
   problems: readonly Problem[],
-  { nowMs, colours: { red, yellow, green, bold }, columns }: Page,
+  { nowMs, colours: { red, yellow, green, bold }, columns, t, formats }: Page,
 ): string {
-  if (problems.length === 0) return green('all is well');
+  if (problems.length === 0) return green(t('status.well'));
   const lines = problems.map((problem) => {
-    const since = problem.since === null ? '' : `for ${formatDuration(nowMs - Date.parse(problem.since))}: `;
+    const since =
+      problem.since === null
+        ? ''
+        : `${t('status.for', { time: formats.duration(nowMs - Date.parse(problem.since)) })}: `;
     const paint = isError(problem) ? red : yellow;
-    const text = hanging(`  ${problem.kind}  ${since}${printable(problem.message)}`, columns);
+    const text = hanging(`  ${problem.kind}  ${since}${printable(problemText(problem, formats))}`, columns);
     return text.replace(problem.kind, paint(problem.kind));
   });
-  return [bold(count(problems.length, 'problem')), ...lines].join('\n');
+  return [bold(t('problems.many', { count: problems.length })), ...lines].join('\n');
 }
 
 /** By role, so that what is missing and what runs in two versions is seen. */
 function processesText(processes: readonly ProcessStatus[], page: Page): string {
-  const { yellow } = page.colours;
-  if (processes.length === 0) return yellow('no process runs: changefeed start');
+  const { colours, t, formats } = page;
+  const { yellow } = colours;
+  if (processes.length === 0) return yellow(t('status.noProcess'));
   const rows = processes.map(({ pid, host, roles, startedAt, version }) => [
     roles.join(', '),
-    version ?? 'unknown',
-    formatDuration(page.nowMs - Date.parse(startedAt)),
-    `${pid} on ${host}`,
+    version ?? t('status.unknown'),
+    formats.duration(page.nowMs - Date.parse(startedAt)),
+    t('status.process', { pid: String(pid), host }),
   ]);
   rows.sort(([one = ''], [other = '']) => one.localeCompare(other));
   const versions = new Set(processes.map(({ version }) => version));
-  const mixed = versions.size < 2 ? [] : [yellow(`${versions.size} versions run at the same time`)];
-  return [fittedTable(['roles', 'version', 'up for', 'process'], () => rows, page), ...mixed].join('\n');
+  const mixed = versions.size < 2 ? [] : [yellow(t('status.versions', { count: versions.size }))];
+  return [fittedTable(t('status.processHead').split('|'), () => rows, page), ...mixed].join('\n');
 }
 
 function workspaceText({ name, budget, logLength, lists: all }: WorkspaceStatus, page: Page): string {
+  const { t, formats } = page;
   const { bold, yellow } = page.colours;
   const { requests, perSeconds, allowed, pausedMs, used: share } = budget;
-  const lowered = allowed < requests ? yellow(`, ${allowed} allowed after a 429`) : '';
-  const paused = pausedMs > 0 ? yellow(`, paused for ${formatDuration(pausedMs)} after a 429`) : '';
-  const used = share === 0 ? '' : `, ${Math.round(share * 100)} % used`;
-  const head = `${bold(`workspace ${name}`)}  budget ${count(requests, 'request')} per ${perSeconds} s${used}${lowered}${paused}  log ${count(logLength, 'event')}`;
+  const lowered = allowed < requests ? yellow(t('status.lowered', { allowed })) : '';
+  const paused = pausedMs > 0 ? yellow(t('status.paused', { time: formats.duration(pausedMs) })) : '';
+  const used = share === 0 ? '' : t('status.used', { share: Math.round(share * 100) });
+  const budgeted = t('status.budget', { count: formats.number(requests), seconds: perSeconds });
+  const log = t('status.log', { count: formats.number(logLength) });
+  const head = `${bold(t('status.workspace', { name }))}  ${budgeted}${used}${lowered}${paused}  ${log}`;
   const rowsIn = (colours: Colours): string[][] =>
     all.map((list) => [
       list.list,
       scheduleText(list, { ...page, colours }),
-      list.records.toLocaleString('en'),
+      formats.number(list.records),
       freshnessText(list, { ...page, colours }),
       lastSweepText(list, { ...page, colours }),
     ]);
-  const lists = fittedTable(['list', 'swept', 'records', 'as of', 'last complete sweep'], rowsIn, page);
+  const lists = fittedTable(t('status.listHead').split('|'), rowsIn, page);
   const more = page.verbose ? detailLines(all, page) : recentErrors(all, page);
   return [fitted(head, page.columns), lists, ...more].join('\n');
 }
@@ -93,7 +113,7 @@ function detailLines(lists: readonly ListStatus[], page: Page): string[] {
 
 const RECENT_MS = 900_000;
 
-function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: { dim } }: Page): string[] {
+function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: { dim }, t, formats }: Page): string[] {
   const errors = lists.flatMap(({ list, failure, lastError }) =>
     failure === null && lastError !== null
       ? [{ list, code: lastError.code, agoMs: nowMs - Date.parse(lastError.at) }]
@@ -103,76 +123,78 @@ function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: {
   const [last] = recent;
   if (last === undefined) return [];
   const codes = [...new Set(recent.map(({ code }) => code))].join(', ');
-  const ago = formatDuration(Math.max(0, last.agoMs));
-  return [dim(cut(`last error ${ago} ago, over: ${codes} (${recent.map(({ list }) => list).join(', ')})`, columns))];
+  const facts = {
+    time: formats.duration(Math.max(0, last.agoMs)),
+    codes,
+    lists: recent.map(({ list }) => list).join(', '),
+  };
+  return [dim(cut(t('status.lastError', facts), columns))];
 }
 
-const SHORTCUTS = {
-  last: ['poll of the end', 'polls of the end'],
-  first: ['poll of the start', 'polls of the start'],
-  aimed: ['aimed fetch', 'aimed fetches'],
-  open: ['read of open records', 'reads of open records'],
-} as const;
-
-function shortcutsText({ list, shortcuts }: ListStatus, { columns }: Page): string[] {
+function shortcutsText({ list, shortcuts }: ListStatus, { columns, t, formats }: Page): string[] {
   const parts = Object.entries(shortcuts ?? {}).flatMap(([name, { used, useful, wrong }]) => {
     if (used === 0) return [];
-    const [one, several] = SHORTCUTS[name as keyof typeof SHORTCUTS];
-    const reads = count(used, one, several);
-    return [`${reads}, ${useful} useful, ${wrong} wrong`];
+    const count = formats.number(used);
+    return [t(`status.shortcut.${name as 'last' | 'first' | 'aimed' | 'open'}`, { count, useful, wrong })];
   });
-  return parts.length === 0 ? [] : [fitted(`  shortcuts of ${list}: ${parts.join('; ')}`, columns)];
+  return parts.length === 0 ? [] : [fitted(`  ${t('status.shortcuts', { list, found: parts.join('; ') })}`, columns)];
 }
 
-function scheduleText(list: ListStatus, { nowMs, verbose, colours }: Page): string {
+function scheduleText(list: ListStatus, { nowMs, verbose, colours, t, formats }: Page): string {
   const { cyan, yellow } = colours;
   const { enabled, dueAt, intervalMs, failure, sweeping } = list;
-  if (!enabled) return 'off';
+  if (!enabled) return t('status.off');
   if (dueAt === null) return '—';
   const leftMs = Date.parse(dueAt) - nowMs;
-  const next = leftMs < 1_000 ? 'now' : `in ${formatDuration(leftMs)}`;
-  if (failure !== null) return colours.red(`failing, again ${next}`);
+  const next = leftMs < 1_000 ? t('time.now') : t('status.in', { time: formats.duration(leftMs) });
+  if (failure !== null) return colours.red(t('status.failingNext', { next }));
   if (sweeping?.running === true)
-    return cyan(verbose ? `sweeping: page ${sweeping.pages.toLocaleString('en')}` : 'sweeping');
-  if (sweeping !== null) return yellow(`interrupted at page ${sweeping.pages.toLocaleString('en')}`);
-  if (intervalMs === null) return 'continuously';
-  return verbose ? `every ${formatDuration(intervalMs)}, ${next}` : next;
+    return cyan(t(verbose ? 'status.sweepingPage' : 'status.sweeping', { page: formats.number(sweeping.pages) }));
+  if (sweeping !== null) return yellow(t('status.interrupted', { page: formats.number(sweeping.pages) }));
+  if (intervalMs === null) return t('status.continuously');
+  return verbose ? t('status.every', { time: formats.duration(intervalMs), next }) : next;
 }
 
-function lastErrorText({ list, failure, lastError }: ListStatus, { nowMs, columns, colours: { dim } }: Page): string[] {
-  if (lastError === null) return [];
-  const ago = formatDuration(Math.max(0, nowMs - Date.parse(lastError.at)));
-  const { attempts } = failure ?? {};
-  if (attempts !== undefined)
-    return [dim(`  last error of ${list}: ${ago} ago, ${lastError.code}, ${count(attempts, 'attempt')} failed`)];
-  return hanging(
-    `  last error of ${list}: ${ago} ago, over: ${lastError.code} ${printable(lastError.message)}`,
+function lastErrorText({ list, failure, lastError }: ListStatus, page: Page): string[] {
+  const {
+    nowMs,
     columns,
-  )
+    colours: { dim },
+    t,
+    formats,
+  } = page;
+  if (lastError === null) return [];
+  const { code, message } = lastError;
+  const facts = { list, code, time: formats.duration(Math.max(0, nowMs - Date.parse(lastError.at))) };
+  const { attempts } = failure ?? {};
+  if (attempts !== undefined) return [dim(`  ${t('status.listFailing', { ...facts, count: attempts })}`)];
+  return hanging(`  ${t('status.listFailed', { ...facts, message: printable(message) })}`, columns)
     .split('\n')
     .map(dim);
 }
 
-function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours }: Page): string {
+function freshnessText({ baselineAt, freshness, late }: ListStatus, { colours, t, formats }: Page): string {
   const age =
     freshness !== null
-      ? `${formatDuration(freshness.ageMs)} ago`
-      : colours.yellow(baselineAt === null ? 'no baseline yet' : 'unknown');
-  return late ? `${age}, ${colours.red('late')}` : age;
+      ? t('time.ago', { time: formats.duration(freshness.ageMs) })
+      : colours.yellow(t(baselineAt === null ? 'status.noBaseline' : 'status.unknown'));
+  return late ? `${age}, ${colours.red(t('status.late'))}` : age;
 }
 
-function lastSweepText({ lastSweep, actors }: ListStatus, { verbose }: Page): string {
+function lastSweepText({ lastSweep, actors }: ListStatus, page: Page): string {
+  const { verbose, t, formats } = page;
   if (lastSweep === null) return '—';
-  const took = lastSweep.tookMs === null ? 'unknown time' : formatDuration(lastSweep.tookMs);
-  const by = actors === null ? '' : `, who made them known of ${actors.known} of ${count(actors.of, 'edit')}`;
-  if (verbose) return `${count(lastSweep.pages, 'page')} in ${took}: ${countsText(lastSweep)}${by}`;
-  return `${changesText(lastSweep)} in ${took}`;
+  const took = lastSweep.tookMs === null ? t('status.unknown') : formats.duration(lastSweep.tookMs);
+  const by = actors === null ? '' : t('status.actors', { known: actors.known, count: actors.of });
+  if (verbose)
+    return `${t('status.pages', { count: formats.number(lastSweep.pages), time: took })}: ${countsText(lastSweep)}${by}`;
+  return t('status.found', { changes: changesText(lastSweep, page), time: took });
 }
 
-function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'counts'>): string {
+function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'counts'>, { t, formats }: Say): string {
   const { created = 0, edited = 0, refreshed = 0, deleted = 0 } = counts;
   const changes = created + edited + refreshed + deleted;
-  return changes === 0 ? 'no changes' : count(changes, 'change');
+  return changes === 0 ? t('status.noChanges') : t('count.change', { count: formats.number(changes) });
 }
 
 export function warningTexts(
@@ -211,20 +233,21 @@ export function countsText({ counts, muted }: Pick<NonNullable<ListStatus['lastS
 }
 
 function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: Page): string {
-  const { colours } = page;
-  if (subscriptions.length === 0) return colours.yellow('no subscriptions: events go to the log only');
+  const { colours, t, formats } = page;
+  if (subscriptions.length === 0) return colours.yellow(t('status.noSubscriptions'));
   const rowsIn = (colours: Colours): string[][] =>
     subscriptions.map((one) => [
-      nameText(one, colours),
+      nameText(one, colours, page),
       one.handler,
       patternsText(one, page),
-      ...(one.unreadable === null ? numbersOf(one, { ...page, colours }) : ['unknown']),
+      ...(one.unreadable === null ? numbersOf(one, { ...page, colours }) : [t('status.unknown')]),
     ]);
-  const queue = page.verbose ? ['waiting', 'active'] : [];
-  const table = fittedTable(['subscription', 'handler', 'on', 'lag', ...queue, 'delayed', 'dead'], rowsIn, page);
+  const head = t(page.verbose ? 'status.queueHead' : 'status.subscriptionHead').split('|');
+  const table = fittedTable(head, rowsIn, page);
   const [oldest] = subscriptions.toSorted((one, other) => waitedSeconds(other) - waitedSeconds(one));
   if (oldest === undefined || (oldest.lagEvents ?? 0) === 0) return table;
-  return `${table}\noldest waiting event: ${formatDuration(waitedSeconds(oldest) * 1_000)}, of ${oldest.name}`;
+  const time = formats.duration(waitedSeconds(oldest) * 1_000);
+  return `${table}\n${t('status.oldest', { time, name: oldest.name })}`;
 }
 
 /** A subscription that has not begun to read the log is reported as a problem. */
@@ -237,27 +260,34 @@ function patternsText({ on }: SubscriptionStatus, { verbose }: Page): string {
 
 function numbersOf(
   { lagEvents, lagSeconds, waiting, active, delayed, dead }: SubscriptionStatus,
-  { verbose, colours: { yellow, red } }: Page,
+  page: Page,
 ): string[] {
+  const {
+    verbose,
+    colours: { yellow, red },
+    t,
+  } = page;
   return [
-    lagEvents === 0 ? 'none' : yellow(lagText(lagEvents, lagSeconds)),
+    lagEvents === 0 ? t('status.none') : yellow(lagText(lagEvents, lagSeconds, page)),
     ...(verbose ? [String(waiting), String(active)] : []),
     String(delayed),
     dead === 0 ? '0' : red(String(dead)),
   ];
 }
 
-function lagText(events: number | null, seconds: number | null): string {
-  if (events === null || seconds === null) return 'not begun';
-  return `${count(events, 'event')}, ${formatDuration(seconds * 1_000)}`;
+function lagText(events: number | null, seconds: number | null, { t, formats }: Say): string {
+  if (events === null || seconds === null) return t('status.notBegun');
+  return `${t('count.event', { count: formats.number(events) })}, ${formats.duration(seconds * 1_000)}`;
 }
 
 function nameText(
   { name, paused, failingSince, lateSince, unreadable }: SubscriptionStatus,
   { red, yellow }: Colours,
+  { t }: Say,
 ): string {
-  if (unreadable !== null) return `${name} ${red('(UNREADABLE)')}`;
-  if (paused !== null) return `${name} ${paused.at === null ? yellow('(paused)') : red('(PAUSED)')}`;
-  if (failingSince !== null) return `${name} ${yellow('(failing)')}`;
-  return lateSince === null ? name : `${name} ${yellow('(late)')}`;
+  if (unreadable !== null) return `${name} ${red(`(${t('status.UNREADABLE')})`)}`;
+  if (paused !== null)
+    return `${name} ${paused.at === null ? yellow(`(${t('status.isPaused')})`) : red(`(${t('status.PAUSED')})`)}`;
+  if (failingSince !== null) return `${name} ${yellow(`(${t('status.isFailing')})`)}`;
+  return lateSince === null ? name : `${name} ${yellow(`(${t('status.late')})`)}`;
 }

@@ -1,38 +1,46 @@
 /** The todo report as a page for a terminal. */
 import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
-import { formatDuration } from '../runtime/duration.js';
-import { type Colours, count, fitted, fittedTable, printable } from './text.js';
+import { formatsFor, type Formats } from '../words/format.js';
+import { wordsFor, type Values, type WordKey } from '../words/words.js';
+import { type Colours, fitted, fittedTable, printable } from './text.js';
 
-const COLUMNS = ['open', 'due today', 'overdue', 'completed', 'rate', 'median time'];
-
-export function todosText(report: TodosReport, colours: Colours, columns = Infinity): string {
-  const page = { colours, columns };
+export function todosText(
+  report: TodosReport,
+  colours: Colours,
+  columns = Infinity,
+  formats = formatsFor({ language: 'en', now: report.at }),
+): string {
+  const { t } = wordsFor(formats.language);
+  const page = { colours, columns, formats, t, heads: t('report.head').split('|') };
   return report.workspaces.map((workspace) => workspaceText(workspace, report, page)).join('\n\n');
 }
 
 interface Page {
   colours: Colours;
   columns: number;
+  formats: Formats;
+  t: (key: WordKey, values?: Values) => string;
+  heads: readonly string[];
 }
 
 function workspaceText(todos: WorkspaceTodos, { at }: TodosReport, page: Page): string {
   const { workspace, timeZone, since, asOf, strangeDue, total, people, teams } = todos;
-  const { colours, columns } = page;
+  const { colours, columns, formats, t, heads } = page;
   const { bold, dim, yellow } = colours;
-  if (asOf === null) return `${bold(`workspace ${workspace}`)}  ${yellow('no complete sweep of the todos yet')}`;
-  const days = `${dayIn(timeZone, since)} to ${dayIn(timeZone, at)} (${timeZone})`;
-  const age = formatDuration(Math.max(0, Date.parse(at) - Date.parse(asOf)));
+  if (asOf === null) return `${bold(t('status.workspace', { name: workspace }))}  ${yellow(t('report.noSweep'))}`;
+  const days = t('report.period', { from: dayIn(timeZone, since), to: dayIn(timeZone, at), zone: timeZone });
+  const age = t('report.asOf', { time: formats.duration(Math.max(0, Date.parse(at) - Date.parse(asOf))) });
   return [
-    fitted(`${bold(`workspace ${workspace}`)}  completed ${days}  ${dim(`as of ${age} ago`)}`, columns),
-    fittedTable(['', ...COLUMNS], (painted) => [['all todos', ...cells(total, painted)]], page),
-    ...(strangeDue === null ? [] : [fitted(yellow(strangeText(strangeDue)), columns)]),
-    ...groupTable({ title: 'in charge', none: 'no person' }, people, page),
-    ...groupTable({ title: 'team', none: 'no team' }, teams, page),
+    fitted(`${bold(t('status.workspace', { name: workspace }))}  ${days}  ${dim(age)}`, columns),
+    fittedTable(['', ...heads], (painted) => [[t('report.all'), ...cells(total, painted, page)]], page),
+    ...(strangeDue === null ? [] : [fitted(yellow(strangeText(strangeDue, page)), columns)]),
+    ...groupTable({ title: t('report.inCharge'), none: t('todos.nobody') }, people, page),
+    ...groupTable({ title: t('report.team'), none: t('todos.noTeam') }, teams, page),
   ].join('\n\n');
 }
 
-function strangeText({ todos, example }: NonNullable<WorkspaceTodos['strangeDue']>): string {
-  return `${count(todos, 'todo')} with a due date that is not understood, such as "${printable(example)}": never due. Understood: 2026-03-01 and 2026-03-01T09:00:00Z.`;
+function strangeText({ todos, example }: NonNullable<WorkspaceTodos['strangeDue']>, { t, formats }: Page): string {
+  return t('todos.strangeDue', { count: formats.number(todos), example: printable(example) });
 }
 
 /** A single group would repeat the line of all todos. */
@@ -45,12 +53,12 @@ function groupTable(
   const rowsIn = (painted: Colours): string[][] =>
     groups.map((group) => [
       group.id === null ? painted.dim(none) : printable(group.name ?? group.id),
-      ...cells(group, painted),
+      ...cells(group, painted, page),
     ]);
-  return [fittedTable([title, ...COLUMNS], rowsIn, page)];
+  return [fittedTable([title, ...page.heads], rowsIn, page)];
 }
 
-function cells(counts: TodoCounts, { red, yellow }: Colours): string[] {
+function cells(counts: TodoCounts, { red, yellow }: Colours, page: Page): string[] {
   const { open, dueToday, overdue, completed, completionRate, medianMsToComplete } = counts;
   return [
     String(open),
@@ -58,14 +66,14 @@ function cells(counts: TodoCounts, { red, yellow }: Colours): string[] {
     overdue === 0 ? '0' : red(String(overdue)),
     String(completed),
     completionRate === null ? '—' : `${Math.round(100 * completionRate)} %`,
-    medianMsToComplete === null ? '—' : roughly(medianMsToComplete),
+    medianMsToComplete === null ? '—' : roughly(medianMsToComplete, page),
   ];
 }
 
 /** From two days on, without hours and minutes. */
-function roughly(ms: number): string {
+function roughly(ms: number, { formats, t }: Page): string {
   const days = ms / 86_400_000;
-  return days < 2 ? formatDuration(ms) : `${days.toFixed(1).replace(/\.0$/, '')} days`;
+  return days < 2 ? formats.duration(ms) : t('report.days', { count: days.toFixed(1).replace(/\.0$/, '') });
 }
 
 function dayIn(timeZone: string, iso: string): string {

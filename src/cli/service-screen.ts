@@ -4,6 +4,8 @@ import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { ListStatus, Status } from '../observability/status.js';
 import { systemClock } from '../runtime/clock.js';
+import type { Language } from '../words/words.js';
+import { languageOf } from './language.js';
 import { printEvent } from './print-event.js';
 import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';
@@ -14,10 +16,11 @@ const PAUSE_MS = 1_000;
 export function serviceScreen(io: Io) {
   let feed: Changefeed | undefined;
   let isPrinted = false;
+  let language: Language | undefined;
   /** Up to where events are shown: over a restart, they continue there. */
   const shown = { to: `${systemClock.now()}-0` };
   const print = async (event: ChangeEvent): Promise<void> => {
-    if (feed !== undefined) await printEvent(event, feed.lists, io);
+    if (feed !== undefined) await printEvent(event, feed.lists, { ...io, language });
   };
   const printHandled = async (event: ChangeEvent): Promise<void> => {
     await print(event);
@@ -34,6 +37,7 @@ export function serviceScreen(io: Io) {
     /** Subscriptions that write JSON to standard output show readable lines instead. */
     adapt: (config: Config): Config => {
       isPrinted = false;
+      language = languageOf(config);
       return { ...config, subscriptions: config.subscriptions.map(readable) };
     },
     async show(opened: Changefeed, { polls, signal }: { polls: boolean; signal: AbortSignal }): Promise<void> {

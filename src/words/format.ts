@@ -30,7 +30,7 @@ export interface Formats {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const KOREAN_UNITS: Readonly<Record<string, string>> = { ms: '밀리초', s: '초', min: '분', h: '시간', d: '일' };
+const KOREAN_UNITS: Readonly<Record<string, string>> = { s: '초', min: '분', h: '시간', d: '일' };
 
 export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
   const { t } = wordsFor(language);
@@ -54,10 +54,11 @@ export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
     if (Array.isArray(given)) return given.length === 0 ? null : given.map((one) => value(one) ?? '—').join(', ');
     return nameIn(given) ?? JSON.stringify(given);
   };
-  const duration: Formats['duration'] = (ms) =>
-    language === 'en'
-      ? formatDuration(ms)
-      : formatDuration(ms).replace(/ (ms|s|min|h|d)\b/g, (_, unit: string) => KOREAN_UNITS[unit] ?? unit);
+  const duration: Formats['duration'] = (ms) => {
+    if (language === 'en') return formatDuration(ms);
+    const text = ms < 1_000 ? `${(ms / 1_000).toFixed(1)} s` : formatDuration(ms);
+    return text.replace(/ (s|min|h|d)\b/g, (_, unit: string) => KOREAN_UNITS[unit] ?? unit);
+  };
   return {
     language,
     number: (count) => numbers.format(count),

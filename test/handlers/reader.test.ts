@@ -9,6 +9,7 @@ import { appendEvents, aSubscription, changeEvent, NO_SURROUNDINGS } from '../su
 import { baselined, eventsOf, openFeed } from '../support/feed.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 import { startOtherCrm } from '../support/other-crm.js';
+import { OPERATE, OPERATOR } from '../support/page-feed.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 import { served } from '../support/sandbox.js';
@@ -175,4 +176,19 @@ it('related records: a word that names no list is a configuration error, one of 
     parseConfig({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'out', include }] });
   expect(() => withInclude(['persn'])).toThrow('found "persn"; allowed: person');
   expect(withInclude(['deal', 'people']).subscriptions[0]?.include).toEqual({ deal: true, people: true });
+});
+
+it('links: the page has the address of the record with each event, as the workspace gives it', async () => {
+  const workspace = {
+    name: 'acme',
+    baseUrl: 'http://127.0.0.1:9/api',
+    token: 'token',
+    links: { people: 'https://crm.example/{id}' },
+  };
+  const http = { port: 0, tokens: { operate: OPERATE } };
+  const feed = await openFeed(redis, { workspaces: [workspace], http }, { http: true });
+  await feed.start(['dispatch']);
+  await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'p 1', sequence: 1 })]);
+  const answer = await fetch(`${feed.pageUrl}/api/events`, { headers: OPERATOR });
+  expect(await answer.json()).toMatchObject({ events: [{ subject: 'p 1', link: 'https://crm.example/p%201' }] });
 });

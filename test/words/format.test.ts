@@ -30,8 +30,8 @@ describe('words: formats', () => {
 
   it('durations and numbers have the units of the language', () => {
     expect([ko.duration(200_000), en.duration(200_000)]).toEqual(['3분 20초', '3 min 20 s']);
-    expect([ko.duration(850), ko.duration(93_600_000), ko.duration(4 * 86_400_000)]).toEqual([
-      '850밀리초',
+    expect([ko.duration(860), ko.duration(93_600_000), ko.duration(4 * 86_400_000)]).toEqual([
+      '0.9초',
       '26시간',
       '4일',
     ]);

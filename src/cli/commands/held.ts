@@ -1,22 +1,31 @@
 import { heldText } from '../../observability/problems.js';
 import { workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag } from '../command.js';
+import { wordsFor } from '../../words/words.js';
+import { formatsOf } from '../language.js';
 import { cut, fitted, printable } from '../text.js';
 
 const PLACES = 40;
 
 export const held = defineFeedCommand({
   input: { workspace: workspaceOption('only this workspace'), json: flag('print it as JSON') },
-  async run({ workspace, json = false }, { feed }, io) {
+  async run({ workspace, json = false }, { feed, config }, io) {
     const all = await feed.lists.allHeld(workspace);
+    const formats = formatsOf(config, all[0]?.at ?? '');
+    const { t, word } = wordsFor(formats.language);
     if (json) io.out(JSON.stringify(all));
-    else if (all.length === 0) io.out('Nothing is held.');
+    else if (all.length === 0) io.out(t('status.nothingHeld'));
     for (const one of json ? [] : all) {
       const place = `${one.list} --workspace ${one.workspace}`;
-      const decide = `changefeed accept ${place}, or changefeed discard ${place}`;
       const names = one.examples.map(({ id, title }) => printable(cut(title ?? id, PLACES)));
-      const such = names.length === 0 ? '' : ` Such as ${names.join(', ')}.`;
-      io.out(fitted(`${one.workspace} ${one.list}: ${heldText(one)}${such} Since ${one.since}. ${decide}`, io.columns));
+      const list = formats.language === 'en' ? one.list : word('list', one.list);
+      const said = [
+        `${one.workspace} ${list}: ${heldText(one, formats)}`,
+        ...(names.length === 0 ? [] : [t('status.examples', { names: names.join(', ') })]),
+        t('status.since', { when: formats.dateTime(one.since) }),
+        t('status.decide', { place }),
+      ];
+      io.out(fitted(said.join(' '), io.columns));
     }
   },
 });

@@ -1,10 +1,12 @@
 import type { Changefeed } from '../../app/changefeed.js';
+import type { Config } from '../../config/schema.js';
 import { messageOf } from '../../errors.js';
 import { isAborted, systemClock } from '../../runtime/clock.js';
 import { isError } from '../../observability/problems.js';
 import type { Status } from '../../observability/status.js';
 import { defineFeedCommand, flag } from '../command.js';
 import type { Io } from '../io.js';
+import { formatsOf } from '../language.js';
 import { statusText } from '../print-status.js';
 import { count, cut } from '../text.js';
 
@@ -17,11 +19,13 @@ export const status = defineFeedCommand({
     watch: flag('show it again every 2 s until Ctrl+C'),
     verbose: flag('also what shortcuts found, and errors that are over'),
   },
-  async run({ json = false, check = false, watch = false, verbose = false }, { feed }, io) {
+  async run({ json = false, check = false, watch = false, verbose = false }, { feed, config }, io) {
     let now = await feed.status();
-    if (!watch) io.out(json ? JSON.stringify(now, null, 2) : textOf(now, io, verbose));
+    if (!watch) io.out(json ? JSON.stringify(now, null, 2) : textOf(now, io, { verbose, config }));
     while (watch && !isAborted(io.signal)) {
-      io.out(json ? JSON.stringify(now) : screen([now.at, '', ...textOf(now, io, verbose).split('\n')], io));
+      io.out(
+        json ? JSON.stringify(now) : screen([now.at, '', ...textOf(now, io, { verbose, config }).split('\n')], io),
+      );
       await systemClock.sleep(REDRAW_MS, io.signal).catch(() => undefined);
       now = await again(feed, now, io);
     }
@@ -29,8 +33,12 @@ export const status = defineFeedCommand({
   },
 });
 
-function textOf(now: Status, { colours, columns }: Io, verbose: boolean): string {
-  return statusText(now, { colours: colours.out, columns, verbose });
+function textOf(
+  now: Status,
+  { colours, columns }: Io,
+  { verbose, config }: { verbose: boolean; config: Config },
+): string {
+  return statusText(now, { colours: colours.out, columns, verbose, formats: formatsOf(config, now.at) });
 }
 
 /** While Redis is away the last answer stays, and the error is below it. */

@@ -2,6 +2,7 @@ import { compileActor } from '../../events/actor.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { logOffset, typeOption, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, negatedFlag, option } from '../command.js';
+import { languageOf } from '../language.js';
 import { printEvent } from '../print-event.js';
 import { printable, widthOf } from '../text.js';
 
@@ -22,14 +23,15 @@ export const tail = defineFeedCommand({
     ids: flag('below each event: its place in the log, its id and the id of its record'),
     follow: negatedFlag('stop at the end of the log'),
   },
-  async run({ json = false, from = 'now', type, actor, follow, workspace, ids = false }, { feed }, io) {
+  async run({ json = false, from = 'now', type, actor, follow, workspace, ids = false }, { feed, config }, io) {
     const { signal } = io;
+    const language = languageOf(config);
     const isWanted = actor === undefined ? () => true : compileActor(actor);
     for await (const { logId, event } of feed.tail({ from, types: type, workspace, follow, signal })) {
       if (!isWanted(event)) continue;
       if (json) io.out(JSON.stringify(event));
       else {
-        await printEvent(event, feed.lists, io);
+        await printEvent(event, feed.lists, { ...io, language });
         if (ids) io.out(io.colours.out.dim(idsText(logId, event, io.columns)));
       }
     }

@@ -1,5 +1,6 @@
 import { workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
+import { formatsOf } from '../language.js';
 import { todosText } from '../print-todos.js';
 
 export const todos = defineFeedCommand({
@@ -8,8 +9,8 @@ export const todos = defineFeedCommand({
     workspace: workspaceOption('only this workspace'),
     json: flag('print it as JSON'),
   },
-  async run({ json = false, workspace, since }, { feed }, io) {
+  async run({ json = false, workspace, since }, { feed, config }, io) {
     const report = await feed.todos({ workspace, since });
-    io.out(json ? JSON.stringify(report) : todosText(report, io.colours.out, io.columns));
+    io.out(json ? JSON.stringify(report) : todosText(report, io.colours.out, io.columns, formatsOf(config, report.at)));
   },
 });
