@@ -109,7 +109,8 @@ export function createDispatcher(options: DispatcherOptions) {
     try: async (name: string, call: TryCall): Promise<Tried> =>
       await trySubscription(call, { ...options, ...chosen(name) }),
     /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
-    snapshot: async (name: string, epochs: Epochs) => await beginSnapshots(epochs, { ...options, ...chosen(name) }),
+    snapshot: async (name: string, epochs: Epochs) =>
+      await beginSnapshots(epochs, { ...options, ...withQueue(chosen(name), 'snapshot') }),
     deliveries: (query: DeliveriesQuery = {}) => findDeliveries(query, options),
     describeSubscription: (name: string) => describeDeliveries(name, options),
     stopReplay: async (name: string, id?: string) => await stopReplays({ id }, { ...options, ...chosen(name) }),
