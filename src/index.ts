@@ -33,6 +33,8 @@ export type {
   SweepProgress,
   TailedEvent,
   TailOptions,
+  TestCall,
+  TestOutcome,
   TodoCounts,
   TodoGroup,
   TodosCall,

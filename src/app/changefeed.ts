@@ -41,6 +41,7 @@ import { presence } from './presence.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from './sweeps.js';
 import { reportedTodos } from './todos.js';
+import { sendTest, type TestCall, type TestOutcome } from './test-event.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../dispatch/dead-letters.js';
@@ -59,6 +60,7 @@ export type { SweepProgress } from '../sweep/options.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../todos/counts.js';
 export type { TodosCall } from '../todos/report.js';
 export type { HeldRecords, Inspector, ListSchema, RecordStory } from './inspector.js';
+export type { TestCall, TestOutcome } from './test-event.js';
 export { isAboutSweeps } from '../sweep/sweep-log.js';
 export type { ListSweep, SweepCall } from './sweeps.js';
 
@@ -165,6 +167,12 @@ export interface Changefeed extends Forgetting {
    */
   snapshot(subscription: string, workspace?: string): Promise<string[]>;
   /**
+   * Sends one example event of a type to the handler of a subscription, as `changefeed webhook test` does. Its subject is `test`. It is
+   * not logged, retried or noted.
+   * @throws ChangefeedError CF_USAGE when there is no such subscription or type, and for a handler in code unless `run` is true
+   */
+  test(subscription: string, call?: TestCall): Promise<TestOutcome>;
+  /**
    * Drops everything that waits for a subscription: what it has not read of the log, what is in its queue, planned retries, and the rest of replays. What is
    * handled at this moment ends; dead letters stay; what is logged later is delivered. May be repeated after an interruption.
    * @throws ChangefeedError CF_USAGE when there is no such subscription
@@ -261,6 +269,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
       return dispatcher.deadLetters;
     },
     ...subscriptionsOf(dispatcher),
+    test: (subscription, call = {}) => sendTest(subscription, call, config),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, options = {}) =>
       await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),

@@ -23,7 +23,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     resume: 'resume it where it stopped',
     skip: 'drop everything that waits for a subscription',
     subscriptions: 'what is stored of subscriptions; forget one that is no longer configured',
-    webhook: 'webhook test <subscription>: send one signed test event',
+    webhook: 'webhook test <subscription>: send one test event to any handler',
   },
   'Lists:': {
     explain: 'why a record did or did not yield events',

@@ -141,7 +141,7 @@ export interface Pinged {
   place: string;
   /** `webhook-id`, which is also the event's id. */
   id: string;
-  /** `changefeed.test` */
+  /** `changefeed.test`, or the one that was asked for. */
   type: string;
   /** One per secret, in the order of the option: the number of the secret, from 1, and its signature. */
   signatures: readonly { secret: number; signature: string }[];
@@ -217,8 +217,8 @@ export interface Subscription extends Selection {
   readonly rate?: Rate | undefined;
   /** The subscription is paused when no attempt has succeeded for this time, ms; never if left out. */
   readonly disableAfterMs?: number | undefined;
-  /** Sends one test event in the same way as any other and returns the outcome. Only webhooks have it. */
-  readonly ping?: ((options: { signal: AbortSignal }) => Promise<Pinged>) | undefined;
+  /** Sends one test event (@defaultValue of type `changefeed.test`) in the same way as any other and returns the outcome. Only webhooks have it. */
+  readonly ping?: ((options: { signal: AbortSignal; event?: ChangeEvent }) => Promise<Pinged>) | undefined;
   /** Connects to its endpoint, database or queue and sends nothing. */
   readonly reach?: (() => Promise<Reached>) | undefined;
   /** Its database or queue is on a public host, and the connection is not encrypted. */

@@ -1,49 +1,36 @@
+import { sendTest, type TestOutcome } from '../../app/test-event.js';
 import { loadConfig } from '../../config/load.js';
-import type { Config } from '../../config/schema.js';
-import { didYouMean } from '../../schema-kit/did-you-mean.js';
-import { usage } from '../../errors.js';
 import { word } from '../arguments.js';
-import { argument, asText, defineCommand, flag } from '../command.js';
+import { argument, asText, defineCommand, flag, option } from '../command.js';
 import { printable, type Colours } from '../text.js';
 
-type Webhook = Config['subscriptions'][number];
-type Pinged = Awaited<ReturnType<NonNullable<Webhook['ping']>>>;
-
-/** Needs the configuration and the endpoint, and no Redis. */
+/** Needs the configuration and what the handler needs, and no Redis of its own. */
 export const webhook = defineCommand({
   input: {
     test: argument('the word "test"', word('test')),
-    subscription: argument('the name of a webhook', asText),
+    subscription: argument('the name of a subscription', asText),
+    type: option('type', 'an event of this type, such as crm.todo.completed (default: changefeed.test)', asText),
+    yes: flag('also run a handler that is a function'),
     json: flag('print the outcome as JSON'),
   },
-  async run({ subscription, json = false, config: path }, io) {
+  async run({ subscription, type, yes = false, json = false, config: path }, io) {
     const { config } = await loadConfig({ cwd: io.cwd, env: io.env, path });
-    const { ping, close } = findWebhook(subscription, config);
     try {
-      const pinged = await ping({ signal: io.signal });
-      io.out(json ? JSON.stringify(pinged) : pingedText(pinged, io.colours.out));
-      return pinged.outcome === 'accepted' ? 0 : 1;
+      const outcome = await sendTest(subscription, { type, run: yes, signal: io.signal }, config);
+      io.out(json ? JSON.stringify(outcome) : pingedText(outcome, io.colours.out));
+      return outcome.outcome === 'accepted' ? 0 : 1;
     } finally {
-      await close?.();
+      await config.subscriptions.find(({ name }) => name === subscription)?.close?.();
     }
   },
 });
 
-function findWebhook(name: string, { subscriptions }: Config): Webhook & { ping: NonNullable<Webhook['ping']> } {
-  const webhooks = subscriptions.filter((one) => one.ping !== undefined).map((one) => one.name);
-  const known = webhooks.length === 0 ? 'The configuration has no webhook.' : `Webhooks: ${webhooks.join(', ')}.`;
-  const found = subscriptions.find((one) => one.name === name);
-  if (found === undefined) throw usage(`There is no subscription "${name}"${didYouMean(name, webhooks)}. ${known}`);
-  const { ping } = found;
-  if (ping === undefined)
-    throw usage(`"${name}" is a subscription of the handler ${found.handler}, not a webhook. ${known}`);
-  return { ...found, ping };
-}
-
-function pingedText(pinged: Pinged, { bold, dim, green, red }: Colours): string {
+function pingedText(pinged: TestOutcome, { bold, dim, green, red }: Colours): string {
   const { outcome, subscription, place, status, ms, problem, body, id, type, signatures } = pinged;
   const accepted = outcome === 'accepted';
-  const answer = status === null ? `no answer from ${place}` : `${place} answered ${status} in ${ms} ms`;
+  const isHandled = status === null && signatures.length === 0;
+  const nothing = isHandled ? `${place}, ${type}, ${Math.round(ms)} ms` : `no answer from ${place}`;
+  const answer = status === null ? nothing : `${place} answered ${status} in ${ms} ms`;
   const head = [
     `${accepted ? green('accepted') : red(outcome)}  ${bold(subscription)}: ${answer}`,
     ...(problem === null ? [] : [problem]),

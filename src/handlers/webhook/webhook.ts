@@ -106,18 +106,19 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     world,
   );
   const encode = (event: EncodedEvent): Unsigned => encodeEvent(event, settings);
-  const ping = async ({ signal }: { signal: AbortSignal }): Promise<Pinged> => {
+  const sent = (event: ChangeEvent): ChangeEvent => (settings.thin ? thinned(event) : event);
+  const ping: NonNullable<Subscription['ping']> = async ({ signal, event: given }): Promise<Pinged> => {
     // A new id each time: a receiver would skip an id it has already received.
-    const id = `test_${randomUUID()}`;
+    const id = given?.id ?? `test_${randomUUID()}`;
     // Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests.
-    const type = 'changefeed.test';
+    const type = given?.type ?? 'changefeed.test';
     const message = 'A test event sent with "changefeed webhook test". Nothing has changed in the CRM.';
     let signature = '';
     const probed = await post.probe((now) => {
       const about = { id, source: '/changefeed', type, subject: subscription, time: isoTime(now) };
       const data = { test: true, message };
       const event = { specversion: '1.0', ...about, datacontenttype: 'application/json', data } as const;
-      const signed = sign(encode(event), now);
+      const signed = sign(encode(given === undefined ? event : sent(given)), now);
       signature = signed.headers['webhook-signature'] ?? '';
       return signed;
     }, signal);
@@ -130,7 +131,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
     rate: settings.rate,
     disableAfterMs: settings.disableAfter,
     address: url.host,
-    handle: (event, context) => post.send((now) => sign(encode(settings.thin ? thinned(event) : event), now), context),
+    handle: (event, context) => post.send((now) => sign(encode(sent(event)), now), context),
     ping,
     reach: () => post.reach(),
     close: () => post.close(),

@@ -4,6 +4,7 @@ import type { ReplayCall } from '../../dispatch/replay.js';
 import type { Status } from '../../observability/status.js';
 import * as answers from './answers.js';
 import { RefusedError, type Api } from './api.js';
+import { readableTexts } from './event-view.js';
 import type { PageSource } from './source.js';
 
 const OPERATE = { access: 'operate' } as const;
@@ -16,6 +17,7 @@ interface Deps {
 
 export function addActions(app: Api, { source, status }: Deps): void {
   addReplay(app, source);
+  addTest(app, source);
   addLeftBehind(app, { source, status });
   addHeld(app, source);
   const params = z.object({ name: z.string() });
@@ -34,6 +36,25 @@ export function addActions(app: Api, { source, status }: Deps): void {
       const skipped = await source.feed.skip(name, { ...body, workspace: known(body.workspace, source) });
       return { count: skipped.unread + skipped.queued, ...skipped };
     },
+  );
+}
+
+function addTest(app: Api, { feed }: PageSource): void {
+  app.post(
+    '/api/subscriptions/:name/test',
+    {
+      config: OPERATE,
+      schema: {
+        ...tagged('subscriptions')('testSubscription', 'Sends one example event to the handler of a subscription.'),
+        params: z.object({ name: z.string() }),
+        body: z.strictObject({
+          type: z.string().max(200).optional().describe('an event type; default: the first that it selects'),
+          run: z.boolean().optional().describe('needed for a handler that is a function'),
+        }),
+        response: { 200: answers.tested },
+      },
+    },
+    async ({ params: { name }, body: { type, run = false } }) => readableTexts(await feed.test(name, { type, run })),
   );
 }
 

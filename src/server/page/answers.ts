@@ -163,6 +163,18 @@ export const deadLetter = z
 
 export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
 export const tried = triedSchema;
+export const tested = z.looseObject({
+  subscription: z.string(),
+  place: z.string().describe('its address without what is secret, or the kind of handler'),
+  id: z.string(),
+  type: z.string(),
+  outcome: z.enum(['accepted', 'refused', 'unreachable']),
+  status: count.nullable(),
+  ms: z.number(),
+  body: z.string(),
+  problem: z.string().nullable(),
+});
+export type Tested = Plain<z.output<typeof tested>>;
 export const skipped = z.strictObject({
   count: count.describe('dropped'),
   unread: count.describe('of these, not read from the log'),

@@ -17,6 +17,7 @@ import type { Status } from '../../observability/status.js';
 import type { EventLog } from '../../state/event-log.js';
 import type { TodosReport } from '../../todos/counts.js';
 import type { TodosCall } from '../../todos/report.js';
+import type { Tested } from './answers.js';
 
 export interface PageWorkspace {
   name: string;
@@ -39,6 +40,7 @@ export interface FeedOfPage {
   pause(subscription: string, reason: string): Promise<boolean>;
   replay(call: ReplayCall): Promise<Replayed>;
   stopReplay(subscription: string, id?: string): Promise<number>;
+  test(subscription: string, call: { type?: string | undefined; run: boolean }): Promise<Tested>;
   skip(subscription: string, call: SkipCall): Promise<Skipped>;
   storedSubscriptions(): Promise<StoredSubscription[]>;
   forgetSubscription(subscription: string, options: { dryRun: boolean }): Promise<StoredSubscription>;

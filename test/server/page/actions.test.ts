@@ -83,4 +83,14 @@ describe('actions', () => {
     expect((await page.act('/api/lists/acme/people/accept')).status).toBe(200);
     expect((await page.act('/api/lists/nowhere/people/accept')).status).toBe(404);
   });
+
+  it('actions: an operator sends a test event of a type to a handler, to a function only on request', async () => {
+    const handled: string[] = [];
+    const page = await open({ subscriptions: [handlerOf('ops', () => null, handled)] });
+    expect((await page.act('/api/subscriptions/ops/test', { type: 'crm.todo.completed' })).status).toBe(409);
+    const tested = await page.act('/api/subscriptions/ops/test', { type: 'crm.todo.completed', run: true });
+    expect(await tested.json()).toMatchObject({ outcome: 'accepted', type: 'crm.todo.completed', place: 'custom' });
+    expect(handled).toEqual(['test']);
+    expect((await page.act('/api/subscriptions/nobody/test')).status).toBe(409);
+  });
 });
