@@ -119,7 +119,7 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'report.none': '{workspace} TODO: 저장된 TODO가 없습니다',
   'report.refused': '{workspace} TODO: 집계하지 못했습니다',
   'todos.strangeDue':
-    '마감일을 읽을 수 없는 TODO {count}개(예: "{example}")는 기한 초과로 집계되지 않습니다. 읽을 수 있는 형식: 2026-03-01, 2026-03-01T09:00:00Z.',
+    '마감일을 읽을 수 없는 TODO {count}개(예: "{example}")는 지연으로 집계되지 않습니다. 읽을 수 있는 형식: 2026-03-01, 2026-03-01T09:00:00Z.',
   'todos.open': '미완료',
   'todos.dueToday': '오늘 기한',
   'todos.overdue': '지연',

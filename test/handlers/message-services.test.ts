@@ -186,4 +186,20 @@ describe('message templates', () => {
       '*후속 연락* – TODO 지연\n김고객 · 가나상사(주)\n기한: 3월 2일 (월) 18:00',
     );
   });
+
+  it('message: a change of the schema names the field and its types', () => {
+    const schema = {
+      field: '등급',
+      kind: 'changed',
+      rows: 9,
+      share: 1,
+      before: ['string'],
+      after: ['number'],
+    } as const;
+    const data = { ...event.data, before: null, after: null, changes: [], schema };
+    const changed = { ...event, type: 'crm.person.schema_changed', subject: 'schema:등급', data };
+    expect(usualMessage(changed, chatReader('slack', 'ko'))).toBe(
+      '*등급* – 고객 필드 구조 변경\n• 등급: string → number',
+    );
+  });
 });

@@ -125,6 +125,21 @@ it('related records: while Redis cannot be read, the attempt fails and is repeat
   await fan.settled();
 });
 
+it('related records: what was stored before a list was switched off is not shown', async () => {
+  const seen: unknown[] = [];
+  const own = defineHandler({
+    name: 'own',
+    on: ['crm.todo.completed'],
+    include: ['person', 'organization'],
+    start: 'beginning',
+    handle: ({ data }) => void seen.push(data.related),
+  });
+  await (await completedTodo([])).stop();
+  const workspaces = [{ name: 'acme', baseUrl: 'http://127.0.0.1:9/api', token: 'token', lists: { people: false } }];
+  await (await openFeed(redis, { workspaces, subscriptions: [own] })).start(['dispatch', 'handle']);
+  await eventually(() => expect(seen).toMatchObject([{ person: null, organization: { title: '가나상사(주)' } }]));
+});
+
 it('messages: todos that the sandbox completes arrive in Korean, each in the body of JANDI', async () => {
   const receiver = await startReceiver();
   const { sandbox, target } = await served({ seed: 4 });

@@ -34,7 +34,8 @@ interface Said extends Reader {
 
 const PLAIN_WORDS = {
   title: titleOf,
-  changes: (event: ChangeEvent, said: Said) => noticeText(event, said) ?? changesOf(event.data.changes, said),
+  changes: (event: ChangeEvent, said: Said) =>
+    noticeText(event, said) ?? schemaText(event) ?? changesOf(event.data.changes, said),
   object: ({ type }: ChangeEvent, { words }: Said) => words.word('object', wordsOfType(type).object),
   verb: ({ type }: ChangeEvent, { words }: Said) => words.word('verb', wordsOfType(type).verb),
   actor: ({ data }: ChangeEvent) => (data.actor === undefined ? '' : textOfActor(data.actor)),
@@ -177,7 +178,7 @@ export function cut(text: string, { longest, entity }: Service): string {
 /** For the feed's own events, where it has a problem: `acme, list people`. */
 function titleOf(event: ChangeEvent, { formats, words }: Said): string {
   if (event.data.notice === undefined)
-    return shorten(titleOfEvent(event, formats.value) ?? event.subject, LONGEST_TITLE);
+    return shorten(titleOfEvent(event, formats.value) ?? event.data.schema?.field ?? event.subject, LONGEST_TITLE);
   const [what = '', name = ''] = event.subject.split(/:(.*)/s);
   const place = what === 'list' ? words.word('list', name) : `${words.word('place', what)} ${name}`;
   return [workspaceOf(event), ...(name === '' ? [] : [place])].join(', ');
@@ -190,6 +191,11 @@ function kindOf({ type }: ChangeEvent): string {
 function noticeText(event: ChangeEvent, { formats }: Said): string | undefined {
   const { notice } = event.data;
   return notice && problemText({ kind: kindOf(event), ...notice }, formats);
+}
+
+/** Types of values, never contents. */
+function schemaText({ data: { schema } }: ChangeEvent): string | undefined {
+  return schema && `• ${oneLine(schema.field)}: ${schema.before.join(', ') || '–'} → ${schema.after.join(', ') || '–'}`;
 }
 
 function changesOf(changes: readonly FieldChange[], { formats, words }: Said): string {
