@@ -2,7 +2,8 @@
  * What keeping the order costs: the same events, from the log through the queue to a handler that does nothing,
  *   plain    BullMQ's addBulk and a worker, nothing of ours
  *   none     our dispatcher and handlers, order: 'none'
- *   ordered  the same, order: 'record'
+ *   ordered  the same, order: 'record', without receipts
+ *   receipts the same, with receipts: the default of a subscription
  * at equal concurrency, in interleaved rounds; medians, as JSON: events per second, and per event the processor time of this process and of
  * Redis. On a busy machine, only the processor time can be compared. `--only way,way` runs some of them. Instead of these,
  *   --subscriptions   nine subscriptions, then ten
@@ -137,9 +138,9 @@ const plain: Way = async ({ redis, keys, connect }) => {
 type Make = (name: string, tick: () => void) => Subscription;
 
 const single =
-  (order: 'record' | 'none'): Make =>
+  (order: 'record' | 'none', changes: Partial<Subscription> = {}): Make =>
   (name, tick) =>
-    aSubscription(name, tick, { order, concurrency: CONCURRENCY });
+    aSubscription(name, tick, { order, concurrency: CONCURRENCY, ...changes });
 
 function guardDeps(parts: { redis: Redis; keys: Keys }): Parameters<typeof createStateGuard>[0] {
   return { ...parts, clock: systemClock, log: silentLog };
@@ -181,7 +182,8 @@ function waysAsked(): Record<string, Way> {
     return { nine: ours(single('record'), { subscriptions: 9 }), ten: ours(single('record'), { subscriptions: 10 }) };
   }
   if (process.argv.includes('--forgets')) return { ordered, guarded: ours(single('record'), { guarded: true }) };
-  return { plain, none: ours(single('none')), ordered };
+  const kept = { ageMs: 7 * 86_400_000, number: 100_000 };
+  return { plain, none: ours(single('none')), ordered, receipts: ours(single('record', { receipts: kept })) };
 }
 
 const only = process.argv[process.argv.indexOf('--only') + 1]?.split(',');

@@ -14,6 +14,7 @@ import { latency } from './latency.js';
 import { many } from './many.js';
 import { memory } from './memory.js';
 import { parseFlags, resultOf, type Bench } from './support/bench.js';
+import { receipts } from './receipts.js';
 import { scaling } from './scaling.js';
 import { snapshot } from './snapshot.js';
 import { unchanged } from './unchanged.js';
@@ -21,7 +22,7 @@ import { workspaces } from './workspaces.js';
 
 const BENCHES: readonly Bench[] = [
   ...[unchanged, changed, baseline, growth, memory],
-  ...[snapshot, latency, budget, freshness, delayPerRequest, workspaces, many, scaling, filesOfAnEdit],
+  ...[snapshot, latency, budget, freshness, delayPerRequest, workspaces, many, scaling, filesOfAnEdit, receipts],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */
 const SCRIPTS: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -82,7 +82,7 @@ const actorRules = listOf(actorRule, `of ${AN_ACTOR}`);
 const receiptOptions = strictOptions({
   /** Older receipts are dropped. @defaultValue '7d' */
   age: duration({ from: '1m', to: '3650d' }).prefault('7d'),
-  /** How many receipts are kept for each workspace, newest first; about 60 bytes each. @defaultValue 100000 */
+  /** How many receipts are kept for each workspace, newest first; about 65 bytes each. @defaultValue 100000 */
   number: wholeNumber(1, 10_000_000).default(100_000),
 });
 

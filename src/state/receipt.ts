@@ -60,29 +60,33 @@ export const HEAD_BYTES = 10;
 const LONGEST_TEXT = 2_000;
 
 export function packReceipt(receipt: Receipt): Buffer {
-  const { endedAtMs, type } = receipt;
-  const head = Buffer.alloc(HEAD_BYTES);
-  head[OUTCOME_AT] = OUTCOMES.indexOf(receipt.outcome);
-  head[PARTS_AT] = PARTS.reduce((bits, part, at) => (receipt[part] === undefined ? bits : bits | (1 << at)), 0);
-  head.writeUIntBE(endedAtMs, END_AT, 6);
-  const { nextAtMs, error, words, origin, into, digest } = receipt;
-  const fields: readonly Buffer[] = [
-    idBytes(receipt.eventId),
-    ...logIdBytes(receipt.logId, endedAtMs),
-    recordBytes(receipt.recordId),
-    typeBytes(type),
-    numberBytes(receipt.ms),
-    numberBytes(receipt.attempt),
-    numberBytes(receipt.status),
-    ...(nextAtMs === undefined ? [] : [numberBytes(Math.max(0, nextAtMs - endedAtMs))]),
-    ...[error, words, origin].flatMap((text) => (text === undefined ? [] : [textBytes(text)])),
-    ...(into === undefined ? [] : [idBytes(into)]),
-    ...(digest === undefined ? [] : [...logIdBytes(digest.fromLogId, endedAtMs), numberBytes(digest.count)]),
-  ];
-  const packed = Buffer.concat([head, ...fields]);
+  const { endedAtMs, nextAtMs, error, words, origin, into, digest } = receipt;
+  const packed = packing(() => {
+    out.at = HEAD_BYTES;
+    out.bytes[OUTCOME_AT] = OUTCOMES.indexOf(receipt.outcome);
+    out.bytes[PARTS_AT] = PARTS.reduce((bits, part, at) => (receipt[part] === undefined ? bits : bits | (1 << at)), 0);
+    out.bytes.writeUIntBE(endedAtMs, END_AT, 6);
+    putId(receipt.eventId);
+    putLogId(receipt.logId, endedAtMs);
+    putRecord(receipt.recordId);
+    putType(receipt.type);
+    putNumber(receipt.ms);
+    putNumber(receipt.attempt);
+    putNumber(receipt.status);
+    if (nextAtMs !== undefined) putNumber(nextAtMs - endedAtMs);
+    for (const text of [error, words, origin]) if (text !== undefined) putText(text);
+    if (into !== undefined) putId(into);
+    if (digest === undefined) return;
+    putLogId(digest.fromLogId, endedAtMs);
+    putNumber(digest.count);
+  });
   packed.writeUInt16BE(packed.length - LENGTH_BYTES);
   return packed;
 }
+
+/** The bytes of an id, by which a search finds it. Others may contain them too. */
+export const idBytes = (id: string): Buffer => packing(() => putId(id));
+export const recordBytes = (recordId: string): Buffer => packing(() => putRecord(recordId));
 
 /** @param workspace the receipts of each are apart */
 export function unpackReceipt(packed: Buffer, workspace: string): Receipt {
@@ -138,50 +142,66 @@ function hasPart(bytes: Buffer, part: (typeof PARTS)[number], at = 0): boolean {
   return ((bytes[at + PARTS_AT] ?? 0) & (1 << PARTS.indexOf(part))) !== 0;
 }
 
+/** One place for all: a receipt is packed for each delivery. The longest one fits: its length has two bytes. */
+const out = { bytes: Buffer.alloc(65_536), at: 0 };
+
+function packing(put: () => void): Buffer {
+  out.at = 0;
+  put();
+  return Buffer.from(out.bytes.subarray(0, out.at));
+}
+
 /** Seven bits a byte, the lowest first. */
-function numberBytes(number: number): Buffer {
-  const bytes: number[] = [];
+function putNumber(number: number): void {
   let rest = Math.max(0, Math.round(number));
   while (rest >= 128) {
-    bytes.push((rest % 128) + 128);
+    out.bytes[out.at++] = (rest % 128) + 128;
     rest = Math.floor(rest / 128);
   }
-  return Buffer.from([...bytes, rest]);
+  out.bytes[out.at++] = rest;
 }
 
-function sized(bytes: Buffer): Buffer {
-  return Buffer.concat([numberBytes(bytes.length), bytes]);
+function putSized(bytes: Buffer): void {
+  putNumber(bytes.length);
+  out.at += bytes.copy(out.bytes, out.at);
 }
 
-function textBytes(text: string): Buffer {
-  return sized(Buffer.from(text.slice(0, LONGEST_TEXT), 'utf8'));
+function putText(text: string): void {
+  putSized(Buffer.from(text.slice(0, LONGEST_TEXT), 'utf8'));
+}
+
+function putRecord(recordId: string): void {
+  putSized(recordField(recordId.slice(0, LONGEST_TEXT)));
 }
 
 const OWN_ID = /^evt_([0-9a-f]{32})$/;
 
-/** As a receipt contains it: others may contain the same bytes. A length of 0 stands before the 16 bytes of an id of ours. */
-export function idBytes(id: string): Buffer {
+/** A length of 0 stands before the 16 bytes of an id of ours. */
+function putId(id: string): void {
   const [, hex] = OWN_ID.exec(id) ?? [];
-  return hex === undefined ? textBytes(id) : Buffer.concat([Buffer.of(0), Buffer.from(hex, 'hex')]);
-}
-
-export function recordBytes(recordId: string): Buffer {
-  return sized(recordField(recordId.slice(0, LONGEST_TEXT)));
+  if (hex === undefined) {
+    putText(id);
+  } else {
+    putNumber(0);
+    out.at += out.bytes.write(hex, out.at, 'hex');
+  }
 }
 
 /** The time by its distance from the end of the attempt, which is before or after it. */
-function logIdBytes(logId: string, endedAtMs: number): [Buffer, Buffer] {
+function putLogId(logId: string, endedAtMs: number): void {
   const [ms = '0', sequence = '0'] = logId.split('-');
   const sinceMs = endedAtMs - Number(ms);
-  return [numberBytes(sinceMs >= 0 ? 2 * sinceMs : -2 * sinceMs - 1), numberBytes(Number(sequence))];
+  putNumber(sinceMs >= 0 ? 2 * sinceMs : -2 * sinceMs - 1);
+  putNumber(Number(sequence));
 }
 
 /** 0 stands before a type that has no number. */
-function typeBytes(type: string): Buffer {
+function putType(type: string): void {
   const [root, object = '', verb = '', ...more] = type.split('.');
   const [at, verbAt] = [OBJECTS.indexOf(object), VERBS.indexOf(verb)];
   const isKnown = root === 'crm' && at >= 0 && verbAt >= 0 && more.length === 0;
-  return isKnown ? numberBytes(1 + VERBS_MOST * at + verbAt) : Buffer.concat([Buffer.of(0), textBytes(type)]);
+  putNumber(isKnown ? 1 + VERBS_MOST * at + verbAt : 0);
+  if (!isKnown) putText(type);
 }
 
 interface Take {
