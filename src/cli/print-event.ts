@@ -231,7 +231,11 @@ function isTime(value: unknown): value is string {
 
 /** `2026-03-01 21:30`, in local time, like the time that begins the line. This locale writes days as the API does. */
 export function localTime(iso: string): string {
-  return new Date(iso).toLocaleString('sv-SE').slice(0, 16);
+  return localSecond(iso).slice(0, 16);
+}
+
+export function localSecond(iso: string): string {
+  return new Date(iso).toLocaleString('sv-SE');
 }
 
 function clockTime(iso: string): string {

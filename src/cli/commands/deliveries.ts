@@ -3,7 +3,7 @@ import type { DeliveriesQuery, DeliveryRow } from '../../app/changefeed.js';
 import { usage } from '../../errors.js';
 import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';
-import { localTime } from '../print-event.js';
+import { localSecond } from '../print-event.js';
 import { cut, fitted, fittedTable, printable, type Colours } from '../text.js';
 
 const DEFAULT_LIMIT = 50;
@@ -61,12 +61,12 @@ export const deliveries = defineFeedCommand({
 
 const NO_EVENT =
   'no such deliveries: the event has no receipt, does not wait, and is not among the newest 10,000 of the log';
-const HEAD = ['began', 'subscription', 'outcome', 'attempt', 'took', 'type', 'record', 'event'];
+const HEAD = ['began', 'subscription', 'outcome', 'attempt', 'took', 'type', 'record', 'event', 'said'];
 
 function cells(row: DeliveryRow, colours: Colours): string[] {
-  const { at, subscription, attempt, ms, type, record, eventId } = row;
+  const { at, subscription, attempt, ms, type, record, eventId, words } = row;
   return [
-    at === null ? '' : localTime(at),
+    at === null ? '' : localSecond(at),
     printable(subscription),
     painted(row, colours),
     attempt === 0 ? '' : String(attempt),
@@ -74,6 +74,7 @@ function cells(row: DeliveryRow, colours: Colours): string[] {
     printable(type.replace(/^crm\./, '')),
     printable(record),
     printable(eventId),
+    words === null ? '' : cut(printable(words), WORDS_PLACES),
   ];
 }
 
@@ -91,14 +92,13 @@ function painted(row: DeliveryRow, { green, yellow, red, dim }: Colours): string
   return paint(outcomeText(row));
 }
 
-/** `delivered 200`, `failed 503, again 12:03:11: busy`, `skipped: merged into evt_…` */
+/** `delivered 200`, `failed 503, again 2026-11-26 12:03:11`, `skipped: merged into evt_…` */
 function outcomeText(row: DeliveryRow): string {
-  const { outcome, status, reason, words, nextAttemptAt, mergedInto, digest } = row;
-  const again = nextAttemptAt === null ? '' : `, again ${localTime(nextAttemptAt)}`;
-  const said = words === null ? '' : `: ${cut(printable(words), WORDS_PLACES)}`;
+  const { outcome, status, reason, nextAttemptAt, mergedInto, digest } = row;
+  const again = nextAttemptAt === null ? '' : `, again ${localSecond(nextAttemptAt)}`;
   const answer = status ?? reason ?? '';
-  if (outcome === 'retry') return `failed ${answer}${again}${said}`;
-  if (outcome === 'dead') return `dead letter ${answer}${said}`;
+  if (outcome === 'retry') return `failed ${answer}${again}`;
+  if (outcome === 'dead') return `dead letter ${answer}`;
   if (outcome === 'pending') return `waits${again}`;
   if (outcome === 'skipped')
     return `skipped: ${SKIPPED[reason ?? ''] ?? reason}${mergedInto === null ? '' : ` into ${mergedInto}`}`;
