@@ -182,7 +182,10 @@ async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<Cha
 function linkFor(workspace: string, { pageUrl, subscription: { on, lists = [] } }: RunOptions): string | null {
   if (pageUrl === undefined) return null;
   // The page filters by one of each.
-  const [type, list] = [on.length === 1 ? on[0] : undefined, lists.length === 1 ? lists[0] : undefined];
+  const [type, list] = [
+    on.length === 1 && on[0] !== 'crm.*' ? on[0] : undefined,
+    lists.length === 1 ? lists[0] : undefined,
+  ];
   const query = new URLSearchParams({ workspace, ...(type !== undefined && { type }), ...(list && { list }) });
   return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
 }

@@ -105,6 +105,7 @@ export const en = {
   'digest.type': '{records} {verb}',
   // A record may be updated more than once.
   'digest.updated': '{count} {object} {count|update|updates}',
+  'digest.others': '{count} {count|other|others}',
   'digest.people': 'By person in charge: {people}',
   'digest.person': '{name} {count}',
   'digest.event': '{title} – {object} {verb}',

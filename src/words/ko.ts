@@ -103,6 +103,7 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'digest.title': '{workspace} {changes}: {types}',
   'digest.type': '{records} {verb}',
   'digest.updated': '{object} 수정 {count}건',
+  'digest.others': '기타 {count}건',
   'digest.people': '담당자별: {people}',
   'digest.person': '{name} {count}건',
   'digest.event': '{title} – {object} {verb}',

@@ -56,6 +56,27 @@ describe('a digest as a message', () => {
     expect(link).toEqual({ text: 'Open the status page', url: 'https://status.example.com/#/changes' });
   });
 
+  it('digest: adds up the types and the people beyond the first ones', () => {
+    const verbs = ['created', 'updated', 'deleted'] as const;
+    const events = (['people', 'organization', 'memo'] as const).flatMap((list) =>
+      verbs.map((verb, at) => changeEvent({ record: `${list} ${verb}`, sequence: at + 1, list, verb })),
+    );
+    const owned = events.map((event) => ({
+      ...event,
+      data: { ...event.data, after: { id: event.subject, ownerId: event.id } },
+    }));
+    const more = Array.from({ length: 3 }, (_, at) => {
+      const event = changeEvent({ record: `m${at}`, sequence: 1, list: 'memo', verb: 'created' });
+      return { ...event, data: { ...event.data, after: { id: event.subject, ownerId: `u${at}` } } };
+    });
+    const formats = formatsFor({ language: 'en', now: '2026-03-02T04:10:00.000Z' });
+    const { title, lines } = digestText(digestOf([...owned, ...more]), formats);
+    expect(title).toBe(
+      '12 changes in acme: 4 memos created, 1 memo deleted, 1 memo update, 1 organization created, 1 organization deleted, 1 organization update, 3 others',
+    );
+    expect(lines[0]).toMatch(/^By person in charge: .*, 2 others$/);
+  });
+
   it('digest: in Korean', () => {
     const formats = formatsFor({ language: 'ko', timeZone: 'Asia/Seoul', now: '2026-03-02T04:10:00.000Z' });
     const { title, lines } = digestText(digestOf(someEvents()), formats);

@@ -15,29 +15,49 @@ const MOST_CHANGES = 2;
 const LONGEST_TITLE = 80;
 const LONGEST_SIDE = 30;
 
+type Counted<Part extends 'types' | 'people'> = DigestSummary[Part][number];
+
 export function digestText(digest: DigestSummary, formats: Formats): TitledText {
   const { workspace, count, types, people, first, link } = digest;
   const { t, word, countOf } = wordsFor(formats.language);
-  const typed = types.map(({ type, count: events }) => {
+  const typeText = ({ type, count: events }: Counted<'types'>): string => {
+    const shown = formats.number(events);
     if (type.startsWith(NOTICE))
-      return t('digest.person', { name: word('problem', type.slice(NOTICE.length)), count: formats.number(events) });
+      return t('digest.person', { name: word('problem', type.slice(NOTICE.length)), count: shown });
     const { object, verb } = wordsIn(type, formats);
     const records = countOf(wordsOfType(type).object, events);
-    return t(verb === word('verb', 'updated') ? 'digest.updated' : 'digest.type', {
-      object,
-      verb,
-      records,
-      count: formats.number(events),
-    });
-  });
-  const named = people.map(({ name, count: events }) =>
-    t('digest.person', { name: onOneLine(name, LONGEST_TITLE), count: formats.number(events) }),
-  );
+    const key = verb === word('verb', 'updated') ? 'digest.updated' : 'digest.type';
+    return t(key, { object, verb, records, count: shown });
+  };
+  const personText = ({ name, count: events }: Counted<'people'>): string =>
+    t('digest.person', { name: onOneLine(name, LONGEST_TITLE), count: formats.number(events) });
+  /** What is beyond the first ones is added up. */
+  const upTo = (most: number, all: readonly { text: string; count: number }[]): string => {
+    const others = all.slice(most).reduce((sum, one) => sum + one.count, 0);
+    const rest = others > 0 ? [t('digest.others', { count: formats.number(others) })] : [];
+    return [...all.slice(0, most).map(({ text }) => text), ...rest].join(', ');
+  };
   const more = count - first.length;
   return {
-    title: t('digest.title', { workspace, changes: countOf('change', count), types: upTo(MOST_TYPES, typed) }),
+    title: t('digest.title', {
+      workspace,
+      changes: countOf('change', count),
+      types: upTo(
+        MOST_TYPES,
+        types.map((one) => ({ text: typeText(one), count: one.count })),
+      ),
+    }),
     lines: [
-      ...(named.length > 0 ? [t('digest.people', { people: upTo(MOST_PEOPLE, named) })] : []),
+      ...(people.length > 0
+        ? [
+            t('digest.people', {
+              people: upTo(
+                MOST_PEOPLE,
+                people.map((one) => ({ text: personText(one), count: one.count })),
+              ),
+            }),
+          ]
+        : []),
       ...first.map((event) => `• ${eventLine(event, formats)}`),
       ...(more > 0 ? [t('count.more', { count: formats.number(more) })] : []),
     ],
@@ -63,11 +83,6 @@ function wordsIn(type: string, { language }: Formats): { object: string; verb: s
   const { word } = wordsFor(language);
   const { object, verb } = wordsOfType(type);
   return { object: word('object', object), verb: word('verb', verb) };
-}
-
-function upTo(most: number, texts: readonly string[]): string {
-  const more = texts.length - most;
-  return [...texts.slice(0, most), ...(more > 0 ? [`+${more}`] : [])].join(', ');
 }
 
 /** A line break in a name would begin a line that looks like one of ours. */
