@@ -18,6 +18,9 @@ export type EventsPage = Answered<'eventsPage'>;
 export type OneEvent = Answered<'oneEvent'>;
 export type Delivery = Answered<'deliveries'>['deliveries'][number];
 export type SubscriptionDetails = Answered<'subscriptionDetails'>;
+export type Skipped = Answered<'skipped'>;
+export type Held = Answered<'heldRecords'>['held'][number];
+export type LeftBehind = Answered<'leftBehind'>['subscriptions'][number];
 export type Tried = Answered<'tried'>;
 export type DeadLetter = Answered<'deadLetter'>;
 

@@ -128,7 +128,7 @@ function Section({ shown, ...props }: SectionProps & { shown: (typeof SECTIONS)[
     case 'schema':
       return <Schema about={props.about} />;
     case 'problems':
-      return <Problems status={props.status} />;
+      return <Problems {...props} />;
   }
 }
 

@@ -16,6 +16,8 @@ export function EventDetails({ group, changes }: { group: Group; changes: readon
   return (
     <div class="details">
       <Changes changes={changes} more={lead.moreChanges} />
+      <h3>{t('got.title')}</h3>
+      <DeliveriesOf workspace={lead.workspace} logId={lead.logId} />
       {others.length > 0 && (
         <>
           <h3>{t('changes.folded')}</h3>
@@ -26,8 +28,6 @@ export function EventDetails({ group, changes }: { group: Group; changes: readon
           </ul>
         </>
       )}
-      <h3>{t('got.title')}</h3>
-      <DeliveriesOf workspace={lead.workspace} logId={lead.logId} />
       <Facts event={lead} />
     </div>
   );

@@ -45,6 +45,7 @@ function koreanType(type: string): string {
 /** What is shown again and again does not flicker: the longer, the rounder. */
 function rounded(ms: number): number {
   const [, step] = [
+    [1_000, 10],
     [10_000, 100],
     [600_000, 1_000],
     [36_000_000, 60_000],

@@ -4,6 +4,7 @@ import { ask, type Subscription, type SubscriptionDetails, type Tried } from './
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
 import { usePolled } from './hooks.js';
+import { Replay, Replays, Skip } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
 
 interface OneProps {
@@ -11,9 +12,11 @@ interface OneProps {
   /** The mark of its state, and why it is in it. */
   state: ComponentChildren;
   pause: ComponentChildren;
+  canAct: boolean;
+  again: () => void;
 }
 
-export function OneSubscription({ subscription, state, pause }: OneProps) {
+export function OneSubscription({ subscription, state, pause, canAct, again }: OneProps) {
   const { t } = usePreferences();
   const { name, handler } = subscription;
   const { value: details, error } = usePolled<SubscriptionDetails>(
@@ -31,10 +34,17 @@ export function OneSubscription({ subscription, state, pause }: OneProps) {
         </h1>
         <p class="actions">
           <Try name={name} />
-          {pause}
+          {canAct && (
+            <>
+              <Replay subscription={subscription} again={again} />
+              <Skip subscription={subscription} again={again} />
+              {pause}
+            </>
+          )}
         </p>
       </div>
       {state}
+      <Replays subscription={subscription} again={again} canAct={canAct} />
       {details === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
       ) : (

@@ -1,10 +1,12 @@
 /** What needs a person, the last errors, and the processes. */
-import type { Problem, Status } from '../api.js';
-import { useNow } from '../hooks.js';
+import type { ComponentChildren } from 'preact';
+import type { Problem, SectionProps } from '../api.js';
+import { HeldRecords, LeftBehind } from '../decisions.js';
+import { placeOf, useNow } from '../hooks.js';
 import { usePreferences } from '../preferences.js';
 import { ProblemText } from '../problem-text.js';
 
-export function Problems({ status }: { status: Status | null }) {
+export function Problems({ status, canAct, again }: SectionProps) {
   const { t, word, dateTime, duration } = usePreferences();
   const now = useNow(5_000);
   if (status === null) return <p class="quiet">{t('loading')}</p>;
@@ -22,7 +24,19 @@ export function Problems({ status }: { status: Status | null }) {
       ) : (
         <ul class="letters">
           {status.problems.map((problem) => (
-            <One key={`${problem.kind} ${problem.workspace ?? ''} ${problem.subject}`} problem={problem} />
+            <One key={`${problem.kind} ${problem.workspace ?? ''} ${problem.subject}`} problem={problem}>
+              {problem.kind.endsWith('.held') && (
+                <HeldRecords
+                  workspace={problem.workspace ?? ''}
+                  list={problem.subject.slice('list:'.length)}
+                  canAct={canAct}
+                  again={again}
+                />
+              )}
+              {problem.kind === 'subscription.unconfigured' && (
+                <LeftBehind configured={status.subscriptions.map(({ name }) => name)} canAct={canAct} again={again} />
+              )}
+            </One>
           ))}
         </ul>
       )}
@@ -58,7 +72,13 @@ export function Problems({ status }: { status: Status | null }) {
   );
 }
 
-function One({ problem: { severity, message, facts, since, kind, subject, workspace } }: { problem: Problem }) {
+interface OneProps {
+  problem: Problem;
+  /** What can be decided about it. */
+  children?: ComponentChildren;
+}
+
+function One({ problem: { severity, message, facts, since, kind, subject, workspace }, children }: OneProps) {
   const { t, word, dateTime } = usePreferences();
   // A kind without words is an error of the compiler.
   const title = t(`problem.${kind}`);
@@ -69,11 +89,22 @@ function One({ problem: { severity, message, facts, since, kind, subject, worksp
       <p class="what">
         <span class={`mark ${severity === 'error' ? 'bad' : 'warn'}`}>{t(`severity.${severity}`)}</span>
         <strong>{title}</strong>
-        <span class="about">{named}</span>
+        {what === 'subscription' ? (
+          <a
+            href={placeOf(kind === 'delivery.dead' ? 'dead' : 'subscriptions', {
+              [kind === 'delivery.dead' ? 'subscription' : 'name']: name,
+            })}
+          >
+            {name}
+          </a>
+        ) : (
+          <span class="about">{named}</span>
+        )}
         <code>{kind}</code>
         {since !== null && <time dateTime={since}>{t('problems.since', { when: dateTime(since) })}</time>}
       </p>
       <ProblemText kind={kind} message={message} facts={facts} />
+      {children}
     </li>
   );
 }

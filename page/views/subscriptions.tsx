@@ -32,7 +32,9 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
         key={one.name}
         subscription={one}
         state={<State subscription={one} />}
-        pause={canAct && <Switch subscription={one} again={again} />}
+        pause={<Switch subscription={one} again={again} />}
+        canAct={canAct}
+        again={again}
       />
     );
   return (

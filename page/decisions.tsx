@@ -1,0 +1,120 @@
+/** What a problem waits for a person to decide: what a list holds back, and what removed subscriptions have left behind. */
+import { useState } from 'preact/hooks';
+import { Action } from './action.js';
+import { act, type Held, type LeftBehind as Left } from './api.js';
+import { usePolled } from './hooks.js';
+import { usePreferences } from './preferences.js';
+
+interface DecisionProps {
+  canAct: boolean;
+  again: () => void;
+}
+
+const OFTEN_MS = 5_000;
+
+export function HeldRecords({ workspace, list, canAct, again }: DecisionProps & { workspace: string; list: string }) {
+  const { t, number, word } = usePreferences();
+  const all = usePolled<{ held: Held[] }>('/api/held', OFTEN_MS);
+  const found = all.value?.held.filter((one) => one.workspace === workspace && one.list === list) ?? [];
+  const path = `/api/lists/${encodeURIComponent(workspace)}/${encodeURIComponent(list)}`;
+  const decide = async (verb: 'accept' | 'discard'): Promise<string> => {
+    const { count } = await act('POST', `${path}/${verb}`).finally(() => {
+      all.again();
+      again();
+    });
+    return t(`held.${verb}ed`, { count: number(count) });
+  };
+  return (
+    <>
+      {found.map(({ what, count, of, examples }) => {
+        const values = { count: number(count), of: number(of), list: word('list', list) };
+        const names = examples.map(({ id, title }) => title ?? id).join(', ');
+        return (
+          <div key={what}>
+            <p>
+              {t(`held.${what}`, values)}
+              {names !== '' && <span class="quiet"> {t('held.examples', { names })}</span>}
+            </p>
+            {canAct && (
+              <p class="actions">
+                <Action label={t('held.accept')} run={() => decide('accept')}>
+                  <p>{t(`held.${what}.accept`, values)}</p>
+                  {names !== '' && <p class="quiet">{t('held.examples', { names })}</p>}
+                </Action>
+                <Action label={t('held.discard')} danger run={() => decide('discard')}>
+                  <p>{t(`held.${what}.discard`, values)}</p>
+                </Action>
+              </p>
+            )}
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+export function LeftBehind({ configured, canAct, again }: DecisionProps & { configured: readonly string[] }) {
+  const { t, number } = usePreferences();
+  const all = usePolled<{ subscriptions: Left[] }>('/api/subscriptions/left-behind', OFTEN_MS);
+  const found = all.value?.subscriptions.filter(({ waiting, dead }) => waiting + dead > 0) ?? [];
+  const done = (): void => {
+    all.again();
+    again();
+  };
+  return (
+    <ul class="plain-list">
+      {found.map(({ subscription: name, waiting, dead }) => {
+        const values = { name, waiting: number(waiting), dead: number(dead) };
+        const forget = async (): Promise<null> => {
+          await act('POST', `/api/subscriptions/${encodeURIComponent(name)}/forget`).finally(done);
+          return null;
+        };
+        return (
+          <li key={name}>
+            {t('left.what', values)}
+            {canAct && (
+              <p class="actions">
+                <Rename from={name} configured={configured} values={values} done={done} />
+                <Action label={t('left.forget')} name={`${t('left.forget')}: ${name}`} danger run={forget}>
+                  <p>{t('left.forgetSure', values)}</p>
+                </Action>
+              </p>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+interface RenameProps {
+  from: string;
+  configured: readonly string[];
+  values: Record<'name' | 'waiting' | 'dead', string>;
+  done: () => void;
+}
+
+function Rename({ from, configured, values, done }: RenameProps) {
+  const { t } = usePreferences();
+  const [to, setTo] = useState('');
+  const run = async (): Promise<string> => {
+    await act('POST', `/api/subscriptions/${encodeURIComponent(from)}/rename`, { to }).finally(done);
+    return t('left.renamed', { ...values, to });
+  };
+  return (
+    <Action label={t('left.rename')} name={`${t('left.rename')}: ${from}`} ready={to !== ''} run={run}>
+      <p>{t('left.renameSure', values)}</p>
+      <label>
+        {t('left.to')}
+        <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
+          <option value="" />
+          {configured.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </Action>
+  );
+}

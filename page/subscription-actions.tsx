@@ -1,0 +1,199 @@
+/** What an operator does about one subscription besides pausing it: replay, its progress and stop, and skip what waits. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from './action.js';
+import { act, type Skipped, type Subscription } from './api.js';
+import { useSettled } from './hooks.js';
+import { usePreferences } from './preferences.js';
+
+const pathOf = (name: string, action: string): string => `/api/subscriptions/${encodeURIComponent(name)}/${action}`;
+const HOUR_MS = 3_600_000;
+const RANGES = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
+
+interface OneProps {
+  subscription: Subscription;
+  again: () => void;
+}
+
+export function Skip({ subscription: { name }, again }: OneProps) {
+  const { t, number } = usePreferences();
+  const [found, setFound] = useState<Skipped | null>(null);
+  const count = (): void => {
+    setFound(null);
+    void act<Skipped>('POST', pathOf(name, 'skip'), { dryRun: true }).then(setFound, () => undefined);
+  };
+  const run = async (): Promise<string> => {
+    const done = await act<Skipped>('POST', pathOf(name, 'skip')).finally(again);
+    return t('skip.done', { count: number(done.count) });
+  };
+  return (
+    <Action
+      label={t('skip.label')}
+      title={t('skip.title', { name })}
+      danger
+      ready={found !== null}
+      onOpen={count}
+      run={run}
+    >
+      {found === null ? (
+        <p class="quiet">{t('counting')}</p>
+      ) : (
+        <p>
+          {t('skip.sure', {
+            count: number(found.count),
+            unread: number(found.unread),
+            queued: number(found.queued),
+          })}
+          {found.running > 0 && ` ${t('skip.running', { count: number(found.running) })}`}
+        </p>
+      )}
+    </Action>
+  );
+}
+
+interface Range {
+  /** A key of `RANGES`, `beginning`, or a time of the browser's zone. */
+  from: string;
+  time: string;
+  type: string;
+  record: string;
+}
+
+function bodyOf({ from, time, type, record }: Range): object | null {
+  const back = Object.hasOwn(RANGES, from) ? RANGES[from as keyof typeof RANGES] : null;
+  if (from === 'time' && Number.isNaN(Date.parse(time))) return null;
+  const since = back === null ? new Date(from === 'time' ? time : 0) : new Date(new Date().getTime() - back);
+  return {
+    from: from === 'beginning' ? from : since.toISOString(),
+    ...(type !== '' && { types: [type] }),
+    ...(record.trim() !== '' && { record: record.trim() }),
+  };
+}
+
+const NO_RANGE: Range = { from: '1h', time: '', type: '', record: '' };
+
+export function Replay({ subscription: { name, on }, again }: OneProps) {
+  const { t, number } = usePreferences();
+  const [range, setRange] = useState<Range>(NO_RANGE);
+  const [open, setOpen] = useState(false);
+  const [found, setFound] = useState<{ count: number } | { error: string } | null>(null);
+  const settled = useSettled(range, 300);
+  useEffect(() => {
+    setFound(null);
+    const body = bodyOf(settled);
+    if (!open || body === null) return;
+    let ended = false;
+    act('POST', pathOf(name, 'replay'), { ...body, dryRun: true })
+      .then(({ count }) => !ended && setFound({ count }))
+      .catch((failure: unknown) => !ended && setFound({ error: failure instanceof Error ? failure.message : '' }));
+    return () => void (ended = true);
+  }, [JSON.stringify(settled), open]);
+  const run = async (): Promise<string> => {
+    await act('POST', pathOf(name, 'replay'), bodyOf(range) ?? {}).finally(again);
+    return t('replay.started');
+  };
+  const isCounted = found !== null && 'count' in found && JSON.stringify(settled) === JSON.stringify(range);
+  const set = (part: Partial<Range>): void => setRange({ ...range, ...part });
+  return (
+    <Action
+      label={t('replay.label')}
+      title={t('replay.title', { name })}
+      ready={isCounted && found.count > 0}
+      onOpen={() => {
+        setRange(NO_RANGE);
+        setOpen(true);
+      }}
+      run={run}
+    >
+      <RangeFields range={range} set={set} types={on} />
+      <p role="status" class={found !== null && 'error' in found ? 'notice bad' : ''}>
+        {found === null
+          ? t('counting')
+          : 'error' in found
+            ? found.error
+            : t('replay.sure', { count: number(found.count) })}
+      </p>
+    </Action>
+  );
+}
+
+interface RangeProps {
+  range: Range;
+  set: (part: Partial<Range>) => void;
+  types: readonly string[];
+}
+
+function RangeFields({ range, set, types }: RangeProps) {
+  const { t } = usePreferences();
+  return (
+    <>
+      <label>
+        {t('replay.from')}
+        <select value={range.from} onChange={(event) => set({ from: event.currentTarget.value })}>
+          {(['1h', '24h', '7d', 'time', 'beginning'] as const).map((one) => (
+            <option key={one} value={one}>
+              {t(`replay.from.${one}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {range.from === 'time' && (
+        <label>
+          {t('replay.time')}
+          <input
+            type="datetime-local"
+            required
+            value={range.time}
+            onInput={(event) => set({ time: event.currentTarget.value })}
+          />
+        </label>
+      )}
+      <label>
+        {t('replay.type')}
+        <input
+          value={range.type}
+          list="replay-types"
+          placeholder={types[0]}
+          onInput={(event) => set({ type: event.currentTarget.value.trim() })}
+        />
+        <datalist id="replay-types">
+          {types.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      </label>
+      <label>
+        {t('replay.record')}
+        <input value={range.record} onInput={(event) => set({ record: event.currentTarget.value })} />
+      </label>
+    </>
+  );
+}
+
+/** Replays that are being sent: how far they are, and a way to stop each. */
+export function Replays({ subscription: { name, replays }, again, canAct }: OneProps & { canAct: boolean }) {
+  const { t, number, clock } = usePreferences();
+  return (
+    <>
+      {replays.map(({ id, workspace, sent, reached, until }) => (
+        <p key={`${id} ${workspace}`} class="notice actions" role="status">
+          {t('replay.progress', {
+            count: number(sent),
+            reached: reached === null ? '–' : clock(reached),
+            until: clock(until),
+          })}
+          {canAct && (
+            <Action
+              label={t('replay.stop')}
+              run={async () => {
+                await act('POST', pathOf(name, 'replay/stop'), { id }).finally(again);
+                return null;
+              }}
+            >
+              <p>{t('replay.stopSure')}</p>
+            </Action>
+          )}
+        </p>
+      ))}
+    </>
+  );
+}
