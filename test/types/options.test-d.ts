@@ -87,6 +87,24 @@ describe('types of options', () => {
     defineConfig({ workspaces: [{ ...workspace, lists: { people: { interval: '5x' } } }] });
   });
 
+  it('knows the events of a digest, and wants handle or handleDigest', () => {
+    defineHandler({
+      name: 'x',
+      on: ['crm.todo.completed'],
+      digest: { at: '09:00', days: 'mon-fri' },
+      handleDigest({ first, events }) {
+        expectTypeOf(first[0]?.type).toEqualTypeOf<'crm.todo.completed' | undefined>();
+        expectTypeOf(events()).toEqualTypeOf<AsyncIterable<(typeof first)[number]>>();
+      },
+    });
+    // @ts-expect-error It has no handler.
+    defineHandler({ name: 'x' });
+    // @ts-expect-error A digest is handled by handleDigest.
+    defineHandler({ name: 'x', digest: { every: '1h' } });
+    // @ts-expect-error A unit is missing.
+    defineHandler({ name: 'x', digest: { every: '60' }, handleDigest: () => undefined });
+  });
+
   it('loads a configuration without arguments', () => {
     expectTypeOf(loadConfig()).toEqualTypeOf<Promise<LoadedConfig>>();
   });
