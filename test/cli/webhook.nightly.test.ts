@@ -114,7 +114,7 @@ describe('paused subscriptions: the command line', () => {
       });
       expect(status.subscriptions[1]).toMatchObject({ name: 'archive', paused: null, failingSince: null });
       const shown = await folder.call(['status'], env);
-      expect(shown.stdout).toMatch(/^ops \(DISABLED\)/m);
+      expect(shown.stdout).toMatch(/^ops \(PAUSED\)/m);
       expect(shown.stdout).toMatch(/^ {2}subscription\.disabled .* answered 410.*changefeed resume ops/m);
       expect(receiver.received).toHaveLength(1);
 
