@@ -14,6 +14,8 @@ const replayTask = z.object({
   /** Further conditions: patterns of types, and `where` as data. */
   types: z.array(z.string()).readonly().exactOptional(),
   where: z.custom<Conditions>((given) => typeof given === 'object' && given !== null).exactOptional(),
+  /** Only these events, by their log ids, ascending: what is still to be sent of them. */
+  only: z.array(z.string()).readonly().exactOptional(),
   sent: z.number(),
 });
 

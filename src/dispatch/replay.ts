@@ -4,13 +4,14 @@ import type { Queue } from 'bullmq';
 import type { ChangefeedError } from '../errors.js';
 import { usage } from '../errors.js';
 import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
+import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
 import { checkConditions, compileWhere, type Conditions } from '../handlers/where.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ReplayTask } from './backfill-task.js';
-import { enqueueEvents } from './deliveries.js';
+import { enqueueEvents, idsOf } from './deliveries.js';
 import { compileSelection, compileTypes, readsWorkspace } from '../events/pattern.js';
-import type { JobData } from './queues.js';
+import { jobIdsIn, type JobData } from './queues.js';
 import type { DispatchStores } from './stores.js';
 import type { StoredTask } from '../state/backfills.js';
 
@@ -28,6 +29,11 @@ export interface ReplayCall {
   types?: readonly string[] | undefined;
   /** Only events for which these conditions hold too, as `where` of a subscription. @defaultValue all */
   where?: Conditions | undefined;
+  /**
+   * Only events whose last delivery to the subscription ended dead, as its receipts say. What is still a dead letter is left out: retry that.
+   * @defaultValue false
+   */
+  failed?: boolean | undefined;
   /** Only counts the events; nothing is sent. @defaultValue false */
   dryRun?: boolean | undefined;
   /** False: it resolves once the replay is stored, and processes with the role `dispatch` send it. @defaultValue true */
@@ -115,7 +121,7 @@ function isReplay(stored: StoredTask): stored is StoredTask<ReplayTask> {
   return stored.task.kind === 'replay';
 }
 
-async function tasksOf({ from, to, signal, workspace: only, ...filter }: ReplayCall, deps: ReplayDeps) {
+async function tasksOf({ from, to, signal, workspace: wanted, ...filter }: ReplayCall, deps: ReplayDeps) {
   const { subscription, offsets } = deps;
   // Also where no workspace reads it.
   if (parseBeginning(from, 'UTC') === undefined)
@@ -125,13 +131,14 @@ async function tasksOf({ from, to, signal, workspace: only, ...filter }: ReplayC
   if (signal?.aborted === true) return tasks;
   const id = `r${randomBytes(5).toString('hex')}`;
   for (const workspace of deps.workspaces) {
-    if ((only !== undefined && only !== workspace) || !readsWorkspace(subscription, workspace)) continue;
+    if ((wanted !== undefined && wanted !== workspace) || !readsWorkspace(subscription, workspace)) continue;
     const offset = await offsets.get(workspace, subscription.name);
     // Without an offset the subscription has not started; its option `start` decides where it will.
     if (offset === null) continue;
     const last = to !== undefined && compareLogIds(to, offset) < 0 ? to : offset;
     const after = parseBeginning(from, deps.timeZoneOf(workspace)) ?? BEFORE_ALL;
-    tasks.push({ kind: 'replay', id, workspace, after, last, ...filterOf(filter), sent: 0 });
+    const only = filter.failed === true ? await failedIn({ workspace, after, last }, deps) : undefined;
+    tasks.push({ kind: 'replay', id, workspace, after, last, ...filterOf(filter), ...(only && { only }), sent: 0 });
   }
   return tasks;
 }
@@ -144,6 +151,30 @@ function filterOf({ record, types, where }: Partial<ReplayCall>) {
     ...(types !== undefined && { types }),
     ...(where !== undefined && { where }),
   };
+}
+
+/** A task has them all in it. */
+const MOST_FAILED = 10_000;
+
+/** Log ids of events whose newest receipt says dead and that are no dead letters now, ascending; the newest 10,000. */
+async function failedIn(
+  { workspace, after, last }: Pick<ReplayTask, 'workspace' | 'after' | 'last'>,
+  { subscription, receipts, queue, clock }: ReplayDeps,
+): Promise<string[]> {
+  const { name, receipts: kept } = subscription;
+  if (kept == null) throw usage(`replay, failed: "${name}" keeps no receipts (its option receipts is false).`);
+  const search = { sinceMs: clock.now() - kept.ageMs };
+  const place = { subscription: name, workspace };
+  const dead = new Set<string>();
+  for await (const { eventId } of receipts.search(place, { ...search, outcomes: ['dead'] })) dead.add(eventId);
+  for (const id of await jobIdsIn(queue, ['failed'])) dead.delete(idsOf(id).eventId);
+  const found: string[] = [];
+  // Newest first: the first receipt of an event is its last outcome.
+  for await (const { eventId, logId, outcome, digest } of receipts.search(place, { ...search, eventIds: [...dead] })) {
+    if (digest !== undefined || !dead.delete(eventId) || outcome !== 'dead') continue;
+    if (compareLogIds(logId, after) > 0 && compareLogIds(logId, last) <= 0) found.push(logId);
+  }
+  return found.toSorted(compareLogIds).slice(-MOST_FAILED);
 }
 
 async function countAll(first: ReplayTask, { signal }: ReplayCall, deps: ReplayDeps): Promise<ReplayTask> {
@@ -187,18 +218,47 @@ async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<Rep
 
 /** The events to send next, and the task after them. The last batch has nothing after it: the log may return few. */
 async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
+  if (task.only !== undefined) return await nextOfThese(task.only, task, { log, subscription });
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
-  const { record, types, where } = task;
-  const isType = types === undefined ? () => true : compileTypes({ on: types });
-  const holds = where === undefined ? () => true : compileWhere(where);
-  const selects = compileSelection(subscription);
-  const selected = wanted.filter(
-    ({ event }) => (record ?? event.subject) === event.subject && isType(event.type) && selects(event) && holds(event),
-  );
+  const selected = selectedOf(task, wanted, subscription);
   const after = wanted.at(-1)?.logId ?? task.after;
   const isLast = compareLogIds(batch.at(-1)?.logId ?? task.last, task.last) >= 0;
   return { selected, next: { ...task, after, sent: task.sent + selected.length }, isLast };
+}
+
+/** Those that the log has dropped are left out. */
+async function nextOfThese(
+  only: readonly string[],
+  task: ReplayTask,
+  { log, subscription }: Pick<StepDeps, 'log' | 'subscription'>,
+) {
+  const [ids, rest] = [only.slice(0, BATCH), only.slice(BATCH)];
+  const events = await Promise.all(ids.map((id) => log.event(task.workspace, id)));
+  const selected = selectedOf(
+    task,
+    events.filter((one) => one !== null),
+    subscription,
+  );
+  const after = ids.at(-1) ?? task.after;
+  return {
+    selected,
+    next: { ...task, only: rest, after, sent: task.sent + selected.length },
+    isLast: rest.length === 0,
+  };
+}
+
+function selectedOf(
+  { record, types, where }: ReplayTask,
+  events: readonly LoggedEvent[],
+  subscription: Subscription,
+): LoggedEvent[] {
+  const isType = types === undefined ? () => true : compileTypes({ on: types });
+  const holds = where === undefined ? () => true : compileWhere(where);
+  const selects = compileSelection(subscription);
+  return events.filter(
+    ({ event }) => (record ?? event.subject) === event.subject && isType(event.type) && selects(event) && holds(event),
+  );
 }
 
 function invalidOffset(option: string, found: string, allowed: string): ChangefeedError {

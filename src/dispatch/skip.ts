@@ -6,11 +6,14 @@
 import type { Queue } from 'bullmq';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
+import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from '../handlers/handler.js';
+import type { Clock } from '../runtime/clock.js';
 import type { MustHaveJob } from '../state/gate.js';
-import { addJobs } from './deliveries.js';
+import { addJobs, deliveryIdOf, loggedAt } from './deliveries.js';
 import type { JobData } from './queues.js';
 import { stopReplays } from './replay.js';
+import { noteEnd } from './receipts/note.js';
 import type { DispatchStores } from './stores.js';
 
 export interface SkipCall {
@@ -33,6 +36,7 @@ interface SkipDeps extends DispatchStores {
   subscription: Subscription;
   queue: Queue<JobData>;
   workspaces: readonly string[];
+  clock: Clock;
 }
 
 const CHUNK = 100;
@@ -60,18 +64,53 @@ async function skipUnread(workspace: string, last: string, deps: SkipDeps): Prom
     if (from === null || last === BEFORE_ALL || compareLogIds(from, last) >= 0) return 0;
     const unread = await countUnread(workspace, last, deps);
     await offsets.advance(workspace, subscription.name, { from, to: last });
-    if ((await offsets.get(workspace, subscription.name)) === last) return unread;
+    if ((await offsets.get(workspace, subscription.name)) !== last) continue;
+    for await (const events of unreadIn({ workspace, after: from, last }, deps))
+      await noteDropped(workspace, events, deps);
+    return unread;
   }
 }
 
-async function countUnread(workspace: string, last: string, { subscription, offsets, log }: SkipDeps): Promise<number> {
-  const after = await offsets.get(workspace, subscription.name);
+async function countUnread(workspace: string, last: string, deps: SkipDeps): Promise<number> {
+  const after = await deps.offsets.get(workspace, deps.subscription.name);
   if (after === null || last === BEFORE_ALL) return 0;
-  const selects = compileSelection(subscription);
   let unread = 0;
-  for await (const entries of log.scan(workspace, { after, last }))
-    unread += entries.filter(({ parse }) => selects(parse())).length;
+  for await (const events of unreadIn({ workspace, after, last }, deps)) unread += events.length;
   return unread;
+}
+
+async function* unreadIn(
+  { workspace, ...range }: { workspace: string; after: string; last: string },
+  { subscription, log }: SkipDeps,
+): AsyncGenerator<LoggedEvent[]> {
+  const selects = compileSelection(subscription);
+  for await (const entries of log.scan(workspace, range))
+    yield entries.map(({ logId, parse }) => ({ logId, event: parse() })).filter(({ event }) => selects(event));
+}
+
+/** After they were dropped: after a kill in between, nothing says what became of them. */
+async function noteDropped(
+  workspace: string,
+  events: readonly (LoggedEvent & { id?: string })[],
+  deps: SkipDeps,
+): Promise<void> {
+  const { subscription, receipts } = deps;
+  const all = events.map(({ event, logId, id = deliveryIdOf(event.id, logId) }) => ({ id, workspace, logId, event }));
+  const noted = noteEnd(all, { outcome: 'skipped', why: 'dropped' }, deps);
+  if (noted === undefined || all.length === 0) return;
+  await receipts.keep({ subscription: subscription.name, workspace }, noted.receipts, { number: noted.most });
+}
+
+/** What is no longer in the log is not noted. */
+async function noteIds(workspace: string, ids: readonly string[], deps: SkipDeps): Promise<void> {
+  if (deps.subscription.receipts == null) return;
+  const events = await Promise.all(
+    ids.map(async (id) => {
+      const logged = await deps.log.event(workspace, loggedAt(id) ?? '0-0');
+      return logged === null ? [] : [{ ...logged, id }];
+    }),
+  );
+  await noteDropped(workspace, events.flat(), deps);
 }
 
 async function countQueued(workspace: string, { subscription, gate, queue }: SkipDeps) {
@@ -99,7 +138,8 @@ async function skipQueued(workspace: string, last: string, deps: SkipDeps) {
   }
 }
 
-async function skipGroup(head: MustHaveJob, last: string, { subscription, gate, queue }: SkipDeps) {
+async function skipGroup(head: MustHaveJob, last: string, deps: SkipDeps) {
+  const { subscription, gate, queue } = deps;
   const { workspace, group, entry } = head;
   // Without an order, each is alone.
   if (group === null && compareLogIds(entry.logId, last) > 0) return { word: 'stays', dropped: 0 };
@@ -109,5 +149,6 @@ async function skipGroup(head: MustHaveJob, last: string, { subscription, gate, 
     await queue.remove(entry.id);
     if (skipped.next !== null) await addJobs(queue, [{ workspace, group, entry: skipped.next }]);
   }
-  return { word: skipped.outcome, dropped: skipped.dropped };
+  await noteIds(workspace, skipped.dropped, deps);
+  return { word: skipped.outcome, dropped: skipped.dropped.length };
 }

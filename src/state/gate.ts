@@ -242,8 +242,8 @@ async function enter(
 
 type Skipped =
   | { outcome: 'moved' }
-  /** Of the head; `next`: the head of the group now. */
-  | { outcome: 'runs' | 'stays' | 'dropped'; dropped: number; next: GroupEntry | null };
+  /** Of the head; `dropped`: the ids; `next`: the head of the group now. */
+  | { outcome: 'runs' | 'stays' | 'dropped'; dropped: readonly string[]; next: GroupEntry | null };
 
 async function skip(
   { redis, keys }: Scope,
@@ -254,12 +254,12 @@ async function skip(
   const pending = keys.pending(subscription, workspace);
   const key = group === null ? pending : keys.group(subscription, group);
   const own = [keys.payloads(subscription), keys.runs(subscription), keys.jobLock(subscription, entry.id)];
-  const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as unknown[];
-  const [outcome, dropped, next] = answer;
+  const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as string[];
+  const [outcome, next = '', ...dropped] = answer;
   if (outcome === 'moved') return { outcome };
   if (outcome !== 'runs' && outcome !== 'stays' && outcome !== 'dropped')
     throw unexpectedAnswer(skipScript, describe(outcome));
-  return { outcome, dropped: Number(dropped), next: typeof next === 'string' ? entryIn(next, key) : null };
+  return { outcome, dropped, next: next === '' ? null : entryIn(next, key) };
 }
 
 /** @param place subscription and workspace; the name of neither contains a slash */

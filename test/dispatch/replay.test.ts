@@ -2,13 +2,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDispatcher, type Dispatcher } from '../../src/dispatch/dispatcher.js';
 import type { RecordGate } from '../../src/state/gate.js';
 import { offsetBefore } from '../../src/events/log-id.js';
+import { PermanentError } from '../../src/handlers/errors.js';
 import type { Subscription } from '../../src/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
 import { eventually } from '../support/eventually.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
-import { runFanOut } from '../support/running-fan-out.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 
@@ -81,6 +82,30 @@ describe('replay', () => {
       code: 'CF_USAGE',
       message: expect.stringMatching(/^replay, where, 담당자: /) as string,
     });
+  });
+
+  it('replay: of failed events, those that ended dead, are no dead letters now, and were not delivered since', async () => {
+    const seen: string[] = [];
+    let broken = ['a', 'b', 'c'];
+    const handle = ({ subject }: { subject: string }) => {
+      if (broken.includes(subject)) throw new PermanentError('never');
+      seen.push(subject);
+    };
+    const options = { receipts: { ageMs: 86_400_000, number: 1_000 } };
+    const { settled, dispatcher, dead } = await runFanOut(test, [aSubscription('s', handle, options)]);
+    const events = ['a', 'b', 'c', 'd'].map((record) => changeEvent({ record, sequence: 1 }));
+    await appendEvents(test.redis, test.keys, events);
+    await settled();
+    const letters = await eventuallyDead(dead, 3);
+    broken = [];
+    const idOf = (record: string) => letters.find(({ event }) => event.subject === record)?.id ?? '';
+    await dead.retry({ ids: [idOf('a')] });
+    await eventually(() => expect(seen).toEqual(['d', 'a']));
+    const call = { subscription: 's', from: 'beginning', failed: true } as const;
+    expect(await dispatcher.replay({ ...call, dryRun: true })).toMatchObject({ events: 0 });
+    await dead.drop({ ids: [idOf('b')] });
+    expect(await dispatcher.replay(call)).toMatchObject({ events: 1 });
+    await eventually(() => expect(seen).toEqual(['d', 'a', 'b']));
   });
 
   it('replay: is stopped, says how far it came, and the status shows it meanwhile', async () => {

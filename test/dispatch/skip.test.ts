@@ -21,7 +21,11 @@ describe('skip', () => {
         if (isBroken) throw new Error('not today');
         handled.push(`${subject} ${data.sequence}`);
       };
-      const running = await runFanOut(test, [aSubscription('ops', handle, { order, retry })], { highWater: 5 });
+      const running = await runFanOut(
+        test,
+        [aSubscription('ops', handle, { order, retry, receipts: { ageMs: 86_400_000, number: 1_000 } })],
+        { highWater: 5 },
+      );
       await append(...events(1, 'a', 'b'), ...events(2, 'a', 'b'));
       // Two or four wait for a retry; the rest is read no further than the high water.
       await eventually(async () =>
@@ -37,6 +41,9 @@ describe('skip', () => {
       expect(dropped.unread + dropped.queued).toBe(404);
       expect(dropped.running).toBe(0);
       expect((await running.dispatcher.statistics())[0]).toMatchObject({ waiting: 0, delayed: 0, lagEvents: 0 });
+      const receipts = await running.dispatcher.deliveries({ subscription: 'ops', outcome: 'skipped', limit: 500 });
+      expect(receipts).toHaveLength(404);
+      expect(new Set(receipts.map(({ reason }) => reason))).toEqual(new Set(['dropped']));
       isBroken = false;
       await append(...events(3, 'a', 'r7'));
       await running.dispatcher.resume('ops');

@@ -35,6 +35,7 @@ export const replay = defineFeedCommand({
     record: option('id', 'only events of this record', asText),
     type: typeOption('only these event types, separated by commas (* allowed)'),
     where: option('json', 'only events for which these conditions hold too, such as {"금액":{"rises":true}}', asJson),
+    failed: flag('only events whose last delivery ended dead (not those that are dead letters now)'),
     workspace: workspaceOption('only this workspace'),
     dryRun: flag('only count the events that would be sent'),
     json: flag('print the count as JSON'),
@@ -42,8 +43,8 @@ export const replay = defineFeedCommand({
   async run({ stop, snapshot, ...call }, service, io) {
     if (stop.length > 0) return await stopReplay(stop, call, service, io);
     if (snapshot === undefined) return await replayLog(call, service, io);
-    const { subscription, from, since, to, record, type, where, dryRun, workspace, json = false } = call;
-    if ([subscription, from, since, to, record, type, where, dryRun].some((one) => one !== undefined))
+    const { subscription, from, since, to, record, type, where, failed, dryRun, workspace, json = false } = call;
+    if ([subscription, from, since, to, record, type, where, failed, dryRun].some((one) => one !== undefined))
       throw usage('replay: --snapshot sends every record; only --workspace and --json go with it.');
     const workspaces = await service.feed.snapshot(snapshot, workspace);
     service.decided('snapshot', { subscription: snapshot, workspaces });

@@ -75,6 +75,7 @@ function addReplay(app: Api, { feed, ...source }: PageSource): void {
           record: z.string().max(200).optional().describe('only events of the record with this id'),
           types: z.array(z.string().max(200)).min(1).max(20).optional().describe('patterns of event types'),
           where: z.looseObject({}).optional().describe('conditions, as `where` of a subscription'),
+          failed: z.boolean().optional().describe('only what ended dead and is no dead letter now'),
           dryRun: z.boolean().optional(),
         }),
         response: { 200: answers.replayed },
