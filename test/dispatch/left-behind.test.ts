@@ -14,6 +14,7 @@ import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 const DAY_MS = 86_400_000;
+const KEPT = { receipts: { ageMs: DAY_MS, number: 1_000 } };
 
 it('left behind: events of a subscription that was renamed are reported, and `rename` gives them to the new name', async () => {
   const { redis, keys } = test;
@@ -21,7 +22,7 @@ it('left behind: events of a subscription that was renamed are reported, and `re
     if (event.subject === 'r1') throw new PermanentError('closed');
     await systemClock.sleep(DAY_MS, signal);
   };
-  const old = await runFanOut(test, [aSubscription('billing', fails)], { stopGraceMs: 50 });
+  const old = await runFanOut(test, [aSubscription('billing', fails, KEPT)], { stopGraceMs: 50 });
   const [bad, ...waiting] = [
     changeEvent({ record: 'r1', sequence: 1 }),
     ...[1, 2].map((sequence) => changeEvent({ record: 'r2', sequence })),
@@ -59,11 +60,13 @@ it('left behind: events of a subscription that was renamed are reported, and `re
   await renameSubscription(call, deps);
   handled.length = 0;
 
-  const after = await runFanOut(test, [aSubscription('invoices', keep)]);
+  const after = await runFanOut(test, [aSubscription('invoices', keep, KEPT)]);
   await eventually(() => expect(handled).toEqual(waiting.map(({ id }) => id)));
   expect(await after.dispatcher.leftBehind()).toEqual([]);
   expect(await after.dead.retry({ subscription: 'invoices' })).toBe(1);
   await eventually(() => expect(handled).toContain(bad.id));
+  const receipts = await after.dispatcher.deliveries({ event: bad.id });
+  expect(receipts.map(({ outcome }) => outcome)).toEqual(['delivered', 'dead']);
   const keysLeft = await redis.keys(`${keys.subscriptionQueuePrefix('billing')}*`);
   expect(keysLeft).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { usage } from '../../errors.js';
 import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';
 import { localSecond } from '../print-event.js';
+import type { Io } from '../io.js';
 import { cut, fitted, fittedTable, printable, type Colours } from '../text.js';
 
 const DEFAULT_LIMIT = 50;
@@ -47,13 +48,7 @@ export const deliveries = defineFeedCommand({
     const query: DeliveriesQuery = { event, list, record: id, subscription, workspace, outcome, limit };
     const rows = await feed.deliveries(query);
     if (json) for (const row of rows) io.out(JSON.stringify(row));
-    else if (rows.length > 0)
-      io.out(
-        fittedTable(HEAD, (colours) => rows.map((row) => cells(row, colours)), {
-          colours: io.colours.out,
-          columns: io.columns ?? Infinity,
-        }),
-      );
+    else if (rows.length > 0) io.out(tableOf(rows, io));
     else io.out(fitted(event === undefined ? 'no such deliveries' : NO_EVENT, io.columns));
     return 0;
   },
@@ -61,20 +56,34 @@ export const deliveries = defineFeedCommand({
 
 const NO_EVENT =
   'no such deliveries: the event has no receipt, does not wait, and is not among the newest 10,000 of the log';
-const HEAD = ['began', 'subscription', 'outcome', 'attempt', 'took', 'type', 'record', 'event', 'said'];
+const HEAD = ['began', 'subscription', 'outcome', 'attempt', 'took'];
+const HEAD_OF_EVENT = ['type', 'record', 'event'];
+
+/** Where all rows are about one event, it stands above the table: its ids are longer than the rest. */
+function tableOf(rows: readonly DeliveryRow[], { colours, columns = Infinity }: Io): string {
+  const events = new Set(rows.map((row) => eventCells(row).join('  ')));
+  const [only = ''] = events;
+  const isOne = events.size === 1;
+  const rowsIn = (paint: Colours): string[][] =>
+    rows.map((row) => [...cells(row, paint), ...(isOne ? [] : eventCells(row)), said(row)]);
+  const head = [...HEAD, ...(isOne ? [] : HEAD_OF_EVENT), 'said'];
+  const text = fittedTable(head, rowsIn, { colours: colours.out, columns });
+  return isOne ? `${fitted(only, columns)}\n${text}` : text;
+}
+
+const eventCells = ({ type, record, eventId }: DeliveryRow): string[] =>
+  [type.replace(/^crm\./, ''), record, eventId].map(printable);
+
+const said = ({ words }: DeliveryRow): string => (words === null ? '' : cut(printable(words), WORDS_PLACES));
 
 function cells(row: DeliveryRow, colours: Colours): string[] {
-  const { at, subscription, attempt, ms, type, record, eventId, words } = row;
+  const { at, subscription, attempt, ms } = row;
   return [
     at === null ? '' : localSecond(at),
     printable(subscription),
     painted(row, colours),
     attempt === 0 ? '' : String(attempt),
     ms === null || at === null ? '' : `${Math.round(ms)} ms`,
-    printable(type.replace(/^crm\./, '')),
-    printable(record),
-    printable(eventId),
-    words === null ? '' : cut(printable(words), WORDS_PLACES),
   ];
 }
 
