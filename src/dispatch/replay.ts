@@ -208,12 +208,13 @@ async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): P
   }
 }
 
+/** @returns the task as it was where another process was faster, or a person has stopped it: then nothing may have been sent */
 async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<ReplayTask> {
   const { id, workspace } = stored.task;
   const { selected, next, isLast } = await nextBatch(stored.task, deps);
   await enqueueEvents(selected, { ...deps, workspace, origin: id, readAt: stored }, deps);
-  await deps.backfills.step(deps.subscription.name, stored, { to: isLast ? null : next });
-  return next;
+  const hasMoved = await deps.backfills.step(deps.subscription.name, stored, { to: isLast ? null : next });
+  return hasMoved ? next : stored.task;
 }
 
 /** The events to send next, and the task after them. The last batch has nothing after it: the log may return few. */
