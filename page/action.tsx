@@ -60,7 +60,7 @@ function Dialog({ title, sure, danger = false, ready = true, run, children, onCl
       <form class="ask" onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         {!isDone && children}
-        <div role="status" class={isDone ? 'notice good' : ''}>
+        <div role="status" class={isDone && typeof state.done === 'string' ? 'notice good' : ''}>
           {isDone && state.done}
         </div>
         {typeof state === 'object' && 'failed' in state && (

@@ -21,6 +21,7 @@ export type SubscriptionDetails = Answered<'subscriptionDetails'>;
 export type Skipped = Answered<'skipped'>;
 export type Held = Answered<'heldRecords'>['held'][number];
 export type LeftBehind = Answered<'leftBehind'>['subscriptions'][number];
+export type Tested = Answered<'tested'>;
 export type Tried = Answered<'tried'>;
 export type DeadLetter = Answered<'deadLetter'>;
 

@@ -31,10 +31,8 @@ export function HeldRecords({ workspace, list, canAct, again }: DecisionProps & 
         const names = examples.map(({ id, title }) => title ?? id).join(', ');
         return (
           <div key={what}>
-            <p>
-              {t(`held.${what}`, values)}
-              {names !== '' && <span class="quiet"> {t('held.examples', { names })}</span>}
-            </p>
+            {/* The numbers stand in the text of the problem. */}
+            {names !== '' && <p class="quiet">{t('held.examples', { names })}</p>}
             {canAct && (
               <p class="actions">
                 <Action label={t('held.accept')} run={() => decide('accept')}>

@@ -73,12 +73,12 @@ export function Outcome({ delivery: { outcome, nextAttemptAt } }: { delivery: At
 
 /** The parts that are known, in one line: `14:03:11 · 2 attempts · 0.3 s · HTTP 200`. */
 export function Answer({ delivery, isNewest = false }: { delivery: Attempt; isNewest?: boolean }) {
-  const { t, word, clock, duration } = usePreferences();
+  const { t, word, clock, took } = usePreferences();
   const { at, attempt, ms, status, reason, words, nextAttemptAt, digest, origin } = delivery;
   const parts = [
     at !== null && clock(at),
     attempt > 0 && t(isNewest ? 'got.attempts' : 'got.attempt', { count: attempt }),
-    ms !== null && duration(ms),
+    ms !== null && took(ms),
     status !== null && `HTTP ${status}`,
     // The status says it already.
     reason !== null && status === null && word('reason', reason),

@@ -22,6 +22,8 @@ export interface Formats extends Pick<SharedFormats, 'number' | 'percent' | 'dur
   /** `timestamp`, `list of {id, name}`: the type of a value. */
   valueType: (type: string) => string;
   ago: (iso: string, nowMs: number) => string;
+  /** How long an answer took, in ms below a second. */
+  took: (ms: number) => string;
 }
 
 const KOREAN_TYPES: Readonly<Record<string, string>> = {
@@ -45,7 +47,6 @@ function koreanType(type: string): string {
 /** What is shown again and again does not flicker: the longer, the rounder. */
 function rounded(ms: number): number {
   const [, step] = [
-    [1_000, 10],
     [10_000, 100],
     [600_000, 1_000],
     [36_000_000, 60_000],
@@ -78,6 +79,7 @@ export function formats(language: Language, t: Translate): Formats {
     times,
     valueType: (type) => (language === 'ko' ? koreanType(type) : type),
     duration,
+    took: (ms) => (ms < 1_000 ? `${number(Math.round(ms))} ms` : duration(ms)),
     ago(iso, nowMs) {
       const ms = nowMs - Date.parse(iso);
       return ms < 1_500 ? t('time.now') : t('time.ago', { time: duration(ms) });

@@ -1,7 +1,8 @@
-/** What an operator does about one subscription besides pausing it: replay, its progress and stop, and skip what waits. */
+/** What an operator does about one subscription besides pausing it: replay with its progress and stop, skip what waits, send a test event. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from './action.js';
-import { act, type Skipped, type Subscription } from './api.js';
+import { act, type About, type Skipped, type Subscription, type Tested } from './api.js';
 import { useSettled } from './hooks.js';
 import { usePreferences } from './preferences.js';
 
@@ -30,12 +31,14 @@ export function Skip({ subscription: { name }, again }: OneProps) {
       label={t('skip.label')}
       title={t('skip.title', { name })}
       danger
-      ready={found !== null}
+      ready={found !== null && found.count > 0}
       onOpen={count}
       run={run}
     >
       {found === null ? (
         <p class="quiet">{t('counting')}</p>
+      ) : found.count === 0 ? (
+        <p>{t('skip.nothing')}</p>
       ) : (
         <p>
           {t('skip.sure', {
@@ -56,9 +59,10 @@ interface Range {
   time: string;
   type: string;
   record: string;
+  failed: boolean;
 }
 
-function bodyOf({ from, time, type, record }: Range): object | null {
+function bodyOf({ from, time, type, record, failed }: Range): object | null {
   const back = Object.hasOwn(RANGES, from) ? RANGES[from as keyof typeof RANGES] : null;
   if (from === 'time' && Number.isNaN(Date.parse(time))) return null;
   const since = back === null ? new Date(from === 'time' ? time : 0) : new Date(new Date().getTime() - back);
@@ -66,10 +70,11 @@ function bodyOf({ from, time, type, record }: Range): object | null {
     from: from === 'beginning' ? from : since.toISOString(),
     ...(type !== '' && { types: [type] }),
     ...(record.trim() !== '' && { record: record.trim() }),
+    ...(failed && { failed }),
   };
 }
 
-const NO_RANGE: Range = { from: '1h', time: '', type: '', record: '' };
+const NO_RANGE: Range = { from: '1h', time: '', type: '', record: '', failed: false };
 
 export function Replay({ subscription: { name, on }, again }: OneProps) {
   const { t, number } = usePreferences();
@@ -165,6 +170,14 @@ function RangeFields({ range, set, types }: RangeProps) {
         {t('replay.record')}
         <input value={range.record} onInput={(event) => set({ record: event.currentTarget.value })} />
       </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={range.failed}
+          onChange={(event) => set({ failed: event.currentTarget.checked })}
+        />{' '}
+        {t('replay.failed')}
+      </label>
     </>
   );
 }
@@ -194,6 +207,59 @@ export function Replays({ subscription: { name, replays }, again, canAct }: OneP
           )}
         </p>
       ))}
+    </>
+  );
+}
+
+const VERBS = ['created', 'updated', 'deleted'];
+const OF_TODOS = [...VERBS, 'completed', 'reopened', 'rescheduled', 'reassigned', 'due_soon', 'overdue'];
+
+/** The types of the lists that are read and that the patterns select. */
+function typesFor(on: readonly string[], { workspaces }: About): string[] {
+  const patterns = on.map((one) => new RegExp(`^${one.replaceAll('.', '\\.').replaceAll('*', '.*')}$`));
+  const objects = workspaces.flatMap(({ lists }) => lists.filter(({ enabled }) => enabled).map(({ object }) => object));
+  return [...new Set(objects)]
+    .flatMap((object) => (object === 'todo' ? OF_TODOS : VERBS).map((verb) => `crm.${object}.${verb}`))
+    .filter((type) => patterns.some((pattern) => pattern.test(type)));
+}
+
+export function TestEvent({ subscription: { name, on }, about }: { subscription: Subscription; about: About }) {
+  const { t, word } = usePreferences();
+  const types = typesFor(on, about);
+  const [type, setType] = useState('');
+  const run = async (): Promise<ComponentChildren> => {
+    // The dialog has said that a function runs.
+    const body = { run: true, ...(type !== '' && { type }) };
+    return <TestOutcome outcome={await act<Tested>('POST', pathOf(name, 'test'), body)} />;
+  };
+  return (
+    <Action label={t('test.label')} title={t('test.title', { name })} sure={t('test.sure')} run={run}>
+      <p>{t('test.what')}</p>
+      <label>
+        {t('test.type')}
+        <select value={type} onChange={(event) => setType(event.currentTarget.value)}>
+          <option value="">{t('test.first')}</option>
+          {types.map((one) => {
+            const [, object = '', verb = ''] = one.split('.');
+            return <option key={one} value={one}>{`${word('object', object)} ${word('verb', verb)}`}</option>;
+          })}
+        </select>
+      </label>
+    </Action>
+  );
+}
+
+function TestOutcome({ outcome: { outcome, status, ms, type, place, body, problem } }: { outcome: Tested }) {
+  const { t, took } = usePreferences();
+  const facts = [place, type, took(ms), ...(status === null ? [] : [`HTTP ${status}`])];
+  return (
+    <>
+      <p>
+        <span class={`mark ${outcome === 'accepted' ? 'good' : 'bad'}`}>{t(`test.${outcome}`)}</span>{' '}
+        {facts.join(' · ')}
+      </p>
+      {problem !== null && <p class="message">{problem}</p>}
+      {body !== '' && <pre tabIndex={0}>{body}</pre>}
     </>
   );
 }

@@ -1,10 +1,10 @@
 /** One subscription: where it delivers and what it selects, how the last hour went, its newest deliveries, and what to do about it. */
 import type { ComponentChildren } from 'preact';
-import { ask, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
+import { ask, type About, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
 import { usePolled } from './hooks.js';
-import { Replay, Replays, Skip } from './subscription-actions.js';
+import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
 
 interface OneProps {
@@ -12,11 +12,12 @@ interface OneProps {
   /** The mark of its state, and why it is in it. */
   state: ComponentChildren;
   pause: ComponentChildren;
+  about: About;
   canAct: boolean;
   again: () => void;
 }
 
-export function OneSubscription({ subscription, state, pause, canAct, again }: OneProps) {
+export function OneSubscription({ subscription, state, pause, about, canAct, again }: OneProps) {
   const { t } = usePreferences();
   const { name, handler } = subscription;
   const { value: details, error } = usePolled<SubscriptionDetails>(
@@ -36,6 +37,7 @@ export function OneSubscription({ subscription, state, pause, canAct, again }: O
           <Try name={name} />
           {canAct && (
             <>
+              <TestEvent subscription={subscription} about={about} />
               <Replay subscription={subscription} again={again} />
               <Skip subscription={subscription} again={again} />
               {pause}
@@ -65,10 +67,10 @@ function LastHour({
   details: SubscriptionDetails;
   subscription: Subscription;
 }) {
-  const { t, number, percent, duration } = usePreferences();
+  const { t, number, percent, duration, took } = usePreferences();
   const { lagEvents, lagSeconds, dead } = subscription;
   const { successShare: share } = lastHour;
-  const time = (ms: number | null): string => (ms === null ? '–' : duration(ms));
+  const time = (ms: number | null): string => (ms === null ? '–' : took(ms));
   const lag = lagEvents === null ? '–' : number(lagEvents);
   return (
     <dl class="tiles" aria-label={t('sub.lastHour')}>

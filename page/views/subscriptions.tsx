@@ -33,6 +33,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
         subscription={one}
         state={<State subscription={one} />}
         pause={<Switch subscription={one} again={again} />}
+        about={about}
         canAct={canAct}
         again={again}
       />
