@@ -266,9 +266,9 @@ export const en = {
   'says.list.restless':
     'Workspace "{workspace}", list "{list}": most rows are edited again and again in {fields}. If nobody edits these by hand, name them under "refreshed" or "ignore" of the list.',
   'says.removals.held':
-    'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}.',
+    'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Keep the records: changefeed discard {list} --workspace {workspace}.',
   'says.creations.held':
-    'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Take them without events: changefeed resync {list} --workspace {workspace}.',
+    'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Take them without events: changefeed discard {list} --workspace {workspace}.',
   'held.removals.too many':
     '{count} of {of} records are missing and their removals are held; this is more than may change at once.',
   'held.removals.replaced':

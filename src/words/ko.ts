@@ -271,9 +271,9 @@ export const ko: Readonly<Record<WordKey, string>> = {
   'says.list.restless':
     '워크스페이스 "{workspace}", {listName} 목록: 대부분의 레코드에서 거듭 수정된 것으로 나타나는 필드가 있습니다: {fields}. 사람이 고치는 값이 아니라면 목록의 refreshed나 ignore에 적으세요.',
   'says.removals.held':
-    '워크스페이스 "{workspace}", {listName} 목록: {>held} 실제 삭제라면 승인하세요: changefeed accept {list} --workspace {workspace}',
+    '워크스페이스 "{workspace}", {listName} 목록: {>held} 실제 삭제라면 승인하세요: changefeed accept {list} --workspace {workspace} — 레코드를 그대로 두려면: changefeed discard {list} --workspace {workspace}',
   'says.creations.held':
-    '워크스페이스 "{workspace}", {listName} 목록: {>held} 예상한 일이라면 승인하세요: changefeed accept {list} --workspace {workspace} — 이벤트 없이 받아들이려면: changefeed resync {list} --workspace {workspace}',
+    '워크스페이스 "{workspace}", {listName} 목록: {>held} 예상한 일이라면 승인하세요: changefeed accept {list} --workspace {workspace} — 이벤트 없이 받아들이려면: changefeed discard {list} --workspace {workspace}',
   'held.removals.too many': '{of}건 중 {count}건이 한꺼번에 사라져 삭제 이벤트를 보류했습니다.',
   'held.removals.replaced': '{of}건 중 {count}건이 사라지고 다른 레코드들이 나타나 삭제 이벤트를 보류했습니다.',
   'held.removals.creations':
