@@ -30,7 +30,7 @@ it('restless: a field that changes on most rows in each sweep is a problem until
   const { found } = await sweptWith({});
   expect(found).toMatchObject([{ severity: 'warning', list: 'people', subject: 'list:people' }]);
   expect(found[0]?.message).toMatch(
-    /^Workspace "acme", list "people": most rows are edited again and again in "constructor" \(3 times, last on 100 % of the rows\)\. .*"refreshed" or "ignore"/,
+    /^Workspace "acme", list "people": most rows are edited again and again in "constructor" \(3×, 100 %\)\. .*"refreshed" or "ignore"/,
   );
   expect(await sweptWith({ refreshed: ['constructor'] })).toEqual({
     found: [],

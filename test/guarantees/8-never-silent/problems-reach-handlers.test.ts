@@ -69,8 +69,11 @@ describe('never silent: problems reach handlers', () => {
       // Each problem once, and none for the subscription whose pattern is "*".
       expect(events.filter(({ type }) => type === 'changefeed.token.refused')).toHaveLength(1);
       const texts = (): string[] => chat.received.map(({ body }) => (JSON.parse(body) as { text: string }).text);
-      await eventually(() => expect(texts().join('\n')).toMatch(/^\*acme\* – token refused\n.*answered 401/m), WAIT);
-      expect(texts().join('\n')).toMatch(/^\*acme, list people\* – removals held\n.*7 of 17 records are missing/m);
+      await eventually(
+        () => expect(texts().join('\n')).toMatch(/^\*acme\* – The API refuses the token\n.*answered 401/m),
+        WAIT,
+      );
+      expect(texts().join('\n')).toMatch(/^\*acme, People\* – Removals are held\n.*7 of 17 records are missing/m);
       expect(texts().join('\n')).not.toContain(crm.token);
     },
   );
