@@ -2,7 +2,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
-import { heldOf, type Held } from '../detect/held.js';
+import type { Held } from '../detect/held.js';
 import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from '../sweep/store.js';
 import { readSummary } from './checkpoint.js';
@@ -78,18 +78,11 @@ function heldDecisions(scope: WorkspaceRedis) {
     /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
     acceptHeld: async (list: ListName): Promise<readonly Held[]> => await decideHeld(list, 'acceptedAt', 'discardedAt'),
     /**
-     * Forgets what the last complete sweep held. Records that it missed are on no page any more, so no sweep misses them again; they stay as
-     * they are stored. The next sweep stores the new records without events. Returns what that was.
+     * Lets the next complete sweep forget what the last one held. Records that it missed are on no page any more, so no sweep misses them
+     * again; they stay as they are stored. New records are stored without events. Returns what that was.
      */
-    async discardHeld(list: ListName): Promise<readonly Held[]> {
-      const held = await decideHeld(list, 'discardedAt', 'acceptedAt');
-      const removals = heldOf(held, 'removals');
-      if (removals === undefined) return held;
-      const forgotten = [...(await readMissing(scope, list))].filter(([, { since }]) => since <= removals.at);
-      for (let at = 0; at < forgotten.length; at += CHUNK)
-        await redis.hdel(keys.missing(workspace, list), ...forgotten.slice(at, at + CHUNK).map(([key]) => key));
-      return held;
-    },
+    discardHeld: async (list: ListName): Promise<readonly Held[]> =>
+      await decideHeld(list, 'discardedAt', 'acceptedAt'),
     /** The ids of some records that the last complete sweeps missed. */
     async someMissing(list: ListName, count: number): Promise<string[]> {
       return [...(await readMissing(scope, list)).keys()].slice(0, count);

@@ -76,16 +76,18 @@ async function readMembershipChange(
 export async function finishRemovals(
   deps: SweepDeps,
   options: SweepOptions,
-  step: FinishStep & { at: string; acceptedAt: string | null; creations: Held | null },
+  step: FinishStep & { at: string; acceptedAt: string | null; discardedAt: string | null; creations: Held | null },
 ): Promise<FinishedRemovals> {
   const { store, clock } = deps;
   const { list, removals: rules = DEFAULT_REMOVALS } = options;
-  const { at, acceptedAt, creations, lastSweep } = step;
+  const { at, acceptedAt, discardedAt, creations, lastSweep } = step;
   const { counts, readAt = at } = step.checkpoint;
   const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
   if (step.checkpoint.takesOver === true)
     return { checkpoint: await dropFormer(deps, options, { ...step, membership, left }), held: null, pages };
   const missing = await stillMissing(deps, options, { membership, left, step, at, readAt });
+  // Here and not where a person discards them: a sweep that was being finished then would have written them again.
+  for (const [key, { since }] of missing) if (discardedAt !== null && since <= discardedAt) missing.delete(key);
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
   const why = creations?.why === 'too many' ? 'creations' : (creations?.why ?? 'too many');
   const present = counts.seen - counts.held;

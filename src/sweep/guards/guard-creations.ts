@@ -35,11 +35,11 @@ export async function afterHeld(
   { store, clock }: SweepDeps,
   list: ListName,
   lastSweep: SweepSummary | null,
-): Promise<{ at: string; acceptedAt: string | null }> {
+): Promise<Decided & { at: string }> {
   const { acceptedAt, discardedAt } = await store.decidedAt(list);
   const held = [acceptedAt, discardedAt, ...(lastSweep?.held ?? []).map((one) => one.at)];
   const heldMs = held.map((time) => Date.parse(time ?? '') || 0);
-  return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), acceptedAt };
+  return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), acceptedAt, discardedAt };
 }
 
 /** New records that the last complete sweep held wait further, or pass because a person accepted or discarded them. */

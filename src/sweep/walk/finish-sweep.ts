@@ -27,9 +27,9 @@ export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: 
   const { store, clock } = deps;
   const { list } = options;
   const { token, lastSweep } = step;
-  const { at, acceptedAt } = await afterHeld(deps, list, lastSweep);
-  const creations = heldCreations(step.checkpoint, guardOf(options, lastSweep), at);
-  const removing = { ...step, at, acceptedAt, creations };
+  const decided = await afterHeld(deps, list, lastSweep);
+  const creations = heldCreations(step.checkpoint, guardOf(options, lastSweep), decided.at);
+  const removing = { ...step, ...decided, creations };
   const { checkpoint, held, pages } = options.rules.recognisedOnly
     ? { checkpoint: step.checkpoint, held: null, pages: NO_PAGES }
     : await finishRemovals(deps, options, removing);
