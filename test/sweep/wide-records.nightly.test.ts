@@ -56,8 +56,9 @@ describe('wide records', { timeout: 240_000 }, () => {
     }
     expect(await counts(feed)).toEqual({ ...NONE, seen: 29, unchanged: 29 });
     const told = await logged();
+    const first = told[0]?.data.sequence ?? 0;
     expect(told.map(({ type, subject, data }) => [type, subject, data.sequence, data.changes.length])).toEqual(
-      [1, 2, 3].map((sequence) => ['crm.person.updated', 'p-1', sequence, 100_000]),
+      [0, 1, 2].map((more) => ['crm.person.updated', 'p-1', first + more, 100_000]),
     );
     // The schema of the list stays small, and one warning says why.
     const { fields } = await feed.lists.schema('people');
