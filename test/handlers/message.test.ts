@@ -157,6 +157,17 @@ describe('a template', () => {
     expect(render('{{changes}}', eventWith({ changes }))).toBe('• 메모 • 금액: 1 → 2: a b → c');
   });
 
+  it('message template: a field with an id names the object, and the record by its title where it is included', () => {
+    const [before, after] = ['01958e58-724c-798a-ad8a-11dab0000000', '0195611f-d1ad-7b60-ac10-3b5c40000000'];
+    const changes = [
+      { field: 'peopleId', before, after },
+      { field: 'dealId', before: null, after: 'd1' },
+    ];
+    const related = { person: { id: after, title: '오시시' }, organization: null };
+    expect(render('{{changes}}', eventWith({ changes, related }))).toBe('• person: 01958e58… → 오시시\n• deal: – → d1');
+    expect(render('{{changes}}', eventWith({ changes }))).toContain('• person: 01958e58… → 0195611f…');
+  });
+
   it('message template: finds a field in any Unicode composition', () => {
     expect(render(`{{after.${'담당자'.normalize('NFD')}}}`, event)).toBe('담당A');
   });

@@ -6,6 +6,7 @@ import { shorten } from '../../runtime/printable.js';
 import type { Formats } from '../../words/format.js';
 import { problemText } from '../../words/problems.js';
 import { wordsFor } from '../../words/words.js';
+import { changeInWords } from './change-words.js';
 import type { TitledText } from './chat.js';
 
 const NOTICE = 'changefeed.';
@@ -71,10 +72,11 @@ function eventLine(event: ChangeEvent, formats: Formats): string {
     return onOneLine(problemText({ kind: type.slice(NOTICE.length), ...data.notice }, formats), 4 * LONGEST_TITLE);
   const title = onOneLine(titleOfEvent(event, formats.value) ?? subject, LONGEST_TITLE);
   const said = wordsFor(formats.language).t('digest.event', { title, ...wordsIn(type, formats) });
-  const side = (value: unknown): string => onOneLine(formats.value(value) ?? '–', LONGEST_SIDE);
+  const side = (text: string | null): string => onOneLine(text ?? '–', LONGEST_SIDE);
   const changes = data.changes
     .slice(0, MOST_CHANGES)
-    .map(({ field, before, after }) => `${onOneLine(field, LONGEST_SIDE)}: ${side(before)} → ${side(after)}`);
+    .map((change) => changeInWords(change, data, formats))
+    .map(({ field, before, after }) => `${side(field)}: ${side(before)} → ${side(after)}`);
   const more = data.changes.length - changes.length;
   return [said, ...changes, ...(more > 0 ? [`+${more}`] : [])].join(' · ');
 }

@@ -3,13 +3,14 @@ import { textOfActor } from '../../events/actor.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../events/describe.js';
 import { listOf, workspaceOf } from '../../events/envelope.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import type { ChangeEvent } from '../../events/types.js';
 import { shorten } from '../../runtime/printable.js';
 import { didYouMean } from '../../schema-kit/did-you-mean.js';
 import { formatsFor, type Formats } from '../../words/format.js';
 import { problemText } from '../../words/problems.js';
 import { wordsFor, type Language, type Words } from '../../words/words.js';
 import { valueAtPath } from '../field-path.js';
+import { changeInWords } from './change-words.js';
 import type { Service } from './services.js';
 
 const LONGEST_TITLE = 80;
@@ -35,7 +36,7 @@ interface Said extends Reader {
 const PLAIN_WORDS = {
   title: titleOf,
   changes: (event: ChangeEvent, said: Said) =>
-    noticeText(event, said) ?? schemaText(event) ?? changesOf(event.data.changes, said),
+    noticeText(event, said) ?? schemaText(event) ?? changesOf(event.data, said),
   object: ({ type }: ChangeEvent, { words }: Said) => words.word('object', wordsOfType(type).object),
   verb: ({ type }: ChangeEvent, { words }: Said) => words.word('verb', wordsOfType(type).verb),
   actor: ({ data }: ChangeEvent) => (data.actor === undefined ? '' : textOfActor(data.actor)),
@@ -198,10 +199,11 @@ function schemaText({ data: { schema } }: ChangeEvent): string | undefined {
   return schema && `• ${oneLine(schema.field)}: ${schema.before.join(', ') || '–'} → ${schema.after.join(', ') || '–'}`;
 }
 
-function changesOf(changes: readonly FieldChange[], { formats, words }: Said): string {
-  const textOf = (value: unknown): string => formats.value(value)?.trim() ?? '';
-  const lines = changes.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
-    const [old, now] = sidesOf(textOf(before), textOf(after));
+function changesOf(data: ChangeEvent['data'], { formats, words }: Said): string {
+  const { changes } = data;
+  const lines = changes.slice(0, MOST_CHANGES).map((change) => {
+    const { field, before, after } = changeInWords(change, data, formats);
+    const [old, now] = sidesOf(before?.trim() ?? '', after?.trim() ?? '');
     return `• ${oneLine(field)}: ${old} → ${now}`;
   });
   const more = changes.length - lines.length;
