@@ -68,9 +68,13 @@ export function pathWith(path: string, query: Readonly<Record<string, string | u
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
+/** A question that is never answered would keep its section as it is. Actions may take longer. */
+const ANSWER_WITHIN_MS = 30_000;
+
 async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const answer = await fetch(path, {
     method,
+    ...(method === 'GET' && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
     ...(body !== undefined && {
       headers: { 'content-type': 'application/json', 'x-changefeed-action': '1' },
       body: JSON.stringify(body),

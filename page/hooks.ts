@@ -11,6 +11,9 @@ export interface Polled<Value> {
   again: () => void;
 }
 
+/** What is asked for once a minute must not be missing for a minute because one request failed. */
+const AFTER_FAILURE_MS = 2_000;
+
 /** Asks at once, and again after each wait, as long as the page can be seen. A path of null asks nothing. */
 export function usePolled<Value>(path: string | null, everyMs: number): Polled<Value> {
   const [state, setState] = useState<Omit<Polled<Value>, 'again'> & { path: string | null }>({
@@ -25,17 +28,19 @@ export function usePolled<Value>(path: string | null, everyMs: number): Polled<V
     let ended = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = async (): Promise<void> => {
+      let waitMs = everyMs;
       if (!document.hidden) {
         try {
           const value = await ask<Value>(path);
           if (!ended) setState({ path, value, error: null, redisAway: false });
         } catch (error) {
+          waitMs = Math.min(everyMs, AFTER_FAILURE_MS);
           const message = error instanceof Error ? error.message : '';
           const failed = { path, error: message, redisAway: error instanceof ApiError && error.status === 503 };
           if (!ended) setState((before) => ({ ...failed, value: before.path === path ? before.value : null }));
         }
       }
-      if (!ended) timer = setTimeout(() => void read(), everyMs);
+      if (!ended) timer = setTimeout(() => void read(), waitMs);
     };
     void read();
     const seen = (): void => {
