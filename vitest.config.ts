@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => {
       unstubEnvs: true,
       sequence: { sequencer: LongestFirst },
       // Many tests wait for processes of their own: as many workers as cores, or twice as many, would leave a small machine idle.
-      maxWorkers: Math.max(6, availableParallelism()),
+      maxWorkers: Math.max(5, availableParallelism()),
     },
   };
 });

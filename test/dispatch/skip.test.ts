@@ -33,9 +33,13 @@ describe('skip', () => {
       );
       await running.dispatcher.pause('ops', 'maintenance');
       await append(...Array.from({ length: 400 }, (_, n) => changeEvent({ record: `r${n}`, sequence: 1 })));
-      await eventually(async () => expect((await running.dispatcher.statistics())[0]?.lagEvents).toBe(404));
-
-      const counted = await running.dispatcher.skip('ops', { dryRun: true });
+      // The reader enters one batch more, and rests then.
+      const counted = await eventually(async () => {
+        const found = await running.dispatcher.skip('ops', { dryRun: true });
+        expect(found.queued).toBeGreaterThan(4);
+        expect(found.unread + found.queued).toBe(404);
+        return found;
+      });
       const dropped = await running.dispatcher.skip('ops', {});
       expect(dropped).toEqual(counted);
       expect(dropped.unread + dropped.queued).toBe(404);
