@@ -35,8 +35,8 @@ export default defineConfig(({ mode }) => {
       isolate: false,
       unstubEnvs: true,
       sequence: { sequencer: LongestFirst },
-      // Many tests wait for processes of their own: as many workers as cores, or twice as many, would leave a small machine idle.
-      maxWorkers: Math.max(5, availableParallelism()),
+      // Many tests wait for processes of their own: as many workers as cores would leave a small machine idle.
+      maxWorkers: Math.max(4, availableParallelism()),
     },
   };
 });
