@@ -1,6 +1,7 @@
 // Bundles the status page (page/) into the folder from which the server sends it. The names have a digest of the contents, so that
-// browsers may keep the files.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// browsers may keep the files. Servers start, and packages are packed, while it builds: a file appears whole, the page after what it loads, and
+// a build of the same sources changes nothing.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -9,9 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const target = `${root}dist/src/server/page/static`;
 
 export async function buildPage() {
-  rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: { page: `${root}page/main.tsx` },
     outdir: target,
     entryNames: '[name]-[hash]',
@@ -22,14 +22,28 @@ export async function buildPage() {
     tsconfig: `${root}page/tsconfig.json`,
     legalComments: 'inline',
     metafile: true,
+    write: false,
     logLevel: 'warning',
   });
-  writeFileSync(`${root}dist/THIRD-PARTY-NOTICES`, noticesOf(Object.keys(metafile.inputs)));
-  const built = Object.keys(metafile.outputs).map((path) => basename(path));
+  putFile(`${root}dist/THIRD-PARTY-NOTICES`, noticesOf(Object.keys(metafile.inputs)));
+  const built = outputFiles.map(({ path }) => basename(path));
   const address = (extension) => `/assets/${built.find((name) => name.endsWith(extension))}`;
   const html = readFileSync(`${root}page/index.html`, 'utf8');
-  writeFileSync(`${target}/index.html`, html.replace('{styles}', address('.css')).replace('{script}', address('.js')));
-  cpSync(`${root}page/icon.svg`, `${target}/icon.svg`);
+  for (const { path, contents } of outputFiles) putFile(path, contents);
+  putFile(`${target}/icon.svg`, readFileSync(`${root}page/icon.svg`));
+  putFile(`${target}/index.html`, html.replace('{styles}', address('.css')).replace('{script}', address('.js')));
+  const present = new Set([...built, 'icon.svg', 'index.html']);
+  for (const name of readdirSync(target))
+    if (!present.has(name) && !name.endsWith(UNFINISHED)) rmSync(`${target}/${name}`, { force: true });
+}
+
+const UNFINISHED = '.unfinished';
+
+function putFile(path, contents) {
+  if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
+  const unfinished = `${path}.${process.pid}${UNFINISHED}`;
+  writeFileSync(unfinished, contents);
+  renameSync(unfinished, path);
 }
 
 // The bundle is minified and carries no notices of what it contains.

@@ -22,9 +22,6 @@ export const NARROW = { width: 390, height: 844 };
 
 export const CHROMIUM = findChromium();
 
-/** Until it is known why a page stays empty now and then beside other tests. */
-export const TRIED_AGAIN = { retry: 1 };
-
 export interface PageOptions {
   viewport?: { width: number; height: number };
   locale?: 'en-GB' | 'ko-KR';
@@ -53,25 +50,13 @@ export function useBrowser(): (url: string, options?: PageOptions) => Promise<Op
       if (message.type() === 'error') complaints.push(message.text());
     });
     // Where the page has another token, nobody is signed in.
-    const session = await context.request.post(new URL('/api/session', url).href, {
+    await context.request.post(new URL('/api/session', url).href, {
       headers: { 'x-changefeed-action': '1' },
       data: { token: OPERATE },
     });
     await page.goto(url);
-    if (session.ok() && new URL(url).pathname === '/') await untilShown(page, complaints);
     return { page, complaints };
   };
-}
-
-/** Seen in one of four runs of all tests: a page that stays empty. The cause is not known: the output says what there was. */
-async function untilShown(page: Page, complaints: readonly string[]): Promise<void> {
-  try {
-    await page.locator('.frame').waitFor({ timeout: 20_000 });
-  } catch {
-    const shown = (await page.locator('body').innerText()).slice(0, 1_000);
-    process.stderr.write(`A page stays empty: ${page.url()} ${JSON.stringify({ shown, complaints })}\n`);
-    await page.reload();
-  }
 }
 
 interface AxeResult {

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
-import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE, TRIED_AGAIN } from '../../support/browser.js';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
-describe.skipIf(CHROMIUM === null)('status page: actions', TRIED_AGAIN, () => {
+describe.skipIf(CHROMIUM === null)('status page: actions', () => {
   const redis = useRedis();
   const browse = useBrowser();
   const open = (options?: PageFeedOptions) => startPageFeed(redis, options);

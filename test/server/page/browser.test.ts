@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
-import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE, TRIED_AGAIN } from '../../support/browser.js';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
@@ -18,7 +18,7 @@ const WIDTHS = [
   { name: 'narrow, Korean, dark', viewport: NARROW, locale: 'ko-KR', colorScheme: 'dark', heading: '방금 변경된 내용' },
 ] as const;
 
-describe.skipIf(CHROMIUM === null)('status page in a browser', TRIED_AGAIN, () => {
+describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
   const redis = useRedis();
   const browse = useBrowser();
   const open = (options?: PageFeedOptions) => startPageFeed(redis, options);

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
 import { defineHandler } from '../../../src/handlers/define.js';
-import { CHROMIUM, NARROW, seriousFindings, useBrowser, TRIED_AGAIN } from '../../support/browser.js';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
-describe.skipIf(CHROMIUM === null)('status page: receipts', TRIED_AGAIN, () => {
+describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
   const redis = useRedis();
   const browse = useBrowser();
   beforeAll(() => buildPage());

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../.ci/build-page.mjs';
 import { PROBLEM_KINDS, type ChangeEvent } from '../../../src/events/types.js';
-import { CHROMIUM, NARROW, useBrowser, TRIED_AGAIN } from '../../support/browser.js';
+import { CHROMIUM, NARROW, useBrowser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 
 const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', since: '2026-01-01T00:00:00.000Z' };
 
-describe.skipIf(CHROMIUM === null)('status page: views', TRIED_AGAIN, () => {
+describe.skipIf(CHROMIUM === null)('status page: views', () => {
   const redis = useRedis();
   const browse = useBrowser();
   const open = (options?: PageFeedOptions) => startPageFeed(redis, options);
