@@ -31,7 +31,7 @@ export function DeliveriesOf({ workspace, logId }: { workspace: string; logId: s
   );
 }
 
-/** Those it was not for come last. */
+/** Subscriptions that did not select the event come last. */
 function rankOf([newest]: readonly Delivery[]): number {
   return newest?.outcome === 'not selected' ? 2 : newest?.outcome === 'no receipt' ? 1 : 0;
 }
@@ -62,7 +62,7 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
   );
 }
 
-/** Without the title, which only the lists of deliveries have. */
+/** A delivery without its title, which only the lists of deliveries have. */
 type Attempt = Omit<Delivery, 'title'>;
 
 export function Outcome({ delivery: { outcome, nextAttemptAt } }: { delivery: Attempt }) {

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask, type EventView, type OneEvent } from './api.js';
 import { DeliveriesOf } from './deliveries.js';
 import { BeforeAfter, By, Kind, type ShownChange } from './event-parts.js';
+import { NamedFacts } from './facts.js';
 import type { Group } from './group-events.js';
 import { placeOf } from './hooks.js';
 import { usePreferences } from './preferences.js';
@@ -98,14 +99,7 @@ function Facts({ event }: { event: EventView }) {
   ];
   return (
     <>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <NamedFacts facts={facts} />
       <p class="actions">
         <a href={placeOf('changes', { record: event.subject, show: 'all' })}>{t('changes.record')}</a>
         {whole === null && (

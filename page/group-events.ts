@@ -108,7 +108,7 @@ function fitOfRow(event: EventView, first: EventView): number | null {
 
 function fitOfTrace(event: EventView, first: EventView): number | null {
   const distance = distanceOf(event, first);
-  // Of two consequences, one does not follow from the other: they belong together when they are about the same record.
+  // Two consequences belong together when they are about the same record: neither follows from the other.
   return distance <= MOMENT_MS && (first.edit || isAboutSame(event, first)) ? distance : null;
 }
 

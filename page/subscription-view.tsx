@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { ask, type About, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
+import { NamedFacts } from './facts.js';
 import { usePolled } from './hooks.js';
 import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
@@ -154,14 +155,7 @@ function Facts({ details }: { details: SubscriptionDetails }) {
           </>
         )}
       </p>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <NamedFacts facts={facts} />
     </section>
   );
 }

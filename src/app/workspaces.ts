@@ -88,7 +88,7 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
   return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
 }
 
-/** Without a link or a record where the configuration no longer names the workspace: its events may still be in the queues. */
+/** There is no link and no record where the configuration no longer names the workspace: its events may still be in the queues. */
 export function surroundingsOf(workspaces: Workspaces, name: string): Surroundings {
   if (workspaces.names.includes(name)) return workspaces.get(name).surroundings;
   const none = { language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() } as const;

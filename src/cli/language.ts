@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.js';
 import { formatsFor, type Formats } from '../words/format.js';
 import type { Language } from '../words/words.js';
 
-/** That of the workspaces, if they agree. */
+/** The language of the workspaces, if they agree. */
 export function languageOf({ workspaces }: Pick<Config, 'workspaces'>): Language {
   const [first = 'en', ...others] = new Set(workspaces.map(({ language }) => language));
   return others.length === 0 ? first : 'en';

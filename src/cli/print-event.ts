@@ -216,7 +216,7 @@ function styleOf({ data }: ChangeEvent, colours: Colours, language: Language = '
   return { colours, formats: formatsFor({ language, now: data.observedAt }) };
 }
 
-/** In English as the type has it, which a person may give as --type. */
+/** The verb stays as the type has it, because a person may give it as --type. */
 function typeWord(group: 'object' | 'verb', name: string, language: Language = 'en'): string {
   return printable(language === 'en' ? name : wordsFor(language).word(group, name));
 }

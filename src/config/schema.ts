@@ -196,7 +196,7 @@ const workspaceOptions = strictOptions({
   budget: budgetOptions.prefault({}),
   /** The workspace's time zone, an IANA name. It decides when a day begins, also of dates without a zone that you write. @defaultValue 'Asia/Seoul' */
   timeZone: timeZone.default(DEFAULT_TIME_ZONE),
-  /** Of what people read: messages, digests, reports. A subscription may have another one. @defaultValue 'en' */
+  /** The language of what people read: messages, digests, reports. A subscription may have another one. @defaultValue 'en' */
   language: oneOf(...LANGUAGES).default('en'),
   /**
    * Where a person sees a record, by object or list name, with `{id}` in place of its id: `{ person: 'https://crm.example/people/{id}' }`. Events

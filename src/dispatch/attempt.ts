@@ -76,7 +76,7 @@ export function statusIn(answer: unknown): number | undefined {
   return isStatus(status) ? status : undefined;
 }
 
-/** At once where it is no promise: an attempt that waits for nothing costs less. */
+/** A value that is no promise is used at once: an attempt that waits for nothing costs less. */
 function after<Value, Next>(value: Value | Promise<Value>, next: (value: Value) => Next | Promise<Next>) {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }

@@ -30,7 +30,7 @@ const failedAttempt = z.object({
   error: z.string(),
   code: z.string().optional(),
   message: z.string(),
-  /** Of HTTP, if the receiver answered with one. */
+  /** The HTTP status, if the receiver answered with one. */
   status: z.number().optional(),
   /** How long it took. */
   ms: z.number().optional(),

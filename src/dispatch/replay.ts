@@ -228,7 +228,7 @@ async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
   return { selected, next: { ...task, after, sent: task.sent + selected.length }, isLast };
 }
 
-/** Those that the log has dropped are left out. */
+/** Events that the log has dropped are left out. */
 async function nextOfThese(
   only: readonly string[],
   task: ReplayTask,

@@ -48,7 +48,7 @@ export async function runDigest(run: GivenRun, options: RunOptions): Promise<voi
   const { workspace, after, to } = range;
   const outcome = await attempted(run, options, () => callFor(range, attemptOf(run, options)));
   if (outcome === 'over') return;
-  // Also by a run that lost its lock meanwhile: the one that has it now then sends nothing.
+  // A run that lost its lock meanwhile moves the offset too: the run that has the lock now then sends nothing.
   await options.offsets.advance(workspace, options.subscription.name, { from: after, to });
   if (outcome === 'handled') await noteSuccess(run, options);
 }

@@ -80,7 +80,7 @@ export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tri
 
 type Scanned = { logId: string; json: string; parse: () => ChangeEvent };
 
-/** Only where it stands as this release writes it; any other event is parsed. */
+/** The type, where it stands as this release writes it; any other event is parsed. */
 function typeIn(json: string): string | undefined {
   return /^\{"specversion":"1\.0","id":"[^"\\]*","source":"[^"\\]*","type":"([^"\\]*)"/.exec(json)?.[1];
 }

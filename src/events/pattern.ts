@@ -67,7 +67,7 @@ export function compileSelection(selection: Selection): Test {
   return (event) => tests.every((selects) => selects(event));
 }
 
-/** Of an event that is not selected: the first option that leaves it out, and of `where` the condition; null: it is selected. */
+/** Says which option is the first that leaves an event out, and which condition of `where`; null: the event is selected. */
 export function explainSelection(
   selection: Selection,
 ): (event: ChangeEvent) => { option: SelectingOption; condition: string | null } | null {

@@ -3,7 +3,7 @@ import type { UncheckedRecord } from '../crm/record.js';
 import { shorten } from '../runtime/printable.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
-/** In characters. */
+/** The unit is characters. */
 const LONGEST_NAME = 200;
 
 export interface PersonInCharge {

@@ -8,7 +8,7 @@ import { equal, plain, type Plain } from './plain-value.js';
 type OneOf = Plain | readonly Plain[];
 type By = number | `${number}%`;
 
-/** Of a field by its bare name: what its value did. All but `becomes` need the record before and after the change. */
+/** What the value of a field did. All operators but `becomes` need the record before and after the change. */
 export type ChangeCondition =
   /** The number is higher than before, by at least `by`: a number, or a share of the one before such as `'20%'`. */
   | { readonly rises: true; readonly by?: By | undefined }
@@ -79,7 +79,7 @@ function compare(condition: ChangeCondition): Compare {
     (isNow === null ? wasIt?.(after) === false : isNow(after));
 }
 
-/** Of sums of decimals: 1.1 to 1.32 is 20 %. */
+/** The error of adding decimals: 1.1 to 1.32 is 20 %. */
 const ROUNDING = 1e-9;
 
 function risesBy(by: number | string | undefined): Compare {

@@ -42,7 +42,7 @@ export const digestOptions = strictOptions({
     quiet,
   }));
 
-/** For the handlers that can send digests. */
+/** Options of the handlers that can send digests. */
 export const digestShape = {
   /**
    * One message about all events since the last one: `{ every: '1h' }`, or `{ at: '09:00', days: 'mon-fri' }` in the workspace's time

@@ -20,9 +20,9 @@ export interface HandlerContext {
   readonly workspace: string;
   /** The list that the event comes from; null for the feed's own events. */
   readonly list: ListName | null;
-  /** Of the subscription, otherwise of the workspace: for what people read. */
+  /** The language of the subscription, otherwise of the workspace: for what people read. */
   readonly language: Language;
-  /** Of the workspace, an IANA name. */
+  /** The time zone of the workspace, an IANA name. */
   readonly timeZone: string;
   /** The stored records of the workspace, as the feed knows them now. It sends no request to the CRM. */
   readonly records: StoredRecords;
@@ -197,7 +197,7 @@ export interface Subscription extends Selection {
   readonly handle: Handle;
   /** When its events are handled as one digest. */
   readonly digest?: Schedule | undefined;
-  /** With a digest, or with `mostPerMinute` for what is beyond it. */
+  /** Called with a digest, or with what is beyond `mostPerMinute`. */
   readonly handleDigest?: HandleDigest | undefined;
   /** It has no `handle` of its own: a single event is a digest of one. */
   readonly digestOnly?: boolean | undefined;

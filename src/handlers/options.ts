@@ -114,7 +114,7 @@ export const subscriptionShape = {
    * `{ person: ['이름', '등급'], organization: true }`. Objects or list names. Null where none is stored. @defaultValue none
    */
   include: include.optional(),
-  /** Of what people read: messages and reports. @defaultValue that of the workspace */
+  /** The language of messages and reports. @defaultValue that of the workspace */
   language: oneOf(...LANGUAGES).optional(),
   /** In code: changes the event before the handler receives it. The event's id stays the same. @defaultValue the event is not changed */
   transform: z

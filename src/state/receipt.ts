@@ -31,7 +31,7 @@ export interface Receipt {
   ms: number;
   /** 1 for the first attempt; 0: there was none. */
   attempt: number;
-  /** Of HTTP; 0: the handler named none. */
+  /** The HTTP status; 0: the handler named none. */
   status: number;
   eventId: string;
   logId: string;

@@ -32,7 +32,7 @@ export function createWaitingStore(redis: Redis, keys: Keys) {
     /** The newest by their place in the log, newest first. */
     newest: async (subscription: string, workspace: string, count: number) =>
       describe(subscription, await redis.zrevrange(keys.pending(subscription, workspace), 0, count - 1)),
-    /** From the log, and from replays and snapshots. */
+    /** Deliveries of the event from the log, from replays and from snapshots. */
     async ofEvent(subscription: string, workspace: string, eventId: string): Promise<WaitingDelivery[]> {
       const match = `${eventId.replace(/[\\*?[\]]/g, '\\$&')}.*`;
       const ids = new Set<string>();

@@ -32,7 +32,7 @@ function selectionOf(subscription: Subscription): SubscriptionDetails['selection
   return { on, workspaces, lists, class: subscription.class ?? null, fields, from, notFrom, where };
 }
 
-/** Those of the last hour, and at least as many as are shown. */
+/** The receipts of the last hour, and at least as many as are shown. */
 async function readNewest(subscription: Subscription, deps: FindDeps) {
   const sinceMs = deps.clock.now() - HOUR_MS;
   const newest: Receipt[] = [];

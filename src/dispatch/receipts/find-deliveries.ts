@@ -40,7 +40,7 @@ export interface FindDeps extends Pick<DispatchStores, 'log' | 'offsets' | 'gate
 const MOST_ROWS = 500;
 /** The newest that wait are looked at for those of a record. */
 const MOST_WAITING = 500;
-/** Of a log, to find an event that has no receipt and does not wait. */
+/** Events of a log that are searched for one that has no receipt and does not wait. */
 const MOST_LOGGED = 10_000;
 
 /** @throws ChangefeedError `CF_USAGE` */
@@ -90,7 +90,7 @@ function outcomesOf(outcome: DeliveriesQuery['outcome']): ReceiptOutcome[] | und
   return outcome === undefined ? undefined : [outcome as ReceiptOutcome];
 }
 
-/** By when they ended, the newest first. */
+/** The attempt that ended last comes first. */
 const newestFirst = (one: HasEnded, other: HasEnded): number => other.endedAtMs - one.endedAtMs;
 
 type HasEnded = Pick<Receipt, 'endedAtMs'>;
@@ -195,7 +195,7 @@ async function ofEvent(asked: string, deps: FindDeps): Promise<DeliveryRow[]> {
   return [...waits, ...ended, ...without].map(({ row }) => row);
 }
 
-/** Also the receipts of the event into which it was merged, and those of all digests. */
+/** The receipts of the event, of the event into which it was merged, and of all digests. */
 async function findIn(id: string, subscription: Subscription, deps: FindDeps): Promise<FoundIn> {
   const receipts: Receipt[] = [];
   let ids: readonly string[] = [id];

@@ -14,7 +14,7 @@ import { connectTo, guardedAgent, systemResolve, type Allowances, type Resolve }
 const BODY_WITHIN_MS = 1_000;
 /** A receiver that asks for more than a day is broken or hostile: an event must not wait for years. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** In characters. */
+/** The unit is characters. */
 const EXCERPT_LENGTH = 200;
 /** Enough for the excerpt and for a secret that begins within it. A receiver cannot make us read more. */
 const READ_BYTES = 4_096;

@@ -69,7 +69,7 @@ export function openChat(channel: Channel, who: string, world: Partial<EndpointW
     world,
   );
   return {
-    /** Of a subscription. */
+    /** What a subscription to this chat is made of. */
     parts: {
       retry: ENDPOINT_RETRY,
       rate: channel.rate ?? service.rate,

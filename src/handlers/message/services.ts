@@ -23,7 +23,7 @@ export interface Service {
 
 const ONE_PER_SECOND = { requests: 1, perSeconds: 1 };
 
-/** Also of Mattermost, Rocket.Chat and others that take the body of Slack. Slack recommends 4,000 characters, and allows one message per second. */
+/** Mattermost, Rocket.Chat and others take the body of Slack, too. Slack recommends 4,000 characters, and allows one message per second. */
 const slack: Service = {
   member: 'text',
   // Slack would fetch the addresses in a record, and show what is there.

@@ -19,7 +19,7 @@ const LONGEST_SIDE = 100;
 /** In characters: longer values would hide the rest of the message. */
 const LONGEST_VALUE = 500;
 
-/** For whom and where a message is written. */
+/** The reader of a message: language, time zone, service. */
 export interface Reader {
   service: Service;
   language: Language;
@@ -99,7 +99,7 @@ export function renderTemplate(template: Template, event: ChangeEvent, reader: R
   return rendered === '' ? `${said.service.escape(titleOf(event, said))} – ${event.type}` : cut(rendered, said.service);
 }
 
-/** Without a template: what happened to what, whose it is, what changed, and where to see it. */
+/** The message where there is no template: what happened to what, whose it is, what changed, and where to see it. */
 export function usualMessage(event: ChangeEvent, reader: Reader): string {
   const said = saidTo(reader, event);
   const { service, words } = said;

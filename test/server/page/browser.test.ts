@@ -110,6 +110,14 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     await page.getByRole('rowheader', { name: '이름' }).waitFor();
   });
 
+  it('page: one failed request leaves a section empty for seconds, not until its next turn a minute later', async () => {
+    const { url } = await open();
+    const { page } = await browse(`${url}/#/lists`);
+    await page.route('**/api/about', (route) => route.abort(), { times: 1 });
+    await page.reload();
+    await page.getByRole('row', { name: /People/ }).waitFor({ timeout: 30_000 });
+  });
+
   it('page: a person on call sees what is wrong first, in Korean', async () => {
     const { url, feed } = await open({ subscriptions: [handlerOf('orders')] });
     await feed.pause('orders', 'the receiver is being moved');
