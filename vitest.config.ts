@@ -6,7 +6,7 @@ import LongestFirst from './test/support/longest-first.js';
  * Which files run is decided by folder and name: fast (the folders below, but for `*.slow.test.ts`), the gate (all but
  * `*.nightly.test.ts`), and at night everything. Of some tables the gate runs only the first rows (`test/support/night.ts`).
  */
-const FAST = 'api,config,crm,detect,doctor,handlers,observability,probe,sandbox,state,sweep';
+const FAST = 'config,crm,delivery/handlers,feed/{api,detect,list,store},log,ops/doctor,sandbox';
 const ALL = ['test/**/*.test.ts'];
 const NIGHTLY = ['test/**/*.nightly.test.ts'];
 const SLOW = ['test/**/*.slow.test.ts'];

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const target = `${root}dist/src/server/page/static`;
+const target = `${root}dist/src/ops/server/page/static`;
 
 export async function buildPage() {
   mkdirSync(target, { recursive: true });
@@ -56,5 +56,5 @@ function noticesOf(files) {
     const [text] = readdirSync(folder).filter((file) => /^licen[sc]e(\.|$)/i.test(file));
     return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${text}`, 'utf8').trim()}\n`;
   });
-  return `The status page (dist/src/server/page/static) contains:\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
+  return `The status page (dist/src/ops/server/page/static) contains:\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }

@@ -2,7 +2,7 @@
  * How much of the limit of 100 requests per sliding 10 s a feed uses while there is work, and how often it gets 429: alone, and with
  * another client that takes half. The budget is the whole limit.
  */
-import { systemClock } from '../src/runtime/clock.js';
+import { systemClock } from '../src/kit/clock.js';
 import { atLeast, atMost, type Bench } from './support/bench.js';
 import { openFeed } from './support/feed.js';
 import type { PageServer } from './support/pages.js';

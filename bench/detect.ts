@@ -3,13 +3,13 @@
  * affects it less. Prints JSON: microseconds of CPU per record, median and minimum of the rounds.
  *   npm run bench -- detect [records] [rounds]
  */
-import { compileRules } from '../src/detect/rules.js';
-import { TrackedFields, schemaFrom } from '../src/detect/schema-drift/schema.js';
-import { noCounts } from '../src/sweep/counts.js';
-import { classifyPage, type ClassifyOptions } from '../src/sweep/classify/classify-page.js';
+import { compileRules } from '../src/feed/detect/rules.js';
+import { TrackedFields, schemaFrom } from '../src/feed/detect/schema-drift/schema.js';
+import { noCounts } from '../src/feed/list/counts.js';
+import { classifyPage, type ClassifyOptions } from '../src/feed/list/classify/classify-page.js';
 
-import type { SerialisedRecord, RecordWrite } from '../src/sweep/store.js';
-import type { SweepStore } from '../src/state/sweep-store.js';
+import type { SerialisedRecord, RecordWrite } from '../src/feed/store/sweep-state.js';
+import type { SweepStore } from '../src/feed/store/sweep-store.js';
 import { person } from './support/person.js';
 
 const PAGE = 50;

@@ -14,15 +14,15 @@
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { createDispatcher } from '../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../src/dispatch/handler-pool.js';
+import { createDispatcher } from '../src/delivery/dispatcher.js';
+import { createHandlerPool } from '../src/delivery/handler-pool.js';
 import type { ChangeEvent } from '../src/events/types.js';
-import type { Subscription } from '../src/handlers/handler.js';
-import { systemClock } from '../src/runtime/clock.js';
-import { silentLog } from '../src/runtime/log.js';
-import { createLogReader } from '../src/state/event-log.js';
-import { Keys } from '../src/state/keys.js';
-import { createStateGuard } from '../src/state/state-guard.js';
+import type { Subscription } from '../src/delivery/handlers/handler.js';
+import { systemClock } from '../src/kit/clock.js';
+import { silentLog } from '../src/kit/log.js';
+import { createLogReader } from '../src/log/event-log.js';
+import { Keys } from '../src/redis/keys.js';
+import { createStateGuard } from '../src/log/state-guard.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../test/support/fan-out.js';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';

@@ -5,13 +5,13 @@
  *     npm run bench -- receipts [--turns 5]
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { findDeliveries, type DeliveriesQuery, type FindDeps } from '../src/dispatch/receipts/find-deliveries.js';
+import { findDeliveries, type DeliveriesQuery, type FindDeps } from '../src/delivery/receipts/find-deliveries.js';
 import { eventId } from '../src/events/envelope.js';
 import type { Redis } from '../src/redis/client.js';
-import { systemClock } from '../src/runtime/clock.js';
-import { Keys } from '../src/state/keys.js';
-import type { Receipt } from '../src/state/receipt.js';
-import { createReceiptStore } from '../src/state/receipts.js';
+import { systemClock } from '../src/kit/clock.js';
+import { Keys } from '../src/redis/keys.js';
+import type { Receipt } from '../src/delivery/receipts/receipt.js';
+import { createReceiptStore } from '../src/delivery/receipts/receipts.js';
 import { aSubscription, fanOutDeps, WORKSPACE } from '../test/support/fan-out.js';
 import { atMost, type Bench } from './support/bench.js';
 import { withRedis } from './support/stage.js';

@@ -3,11 +3,11 @@
  * turn is a new subscription into a schema that was dropped before.
  */
 import pg from 'pg';
-import { openChangefeed, type Changefeed } from '../src/app/changefeed.js';
+import { openChangefeed, type Changefeed } from '../src/service/changefeed.js';
 import { parseConfig } from '../src/config/parse.js';
 import { LIST_NAMES } from '../src/crm/lists/lists.js';
-import { silentLog } from '../src/runtime/log.js';
-import { systemClock } from '../src/runtime/clock.js';
+import { silentLog } from '../src/kit/log.js';
+import { systemClock } from '../src/kit/clock.js';
 import type { Bench } from './support/bench.js';
 import { withPages, withRedis } from './support/stage.js';
 import { median } from './support/turns.js';

@@ -2,7 +2,7 @@
  * What a request costs when one process polls many workspaces, each at its full budget, compared with one workspace. Counted in
  * processor time of this process, so that a busy machine affects it less.
  */
-import { systemClock } from '../src/runtime/clock.js';
+import { systemClock } from '../src/kit/clock.js';
 import { atLeast, atMost, type Bench } from './support/bench.js';
 import { openFeed } from './support/feed.js';
 import { withPages, withRedis } from './support/stage.js';

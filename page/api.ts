@@ -1,14 +1,14 @@
 /** What the page asks of its server. */
 import type { z } from 'zod';
-import type * as answers from '../src/server/page/answers.js';
-import type { ListSchema } from '../src/detect/schema-drift/schema.js';
-import type { TodosReport } from '../src/todos/counts.js';
+import type * as answers from '../src/ops/server/page/answers.js';
+import type { ListSchema } from '../src/feed/detect/schema-drift/schema.js';
+import type { TodosReport } from '../src/crm/todo-counts.js';
 
 type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
 
 export type { ListSchema, TodosReport };
-export type { ListStatus, Problem, WorkspaceStatus } from '../src/observability/status.js';
-export type { EventView, ValueView } from '../src/server/page/answers.js';
+export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/status.js';
+export type { EventView, ValueView } from '../src/ops/server/page/answers.js';
 export type Status = z.output<typeof answers.status>;
 export type Subscription = Status['subscriptions'][number];
 export type About = Answered<'about'>;

@@ -1,6 +1,6 @@
 /** The options of a sandbox. */
-import type { Clock } from '../src/runtime/clock.js';
-import type { Log } from '../src/runtime/log.js';
+import type { Clock } from '../src/kit/clock.js';
+import type { Log } from '../src/kit/log.js';
 import type { Behaviour } from './faults/behaviour.js';
 import type { Sizes } from './world/facts.js';
 import { DEAL, LEAD } from './world/lists.js';

@@ -4,10 +4,10 @@
  * rows an answer has and under which cursor, and `faults/` what goes wrong. The journal records every change, and when a page first showed it.
  */
 import { growsOnly } from './world/lists.js';
-import { systemClock, type Clock } from '../src/runtime/clock.js';
-import { silentLog, type Log } from '../src/runtime/log.js';
-import type { Answer, Layer, ReadRequest } from '../src/server/read-api/answer.js';
-import { createReadApiServer, type ReadApiServer } from '../src/server/read-api/server.js';
+import { systemClock, type Clock } from '../src/kit/clock.js';
+import { silentLog, type Log } from '../src/kit/log.js';
+import type { Answer, Layer, ReadRequest } from '../src/ops/server/read-api/answer.js';
+import { createReadApiServer, type ReadApiServer } from '../src/ops/server/read-api/server.js';
 import { rendered, RENDERING_RULES } from './faults/rendering.js';
 import type { Behaviour } from './faults/behaviour.js';
 import { FaultSchedule, faultLayer, withoutHistory } from './faults/schedule.js';

@@ -3,7 +3,7 @@
  */
 
 // Running it.
-export { openChangefeed, ROLES } from './app/changefeed.js';
+export { openChangefeed, ROLES } from './service/changefeed.js';
 export type {
   Changefeed,
   ChangefeedOptions,
@@ -42,23 +42,23 @@ export type {
   Tried,
   TryCall,
   WorkspaceTodos,
-} from './app/changefeed.js';
+} from './service/changefeed.js';
 
 // Configuring it.
-export type { Duration } from './runtime/duration.js';
+export type { Duration } from './kit/duration.js';
 export { loadConfig } from './config/load.js';
 export type { LoadedConfig, LoadOptions } from './config/load.js';
 export { parseConfig } from './config/parse.js';
 export { defineConfig } from './config/schema.js';
-export { env } from './schema-kit/env-variable.js';
+export { env } from './kit/schema/env-variable.js';
 export type { Config, ConfigInput, ListConfig, WorkspaceConfig } from './config/schema.js';
 
 // Handling events.
-export { bullmq } from './handlers/bullmq/bullmq.js';
-export type { BullmqJobOptions, BullmqOptions } from './handlers/bullmq/bullmq.js';
-export { defineHandler } from './handlers/define.js';
-export type { EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './handlers/define.js';
-export { DisableSubscriptionError, PermanentError, RetryAfterError } from './handlers/errors.js';
+export { bullmq } from './delivery/handlers/bullmq/bullmq.js';
+export type { BullmqJobOptions, BullmqOptions } from './delivery/handlers/bullmq/bullmq.js';
+export { defineHandler } from './delivery/handlers/define.js';
+export type { EventOf, EventOfLists, FeedEvent, HandlerOptions, TypedEvent } from './delivery/handlers/define.js';
+export { DisableSubscriptionError, PermanentError, RetryAfterError } from './delivery/handlers/errors.js';
 export type {
   DigestContext,
   DigestSummary,
@@ -69,22 +69,22 @@ export type {
   OnceOutcome,
   Subscription,
   Transform,
-} from './handlers/handler.js';
-export type { ChangeCondition } from './handlers/change-condition.js';
-export type { Comparison, Conditions } from './handlers/where.js';
-export { message } from './handlers/message/message.js';
-export type { MessageOptions } from './handlers/message/message.js';
-export { todoReport } from './handlers/message/todo-report.js';
-export type { TodoReportOptions } from './handlers/message/todo-report.js';
-export { ndjson } from './handlers/ndjson/ndjson.js';
-export type { NdjsonOptions } from './handlers/ndjson/ndjson.js';
-export type { ColumnOptions, PostgresOptions } from './handlers/postgres/options.js';
-export { postgres } from './handlers/postgres/postgres.js';
-export type { ColumnType } from './handlers/postgres/table.js';
-export type { ReceiptOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './handlers/options.js';
-export type { EndpointOptions, RateOptions } from './handlers/http/endpoint.js';
-export { webhook } from './handlers/webhook/webhook.js';
-export type { WebhookOptions } from './handlers/webhook/webhook.js';
+} from './delivery/handlers/handler.js';
+export type { ChangeCondition } from './delivery/handlers/change-condition.js';
+export type { Comparison, Conditions } from './delivery/handlers/where.js';
+export { message } from './delivery/handlers/message/message.js';
+export type { MessageOptions } from './delivery/handlers/message/message.js';
+export { todoReport } from './delivery/handlers/message/todo-report.js';
+export type { TodoReportOptions } from './delivery/handlers/message/todo-report.js';
+export { ndjson } from './delivery/handlers/ndjson/ndjson.js';
+export type { NdjsonOptions } from './delivery/handlers/ndjson/ndjson.js';
+export type { ColumnOptions, PostgresOptions } from './delivery/handlers/postgres/options.js';
+export { postgres } from './delivery/handlers/postgres/postgres.js';
+export type { ColumnType } from './delivery/handlers/postgres/table.js';
+export type { ReceiptOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './delivery/handlers/options.js';
+export type { EndpointOptions, RateOptions } from './delivery/handlers/http/endpoint.js';
+export { webhook } from './delivery/handlers/webhook/webhook.js';
+export type { WebhookOptions } from './delivery/handlers/webhook/webhook.js';
 
 // Events, lists and records.
 export type { CrmRecord, UncheckedRecord } from './crm/record.js';
@@ -113,19 +113,19 @@ export type {
   Merged,
   Related,
 } from './events/types.js';
-export { ChangefeedError, ERROR_CODES } from './errors.js';
-export type { ErrorCode } from './errors.js';
-export type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './observability/status.js';
-export { createLog } from './observability/log.js';
-export type { Log } from './runtime/log.js';
+export { ChangefeedError, ERROR_CODES } from './kit/errors.js';
+export type { ErrorCode } from './kit/errors.js';
+export type { ListStatus, Status, SubscriptionStatus, WorkspaceStatus } from './ops/status.js';
+export { createLog } from './ops/log.js';
+export type { Log } from './kit/log.js';
 
 // The client of the read API alone.
-export type { Budget, BudgetLimits, BudgetRequest, RequestKind } from './api/budget.js';
-export { createReadApi } from './api/client.js';
-export { createLocalBudget } from './api/local-budget.js';
-export type { ReadApiOptions } from './api/client.js';
-export type { Page, ReadApi } from './api/read-api.js';
-export { walkList } from './api/visited-cursors.js';
+export type { Budget, BudgetLimits, BudgetRequest, RequestKind } from './feed/api/budget.js';
+export { createReadApi } from './feed/api/client.js';
+export { createLocalBudget } from './feed/api/local-budget.js';
+export type { ReadApiOptions } from './feed/api/client.js';
+export type { Page, ReadApi } from './feed/api/read-api.js';
+export { walkList } from './feed/api/visited-cursors.js';
 
 // The sandbox, and the score of events against its journal.
 export { PROFILES } from '../sandbox/faults/profiles.js';

@@ -1,7 +1,7 @@
 /** The roles of a process. They start in the reverse order of an event's way, so that a found one can be handled. */
-import type { AppContext } from '../src/app/context.js';
-import type { Workspaces } from '../src/app/workspaces.js';
-import { createLifecycle, type Lifecycle, type Part } from '../src/runtime/lifecycle.js';
+import type { AppContext } from './context.js';
+import type { Workspaces } from './workspaces.js';
+import { createLifecycle, type Lifecycle, type Part } from '../src/kit/lifecycle.js';
 import { dispatchRole } from './dispatch.js';
 import { handleRole } from './handle.js';
 import { pollRole } from './poll.js';

@@ -1,19 +1,19 @@
 /** The role `dispatch`: moves events from the log to the queues and trims the log. */
-import { createDispatcher, type Dispatcher } from '../src/dispatch/dispatcher.js';
+import { createDispatcher, type Dispatcher } from '../src/delivery/dispatcher.js';
 import { readsWorkspace } from '../src/events/pattern.js';
-import { followLog, type TailOptions } from '../src/dispatch/tail.js';
-import { runLoop } from '../src/runtime/loop.js';
-import { createAllowanceStore } from '../src/state/allowance.js';
-import { createBackfillStore } from '../src/state/backfills.js';
-import { createRecordGate } from '../src/state/gate.js';
-import { createHealthStore } from '../src/state/health.js';
-import { createOffsetStore } from '../src/state/offsets.js';
-import { createReceiptStore } from '../src/state/receipts.js';
-import { trimLog } from '../src/state/retention.js';
-import { createSnapshotSource } from '../src/state/snapshot-source.js';
-import { createWaitingStore } from '../src/state/waiting.js';
-import type { AppContext } from '../src/app/context.js';
-import type { Workspaces } from '../src/app/workspaces.js';
+import { followLog, type TailOptions } from '../src/delivery/tail.js';
+import { runLoop } from '../src/kit/loop.js';
+import { createAllowanceStore } from '../src/delivery/allowance.js';
+import { createBackfillStore } from '../src/delivery/backfills.js';
+import { createRecordGate } from '../src/delivery/groups/gate.js';
+import { createHealthStore } from '../src/delivery/health.js';
+import { createOffsetStore } from '../src/delivery/offsets.js';
+import { createReceiptStore } from '../src/delivery/receipts/receipts.js';
+import { trimLog } from '../src/delivery/retention.js';
+import { createSnapshotSource } from '../src/feed/store/snapshot-source.js';
+import { createWaitingStore } from '../src/delivery/waiting.js';
+import type { AppContext } from './context.js';
+import type { Workspaces } from './workspaces.js';
 
 const TRIM_INTERVAL_MS = 60_000;
 

@@ -1,16 +1,16 @@
 /** The role `handle`: runs the handlers, one worker per subscription. */
-import { createHandlerPool } from '../src/dispatch/handler-pool.js';
-import type { Part } from '../src/runtime/lifecycle.js';
-import { createRecordGate } from '../src/state/gate.js';
-import { createHealthStore } from '../src/state/health.js';
-import { createProcessRegistry } from '../src/state/process-registry.js';
-import { createOffsetStore } from '../src/state/offsets.js';
-import { createReceiptStore } from '../src/state/receipts.js';
-import { createOnceStore } from '../src/state/once.js';
-import type { AppContext } from '../src/app/context.js';
-import { withMeasure } from '../src/app/measured.js';
-import { countTodos } from '../src/app/todos.js';
-import { rulesFor, surroundingsOf, type Workspaces } from '../src/app/workspaces.js';
+import { createHandlerPool } from '../src/delivery/handler-pool.js';
+import type { Part } from '../src/kit/lifecycle.js';
+import { createRecordGate } from '../src/delivery/groups/gate.js';
+import { createHealthStore } from '../src/delivery/health.js';
+import { createProcessRegistry } from '../src/redis/process-registry.js';
+import { createOffsetStore } from '../src/delivery/offsets.js';
+import { createReceiptStore } from '../src/delivery/receipts/receipts.js';
+import { createOnceStore } from '../src/delivery/once.js';
+import type { AppContext } from './context.js';
+import { withMeasure } from './measured.js';
+import { countTodos } from './todos.js';
+import { rulesFor, surroundingsOf, type Workspaces } from './workspaces.js';
 
 export function handleRole(context: AppContext, workspaces: Workspaces): Part {
   const { config, subscriptions, keys, redis, events, log: logger, clock } = context;

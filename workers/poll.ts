@@ -1,14 +1,14 @@
 /** The role `poll`: sweeps each list when it is due, and uses its shortcuts while it waits. */
 import type { ListName } from '../src/crm/lists/lists.js';
-import type { Part } from '../src/runtime/lifecycle.js';
-import { createPoller } from '../src/sweep/poller.js';
-import type { SweepProgress } from '../src/sweep/options.js';
-import { useShortcutsUntil } from '../src/sweep/shortcuts/between-sweeps.js';
-import { firstLoad, nextSweepMs, walkLoadOf } from '../src/sweep/schedule.js';
-import { nextTodoSweepMs } from '../src/todos/monitor.js';
-import type { AppContext } from '../src/app/context.js';
-import { refuseToReport, sweepOnce } from '../src/app/sweeps.js';
-import { enabledLists, listIn, type Workspace, type Workspaces } from '../src/app/workspaces.js';
+import type { Part } from '../src/kit/lifecycle.js';
+import { createPoller } from '../src/feed/list/poller.js';
+import type { SweepProgress } from '../src/feed/list/options.js';
+import { useShortcutsUntil } from '../src/feed/list/shortcuts/between-sweeps.js';
+import { firstLoad, nextSweepMs, walkLoadOf } from '../src/feed/list/schedule.js';
+import { nextTodoSweepMs } from '../src/feed/todos/monitor.js';
+import type { AppContext } from './context.js';
+import { refuseToReport, sweepOnce } from './sweeps.js';
+import { enabledLists, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
 export function pollRole(context: AppContext, workspaces: Workspaces): Part {
   const { watch, log, clock, loops } = context;

@@ -1,18 +1,18 @@
 /** The role `serve`: the mirror, which serves the lists of the read API from the stored records, and takes hints. */
 import { listsOf, polledLists } from '../src/config/lists.js';
-import { modifiedAtOf } from '../src/detect/fields.js';
-import type { Part } from '../src/runtime/lifecycle.js';
-import { isSameToken } from '../src/server/http/access.js';
-import { createAttempts } from '../src/server/http/attempts.js';
-import type { HintTarget } from '../src/server/hints/receive-hints.js';
-import { createMirror } from '../src/server/mirror/mirror.js';
-import { withEtag } from '../src/server/read-api/etag.js';
-import { servedList } from '../src/server/read-api/lists.js';
-import type { ReadApiServer } from '../src/server/read-api/server.js';
-import type { Source } from '../src/server/read-api/source.js';
-import { createAimQueue } from '../src/state/aim-queue.js';
-import { createMirrorStore } from '../src/state/mirror-store.js';
-import type { AppContext } from '../src/app/context.js';
+import { modifiedAtOf } from '../src/feed/detect/fields.js';
+import type { Part } from '../src/kit/lifecycle.js';
+import { isSameToken } from '../src/ops/server/http/access.js';
+import { createAttempts } from '../src/ops/server/http/attempts.js';
+import type { HintTarget } from '../src/ops/server/hints/receive-hints.js';
+import { createMirror } from '../src/ops/server/mirror/mirror.js';
+import { withEtag } from '../src/ops/server/read-api/etag.js';
+import { servedList } from '../src/ops/server/read-api/lists.js';
+import type { ReadApiServer } from '../src/ops/server/read-api/server.js';
+import type { Source } from '../src/ops/server/read-api/source.js';
+import { createAimQueue } from '../src/feed/list/aim-queue.js';
+import { createMirrorStore } from '../src/ops/server/mirror/mirror-store.js';
+import type { AppContext } from './context.js';
 import { HINT } from '../src/crm/hint.js';
 
 /** Does nothing when the configuration has no `serve`. */
@@ -45,7 +45,7 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
     name: 'mirror',
     async start() {
       // Loaded here, with Fastify, so that a process which serves nothing does not load it.
-      const { createReadApiServer } = await import('../src/server/read-api/server.js');
+      const { createReadApiServer } = await import('../src/ops/server/read-api/server.js');
       server ??= createReadApiServer({ ...options, attempts: createAttempts(clock) });
       log.info({ url: await server.start() }, 'the mirror serves the lists');
     },

@@ -4,12 +4,12 @@
  * how many commands it has sent to Redis so far.
  */
 import { Redis } from 'ioredis';
-import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import { PermanentError } from '../../src/handlers/errors.js';
-import type { Handle } from '../../src/handlers/handler.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { Keys } from '../../src/state/keys.js';
+import { createDispatcher } from '../../src/delivery/dispatcher.js';
+import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import { PermanentError } from '../../src/delivery/handlers/errors.js';
+import type { Handle } from '../../src/delivery/handlers/handler.js';
+import { systemClock } from '../../src/kit/clock.js';
+import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps } from '../../test/support/fan-out.js';
 
 export interface IsolationTask {

@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { builtInLists, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/kit/clock.js';
 import type { MutationLine } from '../../sandbox/journal/lines.js';
 import type { SandboxOptions } from '../../sandbox/options.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';

@@ -1,9 +1,9 @@
 /** A process of the bench `many`: the API of a small workspace that lives, or a whole Changefeed. Answers the commands of its parent. */
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { openChangefeed } from '../../src/app/changefeed.js';
+import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
-import type { Log } from '../../src/runtime/log.js';
+import type { Log } from '../../src/kit/log.js';
 import type { MutationLine } from '../../sandbox/journal/lines.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 

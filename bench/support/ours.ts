@@ -1,14 +1,14 @@
 /** One complete sweep of `people` by Changefeed, without a request limit. */
 import type { Redis } from 'ioredis';
-import type { Budget } from '../../src/api/budget.js';
-import { createReadApi } from '../../src/api/client.js';
-import type { ReadApi } from '../../src/api/read-api.js';
-import { compileRules } from '../../src/detect/rules.js';
-import { silentLog } from '../../src/runtime/log.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { Keys } from '../../src/state/keys.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type SweepResult } from '../../src/sweep/walk/run-sweep.js';
+import type { Budget } from '../../src/feed/api/budget.js';
+import { createReadApi } from '../../src/feed/api/client.js';
+import type { ReadApi } from '../../src/feed/api/read-api.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
+import { silentLog } from '../../src/kit/log.js';
+import { systemClock } from '../../src/kit/clock.js';
+import { Keys } from '../../src/redis/keys.js';
+import { createSweepStore } from '../../src/feed/store/sweep-store.js';
+import { sweepList, type SweepResult } from '../../src/feed/list/walk/run-sweep.js';
 import type { Contestant } from './turns.js';
 
 export interface OursOptions {

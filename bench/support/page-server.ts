@@ -4,7 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/kit/clock.js';
 import type { ChangeCommand, PageServerCommand, PageServerReply } from './pages.js';
 import { SlidingWindow, tooManyRequests } from '../../sandbox/faults/rate-limit.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from '../../sandbox/faults/behaviour.js';

@@ -1,8 +1,8 @@
 /** The control API: changes a running sandbox over HTTP, on its own port and with its own token. For tests in another process. */
 import Fastify, { type FastifyError, type FastifyInstance, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
-import { ChangefeedError, messageOf } from '../../src/errors.js';
-import { isSameToken } from '../../src/server/http/access.js';
+import { ChangefeedError, messageOf } from '../../src/kit/errors.js';
+import { isSameToken } from '../../src/ops/server/http/access.js';
 import { FAULTS } from '../faults/faults.js';
 import { PROFILES } from '../faults/profiles.js';
 import { parseSwitches, type Behaviour } from '../faults/behaviour.js';

@@ -1,5 +1,5 @@
 /** Named combinations of faults. Each single fault is also a profile, under its own name. */
-import { usage } from '../../src/errors.js';
+import { usage } from '../../src/kit/errors.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour.js';
 import { FAULTS, type FaultName } from './faults.js';
 

@@ -1,7 +1,7 @@
 /** The rate limit of a workspace: a sliding window, shared with another client. */
-import { jsonAnswer, emptyAnswer, htmlAnswer, type Answer, type Layer } from '../../src/server/read-api/answer.js';
-import { failureBody } from '../../src/server/read-api/envelope.js';
-import { refusal } from '../../src/server/read-api/respond.js';
+import { jsonAnswer, emptyAnswer, htmlAnswer, type Answer, type Layer } from '../../src/ops/server/read-api/answer.js';
+import { failureBody } from '../../src/ops/server/read-api/envelope.js';
+import { refusal } from '../../src/ops/server/read-api/respond.js';
 import type { Behaviour } from './behaviour.js';
 
 export class SlidingWindow {

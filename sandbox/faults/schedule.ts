@@ -1,7 +1,7 @@
 /** Faults in transport: when they occur, and the layer that applies them to answers. */
 import { gzipSync } from 'node:zlib';
-import { emptyAnswer, htmlAnswer, jsonAnswer, type Answer, type Layer } from '../../src/server/read-api/answer.js';
-import { refusal, unauthorised } from '../../src/server/read-api/respond.js';
+import { emptyAnswer, htmlAnswer, jsonAnswer, type Answer, type Layer } from '../../src/ops/server/read-api/answer.js';
+import { refusal, unauthorised } from '../../src/ops/server/read-api/respond.js';
 import { isCreditList } from '../world/lists.js';
 import { hash32 } from '../world/random.js';
 import { SCHEDULED_FAULTS, type Behaviour, type ScheduledFault } from './behaviour.js';

@@ -1,7 +1,7 @@
 /** Writes a journal to an NDJSON file while it grows. */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { ChangefeedError, messageOf } from '../../src/errors.js';
+import { ChangefeedError, messageOf } from '../../src/kit/errors.js';
 import type { JournalLine } from './lines.js';
 
 export type JournalFile = ReturnType<typeof openJournalFile>;

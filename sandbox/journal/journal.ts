@@ -1,6 +1,6 @@
 /** Records every mutation and when a client could first see it, from the world's mutations and the delivered pages. */
 import type { SandboxListName } from '../world/lists.js';
-import { isoTime } from '../../src/runtime/clock.js';
+import { isoTime } from '../../src/kit/clock.js';
 import type { PageShown } from '../paging/pager.js';
 import { SYSTEM } from '../world/credits.js';
 import type { Mutation, RecordChange, Rename } from '../world/mutation.js';

@@ -1,5 +1,5 @@
 /** The mutations of the synthetic workspace: each by its name for tests, and a seeded stream of them (one table of what happens how often). */
-import { ChangefeedError, usage } from '../../src/errors.js';
+import { ChangefeedError, usage } from '../../src/kit/errors.js';
 import { trailing } from '../world/base-context.js';
 import { furtherEdit, refusalOf } from '../world/base-records.js';
 import { DIRECTORY_SIZES, type RefKind } from '../world/directory.js';

@@ -1,5 +1,5 @@
 /** Makes mutations at a steady rate. */
-import { isAborted, sleepUntilAborted, type Clock } from '../../src/runtime/clock.js';
+import { isAborted, sleepUntilAborted, type Clock } from '../../src/kit/clock.js';
 
 // Short enough for an even rate, long enough to cost nothing.
 const TICK_MS = 50;

@@ -1,7 +1,7 @@
 /** Serves pages of the synthetic workspace: which rows, from which view, with which cursor. */
 import type { SandboxList, SandboxListName } from '../world/lists.js';
-import { pageBody, type NextCursor } from '../../src/server/read-api/envelope.js';
-import type { PageQuery, Source, SourceAnswer } from '../../src/server/read-api/source.js';
+import { pageBody, type NextCursor } from '../../src/ops/server/read-api/envelope.js';
+import type { PageQuery, Source, SourceAnswer } from '../../src/ops/server/read-api/source.js';
 import type { Behaviour } from '../faults/behaviour.js';
 import { varies, varied, rendered, withoutNulls } from '../faults/rendering.js';
 import type { Order } from '../world/orders.js';

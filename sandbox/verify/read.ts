@@ -1,6 +1,6 @@
 /** Reads journals and streams of events from NDJSON. An error names the number of the wrong line. */
 import { z } from 'zod';
-import { ChangefeedError, usage } from '../../src/errors.js';
+import { ChangefeedError, usage } from '../../src/kit/errors.js';
 import { imageSchema, journalLine, type JournalLine, type MutationLine } from '../journal/lines.js';
 
 const actor = z.object({ type: z.string(), id: z.string().nullable().default(null) });

@@ -1,6 +1,6 @@
 /** Builds records from facts, with the field names and the order of section 2 of the interface. */
 import type { CrmRecord } from '../../src/crm/record.js';
-import { isoTime } from '../../src/runtime/clock.js';
+import { isoTime } from '../../src/kit/clock.js';
 import type { Counts } from './counts.js';
 import type { Customised, CustomKind } from './custom.js';
 import type { Directory } from './directory.js';

@@ -1,7 +1,7 @@
 /** The lists that a sandbox serves: the six of the interface, five of the vendor's public documentation, and those that are named when it is created. */
-import { usage } from '../../src/errors.js';
+import { usage } from '../../src/kit/errors.js';
 import { builtInLists, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
-import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
+import { SIX_LISTS, type ServedList } from '../../src/ops/server/read-api/lists.js';
 
 /** The name of a further list. `furtherName` makes it: a name with this type is known to be valid and free. */
 export type FurtherName = string & { readonly isFurther: true };

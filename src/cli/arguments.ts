@@ -1,13 +1,13 @@
 /** Arguments and options that several commands share, and readers of their texts. */
 import { Option } from 'commander';
-import { usage } from '../errors.js';
+import { usage } from '../kit/errors.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { parseBeginning } from '../events/log-id.js';
-import { parseDuration } from '../runtime/duration.js';
-import { readTime } from '../runtime/iso-time.js';
-import { didYouMean } from '../schema-kit/did-you-mean.js';
-import { anEventType, meantType, selectsType } from '../schema-kit/event-pattern.js';
-import { meantList } from '../schema-kit/list-name.js';
+import { parseDuration } from '../kit/duration.js';
+import { readTime } from '../kit/iso-time.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
+import { anEventType, meantType, selectsType } from '../events/event-pattern-schema.js';
+import { meantList } from '../crm/lists/list-name.js';
 import { argument, asText, option, restArguments, type Known, type Parameter, type Read } from './command.js';
 
 export function listArgument(description: string): Parameter<ListName> {

@@ -1,6 +1,6 @@
 /** A command declared as data: its parameters, with their readers, give `run` its typed input. */
 import { Argument, Option, type Command } from 'commander';
-import type { OpenedService } from '../app/process.js';
+import type { OpenedService } from '../service/process.js';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
 import type { Lists } from '../crm/lists/lists.js';
@@ -150,7 +150,7 @@ export async function withFeed<T>(
 ): Promise<T> {
   const knownOf = (config: Config): Known => ({ config, lists: listsOf(config.workspaces) });
   // Loaded when a command runs: it brings BullMQ and the clients along, and help needs none of them.
-  const { decisionLog, openService } = await import('../app/process.js');
+  const { decisionLog, openService } = await import('../service/process.js');
   const options = { path, quiet: true, signal: io.signal, check: (loaded: Config) => check(knownOf(loaded)) };
   const { feed, config } = await openService(io, options);
   try {

@@ -1,6 +1,6 @@
 /** The problems of a configuration for a terminal: each with the lines of the file. */
 import { problemsText, type LocatedProblem, type Place } from '../config/report.js';
-import { ChangefeedError } from '../errors.js';
+import { ChangefeedError } from '../kit/errors.js';
 import { cut, widthOf } from './text.js';
 
 export function configReport(error: unknown, columns = 100): string | undefined {

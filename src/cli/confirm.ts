@@ -1,4 +1,4 @@
-import { usage } from '../errors.js';
+import { usage } from '../kit/errors.js';
 
 import type { Io } from './io.js';
 

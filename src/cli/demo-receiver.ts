@@ -1,5 +1,5 @@
 /** The server that the demo's subscriptions send to. One of its addresses fails now and then, as real ones do. */
-import { createApp, listening } from '../server/http/app.js';
+import { createApp, listening } from '../ops/server/http/app.js';
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 

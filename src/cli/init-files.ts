@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
-import { normaliseBaseUrl } from '../schema-kit/addresses.js';
-import { usage } from '../errors.js';
+import { normaliseBaseUrl } from '../kit/schema/addresses.js';
+import { usage } from '../kit/errors.js';
 
 export const FORMATS = ['ts', 'js', 'json'] as const;
 

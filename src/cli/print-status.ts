@@ -1,14 +1,8 @@
 /** The status as a page for a terminal. */
-import { heldText, isError } from '../observability/problems.js';
-import type {
-  ListStatus,
-  Problem,
-  ProcessStatus,
-  Status,
-  SubscriptionStatus,
-  WorkspaceStatus,
-} from '../observability/status.js';
-import { formatDuration } from '../runtime/duration.js';
+import type { ProcessStatus } from '../redis/process-registry.js';
+import { heldText, isError } from '../ops/problems.js';
+import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from '../ops/status.js';
+import { formatDuration } from '../kit/duration.js';
 import { formatsFor, type Formats } from '../words/format.js';
 import { problemText } from '../words/problems.js';
 import { wordsFor, type Values, type WordKey } from '../words/words.js';

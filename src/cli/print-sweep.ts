@@ -1,8 +1,8 @@
 /** The result of a sweep: a line per list, and a last sentence when something is left to do. */
-import type { ListSweep } from '../app/changefeed.js';
-import { ChangefeedError, messageOf, type ErrorCode } from '../errors.js';
-import type { ListStatus, SubscriptionStatus } from '../observability/status.js';
-import { formatDuration } from '../runtime/duration.js';
+import type { ListSweep } from '../service/changefeed.js';
+import { ChangefeedError, messageOf, type ErrorCode } from '../kit/errors.js';
+import type { ListStatus, SubscriptionStatus } from '../ops/status.js';
+import { formatDuration } from '../kit/duration.js';
 import { type Colours, count } from './text.js';
 import { countsText, warningTexts } from './print-status.js';
 

@@ -1,5 +1,5 @@
 /** The todo report as a page for a terminal. */
-import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../app/changefeed.js';
+import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../service/changefeed.js';
 import { formatsFor, type Formats } from '../words/format.js';
 import { wordsFor, type Values, type WordKey } from '../words/words.js';
 import { type Colours, fitted, fittedTable, printable } from './text.js';

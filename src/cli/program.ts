@@ -1,8 +1,8 @@
 /** The command line: the program with all its commands, and how a failure is reported. */
 import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
-import { ChangefeedError, exitCodeOf, messageOf, usage } from '../errors.js';
-import { packageVersion } from '../runtime/package-version.js';
+import { ChangefeedError, exitCodeOf, messageOf, usage } from '../kit/errors.js';
+import { packageVersion } from '../kit/package-version.js';
 import { COMMANDS, loadCommand, RENAMED } from './commands.js';
 import { configReport } from './config-report.js';
 import type { Io } from './io.js';

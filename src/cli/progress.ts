@@ -1,7 +1,7 @@
 /** A bar per list on a terminal while lists are read. The bars disappear when the sweep is over. */
-import type { SweepProgress } from '../app/changefeed.js';
-import { systemClock } from '../runtime/clock.js';
-import { formatDuration } from '../runtime/duration.js';
+import type { SweepProgress } from '../service/changefeed.js';
+import { systemClock } from '../kit/clock.js';
+import { formatDuration } from '../kit/duration.js';
 import type { Io } from './io.js';
 import { count } from './text.js';
 

@@ -1,7 +1,7 @@
 /** The schema of a list as a TypeScript interface. */
-import { keysOfValueType, type ListSchema } from '../app/changefeed.js';
+import { keysOfValueType, type ListSchema } from '../service/changefeed.js';
 import { descriptorOf, LIST_NAMES, nameOf as nameOfList, type ListRef } from '../crm/lists/lists.js';
-import { escapeInvisible } from '../runtime/printable.js';
+import { escapeInvisible } from '../kit/printable.js';
 
 /** One interface, named as the list's records are in event types. It compiles for any names of fields. */
 export function typesText(list: ListRef, { rows, fields }: ListSchema): string {

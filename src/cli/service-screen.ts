@@ -1,9 +1,9 @@
 /** `start` on a terminal, besides its log: progress of the first sweeps, what happens next, and each event. */
-import type { Changefeed, SweepProgress } from '../app/changefeed.js';
+import type { Changefeed, SweepProgress } from '../service/changefeed.js';
 import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { ListStatus, Status } from '../observability/status.js';
-import { systemClock } from '../runtime/clock.js';
+import type { ListStatus, Status } from '../ops/status.js';
+import { systemClock } from '../kit/clock.js';
 import type { Language } from '../words/words.js';
 import { languageOf } from './language.js';
 import { printEvent } from './print-event.js';

@@ -2,7 +2,7 @@
 import measure from 'fast-string-truncated-width';
 import pc from 'picocolors';
 
-export { printable } from '../runtime/printable.js';
+export { printable } from '../kit/printable.js';
 
 const SEGMENTER = new Intl.Segmenter('ko');
 

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { ChangefeedError, messageOf } from '../errors.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
 
 const NAME = '.env';
 

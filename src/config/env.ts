@@ -1,7 +1,7 @@
 /** Environment variables of the configuration. An empty variable counts as not set. */
 import type { Config } from './schema.js';
-import { pathText, type ConfigProblem, type Path } from '../schema-kit/problem.js';
-import { unsetText, unsetValue } from '../schema-kit/env-variable.js';
+import { pathText, type ConfigProblem, type Path } from '../kit/schema/problem.js';
+import { unsetText, unsetValue } from '../kit/schema/env-variable.js';
 import { parseConfig } from './parse.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;

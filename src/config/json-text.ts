@@ -1,6 +1,6 @@
 /** A configuration in JSON as text: where an option stands, and the lines around it for a person to see. */
 import jsonc, { type Node, type ParseError } from 'jsonc-parser';
-import type { Path } from '../schema-kit/problem.js';
+import type { Path } from '../kit/schema/problem.js';
 import type { Place } from './report.js';
 
 /** The place and reason; undefined where nothing is found, or it is nested too deep for the parser. */

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { USUAL, type ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, createLists, LIST_NAMES, listsFrom, readyMadeLists, type Lists } from '../crm/lists/lists.js';
-import { listOf, matching, oneOf, text, yesOrNo } from '../schema-kit/fields.js';
-import { A_LIST, meantList } from '../schema-kit/list-name.js';
-import type { ConfigProblem } from '../schema-kit/problem.js';
+import { listOf, matching, oneOf, text, yesOrNo } from '../kit/schema/fields.js';
+import { A_LIST, meantList } from '../crm/lists/list-name.js';
+import type { ConfigProblem } from '../kit/schema/problem.js';
 
 const A_PATH =
   "what stands behind /v2/: words of letters, digits, '-', '_', '.' and '~', separated by '/', such as 'deal' or 'custom-object/invoice'";

@@ -1,10 +1,10 @@
 /** Finds the configuration file, reads or runs it, and checks the result. */
 import { existsSync } from 'node:fs';
 import { extname, relative, resolve } from 'node:path';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { userFrame } from '../runtime/user-frame.js';
-import { whileCollecting, type CollectedProblem, type Path } from '../schema-kit/problem.js';
-import { retiredText } from '../schema-kit/retired.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { userFrame } from '../kit/user-frame.js';
+import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
+import { retiredText } from '../kit/schema/retired.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';

@@ -1,12 +1,12 @@
 /** Checks a raw configuration and makes a Config of it: the schema, the subscriptions, and rules across options. */
-import { ChangefeedError } from '../errors.js';
-import type { Subscription } from '../handlers/handler.js';
-import { isRefused } from '../handlers/kind.js';
-import { buildSubscription } from '../handlers/registry.js';
-import { selectionProblems, unknownWord, withLists } from '../handlers/selection.js';
-import { isLoopback } from '../schema-kit/addresses.js';
-import { problemsOf, type Explained } from '../schema-kit/explain.js';
-import { pathText, problemsIn, type ConfigProblem, type Path } from '../schema-kit/problem.js';
+import { ChangefeedError } from '../kit/errors.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
+import { isRefused } from '../delivery/handlers/kind.js';
+import { buildSubscription } from '../delivery/handlers/registry.js';
+import { selectionProblems, unknownWord, withLists } from '../delivery/handlers/selection.js';
+import { isLoopback } from '../kit/schema/addresses.js';
+import { problemsOf, type Explained } from '../kit/schema/explain.js';
+import { pathText, problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { listsOf, listsThatDisagree } from './lists.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
 import { configSchema, type Config, type ConfigInput, type HttpConfig, type WorkspaceConfig } from './schema.js';

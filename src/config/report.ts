@@ -1,6 +1,6 @@
 /** The problems of a configuration with their places, and the error that lists them. */
-import { ChangefeedError, type ErrorCode } from '../errors.js';
-import { sentenceOf, type ConfigProblem } from '../schema-kit/problem.js';
+import { ChangefeedError, type ErrorCode } from '../kit/errors.js';
+import { sentenceOf, type ConfigProblem } from '../kit/schema/problem.js';
 
 export interface Place {
   /** Relative to the working directory. */

@@ -3,13 +3,13 @@
  * it, and docs/configuration.md and the editor show the comments of its properties. The handlers check their own options.
  */
 import { z } from 'zod';
-import { DEFAULT_CREATIONS } from '../detect/creation.js';
-import { DEFAULT_REMOVALS } from '../detect/removal.js';
+import { DEFAULT_CREATIONS } from '../feed/detect/creation.js';
+import { DEFAULT_REMOVALS } from '../feed/detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
-import type { Subscription } from '../handlers/handler.js';
-import type { SubscriptionOptions } from '../handlers/options.js';
-import { apiToken, baseUrl, redisNode, redisUrl } from '../schema-kit/addresses.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
+import type { SubscriptionOptions } from '../delivery/handlers/options.js';
+import { apiToken, baseUrl, redisNode, redisUrl } from '../kit/schema/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
   duration,
@@ -24,10 +24,10 @@ import {
   timeZone,
   wholeNumber,
   yesOrNo,
-} from '../schema-kit/fields.js';
-import { A_LIST } from '../schema-kit/list-name.js';
+} from '../kit/schema/fields.js';
+import { A_LIST } from '../crm/lists/list-name.js';
 import { LANGUAGES } from '../words/words.js';
-import { retiredText } from '../schema-kit/retired.js';
+import { retiredText } from '../kit/schema/retired.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
 import { httpOptions, serveOptions } from './servers.js';
 

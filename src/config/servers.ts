@@ -1,8 +1,8 @@
 /** The options of what listens: the mirror with its hints (`serve`), and the status page with its API (`http`). */
 import { z } from 'zod';
-import { addressRange } from '../schema-kit/addresses.js';
-import { listOf, matching, strictOptions, text, wholeNumber, yesOrNo } from '../schema-kit/fields.js';
-import { secret } from '../schema-kit/secret.js';
+import { addressRange } from '../kit/schema/addresses.js';
+import { listOf, matching, strictOptions, text, wholeNumber, yesOrNo } from '../kit/schema/fields.js';
+import { secret } from '../kit/schema/secret.js';
 
 // Long enough that guessing is hopeless, so that the limit for wrong tokens never has to refuse a right one.
 const OUR_TOKEN = /^[\x21-\x7e]{16,}$/;

@@ -1,5 +1,5 @@
 /** Offsets in the log: `<ms>-<sequence>`, the ids of a Redis stream. `'0'` is before all entries. */
-import { readTime } from '../runtime/iso-time.js';
+import { readTime } from '../kit/iso-time.js';
 
 export const BEFORE_ALL = '0';
 

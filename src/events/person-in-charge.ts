@@ -1,6 +1,6 @@
 /** The person in charge of a record: a user of the CRM. */
 import type { UncheckedRecord } from '../crm/record.js';
-import { shorten } from '../runtime/printable.js';
+import { shorten } from '../kit/printable.js';
 
 const OWNER_FIELDS = ['담당자', 'owner'] as const;
 /** The unit is characters. */

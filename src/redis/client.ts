@@ -1,8 +1,8 @@
 /** The client of one Redis server, which Sentinel may choose, or of a Redis Cluster. */
 import { Cluster, Command, Redis as Server, type RedisOptions } from 'ioredis';
-import { ChangefeedError, describe } from '../errors.js';
-import { A_REDIS_URL } from '../schema-kit/addresses.js';
-import { readRedisUrl, type RedisAddress } from '../schema-kit/redis-url.js';
+import { ChangefeedError, describe } from '../kit/errors.js';
+import { A_REDIS_URL } from '../kit/schema/addresses.js';
+import { readRedisUrl, type RedisAddress } from '../kit/schema/redis-url.js';
 
 export type Redis = Server | Cluster;
 export { Cluster, Server };

@@ -1,8 +1,8 @@
 /** The conditions in which Redis answers and cannot be used: it refuses writes, or it may evict keys. */
-import { ChangefeedError, messageOf } from '../errors.js';
-import type { Clock } from '../runtime/clock.js';
-import { Episode } from '../runtime/episode.js';
-import type { Log } from '../runtime/log.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import type { Clock } from '../kit/clock.js';
+import { Episode } from '../kit/episode.js';
+import type { Log } from '../kit/log.js';
 import { keysOnEachServer, serversOf, type Redis, type Server } from './client.js';
 import { classifyRedisError, type RedisErrorKind } from './errors.js';
 

@@ -1,5 +1,5 @@
 /** An error's meaning for Redis itself, so that one outage is reported once, not for every failed command. */
-import { ChangefeedError, messageOf } from '../errors.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
 
 /** `cannot save`: it cannot write its snapshot or append-only file. `read-only`: a replica, as after a failover. `loading`: reads its data, waits for others, or runs a slow script. */
 export type RedisErrorKind = 'lost' | 'out of memory' | 'cannot save' | 'read-only' | 'loading' | 'other';

@@ -1,6 +1,6 @@
 /** Redis about itself, for `changefeed doctor`. */
-import { messageOf } from '../errors.js';
-import type { Clock } from '../runtime/clock.js';
+import { messageOf } from '../kit/errors.js';
+import type { Clock } from '../kit/clock.js';
 import { openClient, parseRedisUrl, serversOf, type Redis, type Server } from './client.js';
 import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
 

@@ -1,7 +1,7 @@
 /** Checks whether the Redis at a URL can be used. Messages never contain the password. */
-import { ChangefeedError, messageOf } from '../errors.js';
-import { withinTime } from '../runtime/clock.js';
-import type { RedisAddress } from '../schema-kit/redis-url.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { withinTime } from '../kit/clock.js';
+import type { RedisAddress } from '../kit/schema/redis-url.js';
 import { parseRedisUrl, Server, serverArguments, type Options } from './client.js';
 import { unlessForbidden } from './conditions.js';
 import { classifyRedisError } from './errors.js';

@@ -1,8 +1,8 @@
 /** Stops the parts of a process that use Redis: in order while Redis answers, at once when it does not. */
-import { ChangefeedError } from '../errors.js';
-import { isAborted, sleepUntilAborted, withinTime, type Clock } from '../runtime/clock.js';
-import type { Log } from '../runtime/log.js';
-import type { Unfinished } from '../runtime/unfinished.js';
+import { ChangefeedError } from '../kit/errors.js';
+import { isAborted, sleepUntilAborted, withinTime, type Clock } from '../kit/clock.js';
+import type { Log } from '../kit/log.js';
+import type { Unfinished } from '../kit/unfinished.js';
 import type { Redis } from './client.js';
 
 /** How long a stop waits for an answer: Redis may restart, but a supervisor does not wait much longer. */

@@ -10,11 +10,11 @@
  */
 import { EventEmitter, once } from 'node:events';
 import type { Worker } from 'bullmq';
-import { ChangefeedError, messageOf } from '../errors.js';
-import { isoTime, withinTime } from '../runtime/clock.js';
-import { Episode } from '../runtime/episode.js';
-import { filtered, type Log } from '../runtime/log.js';
-import { runLoop } from '../runtime/loop.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { isoTime, withinTime } from '../kit/clock.js';
+import { Episode } from '../kit/episode.js';
+import { filtered, type Log } from '../kit/log.js';
+import { runLoop } from '../kit/loop.js';
 import type { Redis } from './client.js';
 import {
   Condition,

@@ -1,5 +1,5 @@
 /** Values, times, numbers and durations as a person reads them, by language and time zone. Pure: `now` is an argument. */
-import { formatDuration } from '../runtime/duration.js';
+import { formatDuration } from '../kit/duration.js';
 import { wordsFor, type Language } from './words.js';
 
 export interface FormatStyle {

@@ -1,5 +1,5 @@
 /** What a problem says, from its facts: in English for the log, and in the language of the person to whom it is shown. Pure. */
-import { formatDuration } from '../runtime/duration.js';
+import { formatDuration } from '../kit/duration.js';
 import type { Formats } from './format.js';
 import { filled, textOf } from './words.js';
 

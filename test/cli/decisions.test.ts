@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/observability/log.js';
+import { createLog } from '../../src/ops/log.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { openFeed } from '../support/feed.js';

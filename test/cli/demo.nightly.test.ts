@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TodosReport } from '../../src/todos/counts.js';
+import type { TodosReport } from '../../src/crm/todo-counts.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { useRedis } from '../support/redis.js';

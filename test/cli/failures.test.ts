@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Status } from '../../src/observability/status.js';
+import type { Status } from '../../src/ops/status.js';
 import { probeRedis } from '../../src/redis/probe.js';
 import { promisedShape, shapeOf } from '../support/cli-page.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';

@@ -8,8 +8,8 @@ import { quietIo } from '../support/cli-page.js';
 import { addEnvFile } from '../../src/config/env-file.js';
 import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
-import { defineHandler } from '../../src/handlers/define.js';
-import { env } from '../../src/schema-kit/env-variable.js';
+import { defineHandler } from '../../src/delivery/handlers/define.js';
+import { env } from '../../src/kit/schema/env-variable.js';
 import { useCli } from '../support/cli.js';
 
 const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env });

@@ -1,15 +1,15 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { typesText } from '../../src/cli/schema-types.js';
-import { valueTypesOf } from '../../src/detect/stored-record.js';
-import { compileRules } from '../../src/detect/rules.js';
+import { valueTypesOf } from '../../src/feed/detect/stored-record.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
 import {
   TrackedFields,
   addToDelta,
   listSchema,
   schemaFrom,
   type SchemaDelta,
-} from '../../src/detect/schema-drift/schema.js';
+} from '../../src/feed/detect/schema-drift/schema.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 type Row = Readonly<Record<string, unknown>>;

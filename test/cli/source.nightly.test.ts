@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Status } from '../../src/observability/status.js';
+import type { Status } from '../../src/ops/status.js';
 import { STACK_OR_COLOUR, useCli, type CliFolder } from '../support/cli.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';

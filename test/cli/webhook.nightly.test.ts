@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import type { Pinged } from '../../src/handlers/handler.js';
+import type { Pinged } from '../../src/delivery/handlers/handler.js';
 import type { Status } from '../../src/index.js';
 import { STACK_OR_COLOUR, useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../src/redis/private/port.js';
 import { readRedisFacts } from '../../src/redis/facts.js';
 import { checkRedis } from '../../src/redis/probe.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/kit/clock.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { tlsSettings } from '../support/private-redis.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defineHandler } from '../../src/handlers/define.js';
-import { Keys } from '../../src/state/keys.js';
+import { defineHandler } from '../../src/delivery/handlers/define.js';
+import { Keys } from '../../src/redis/keys.js';
 import { eventually } from '../support/eventually.js';
 import { clockShim, launchCluster, type ClusterServer, type TestCluster } from '../support/redis-cluster.js';
 import { baselined, openFeed } from '../support/feed.js';

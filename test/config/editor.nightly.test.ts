@@ -69,10 +69,10 @@ describe('configuration: the types of the options', () => {
     const types = [
       ['config/schema.ts', 'ConfigInput', 'configSchema'],
       ['config/schema.ts', 'ListInput', 'listOptions'],
-      ['handlers/options.ts', 'SubscriptionOptions', 'subscriptionShape'],
-      ['handlers/options.ts', 'RetryOptions', 'retryOptions'],
-      ['handlers/http/endpoint.ts', 'EndpointOptions', 'endpointShape'],
-      ['handlers/bullmq/bullmq.ts', 'BullmqJobOptions', 'jobOptions'],
+      ['delivery/handlers/options.ts', 'SubscriptionOptions', 'subscriptionShape'],
+      ['delivery/handlers/options.ts', 'RetryOptions', 'retryOptions'],
+      ['delivery/handlers/http/endpoint.ts', 'EndpointOptions', 'endpointShape'],
+      ['delivery/handlers/bullmq/bullmq.ts', 'BullmqJobOptions', 'jobOptions'],
     ] as const;
     const files = new Set(types.map(([file]) => `${ROOT}src/${file}`));
     const program = ts.createProgram([...files], optionsOfCompiler());

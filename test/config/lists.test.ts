@@ -3,8 +3,8 @@ import { parseConfig } from '../../src/config/parse.js';
 import { USUAL } from '../../src/crm/lists/descriptor.js';
 import { LIST_NAMES, readyMadeLists } from '../../src/crm/lists/lists.js';
 import { ChangefeedError, defineList } from '../../src/index.js';
-import { meantList } from '../../src/schema-kit/list-name.js';
-import { problemsIn } from '../../src/schema-kit/problem.js';
+import { meantList } from '../../src/crm/lists/list-name.js';
+import { problemsIn } from '../../src/kit/schema/problem.js';
 
 const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' };
 const parse = (lists: object, more: object = {}) =>

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
-import type { ChangefeedError } from '../../src/errors.js';
-import { defineHandler } from '../../src/handlers/define.js';
+import type { ChangefeedError } from '../../src/kit/errors.js';
+import { defineHandler } from '../../src/delivery/handlers/define.js';
 import { configReport } from '../../src/cli/config-report.js';
 import { widthOf } from '../../src/cli/text.js';
-import { webhook } from '../../src/handlers/webhook/webhook.js';
-import { problemsIn } from '../../src/schema-kit/problem.js';
-import { env as variable } from '../../src/schema-kit/env-variable.js';
+import { webhook } from '../../src/delivery/handlers/webhook/webhook.js';
+import { problemsIn } from '../../src/kit/schema/problem.js';
+import { env as variable } from '../../src/kit/schema/env-variable.js';
 
 const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env: variable, webhook });
 

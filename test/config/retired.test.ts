@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
-import { defineHandler } from '../../src/handlers/define.js';
+import { defineHandler } from '../../src/delivery/handlers/define.js';
 
 async function complaintAbout(config: object | string): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'changefeed-retired-'));

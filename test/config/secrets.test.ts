@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configReport } from '../../src/cli/config-report.js';
 import { loadConfig } from '../../src/config/load.js';
 import { configSchema } from '../../src/config/schema.js';
-import type { ChangefeedError } from '../../src/errors.js';
-import { KINDS } from '../../src/handlers/registry.js';
-import { problemsOf } from '../../src/schema-kit/explain.js';
+import type { ChangefeedError } from '../../src/kit/errors.js';
+import { KINDS } from '../../src/delivery/handlers/registry.js';
+import { problemsOf } from '../../src/kit/schema/explain.js';
 import { optionsIn, type SchemaOption } from '../support/schema-options.js';
 
 const NUMBER = 823_746_512_901;

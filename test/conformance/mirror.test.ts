@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, inject } from 'vitest';
-import { openChangefeed } from '../../src/app/changefeed.js';
+import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { freePort } from '../../src/redis/private/port.js';
 import { createSandbox } from '../../sandbox/sandbox.js';

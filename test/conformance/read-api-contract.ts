@@ -5,8 +5,8 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fieldsOf } from '../../src/crm/known-fields.js';
-import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
-import { createReadApiServer } from '../../src/server/read-api/server.js';
+import { SIX_LISTS, type ServedList } from '../../src/ops/server/read-api/lists.js';
+import { createReadApiServer } from '../../src/ops/server/read-api/server.js';
 import { get, readPage, walk, type Fields, type Got, type Target } from '../support/read-api.js';
 
 export interface ContractOptions {

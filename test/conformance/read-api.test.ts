@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
-import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
+import { SIX_LISTS, type ServedList } from '../../src/ops/server/read-api/lists.js';
 import { rowsOfGate } from '../support/night.js';
 import { walk, type Target } from '../support/read-api.js';
 import { readApiContract } from './read-api-contract.js';

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
-import { systemClock, type Clock } from '../../src/runtime/clock.js';
+import { systemClock, type Clock } from '../../src/kit/clock.js';
 import { useRedis } from '../support/redis.js';
 import { eventsOf, openFeed } from '../support/feed.js';
 

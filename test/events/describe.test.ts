@@ -3,9 +3,9 @@ import { eventLine, eventWords, recordTitle } from '../../src/cli/print-event.js
 import { noColours } from '../../src/cli/text.js';
 import { differingParts, textOfValue } from '../../src/events/describe.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { readTemplate, renderTemplate } from '../../src/handlers/message/template.js';
-import { toColumnValue } from '../../src/handlers/postgres/row.js';
-import { viewOf } from '../../src/server/page/event-view.js';
+import { readTemplate, renderTemplate } from '../../src/delivery/handlers/message/template.js';
+import { toColumnValue } from '../../src/delivery/handlers/postgres/row.js';
+import { viewOf } from '../../src/ops/server/page/event-view.js';
 import { chatReader, sampleEvent } from '../support/handler-fixtures.js';
 
 function titlesOf(event: ChangeEvent, record: Readonly<Record<string, unknown>>): (string | null | undefined)[] {

@@ -1,10 +1,10 @@
 /** The types that a handler is compiled against are true: of every event that real sweeps find, and of what `settle` merges of them. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Changefeed } from '../../src/app/changefeed.js';
-import { mergeChanges } from '../../src/dispatch/merge-changes.js';
+import type { Changefeed } from '../../src/service/changefeed.js';
+import { mergeChanges } from '../../src/delivery/merge-changes.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { TODO_VERBS, VERBS, type ChangeEvent } from '../../src/events/types.js';
-import type { Clock } from '../../src/runtime/clock.js';
+import type { Clock } from '../../src/kit/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { configReport } from '../../src/cli/config-report.js';
 import { loadConfig } from '../../src/config/load.js';
-import { ChangefeedError } from '../../src/errors.js';
+import { ChangefeedError } from '../../src/kit/errors.js';
 import { bent, jsonText, torn } from './hostile.js';
 import { runs } from './runs.js';
 

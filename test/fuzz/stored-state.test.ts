@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { ChangefeedError } from '../../src/errors.js';
-import { Keys } from '../../src/state/keys.js';
+import { ChangefeedError } from '../../src/kit/errors.js';
+import { Keys } from '../../src/redis/keys.js';
 import { openFeed } from '../support/feed.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SweepStore } from '../../src/state/sweep-store.js';
+import type { SweepStore } from '../../src/feed/store/sweep-store.js';
 import { useRedis } from '../support/redis.js';
 import { findFailure } from './model.js';
 import type { Sabotage } from './run.js';

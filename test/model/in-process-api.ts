@@ -1,16 +1,16 @@
 /** The read API of a sandbox in this process. It uses the layers and page parsing of the real client, but no socket. */
 import { gunzipSync } from 'node:zlib';
-import { noAnswer, type Asked } from '../../src/api/failure.js';
-import { readPage } from '../../src/api/page.js';
+import { noAnswer, type Asked } from '../../src/feed/api/failure.js';
+import { readPage } from '../../src/feed/api/page.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { pageDigest } from '../../src/api/page-digest.js';
-import { wholePage, type Page, type ReadApi } from '../../src/api/read-api.js';
-import type { FetchPage } from '../../src/api/request.js';
-import { withRetry } from '../../src/api/retry.js';
+import { pageDigest } from '../../src/feed/api/page-digest.js';
+import { wholePage, type Page, type ReadApi } from '../../src/feed/api/read-api.js';
+import type { FetchPage } from '../../src/feed/api/request.js';
+import { withRetry } from '../../src/feed/api/retry.js';
 import type { BuiltInList, ListName } from '../../src/crm/lists/lists.js';
-import type { Clock } from '../../src/runtime/clock.js';
-import { silentLog } from '../../src/runtime/log.js';
-import type { Answer } from '../../src/server/read-api/answer.js';
+import type { Clock } from '../../src/kit/clock.js';
+import { silentLog } from '../../src/kit/log.js';
+import type { Answer } from '../../src/ops/server/read-api/answer.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import type { FaultSchedule } from './fault-schedule.js';
 

@@ -2,9 +2,9 @@
  * Compares a run with the sandbox's journal and describes what is wrong. Independent of the detector's comparison: the
  * sandbox's world is the truth, and `verify` decides whether two records are equal.
  */
-import { valueTypesOf } from '../../src/detect/stored-record.js';
-import { compileRules } from '../../src/detect/rules.js';
-import { TrackedFields, addToDelta, schemaFrom } from '../../src/detect/schema-drift/schema.js';
+import { valueTypesOf } from '../../src/feed/detect/stored-record.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
+import { TrackedFields, addToDelta, schemaFrom } from '../../src/feed/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { DRIFT_FIELDS } from '../../sandbox/faults/rendering.js';
@@ -12,7 +12,7 @@ import type { MutationLine } from '../../sandbox/journal/lines.js';
 import type { JudgedEvent } from '../../sandbox/verify/read.js';
 import { contentText, type Equality } from '../../sandbox/verify/equality.js';
 import { scoreEvents } from '../../sandbox/verify/score.js';
-import { parseStored } from '../../src/sweep/records.js';
+import { parseStored } from '../../src/feed/list/records.js';
 import { RULE_SETS } from './rule-sets.js';
 import type { CompleteSweep, RunRecord } from './run-record.js';
 

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import type { Keys } from '../../src/state/keys.js';
+import type { Keys } from '../../src/redis/keys.js';
 import type { TestRedis } from '../support/redis.js';
 import { violations } from './judge.js';
 import { runScenario, type Sabotage } from './run.js';
@@ -105,8 +105,8 @@ function walks(lists: readonly BuiltInList[]): fc.Arbitrary<Scenario> {
 
 /** Loads all scripts: otherwise the numbers of a process's calls would depend on what Redis has cached. */
 export async function loadScripts(redis: Redis): Promise<void> {
-  const folder = new URL('../../src/state/lua/', import.meta.url);
-  const names = readdirSync(folder).filter((name) => name.endsWith('.lua'));
+  const folder = new URL('../../src/', import.meta.url);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'));
   for (const name of names) await redis.script('LOAD', await readFile(new URL(name, folder), 'utf8'));
 }
 

@@ -1,9 +1,9 @@
 /** A process's shortcuts. Their connection differs from one sweep to the next, because each has a fault schedule of its own. */
 import type { ListName } from '../../src/crm/lists/lists.js';
-import { silentLog } from '../../src/runtime/log.js';
-import { ListShortcuts, type Shortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
-import type { AimQueue } from '../../src/state/aim-queue.js';
-import type { SweepStore } from '../../src/state/sweep-store.js';
+import { silentLog } from '../../src/kit/log.js';
+import { ListShortcuts, type Shortcuts } from '../../src/feed/list/shortcuts/shortcuts.js';
+import type { AimQueue } from '../../src/feed/list/aim-queue.js';
+import type { SweepStore } from '../../src/feed/store/sweep-store.js';
 
 interface Connection {
   store: SweepStore;

@@ -1,5 +1,5 @@
 /** The field rules of runs, each with an independent statement for the judge of which fields an event may name. */
-import type { FieldRules } from '../../src/detect/rules.js';
+import type { FieldRules } from '../../src/feed/detect/rules.js';
 
 interface RuleSet {
   rules: FieldRules;

@@ -1,9 +1,9 @@
 /** What a run records for judge.ts. */
-import type { SchemaTally } from '../../src/detect/schema-drift/schema.js';
+import type { SchemaTally } from '../../src/feed/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { JournalLine } from '../../sandbox/journal/lines.js';
-import type { Membership, SerialisedRecord, StoredSweep, SweepSummary } from '../../src/sweep/store.js';
+import type { Membership, SerialisedRecord, StoredSweep, SweepSummary } from '../../src/feed/store/sweep-state.js';
 import type { Scenario } from './scenario.js';
 
 export interface CompleteSweep {

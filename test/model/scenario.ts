@@ -1,7 +1,7 @@
 /** A run as plain data, which can be shrunk: the world, its rendering, the configuration, and the steps. */
 import fc from 'fast-check';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import type { RemovalRules } from '../../src/detect/removal.js';
+import type { RemovalRules } from '../../src/feed/detect/removal.js';
 import type { Behaviour, ScheduledFault } from '../../sandbox/faults/behaviour.js';
 import type { ProcessFault } from './fault-schedule.js';
 import { ACTS, DRIFTING_LISTS, type ActName } from './acts.js';

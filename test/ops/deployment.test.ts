@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.js';
-import { ROLES } from '../../src/app/changefeed.js';
+import { ROLES } from '../../src/service/changefeed.js';
 import { parseRedisUrl } from '../../src/redis/client.js';
 import { freePort } from '../../src/redis/private/port.js';
 import { probeRedis } from '../../src/redis/probe.js';
@@ -77,7 +77,7 @@ const manifest = (kind: string): Kubernetes => manifests.find((one) => one.kind 
 const pod = manifest('Deployment').spec.template.spec;
 const container = pod.containers[0]!;
 const stopLimit = Number(/STOP_LIMIT_MS = (\d+)_000/.exec(await read('src/cli/io.ts'))?.[1]);
-const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/app/http.ts'))?.[1]);
+const usualPort = Number(/USUAL_PORT = (\d+)/.exec(await read('src/service/http.ts'))?.[1]);
 const environment = {
   ...compose.services['changefeed']!.environment,
   REDIS_URL: compose.services['changefeed']!.environment!['REDIS_URL']!.replace(
@@ -253,7 +253,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
   });
 
   it('deployment: probes, ports and scrapes use addresses that are served', async () => {
-    const routes = await read('src/server/monitoring/routes.ts');
+    const routes = await read('src/ops/server/monitoring/routes.ts');
     const paths = [container.livenessProbe, container.readinessProbe].map(({ httpGet }) => httpGet.path);
     expect(paths).toEqual(['/healthz', '/readyz']);
     for (const path of [...paths, '/metrics']) expect(routes).toContain(`'${path}'`);

@@ -1,8 +1,8 @@
 import { Queue, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnections } from '../../src/redis/connections.js';
-import { Keys } from '../../src/state/keys.js';
-import { createLogReader } from '../../src/state/event-log.js';
+import { Keys } from '../../src/redis/keys.js';
+import { createLogReader } from '../../src/log/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { changeEvent } from '../support/fan-out.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';

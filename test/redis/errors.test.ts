@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChangefeedError } from '../../src/errors.js';
+import { ChangefeedError } from '../../src/kit/errors.js';
 import { classifyRedisError } from '../../src/redis/errors.js';
 
 const PLACE = 'redis.example:6380';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
-import type { Clock } from '../../src/runtime/clock.js';
+import type { Clock } from '../../src/kit/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../sandbox/options.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
-import type { ServedList } from '../../src/server/read-api/lists.js';
+import type { ServedList } from '../../src/ops/server/read-api/lists.js';
 import { walk, type Fields } from '../support/read-api.js';
 import { served as servedWith } from '../support/sandbox.js';
 

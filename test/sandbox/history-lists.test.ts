@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { MutationLine } from '../../sandbox/journal/lines.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
 import { scoreEvents } from '../../sandbox/verify/score.js';
-import type { ServedList } from '../../src/server/read-api/lists.js';
+import type { ServedList } from '../../src/ops/server/read-api/lists.js';
 import { get, walk, type Fields } from '../support/read-api.js';
 import { served } from '../support/sandbox.js';
 import { at, eventOf, mutation, walk as walkLine } from '../support/verify-fixtures.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalText } from '../../src/crm/canonical.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { compileRules } from '../../src/detect/rules.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
 import { contentText } from '../../sandbox/verify/equality.js';
 
 const reference = fc.record(

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
-import { SIX_LISTS } from '../../src/server/read-api/lists.js';
+import { SIX_LISTS } from '../../src/ops/server/read-api/lists.js';
 import { scoreEvents, type Score } from '../../sandbox/verify/score.js';
 import { rowsOfGate } from '../support/night.js';
 import { PlainDetector, type Flaw } from '../support/plain-detector.js';

@@ -1,5 +1,5 @@
 /** Every wait of a storm has a limit: what hangs must say what it waited for, instead of running into the limit of the test. */
-import { withinTime } from '../../src/runtime/clock.js';
+import { withinTime } from '../../src/kit/clock.js';
 
 /** Far longer than any wait takes on a loaded machine, and so short that several fit into the limit of a test. */
 const LIMIT_MS = 45_000;

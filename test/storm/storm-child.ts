@@ -3,16 +3,16 @@
  * If the plan has a fault for it, the process kills or stops itself at the planned point.
  */
 import { writeSync } from 'node:fs';
-import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../src/state/gate.js';
-import { ChangefeedError } from '../../src/errors.js';
-import { PermanentError, RetryAfterError } from '../../src/handlers/errors.js';
-import type { Handle } from '../../src/handlers/handler.js';
-import { isoTime, systemClock } from '../../src/runtime/clock.js';
-import { silentLog, type Log } from '../../src/runtime/log.js';
+import { createDispatcher } from '../../src/delivery/dispatcher.js';
+import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import type { RecordGate } from '../../src/delivery/groups/gate.js';
+import { ChangefeedError } from '../../src/kit/errors.js';
+import { PermanentError, RetryAfterError } from '../../src/delivery/handlers/errors.js';
+import type { Handle } from '../../src/delivery/handlers/handler.js';
+import { isoTime, systemClock } from '../../src/kit/clock.js';
+import { silentLog, type Log } from '../../src/kit/log.js';
 import { openConnections } from '../../src/redis/connections.js';
-import { Keys } from '../../src/state/keys.js';
+import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps, openGate } from '../support/fan-out.js';
 import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
 import { appendEntry, type Outcome, type StormEvent } from './journal.js';

@@ -1,10 +1,10 @@
 /** A client under test that records its waits, budget calls, log lines and attempts. No wait takes real time. */
-import { createReadApi, type ReadApiOptions } from '../../src/api/client.js';
-import type { Budget } from '../../src/api/budget.js';
-import type { ReadApi } from '../../src/api/read-api.js';
-import type { ObservedTry } from '../../src/api/one-try.js';
-import type { Clock } from '../../src/runtime/clock.js';
-import type { Log } from '../../src/runtime/log.js';
+import { createReadApi, type ReadApiOptions } from '../../src/feed/api/client.js';
+import type { Budget } from '../../src/feed/api/budget.js';
+import type { ReadApi } from '../../src/feed/api/read-api.js';
+import type { ObservedTry } from '../../src/feed/api/one-try.js';
+import type { Clock } from '../../src/kit/clock.js';
+import type { Log } from '../../src/kit/log.js';
 
 export const TOKEN = 'tok-5f0c/1e+9b=d2a7';
 

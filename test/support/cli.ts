@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/program.js';
 import type { Io } from '../../src/cli/io.js';
-import { escapeInvisible } from '../../src/runtime/printable.js';
+import { escapeInvisible } from '../../src/kit/printable.js';
 import { quietIo } from './cli-page.js';
 import { useProcesses, type SpawnOptions, type TestProcess } from './process.js';
 import { program } from './program.js';

@@ -5,7 +5,7 @@
 import { parseConfig } from '../../src/config/parse.js';
 import type { Config } from '../../src/config/schema.js';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
-import { LOG_LEVELS } from '../../src/observability/log.js';
+import { LOG_LEVELS } from '../../src/ops/log.js';
 import { table } from './markdown.js';
 import { optionDocs, type OptionDoc } from './option-docs.js';
 
@@ -165,10 +165,15 @@ export const SECTIONS: readonly Section[] = [
 ];
 
 const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `handlers/${kind}/${kind}.ts`);
-const SHARED = ['config/schema.ts', 'config/servers.ts', 'handlers/options.ts', 'handlers/http/endpoint.ts'];
+const SHARED = [
+  'config/schema.ts',
+  'config/servers.ts',
+  'delivery/handlers/options.ts',
+  'delivery/handlers/http/endpoint.ts',
+];
 
 export const docsOf = ({ name }: Section): OptionDoc[] =>
-  optionDocs([...SHARED, ...HANDLERS, 'handlers/postgres/options.ts'], name);
+  optionDocs([...SHARED, ...HANDLERS, 'delivery/handlers/postgres/options.ts'], name);
 export const read = (raw: Json): Config => parseConfig(raw, { source: 'the reference' });
 
 /** The allowed values, from the error message for a bigint, which no option accepts. */
@@ -260,7 +265,7 @@ In addition to the options of every subscription; only in a file in code.
 
 ${table(
   ['option', 'meaning', 'allowed', 'default'],
-  optionDocs('handlers/define.ts', 'HandlerOptions')
+  optionDocs('delivery/handlers/define.ts', 'HandlerOptions')
     .filter(({ name }) => !['on', 'where', 'start'].includes(name))
     .map(({ name, meaning, required }) => [`\`${name}\``, meaning, 'a function', required ? '**required**' : 'none']),
 )}`;

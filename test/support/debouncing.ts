@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { mergedEventId } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Handle, Settling, Subscription } from '../../src/handlers/handler.js';
+import type { Handle, Settling, Subscription } from '../../src/delivery/handlers/handler.js';
 import { eventually } from './eventually.js';
 import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
 import type { TestRedis } from './redis.js';

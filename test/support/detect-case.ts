@@ -1,8 +1,8 @@
-/** Runs `detect` for one record of the list `people` and its stored record. For the tests of `src/detect`. */
-import { detect, recordAfter, type DetectInput, type Detection } from '../../src/detect/detect.js';
-import type { StoredRecord } from '../../src/detect/stored-record.js';
+/** Runs `detect` for one record of the list `people` and its stored record. For the tests of `src/feed/detect`. */
+import { detect, recordAfter, type DetectInput, type Detection } from '../../src/feed/detect/detect.js';
+import type { StoredRecord } from '../../src/feed/detect/stored-record.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { compileRules } from '../../src/detect/rules.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
 
 export const observation = {
   workspace: 'acme',

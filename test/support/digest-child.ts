@@ -1,8 +1,8 @@
 /** A process that reads, limits and handles, for a test to kill at any time. It notes in Redis what each message contained. */
 import { openClient, parseRedisUrl, type Redis } from '../../src/redis/client.js';
-import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../../src/dispatch/handler-pool.js';
-import { Keys } from '../../src/state/keys.js';
+import { createDispatcher } from '../../src/delivery/dispatcher.js';
+import { createHandlerPool } from '../../src/delivery/handler-pool.js';
+import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps } from './fan-out.js';
 
 const { DIGEST_URL: url = '', DIGEST_PREFIX: prefix = '' } = process.env;

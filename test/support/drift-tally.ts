@@ -1,6 +1,6 @@
 /** How a field moved in the rows of a list. */
-import type { FieldMoves } from '../../src/detect/schema-drift/drift.js';
-import { schemaFrom, type SchemaTally } from '../../src/detect/schema-drift/schema.js';
+import type { FieldMoves } from '../../src/feed/detect/schema-drift/drift.js';
+import { schemaFrom, type SchemaTally } from '../../src/feed/detect/schema-drift/schema.js';
 
 /** A list of `rows` rows. `forms` counts the rows per value type and field: `{ 'string\t등급': 80 }`. */
 export const listOf = (rows: number, forms: Record<string, number> = {}): SchemaTally =>

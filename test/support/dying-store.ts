@@ -1,4 +1,4 @@
-import type { SweepStore } from '../../src/state/sweep-store.js';
+import type { SweepStore } from '../../src/feed/store/sweep-store.js';
 
 /** The store of a process that is killed at this write: the write takes effect, and the process gets no answer. */
 export function dyingStore(store: SweepStore, fatal: number): { dying: SweepStore; writes: () => number } {

@@ -2,27 +2,27 @@
  * One real event of every type, for docs/events.md. Sweeps of a sandbox find them, on a clock of the test, so a second run finds the
  * same events with the same ids and times. Rows of history and activity never change in the sandbox: there the answers are changed.
  */
-import type { ReadApi } from '../../src/api/read-api.js';
-import { withActors } from '../../src/app/actors.js';
+import type { ReadApi } from '../../src/feed/api/read-api.js';
+import { withActors } from '../../workers/actors.js';
 import { createLists, readyMadeLists, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import type { Baseline } from '../../src/detect/detect.js';
-import { compileRules } from '../../src/detect/rules.js';
+import type { Baseline } from '../../src/feed/detect/detect.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
 import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
 import { firstSequenceOf } from '../../src/events/epoch.js';
 import { buildNotice, snapshotComplete } from '../../src/events/notices.js';
 import type { ChangeEvent, NoticeKind } from '../../src/events/types.js';
-import type { Clock } from '../../src/runtime/clock.js';
-import { silentLog } from '../../src/runtime/log.js';
+import type { Clock } from '../../src/kit/clock.js';
+import { silentLog } from '../../src/kit/log.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
-import { createCreditStore } from '../../src/state/credits.js';
-import { createScheduleStore } from '../../src/state/schedule.js';
-import { Keys } from '../../src/state/keys.js';
-import { createNoticeStore } from '../../src/state/notices.js';
-import { createSweepStore } from '../../src/state/sweep-store.js';
-import { createTodoStore } from '../../src/state/todo-store.js';
-import { sweepList } from '../../src/sweep/walk/run-sweep.js';
-import { emitDueTodos } from '../../src/todos/monitor.js';
+import { createCreditStore } from '../../src/feed/store/credits.js';
+import { createScheduleStore } from '../../src/feed/store/schedule.js';
+import { Keys } from '../../src/redis/keys.js';
+import { createNoticeStore } from '../../src/log/notices.js';
+import { createSweepStore } from '../../src/feed/store/sweep-store.js';
+import { createTodoStore } from '../../src/feed/todos/todo-store.js';
+import { sweepList } from '../../src/feed/list/walk/run-sweep.js';
+import { emitDueTodos } from '../../src/feed/todos/monitor.js';
 import { FaultSchedule } from '../model/fault-schedule.js';
 import { inProcessApi } from '../model/in-process-api.js';
 import { noticeRows } from './notice-table.js';

@@ -4,12 +4,12 @@
  */
 import { writeSync } from 'node:fs';
 import { openClient, parseRedisUrl, type Redis } from '../../src/redis/client.js';
-import { createDispatcher } from '../../src/dispatch/dispatcher.js';
-import { createHandlerPool, DEFAULT_TIMING } from '../../src/dispatch/handler-pool.js';
+import { createDispatcher } from '../../src/delivery/dispatcher.js';
+import { createHandlerPool, DEFAULT_TIMING } from '../../src/delivery/handler-pool.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { DisableSubscriptionError, PermanentError } from '../../src/handlers/errors.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { Keys } from '../../src/state/keys.js';
+import { DisableSubscriptionError, PermanentError } from '../../src/delivery/handlers/errors.js';
+import { systemClock } from '../../src/kit/clock.js';
+import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps } from './fan-out.js';
 
 const {

@@ -1,28 +1,28 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers. */
 import type { Redis } from '../../src/redis/client.js';
-import type { Surroundings } from '../../src/dispatch/enrich.js';
-import type { DispatcherOptions } from '../../src/dispatch/dispatcher.js';
-import type { HandlerPoolOptions } from '../../src/dispatch/handler-pool.js';
+import type { Surroundings } from '../../src/delivery/enrich.js';
+import type { DispatcherOptions } from '../../src/delivery/dispatcher.js';
+import type { HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
 import { buildEvent } from '../../src/events/envelope.js';
-import { compileRules } from '../../src/detect/rules.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
 import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent, Verb } from '../../src/events/types.js';
-import type { Handle, Subscription } from '../../src/handlers/handler.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { createUnfinished } from '../../src/runtime/unfinished.js';
-import { silentLog } from '../../src/runtime/log.js';
-import { createAllowanceStore } from '../../src/state/allowance.js';
-import { createBackfillStore } from '../../src/state/backfills.js';
-import { createRecordGate, type RecordGate } from '../../src/state/gate.js';
-import { createHealthStore } from '../../src/state/health.js';
-import type { Keys } from '../../src/state/keys.js';
-import { createLogReader } from '../../src/state/event-log.js';
-import { createOnceStore } from '../../src/state/once.js';
-import { createProcessRegistry } from '../../src/state/process-registry.js';
-import { createOffsetStore } from '../../src/state/offsets.js';
-import { createReceiptStore } from '../../src/state/receipts.js';
-import { createWaitingStore } from '../../src/state/waiting.js';
-import { createSnapshotSource } from '../../src/state/snapshot-source.js';
+import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';
+import { systemClock } from '../../src/kit/clock.js';
+import { createUnfinished } from '../../src/kit/unfinished.js';
+import { silentLog } from '../../src/kit/log.js';
+import { createAllowanceStore } from '../../src/delivery/allowance.js';
+import { createBackfillStore } from '../../src/delivery/backfills.js';
+import { createRecordGate, type RecordGate } from '../../src/delivery/groups/gate.js';
+import { createHealthStore } from '../../src/delivery/health.js';
+import type { Keys } from '../../src/redis/keys.js';
+import { createLogReader } from '../../src/log/event-log.js';
+import { createOnceStore } from '../../src/delivery/once.js';
+import { createProcessRegistry } from '../../src/redis/process-registry.js';
+import { createOffsetStore } from '../../src/delivery/offsets.js';
+import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
+import { createWaitingStore } from '../../src/delivery/waiting.js';
+import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
 
 export const WORKSPACE = 'acme';
 

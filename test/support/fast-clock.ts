@@ -1,5 +1,5 @@
 /** A clock that runs `factor` times as fast as real time: waits are shorter, but none is skipped. */
-import { systemClock, type Clock } from '../../src/runtime/clock.js';
+import { systemClock, type Clock } from '../../src/kit/clock.js';
 
 export function fastClock(factor: number): Clock {
   const start = systemClock.now();

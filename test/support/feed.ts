@@ -1,11 +1,11 @@
 /** The product as a library, on the Redis of a test. */
 import { expect, onTestFinished } from 'vitest';
-import { openChangefeed, type Changefeed, type ChangefeedOptions } from '../../src/app/changefeed.js';
+import { openChangefeed, type Changefeed, type ChangefeedOptions } from '../../src/service/changefeed.js';
 import type { ListInput } from '../../src/config/schema.js';
 import { parseConfig } from '../../src/config/parse.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { Clock } from '../../src/runtime/clock.js';
+import type { Clock } from '../../src/kit/clock.js';
 import { eventually, type EventuallyOptions } from './eventually.js';
 import type { OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';

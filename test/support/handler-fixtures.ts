@@ -2,12 +2,12 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
-import type { ChangefeedError } from '../../src/errors.js';
+import type { ChangefeedError } from '../../src/kit/errors.js';
 import { buildEvent } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import type { HandlerContext } from '../../src/handlers/handler.js';
-import { SERVICES } from '../../src/handlers/message/services.js';
-import { silentLog } from '../../src/runtime/log.js';
+import type { HandlerContext } from '../../src/delivery/handlers/handler.js';
+import { SERVICES } from '../../src/delivery/handlers/message/services.js';
+import { silentLog } from '../../src/kit/log.js';
 
 export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): ChangeEvent {
   return buildEvent({

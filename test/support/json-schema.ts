@@ -1,8 +1,8 @@
 /** The JSON schema of a configuration file in JSON, for editors: made from the schemas that check it. */
 import { z } from 'zod';
-import { KINDS } from '../../src/handlers/registry.js';
+import { KINDS } from '../../src/delivery/handlers/registry.js';
 import { configSchema } from '../../src/config/schema.js';
-import { conditionsSchema } from '../../src/handlers/where.js';
+import { conditionsSchema } from '../../src/delivery/handlers/where.js';
 
 type JsonSchema = Record<string, unknown>;
 

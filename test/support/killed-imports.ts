@@ -1,9 +1,9 @@
 /** An import while the process that sends its messages is killed again and again. */
 import { expect } from 'vitest';
-import { digestJob } from '../../src/dispatch/digest-job.js';
-import { openQueues } from '../../src/dispatch/queues.js';
-import { systemClock } from '../../src/runtime/clock.js';
-import { createOffsetStore } from '../../src/state/offsets.js';
+import { digestJob } from '../../src/delivery/digest-job.js';
+import { openQueues } from '../../src/delivery/queues.js';
+import { systemClock } from '../../src/kit/clock.js';
+import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { appendEvents, changeEvent, fanOutDeps, seeded, WORKSPACE } from './fan-out.js';
 import { eventually } from './eventually.js';
 import type { useProcesses } from './process.js';

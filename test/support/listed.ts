@@ -1,7 +1,7 @@
 /** An in-memory read API with one list that the test changes; its cursors are positions. */
 import { hash } from 'node:crypto';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import type { Page, ReadApi } from '../../src/api/read-api.js';
+import type { Page, ReadApi } from '../../src/feed/api/read-api.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 export interface ListedApi extends ReadApi {

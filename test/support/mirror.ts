@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeEach } from 'vitest';
 import { buildEvent, type EventDraft } from '../../src/events/envelope.js';
 import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeData, ChangeEvent } from '../../src/events/types.js';
-import type { Subscription } from '../../src/handlers/handler.js';
-import type { PostgresOptions } from '../../src/handlers/postgres/options.js';
-import { postgres } from '../../src/handlers/postgres/postgres.js';
+import type { Subscription } from '../../src/delivery/handlers/handler.js';
+import type { PostgresOptions } from '../../src/delivery/handlers/postgres/options.js';
+import { postgres } from '../../src/delivery/handlers/postgres/postgres.js';
 import { handlerContext } from './handler-fixtures.js';
 import { obtainPostgres } from './postgres.js';
 

@@ -1,5 +1,5 @@
 /** Handles the given number of events with `ndjson` on standard output, and reports the result on standard error. */
-import { ndjson } from '../../src/handlers/ndjson/ndjson.js';
+import { ndjson } from '../../src/delivery/handlers/ndjson/ndjson.js';
 import { handlerContext, sampleEvent } from './handler-fixtures.js';
 
 const count = Number(process.argv[2]);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { JudgedEvent } from '../../sandbox/verify/read.js';
 import { contentText } from '../../sandbox/verify/equality.js';
-import type { ServedList } from '../../src/server/read-api/lists.js';
+import type { ServedList } from '../../src/ops/server/read-api/lists.js';
 import { readPage, type Fields, type PageRead, type Target } from './read-api.js';
 
 export interface Flaw {

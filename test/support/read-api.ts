@@ -1,6 +1,6 @@
-/** A minimal client of the read API for tests, independent of `src/api`. */
+/** A minimal client of the read API for tests, independent of `src/feed/api`. */
 import { LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
-import { SIX_LISTS, type ServedList } from '../../src/server/read-api/lists.js';
+import { SIX_LISTS, type ServedList } from '../../src/ops/server/read-api/lists.js';
 
 export interface Target {
   url: string;

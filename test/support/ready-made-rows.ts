@@ -1,5 +1,5 @@
 /** Synthetic answers of the ready-made lists, for tests that need a row of each. */
-import type { ReadApi } from '../../src/api/read-api.js';
+import type { ReadApi } from '../../src/feed/api/read-api.js';
 import { readyMadeLists, type ListName } from '../../src/crm/lists/lists.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import { listedApi, type ListedApi } from './listed.js';

@@ -1,7 +1,7 @@
 /** Repeatedly opens the Redis of a state directory, increments a counter and closes it: `redis-churn.ts <dir> <rounds>`. */
 import { Redis } from 'ioredis';
 import { openRedis } from '../../src/redis/private/open.js';
-import { silentLog } from '../../src/runtime/log.js';
+import { silentLog } from '../../src/kit/log.js';
 
 const [stateDir = '', rounds = '1'] = process.argv.slice(2);
 for (let round = 0; round < Number(rounds); round++) {

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { beforeEach, inject, onTestFinished } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { openClient, parseRedisUrl, scanKeys, type Options } from '../../src/redis/client.js';
-import { Keys } from '../../src/state/keys.js';
+import { Keys } from '../../src/redis/keys.js';
 import { launchRedis, type PrivateRedis, type PrivateRedisOptions } from './private-redis.js';
 
 export interface TestRedis {

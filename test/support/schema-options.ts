@@ -1,6 +1,6 @@
 /** All options of a schema, with what may be shown of them. */
 import type { z } from 'zod';
-import { holdsSecret, layers, markOf, type Visibility } from '../../src/schema-kit/secret.js';
+import { holdsSecret, layers, markOf, type Visibility } from '../../src/kit/schema/secret.js';
 
 export interface SchemaOption {
   name: string;

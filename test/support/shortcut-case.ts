@@ -1,11 +1,11 @@
 /** Reads single pages of a list outside the order of its sweeps, and commits them, on a real Redis. */
-import { compileRules } from '../../src/detect/rules.js';
+import { compileRules } from '../../src/feed/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import { silentLog } from '../../src/runtime/log.js';
-import { commitShortcut, type ShortcutResult } from '../../src/sweep/shortcuts/commit-shortcut.js';
-import { restoreMemory } from '../../src/sweep/memory.js';
-import type { SweepOptions } from '../../src/sweep/options.js';
-import type { FencingToken } from '../../src/sweep/store.js';
+import { silentLog } from '../../src/kit/log.js';
+import { commitShortcut, type ShortcutResult } from '../../src/feed/list/shortcuts/commit-shortcut.js';
+import { restoreMemory } from '../../src/feed/list/memory.js';
+import type { SweepOptions } from '../../src/feed/list/options.js';
+import type { FencingToken } from '../../src/feed/store/sweep-state.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 import { sweptList, type SweptList } from './swept-list.js';

@@ -1,16 +1,16 @@
 /** Runs the shortcuts of a list as the loop that holds its lease does, without a walk, on a clock that the test moves. */
 import { builtInLists, descriptorOf, nameOf, type ListRef } from '../../src/crm/lists/lists.js';
-import { compileRules, type FieldRules } from '../../src/detect/rules.js';
-import type { Clock } from '../../src/runtime/clock.js';
-import { silentLog } from '../../src/runtime/log.js';
-import { createAimQueue, type AimQueue } from '../../src/state/aim-queue.js';
-import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
-import { sweepList } from '../../src/sweep/walk/run-sweep.js';
-import { observedCommit } from '../../src/app/workspaces.js';
-import { createUnfinished } from '../../src/runtime/unfinished.js';
-import { restoreMemory } from '../../src/sweep/memory.js';
-import { ListShortcuts } from '../../src/sweep/shortcuts/shortcuts.js';
-import { takeDueShortcut } from '../../src/sweep/shortcuts/take-shortcut.js';
+import { compileRules, type FieldRules } from '../../src/feed/detect/rules.js';
+import type { Clock } from '../../src/kit/clock.js';
+import { silentLog } from '../../src/kit/log.js';
+import { createAimQueue, type AimQueue } from '../../src/feed/list/aim-queue.js';
+import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
+import { sweepList } from '../../src/feed/list/walk/run-sweep.js';
+import { observedCommit } from '../../workers/workspaces.js';
+import { createUnfinished } from '../../src/kit/unfinished.js';
+import { restoreMemory } from '../../src/feed/list/memory.js';
+import { ListShortcuts } from '../../src/feed/list/shortcuts/shortcuts.js';
+import { takeDueShortcut } from '../../src/feed/list/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 

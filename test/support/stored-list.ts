@@ -1,10 +1,10 @@
 /** Writes a list to Redis as sweeps would: a baseline, then changes with image and event in one commit. */
 import { expect } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
-import { noCounts } from '../../src/sweep/counts.js';
-import type { RecordWrite, Step } from '../../src/sweep/store.js';
-import type { Keys } from '../../src/state/keys.js';
+import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
+import { noCounts } from '../../src/feed/list/counts.js';
+import type { RecordWrite, Step } from '../../src/feed/store/sweep-state.js';
+import type { Keys } from '../../src/redis/keys.js';
 import type { Redis } from 'ioredis';
 import { WORKSPACE, changeEvent } from './fan-out.js';
 

@@ -1,12 +1,12 @@
 /** Sweeps one list of a workspace on a real Redis, and reads its events from the log. */
-import { compileRules, type FieldRules, type TodoWatch } from '../../src/detect/rules.js';
+import { compileRules, type FieldRules, type TodoWatch } from '../../src/feed/detect/rules.js';
 import { nameOf, type ListRef } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { systemClock, type Clock } from '../../src/runtime/clock.js';
-import { silentLog, type Log } from '../../src/runtime/log.js';
-import { createSweepStore, type SweepStore } from '../../src/state/sweep-store.js';
-import { sweepList, type RunOptions } from '../../src/sweep/walk/run-sweep.js';
-import type { SweepSummary } from '../../src/sweep/store.js';
+import { systemClock, type Clock } from '../../src/kit/clock.js';
+import { silentLog, type Log } from '../../src/kit/log.js';
+import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
+import { sweepList, type RunOptions } from '../../src/feed/list/walk/run-sweep.js';
+import type { SweepSummary } from '../../src/feed/store/sweep-state.js';
 import type { ListedApi } from './listed.js';
 import { loggedEvents, type TestRedis } from './redis.js';
 

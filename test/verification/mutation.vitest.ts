@@ -1,5 +1,5 @@
 /**
- * The tests for mutation testing: those that cover `src/detect` and `src/crm` without Redis, in milliseconds each, and the sweeps that show
+ * The tests for mutation testing: those that cover `src/feed/detect` and `src/crm` without Redis, in milliseconds each, and the sweeps that show
  * what follows from a decision.
  */
 import { defineConfig } from 'vitest/config';
@@ -9,7 +9,11 @@ const SWEEPS =
 
 export default defineConfig({
   test: {
-    include: ['test/{crm,detect}/**/*.test.ts', `test/sweep/{${SWEEPS}}.test.ts`, 'test/todos/fire.test.ts'],
+    include: [
+      'test/{crm,feed/detect}/**/*.test.ts',
+      `test/feed/list/{${SWEEPS}}.test.ts`,
+      'test/feed/todos/fire.test.ts',
+    ],
     globalSetup: ['test/support/global-redis.ts'],
     testTimeout: 60_000,
     isolate: false,

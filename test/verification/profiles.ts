@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openRedis } from '../../src/redis/private/open.js';
-import { silentLog } from '../../src/runtime/log.js';
+import { silentLog } from '../../src/kit/log.js';
 import { PROFILES } from '../../sandbox/faults/profiles.js';
 import { crossed } from './crossed.js';
 import { isPerfect, runProfile } from './run-profile.js';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../src/redis/private/port.js';
-import { systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/kit/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import type { JournalLine } from '../../sandbox/journal/lines.js';
 import { scoreEvents, type MissedChange } from '../../sandbox/verify/score.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Held } from '../../src/detect/held.js';
+import type { Held } from '../../src/feed/detect/held.js';
 import { en } from '../../src/words/en.js';
 import { formatsFor } from '../../src/words/format.js';
 import { ko } from '../../src/words/ko.js';

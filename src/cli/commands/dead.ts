@@ -1,5 +1,5 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../app/changefeed.js';
-import { usage } from '../../errors.js';
+import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../service/changefeed.js';
+import { usage } from '../../kit/errors.js';
 import { separated, wholeNumber, word } from '../arguments.js';
 import {
   argument,

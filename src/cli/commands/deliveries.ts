@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
-import type { DeliveriesQuery, DeliveryRow } from '../../app/changefeed.js';
-import { usage } from '../../errors.js';
+import type { DeliveriesQuery, DeliveryRow } from '../../service/changefeed.js';
+import { usage } from '../../kit/errors.js';
 import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';
 import { localSecond } from '../print-event.js';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../app/doctor.js';
+import type { Finding } from '../../service/doctor.js';
 import { defineCommand, flag } from '../command.js';
 import { count, hanging, printable, widthOf, type Colours } from '../text.js';
 
@@ -6,7 +6,7 @@ import { count, hanging, printable, widthOf, type Colours } from '../text.js';
 export const doctor = defineCommand({
   input: { json: flag('print the findings as JSON') },
   async run({ json = false, config: path }, io) {
-    const { examine } = await import('../../app/doctor.js');
+    const { examine } = await import('../../service/doctor.js');
     const findings = await examine({ ...io, path, signal: io.signal });
     io.out(json ? JSON.stringify({ findings }, null, 2) : findingsText(findings, io.colours.out, io.columns ?? 100));
     return findings.some(({ result }) => result === 'error') ? 1 : 0;

@@ -1,5 +1,5 @@
-import { usage } from '../../errors.js';
-import type { Forgotten } from '../../app/changefeed.js';
+import { usage } from '../../kit/errors.js';
+import type { Forgotten } from '../../service/changefeed.js';
 
 import { argument, asText, defineCommand, flag, withFeed } from '../command.js';
 import type { Io } from '../io.js';

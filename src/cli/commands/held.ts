@@ -1,4 +1,4 @@
-import { heldText } from '../../observability/problems.js';
+import { heldText } from '../../ops/problems.js';
 import { workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag } from '../command.js';
 import { wordsFor } from '../../words/words.js';

@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { basename, dirname, join } from 'node:path';
 import { readyMadeLists } from '../../crm/lists/lists.js';
 import { CONFIG_FILES } from '../../config/load.js';
-import { A_TOKEN, apiToken, baseUrlFault } from '../../schema-kit/addresses.js';
-import { NAME } from '../../schema-kit/fields.js';
-import { usage } from '../../errors.js';
+import { A_TOKEN, apiToken, baseUrlFault } from '../../kit/schema/addresses.js';
+import { NAME } from '../../kit/schema/fields.js';
+import { usage } from '../../kit/errors.js';
 import { word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
 import { FORMATS, LATER, projectFiles, TOKEN_VARIABLE, tokenIn, withLines, type Answers } from '../init-files.js';

@@ -1,10 +1,10 @@
-import type { ReplayCall, Replayed } from '../../app/changefeed.js';
-import { isoTime, systemClock } from '../../runtime/clock.js';
-import { parseDuration } from '../../runtime/duration.js';
-import { usage } from '../../errors.js';
+import type { ReplayCall, Replayed } from '../../service/changefeed.js';
+import { isoTime, systemClock } from '../../kit/clock.js';
+import { parseDuration } from '../../kit/duration.js';
+import { usage } from '../../kit/errors.js';
 import { typeOption, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, restArguments, type CommandService, type Read } from '../command.js';
-import type { Conditions } from '../../handlers/where.js';
+import type { Conditions } from '../../delivery/handlers/where.js';
 import type { Io } from '../io.js';
 import { count, fitted } from '../text.js';
 

@@ -1,7 +1,7 @@
-import { untilAborted } from '../../app/process.js';
+import { untilAborted } from '../../service/process.js';
 import { PROFILES } from '../../../sandbox/faults/profiles.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
-import { usage } from '../../errors.js';
+import { usage } from '../../kit/errors.js';
 import {
   duration,
   dayOrTime,

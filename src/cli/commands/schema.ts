@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ListSchema } from '../../app/changefeed.js';
+import type { ListSchema } from '../../service/changefeed.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import { messageOf, usage } from '../../errors.js';
+import { messageOf, usage } from '../../kit/errors.js';
 import { listArguments, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
 import type { Io } from '../io.js';

@@ -1,4 +1,4 @@
-import type { Skipped } from '../../app/changefeed.js';
+import type { Skipped } from '../../service/changefeed.js';
 import { workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { isConfirmed } from '../confirm.js';

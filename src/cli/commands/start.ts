@@ -1,5 +1,5 @@
-import { ROLES } from '../../app/changefeed.js';
-import { runService } from '../../app/process.js';
+import { ROLES } from '../../service/changefeed.js';
+import { runService } from '../../service/process.js';
 import { words } from '../arguments.js';
 import { defineCommand, option } from '../command.js';
 import { serviceScreen } from '../service-screen.js';

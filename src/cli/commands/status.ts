@@ -1,9 +1,9 @@
-import type { Changefeed } from '../../app/changefeed.js';
+import type { Changefeed } from '../../service/changefeed.js';
 import type { Config } from '../../config/schema.js';
-import { messageOf } from '../../errors.js';
-import { isAborted, systemClock } from '../../runtime/clock.js';
-import { isError } from '../../observability/problems.js';
-import type { Status } from '../../observability/status.js';
+import { messageOf } from '../../kit/errors.js';
+import { isAborted, systemClock } from '../../kit/clock.js';
+import { isError } from '../../ops/problems.js';
+import type { Status } from '../../ops/status.js';
 import { defineFeedCommand, flag } from '../command.js';
 import type { Io } from '../io.js';
 import { formatsOf } from '../language.js';

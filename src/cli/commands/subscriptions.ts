@@ -1,5 +1,5 @@
-import type { StoredSubscription } from '../../app/changefeed.js';
-import { usage } from '../../errors.js';
+import type { StoredSubscription } from '../../service/changefeed.js';
+import { usage } from '../../kit/errors.js';
 import { word } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag, restArguments, type CommandService } from '../command.js';
 import { isConfirmed } from '../confirm.js';

@@ -1,5 +1,5 @@
-import type { Changefeed, ListSweep } from '../../app/changefeed.js';
-import { ChangefeedError, messageOf } from '../../errors.js';
+import type { Changefeed, ListSweep } from '../../service/changefeed.js';
+import { ChangefeedError, messageOf } from '../../kit/errors.js';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { duration, listArguments, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag, option } from '../command.js';

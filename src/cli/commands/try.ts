@@ -1,5 +1,5 @@
-import type { Tried } from '../../app/changefeed.js';
-import { usage } from '../../errors.js';
+import type { Tried } from '../../service/changefeed.js';
+import { usage } from '../../kit/errors.js';
 import { recordOption, wholeNumber, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag, option } from '../command.js';
 import { localTime } from '../print-event.js';

@@ -1,4 +1,4 @@
-import { sendTest, type TestOutcome } from '../../app/test-event.js';
+import { sendTest, type TestOutcome } from '../../service/test-event.js';
 import { loadConfig } from '../../config/load.js';
 import { word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option } from '../command.js';

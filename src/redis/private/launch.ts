@@ -5,7 +5,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ChangefeedError } from '../../errors.js';
+import { ChangefeedError } from '../../kit/errors.js';
 
 export interface ServerOptions {
   /** One that is on the PATH. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { processSchema, type ProcessIdentity } from '../../runtime/process-identity.js';
+import { processSchema, type ProcessIdentity } from '../../kit/process-identity.js';
 import { readStateFile } from './state-dir.js';
 
 /** Undefined if there is no lock, or its holder has not yet written its identity. */

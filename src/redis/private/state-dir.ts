@@ -1,8 +1,8 @@
 /** The state directory and what lies in it belong to this user alone, or nothing there is read or joined. */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChangefeedError, messageOf } from '../../errors.js';
-import { readOwnFile } from '../../runtime/own-file.js';
+import { ChangefeedError, messageOf } from '../../kit/errors.js';
+import { readOwnFile } from '../../kit/own-file.js';
 
 const OTHERS_WRITE = 0o022;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
-import { createSweepStore } from '../../../src/state/sweep-store.js';
+import { createSweepStore } from '../../../src/feed/store/sweep-store.js';
 import { useChain, type Chain } from '../../support/chain.js';
 import { useCli } from '../../support/cli.js';
 import { deliveredSequences, expectNoGap, live } from '../../support/delivered.js';

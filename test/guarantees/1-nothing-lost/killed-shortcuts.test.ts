@@ -4,7 +4,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Life } from '../../../sandbox/life/life.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { scoreEvents, type Score } from '../../../sandbox/verify/score.js';
-import { createSweepStore } from '../../../src/state/sweep-store.js';
+import { createSweepStore } from '../../../src/feed/store/sweep-store.js';
 import { useChain } from '../../support/chain.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,6 +1,6 @@
 /** Guarantee 1: a record, its event and the checkpoint are committed together, so a crash loses no event. */
 import { describe, expect, it } from 'vitest';
-import { createSweepStore, type SweepStore } from '../../../src/state/sweep-store.js';
+import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';

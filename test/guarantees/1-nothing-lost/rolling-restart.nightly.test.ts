@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createProcessRegistry } from '../../../src/state/process-registry.js';
+import { createProcessRegistry } from '../../../src/redis/process-registry.js';
 import { differences, readEverything } from '../../support/api-state.js';
 import { useChain } from '../../support/chain.js';
 import { useCli } from '../../support/cli.js';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { systemClock } from '../../../src/runtime/clock.js';
+import { systemClock } from '../../../src/kit/clock.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';

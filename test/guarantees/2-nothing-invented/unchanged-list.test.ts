@@ -1,8 +1,8 @@
 /** Guarantee 2: a workspace in which nothing changes yields no events, however differently each answer represents it. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createReadApi } from '../../../src/api/client.js';
-import { walkList } from '../../../src/api/visited-cursors.js';
+import { createReadApi } from '../../../src/feed/api/client.js';
+import { walkList } from '../../../src/feed/api/visited-cursors.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
 import { eventsOf, openFeed } from '../../support/feed.js';
 import { useRedis } from '../../support/redis.js';

@@ -1,7 +1,7 @@
 /** Guarantee 3: the same change found twice has the same id, and sequences count 1, 2, 3 … */
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { createSweepStore, type SweepStore } from '../../../src/state/sweep-store.js';
+import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';

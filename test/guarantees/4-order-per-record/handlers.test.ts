@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createDispatcher } from '../../../src/dispatch/dispatcher.js';
-import { createHandlerPool } from '../../../src/dispatch/handler-pool.js';
-import type { RecordGate } from '../../../src/state/gate.js';
-import type { Handle } from '../../../src/handlers/handler.js';
+import { createDispatcher } from '../../../src/delivery/dispatcher.js';
+import { createHandlerPool } from '../../../src/delivery/handler-pool.js';
+import type { RecordGate } from '../../../src/delivery/groups/gate.js';
+import type { Handle } from '../../../src/delivery/handlers/handler.js';
 import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate, seeded } from '../../support/fan-out.js';
 import { rowsOfGate } from '../../support/night.js';
 import { useRedis } from '../../support/redis.js';

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { ListInput } from '../../../src/config/schema.js';
-import { systemClock } from '../../../src/runtime/clock.js';
+import { systemClock } from '../../../src/kit/clock.js';
 import { sweepInNewLives, summaryOf } from '../../support/feed.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { useRedis } from '../../support/redis.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Budget } from '../../../src/api/budget.js';
-import { createReadApi } from '../../../src/api/client.js';
-import { createSharedBudget } from '../../../src/api/shared-budget.js';
-import { isAborted, systemClock } from '../../../src/runtime/clock.js';
+import type { Budget } from '../../../src/feed/api/budget.js';
+import { createReadApi } from '../../../src/feed/api/client.js';
+import { createSharedBudget } from '../../../src/feed/api/shared-budget.js';
+import { isAborted, systemClock } from '../../../src/kit/clock.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
-import { createBudgetWindow } from '../../../src/state/budget.js';
+import { createBudgetWindow } from '../../../src/feed/api/budget-window.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
 

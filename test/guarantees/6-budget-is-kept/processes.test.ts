@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createReadApi } from '../../../src/api/client.js';
-import { createSharedBudget } from '../../../src/api/shared-budget.js';
-import { systemClock } from '../../../src/runtime/clock.js';
+import { createReadApi } from '../../../src/feed/api/client.js';
+import { createSharedBudget } from '../../../src/feed/api/shared-budget.js';
+import { systemClock } from '../../../src/kit/clock.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
-import { createBudgetWindow } from '../../../src/state/budget.js';
+import { createBudgetWindow } from '../../../src/feed/api/budget-window.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
 

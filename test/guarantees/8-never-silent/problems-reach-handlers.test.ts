@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { defineHandler } from '../../../src/handlers/define.js';
-import { message } from '../../../src/handlers/message/message.js';
+import { defineHandler } from '../../../src/delivery/handlers/define.js';
+import { message } from '../../../src/delivery/handlers/message/message.js';
 import { problemsOf } from '../../support/event-schemas.js';
 import { eventually } from '../../support/eventually.js';
 import { baselined, openFeed } from '../../support/feed.js';

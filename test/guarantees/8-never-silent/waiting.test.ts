@@ -1,12 +1,12 @@
 /** Guarantee 8: events that wait for long, and a loop whose turns fail, are reported wherever a person or a program looks. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Changefeed } from '../../../src/app/changefeed.js';
+import type { Changefeed } from '../../../src/service/changefeed.js';
 import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
-import { openQueues } from '../../../src/dispatch/queues.js';
+import { openQueues } from '../../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { defineHandler } from '../../../src/handlers/define.js';
-import { systemClock } from '../../../src/runtime/clock.js';
-import { silentLog, type Log } from '../../../src/runtime/log.js';
+import { defineHandler } from '../../../src/delivery/handlers/define.js';
+import { systemClock } from '../../../src/kit/clock.js';
+import { silentLog, type Log } from '../../../src/kit/log.js';
 import { eventually } from '../../support/eventually.js';
 import { skippingClock } from '../../support/fast-clock.js';
 import { baselined, openFeed } from '../../support/feed.js';

@@ -15,7 +15,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import { contentText } from '../../../sandbox/verify/equality.js';
 import { scoreEvents } from '../../../sandbox/verify/score.js';
 import { truthOf } from '../../../sandbox/verify/truth.js';
-import { Keys } from '../../../src/state/keys.js';
+import { Keys } from '../../../src/redis/keys.js';
 import { differences, readEverything, type Shown } from '../../support/api-state.js';
 import type { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';

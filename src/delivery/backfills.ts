@@ -1,0 +1,83 @@
+/** Backfills (snapshots and replays): one hash of tasks, and the events of a snapshot that are being sent. */
+import { backfillTask, type BackfillTask } from './backfill-task.js';
+import { describe } from '../kit/errors.js';
+import type { ChangeEvent } from '../events/types.js';
+import type { Redis } from '../redis/client.js';
+import { readEvent } from '../log/event-log.js';
+import type { Keys } from '../redis/keys.js';
+import { loadScript, unexpectedAnswer } from '../redis/scripts.js';
+import { readJson } from '../redis/stored.js';
+
+const stepScript = loadScript('backfill-step', import.meta.url);
+
+/** A task as read. By compare-and-set: of two processes at a task, one succeeds and the other reads it again. */
+export interface StoredTask<Task = BackfillTask> {
+  name: string;
+  text: string;
+  task: Task;
+}
+
+interface TaskStep {
+  to: BackfillTask | null;
+  /** Staged in this step (`event` null: nothing is sent), or deleted once `sent`; `discarded`: of an earlier one. */
+  staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
+}
+
+export type BackfillStore = ReturnType<typeof createBackfillStore>;
+
+export function createBackfillStore(redis: Redis, keys: Keys) {
+  return {
+    async tasks(subscription: string): Promise<StoredTask[]> {
+      const key = keys.backfills(subscription);
+      return Object.entries(await redis.hgetall(key)).map(([name, text]) => {
+        const at = { what: 'the task of a snapshot or replay', key, field: name } as const;
+        return { name, text, task: readJson(backfillTask, text, at) };
+      });
+    },
+    /** Stores a task unless it is stored already; a workspace has one snapshot. */
+    async begin(subscription: string, task: BackfillTask): Promise<void> {
+      await redis.hsetnx(keys.backfills(subscription), nameOf(task), JSON.stringify(task));
+    },
+    /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
+    async step(
+      subscription: string,
+      { name, text, task: { workspace } }: StoredTask,
+      { to, staged }: TaskStep,
+    ): Promise<boolean> {
+      const touched = [
+        keys.backfills(subscription),
+        keys.staged(subscription, workspace),
+        keys.seen(subscription, workspace),
+      ];
+      const { tail, records } = typeof staged === 'object' ? staged : { tail: '', records: [] };
+      const word = await stepScript.run(redis, touched, [
+        ...[name, text, to === null ? '' : JSON.stringify(to)],
+        ...[staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep', tail, records.length],
+        ...records.flatMap(({ record, event }) => [record, event === null ? '' : JSON.stringify(event)]),
+      ]);
+      if (word === 'moved' || word === 'stale') return word === 'moved';
+      throw unexpectedAnswer(stepScript, describe(word));
+    },
+    async staged(subscription: string, workspace: string): Promise<ChangeEvent[]> {
+      const key = keys.staged(subscription, workspace);
+      const events = await redis.lrange(key, 0, -1);
+      return events.map((json) => readEvent(json, { what: 'an event of a snapshot', key }));
+    },
+    /** For each record, the end of the log when a snapshot read its image; null when none did. */
+    async imagesReadAt(
+      subscription: string,
+      workspace: string,
+      records: readonly string[],
+    ): Promise<(string | null)[]> {
+      return records.length === 0 ? [] : await redis.hmget(keys.seen(subscription, workspace), ...records);
+    },
+    async forgetImagesRead(subscription: string, workspace: string): Promise<void> {
+      await redis.unlink(keys.seen(subscription, workspace));
+    },
+  };
+}
+
+/** It ends in the workspace: `traces.ts` finds a workspace's tasks by this. */
+function nameOf(task: BackfillTask): string {
+  return task.kind === 'snapshot' ? `snapshot ${task.workspace}` : `replay ${task.id} ${task.workspace}`;
+}

@@ -1,0 +1,66 @@
+/**
+ * The job of a digest or a report. A reader adds it, delayed until its moment. BullMQ ignores a job whose id it has: the id of a digest
+ * is the workspace's, so there is one at a time, in whatever state and however many processes; its job is removed at its end. The
+ * id of a report has its moment, and its job is kept, so that a process whose clock is behind adds none for a moment that is over.
+ */
+import { Job, type MinimalQueue, type Queue } from 'bullmq';
+import { isInFuture } from '../kit/stored-time.js';
+import { JOB_OPTIONS } from './deliveries.js';
+import type { JobData } from './queues.js';
+
+/** The window of `mostPerMinute`. */
+export const ALLOWANCE_MS = 60_000;
+
+const DIGEST = 'digest';
+const REPORT = 'report';
+
+interface Planned {
+  workspace: string;
+  /** ms */
+  atMs: number;
+  nowMs: number;
+}
+
+export function isDigestJob({ name }: Pick<Job, 'name'>): boolean {
+  return name === DIGEST || name === REPORT;
+}
+
+export function isDigestPlanned(queue: Pick<Queue<JobData>, 'getJob'>, workspace: string) {
+  return digestJob(queue, workspace).then((job) => job !== undefined);
+}
+
+export function digestJob(queue: Pick<Queue<JobData>, 'getJob'>, workspace: string) {
+  return queue.getJob(`${DIGEST}.${workspace}`);
+}
+
+export function reportJob(queue: Pick<Queue<JobData>, 'getJob'>, workspace: string, atMs: number) {
+  return queue.getJob(reportId(workspace, atMs));
+}
+
+function reportId(workspace: string, atMs: number): string {
+  return `${REPORT}.${workspace}.${atMs}`;
+}
+
+/** One that was planned for a later time than now and has not been attempted gives way: the option was changed. */
+export async function planDigest(queue: Queue<JobData>, planned: Planned): Promise<void> {
+  const job = await digestJob(queue, planned.workspace);
+  if (job === undefined) return add(queue, { ...planned, name: DIGEST, jobId: `${DIGEST}.${planned.workspace}` });
+  const { atMs = 0 } = job.data;
+  const isOther = atMs !== planned.atMs && isInFuture(atMs, planned.nowMs) && job.attemptsMade === 0;
+  if (isOther && (await job.isDelayed())) await queue.remove(job.id ?? '');
+}
+
+export async function planReport(queue: Queue<JobData>, planned: Planned): Promise<void> {
+  await add(queue, { ...planned, name: REPORT, jobId: reportId(planned.workspace, planned.atMs) });
+}
+
+async function add(
+  queue: MinimalQueue,
+  { workspace, atMs, nowMs, name, jobId }: Planned & { name: string; jobId: string },
+): Promise<void> {
+  // The log id is that of its end: it gets one when it begins.
+  const data: JobData = { workspace, group: null, kind: 'logged', logId: '', atMs };
+  const delay = Math.max(0, atMs - nowMs);
+  const kept = name === REPORT ? {} : { removeOnComplete: true };
+  await Job.create(queue, name, data, { ...JOB_OPTIONS, ...kept, jobId, delay });
+}

@@ -1,0 +1,205 @@
+/** Reads the logs into the queues. Questions and commands need no `start`: queues are opened on first use. */
+import { compareLogIds } from '../events/log-id.js';
+import type { Subscription } from './handlers/handler.js';
+import type { Clock } from '../kit/clock.js';
+import type { Log } from '../kit/log.js';
+import { runLoop, type LoopBoard } from '../kit/loop.js';
+import type { RedisUse } from '../redis/watch.js';
+import { enforcePaused, noteMissing, pause, resume } from './circuit-breaker.js';
+import { DeadLetters } from './dead-letters.js';
+import { createLostJobs } from './lost-jobs.js';
+import { readsWorkspace } from '../events/pattern.js';
+import { usage } from '../kit/errors.js';
+import type { DispatchStores } from './stores.js';
+import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
+import { describeDeliveries } from './receipts/describe-subscription.js';
+import { findDeliveries, type DeliveriesQuery } from './receipts/find-deliveries.js';
+import { startReaders } from './reader.js';
+import { HIGH_WATER, replay, stopReplays, type ReplayCall, type Replayed } from './replay.js';
+import { skipSubscription, type SkipCall, type Skipped } from './skip.js';
+import { isSnapshotRunning, Snapshot } from './snapshot.js';
+import { leftBehind } from './left-behind.js';
+import { describeSubscription } from './statistics.js';
+import { trySubscription, type TryCall } from './try.js';
+import type { Tried } from './tried.js';
+
+export interface DispatcherOptions extends DispatchStores {
+  subscriptions: readonly Subscription[];
+  /** When the configuration was read, ms: a new subscription with `start: 'now'` begins at this moment of the log. */
+  configReadAtMs: number;
+  workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
+  connect: Connect;
+  keys: QueueKeys;
+  logger: Log;
+  clock: Clock;
+  /** Reading waits while Redis cannot be used. */
+  watch: RedisUse;
+  loops: LoopBoard;
+  /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
+  highWater?: number;
+  /** How often jobs gone from a queue are searched for; ms, at least a job's lock. @defaultValue 60000 */
+  lostJobsMs?: number;
+}
+
+export interface WaitOptions {
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+interface Unhandled {
+  subscription: string;
+  workspace: string;
+  /** `reading`: it has not read the log up to the log id. `handling`: some events are neither handled nor dead. */
+  stage: 'reading' | 'handling';
+}
+
+export type WaitResult = { outcome: 'handled' } | { outcome: 'timeout'; unhandled: readonly Unhandled[] };
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;
+
+const CHECK_INTERVAL_MS = 50;
+/** Longer than a lock: a run whose job is gone notices in that time; until then its record must get no other job. */
+const LOST_JOBS_MS = 60_000;
+
+export function createDispatcher(options: DispatcherOptions) {
+  const abort = new AbortController();
+  let queues: Queues | undefined;
+  let readers: Awaited<ReturnType<typeof startReaders>> | undefined;
+  let searching: Promise<void> | undefined;
+  let starting: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+  const opened = (): Queues => (queues ??= openQueues(options));
+  const withQueues = () => ({ ...options, queues: opened() });
+  const chosen = (name: string) => {
+    const queue = opened().of(name);
+    // `of` throws for an unknown subscription.
+    return { queue, subscription: options.subscriptions.find((one) => one.name === name) as Subscription };
+  };
+
+  const start = async (): Promise<void> => {
+    readers = await startReaders({ highWater: HIGH_WATER, ...withQueues(), signal: abort.signal });
+    searching = searchLostJobs(withQueues(), abort.signal);
+  };
+  const stop = async (): Promise<void> => {
+    await starting?.catch(() => undefined);
+    abort.abort();
+    await Promise.all([readers?.ended(), searching]);
+  };
+  return {
+    /** Resolves when every subscription has its offset in every log, or has failed to get it and tries again. */
+    start: (): Promise<void> => (starting ??= start()),
+    stop: (): Promise<void> => (stopping ??= stop()),
+    async close(): Promise<void> {
+      await (stopping ??= stop());
+      await queues?.close();
+    },
+    /** Leaves paused subscriptions and digests out. @throws the signal's reason when aborted */
+    waitUntilHandled: (wait: WaitOptions) => waitUntilHandled(wait, options),
+    statistics: () =>
+      Promise.all(options.subscriptions.map((one) => describeSubscription(one, opened().of(one.name), options))),
+    /** Events under names of subscriptions that no process has configured. */
+    leftBehind: () => leftBehind(withQueues()),
+    get deadLetters() {
+      return new DeadLetters(opened(), options.gate);
+    },
+    // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
+    replay: async (call: ReplayCall): Promise<Replayed> =>
+      await replay(call, { ...options, ...withQueue(chosen(call.subscription), 'replay') }),
+    try: async (name: string, call: TryCall): Promise<Tried> =>
+      await trySubscription(call, { ...options, ...chosen(name) }),
+    /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
+    snapshot: async (name: string, epochs: Epochs) =>
+      await beginSnapshots(epochs, { ...options, ...withQueue(chosen(name), 'snapshot') }),
+    deliveries: (query: DeliveriesQuery = {}) => findDeliveries(query, options),
+    describeSubscription: (name: string) => describeDeliveries(name, options),
+    stopReplay: async (name: string, id?: string) => await stopReplays({ id }, { ...options, ...chosen(name) }),
+    skip: async (name: string, call: SkipCall): Promise<Skipped> =>
+      await skipSubscription(call, { ...options, ...chosen(name) }),
+    pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
+    resume: async (subscription: string) => await resume(subscription, withQueues()),
+    enforcePaused: () => enforcePaused(withQueues()),
+    /** Logs, once per subscription, that events were dropped from the log which it has not read. */
+    noteMissing: (subscriptions: readonly string[]) => noteMissing(subscriptions, options),
+    /** BullMQ's export of each queue, in the text format of Prometheus. */
+    exportQueues: () => Promise.all([...opened().all.values()].map((queue) => queue.exportPrometheusMetrics())),
+  };
+}
+
+function withQueue<Chosen extends { subscription: Subscription }>(chosen: Chosen, what: string): Chosen {
+  const { name, digest, report } = chosen.subscription;
+  if (digest === undefined && report === undefined) return chosen;
+  const which = report === undefined ? 'handles its events in digests' : 'gets reports and no events';
+  throw usage(`${what}: the subscription "${name}" ${which}: single events are not sent to it.`);
+}
+
+type Epochs = ReadonlyMap<string, { epoch: number; since: string }>;
+
+async function beginSnapshots(
+  epochs: Epochs,
+  deps: DispatcherOptions & { subscription: Subscription; queue: ReturnType<Queues['of']> },
+): Promise<string[]> {
+  const begun: string[] = [];
+  for (const [workspace, after] of epochs) {
+    if (!readsWorkspace(deps.subscription, workspace)) continue;
+    await new Snapshot({ ...deps, workspace }).beginNow(after);
+    begun.push(workspace);
+  }
+  return begun;
+}
+
+function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {
+  const { subscriptions, watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
+  const findLostJobs = createLostJobs(options);
+  return runLoop({
+    name: 'lost jobs',
+    async run(_turn, alive) {
+      await findLostJobs(subscriptions, alive);
+      return lostJobsMs;
+    },
+    ready: (within) => watch.untilUsable(within),
+    signal,
+    log: logger,
+    clock,
+    loops,
+  });
+}
+
+async function waitUntilHandled({ timeoutMs, signal }: WaitOptions, options: DispatcherOptions): Promise<WaitResult> {
+  const { clock, log, workspaces } = options;
+  const deadline = clock.monotonic() + timeoutMs;
+  const tails = await Promise.all(workspaces.map(async (name) => [name, await log.tail(name)] as const));
+  for (;;) {
+    signal?.throwIfAborted();
+    const unhandled = await findUnhandled(tails, options);
+    if (unhandled.length === 0) return { outcome: 'handled' };
+    if (clock.monotonic() >= deadline) return { outcome: 'timeout', unhandled };
+    await clock.sleep(CHECK_INTERVAL_MS, signal);
+  }
+}
+
+/** Leaves paused subscriptions out: waiting for them would not end. @param tails pairs of workspace and log id */
+async function findUnhandled(
+  tails: readonly (readonly [string, string])[],
+  options: DispatcherOptions,
+): Promise<Unhandled[]> {
+  const { subscriptions, offsets, gate, health, backfills } = options;
+  const checks = tails.flatMap(([workspace, logId]) =>
+    subscriptions.map(async (one): Promise<Unhandled[]> => {
+      // The events of a digest wait for its moment.
+      if (!readsWorkspace(one, workspace) || one.digest !== undefined) return [];
+      const subscription = one.name;
+      // The offset first, then the pending events: events read in between are then seen as pending.
+      const offset = await offsets.get(workspace, subscription);
+      const isBehind = offset === null || compareLogIds(offset, logId) < 0;
+      if (isBehind || (await isSnapshotRunning(await backfills.tasks(subscription), workspace, options)))
+        return [{ subscription, workspace, stage: 'reading' }];
+      const { oldest } = await gate.pending(subscription, workspace);
+      if (oldest === null || compareLogIds(oldest, logId) > 0) return [];
+      return [{ subscription, workspace, stage: 'handling' }];
+    }),
+  );
+  const unhandled = (await Promise.all(checks)).flat();
+  const states = await Promise.all(unhandled.map(({ subscription }) => health.read(subscription)));
+  return unhandled.filter((_, index) => states[index]?.paused === null);
+}

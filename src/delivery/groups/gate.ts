@@ -1,0 +1,382 @@
+/**
+ * Keeps the events of one record in order within a subscription. An ordering group is a list of entries, one per
+ * delivery, in the order of the log. Only the first, the head, has a BullMQ job, so nothing else of the record can run.
+ *
+ *   enter     deliveries are appended, once; heads get a job (lua/group-enter.lua)
+ *   standing  a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
+ *   advance   the head is handled or dead: it leaves, and the next head gets a job
+ *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
+ *   failed    an attempt is noted, and nothing else: another one follows
+ *   skip      what waits leaves, but for a head that runs or is held (lua/group-skip.lua)
+ *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
+ *
+ * All need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
+ * lost in a crash between two steps is added by the repetition. docs/fan-out.md goes through each crash.
+ */
+import { z } from 'zod';
+import { describe } from '../../kit/errors.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { scanKeys, type Redis } from '../../redis/client.js';
+import { gatherEach } from '../../kit/gather.js';
+import { isInFuture } from '../../kit/stored-time.js';
+import type { FailedAttempt } from '../failure.js';
+import type { StoredTask } from '../backfills.js';
+import { eventSchema } from '../../log/event-log.js';
+import { entryIn, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
+import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
+import { packReceipt, type Receipt } from '../receipts/receipt.js';
+import { loadScript, unexpectedAnswer } from '../../redis/scripts.js';
+import { readJson } from '../../redis/stored.js';
+
+const enterScript = loadScript('group-enter', import.meta.url);
+const advanceScript = loadScript('group-advance', import.meta.url);
+const skipScript = loadScript('group-skip', import.meta.url);
+
+/** A repetition of a batch is recognised until this long after it. The serial of the log itself is kept. */
+const SERIAL_KEPT_MS = 7 * 86_400_000;
+/** Keys looked at by one step of a search. */
+const SCANNED = 1_000;
+/** BullMQ's score of a delayed job is its time in ms times this, and a serial. */
+const SCORE_PER_MS = 4_096;
+
+export type { GroupEntry };
+
+export interface StoredEvent {
+  event: ChangeEvent;
+  /** The attempts of a dead letter before it was retried. */
+  earlierAttempts?: readonly FailedAttempt[];
+}
+
+export interface NewEntry extends GroupEntry {
+  /** The ordering group: the record whose events stay in order. Null when the subscription has no order. */
+  group: string | null;
+  /** Its number within its source, in the form of a log id. */
+  serial: string;
+  stored?: StoredEvent;
+  /** The id of a dead letter: if it is held as the head of the group, this entry takes its place. */
+  replaces?: string;
+}
+
+/** Deliveries of one source, with ascending serials. A repeated batch of a source changes nothing. */
+export interface SourceBatch {
+  workspace: string;
+  /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
+  source: string;
+  /**
+   * The offset in the log, or the task of a backfill. If another is stored now (a dispatcher went on, or Redis back),
+   * nothing is entered. Null: the batch depends on nothing.
+   */
+  readAt: { offset: string } | StoredTask | null;
+  entries: readonly NewEntry[];
+}
+
+export interface Claim {
+  workspace: string;
+  group: string | null;
+  id: string;
+  /** BullMQ's lock token: proves that this run still holds the job. Empty where there is no run, as of a dead letter. */
+  token: string;
+}
+
+/** `left`: the delivery has left its group; `next` is the head now. */
+type HasLeft = { outcome: 'left'; next: GroupEntry | null };
+type TakenOver = { outcome: 'taken-over' };
+/** It is pending, and its turn has come. Without an order there are no entries. */
+interface IsHead {
+  outcome: 'head';
+  entries: readonly GroupEntry[];
+  /** For how long the lock lasts at least, ms from when this was asked. */
+  lockedForMs: number;
+  /** The last run that was noted; empty: none. */
+  runBefore: string;
+}
+export type Standing = IsHead | HasLeft | TakenOver;
+export type AdvanceOutcome = HasLeft | TakenOver;
+
+/** The head of an ordering group, or an event without an order. */
+export interface HeadJob {
+  workspace: string;
+  group: string | null;
+  entry: GroupEntry;
+}
+
+/** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
+export interface MustHaveJob extends HeadJob {
+  /** It is a dead letter, which keeps its failed job. */
+  held: boolean;
+}
+
+/** What the step that is asked for leaves behind, if it is carried out. */
+export interface NotedReceipts {
+  receipts: readonly Receipt[];
+  /** How many of the subscription and workspace are kept. */
+  most: number;
+}
+
+interface Question {
+  claim: Claim;
+  verb: 'standing' | 'done' | 'handled' | 'hold' | 'retry' | 'merge';
+  count: number;
+  noted?: NotedReceipts | undefined;
+  entry?: string;
+  stored?: string;
+  run?: string;
+}
+
+interface MergeCall {
+  count: number;
+  head: GroupEntry;
+  stored: StoredEvent;
+  noted?: NotedReceipts | undefined;
+}
+
+type Scope = Omit<WorkspaceRedis, 'workspace'>;
+
+export type RecordGate = ReturnType<typeof createRecordGate>;
+
+/** Every operation can be repeated after a crash without further effect. */
+export function createRecordGate(redis: Redis, keys: Keys) {
+  const scope = { redis, keys };
+  /** Questions of the same turn of the event loop become one call of the script. */
+  const askEach = gatherEach((place, questions: readonly Question[]) => askAll(scope, place, questions));
+  const ask = async <Word extends string>(
+    subscription: string,
+    question: Question,
+    expected?: Word,
+  ): Promise<AdvanceOutcome | { outcome: Word }> => {
+    const [word, ...texts] = await askEach(`${subscription}/${question.claim.workspace}`, question);
+    const key = keys.group(subscription, question.claim.group ?? '');
+    if (word === 'taken-over') return { outcome: word };
+    if (word === 'left') return { outcome: word, next: texts[0] === undefined ? null : entryIn(texts[0], key) };
+    if (expected === undefined || word !== (expected as string)) throw unexpectedAnswer(advanceScript, describe(word));
+    const [lockedFor, runBefore, ...entries] = texts;
+    if (lockedFor === undefined) return { outcome: expected };
+    const head = { entries: entries.map((text) => entryIn(text, key)), lockedForMs: Number(lockedFor), runBefore };
+    return { outcome: expected, ...head };
+  };
+  return {
+    /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
+    enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
+    /**
+     * At most `count` first entries of the group, if this delivery is its head.
+     * @param more `run`: noted as the run that has begun it @defaultValue the noted one stays
+     */
+    standing: (subscription: string, claim: Claim, { count = 1, run = '' } = {}) =>
+      ask(subscription, { claim, verb: 'standing', count, run }, 'head') as Promise<Standing>,
+    /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
+    advance: (subscription: string, claim: Claim, noted?: NotedReceipts, count = 1) =>
+      ask<never>(subscription, { claim, verb: 'done', count, noted }),
+    /** The same after the handler has succeeded. */
+    handled: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
+      ask<never>(subscription, { claim, verb: 'handled', count: 1, noted }),
+    /** Notes an attempt that has failed and is retried. */
+    failed: (subscription: string, claim: Claim, noted: NotedReceipts) =>
+      ask(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
+    /** Notes a run that could not be noted by `standing`. */
+    note: (subscription: string, id: string, run: string) => redis.hset(keys.runs(subscription), id, run),
+    /** Runs that were left behind have not crashed. */
+    forgetRuns: (subscription: string, ids: readonly string[]) =>
+      ids.length === 0 ? Promise.resolve(0) : redis.hdel(keys.runs(subscription), ...ids),
+    hold: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
+      ask(subscription, { claim, verb: 'hold', count: 0, noted }, 'held'),
+    /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
+    merge(subscription: string, claim: Claim, { count, head, stored, noted }: MergeCall) {
+      const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
+      return ask(subscription, { claim, verb: 'merge', count: count + 1, noted, ...parts }, 'head');
+    },
+    /** Drops what waits behind this head and was logged up to `last`, and the head where nothing runs it. */
+    skip: (subscription: string, head: HeadJob, last: string) => skip(scope, subscription, head, last),
+    stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
+    /** The serial of the last delivery that was entered from a source; null: none was, or long ago. */
+    lastEntered: (subscription: string, source: string) => redis.get(keys.entered(subscription, source)),
+    /** `oldest`: log id, or just before it, of the oldest that is neither handled nor dead; `oldestMs`: logged at. */
+    async pending(subscription: string, workspace: string) {
+      const key = keys.pending(subscription, workspace);
+      const [events, [id, score]] = await Promise.all([redis.zcard(key), readOldest(redis, key)]);
+      if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
+      return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
+    },
+    /**
+     * Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis once, and calls `alive`
+     * after each step.
+     */
+    heads: (subscription: string, workspaces: readonly string[], alive: () => void = () => undefined) =>
+      readHeads(scope, { subscription, workspaces, alive }),
+    /** Ids of delayed jobs whose time is further away than they were to wait: a clock was ahead when they were put there. */
+    delayedTooFar: (subscription: string, nowMs: number) => readDelayedTooFar(scope, subscription, nowMs),
+  };
+}
+
+async function enter(
+  { redis, keys }: Scope,
+  subscription: string,
+  { workspace, source, readAt, entries }: SourceBatch,
+): Promise<{ heads: readonly boolean[]; pending: number }> {
+  const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
+  const isBackfill = readAt !== null && 'task' in readAt;
+  const touched = [
+    keys.entered(subscription, source),
+    keys.pending(subscription, workspace),
+    keys.payloads(subscription),
+    isBackfill ? keys.backfills(subscription) : keys.offsets(subscription),
+    ...groups.map((group) => keys.group(subscription, group)),
+  ];
+  const indexes = new Map(groups.map((group, index) => [group, index + 1]));
+  const args = entries.flatMap((entry) => [
+    indexes.get(entry.group ?? '') ?? 0,
+    entry.serial,
+    packEntry(entry),
+    entry.replaces ?? '',
+    entry.stored === undefined ? '' : JSON.stringify(entry.stored),
+  ]);
+  const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
+  // The field that says where the batch was read, and its value then.
+  const position = isBackfill ? [readAt.name, readAt.text] : readAt === null ? ['', ''] : [workspace, readAt.offset];
+  const answer = await enterScript.run(redis, touched, [ttl, ...position, ...args]);
+  if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
+  if (!Array.isArray(answer) || answer.length !== entries.length + 1)
+    throw unexpectedAnswer(enterScript, describe(answer));
+  const [pending, ...standings] = answer as [number, ...string[]];
+  return { pending, heads: standings.map((standing) => standing === 'head') };
+}
+
+type Skipped =
+  | { outcome: 'moved' }
+  /** Of the head; `dropped`: the ids; `next`: the head of the group now. */
+  | { outcome: 'runs' | 'stays' | 'dropped'; dropped: readonly string[]; next: GroupEntry | null };
+
+async function skip(
+  { redis, keys }: Scope,
+  subscription: string,
+  { workspace, group, entry }: HeadJob,
+  last: string,
+): Promise<Skipped> {
+  const pending = keys.pending(subscription, workspace);
+  const key = group === null ? pending : keys.group(subscription, group);
+  const own = [keys.payloads(subscription), keys.runs(subscription), keys.jobLock(subscription, entry.id)];
+  const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as string[];
+  const [outcome, next = '', ...dropped] = answer;
+  if (outcome === 'moved') return { outcome };
+  if (outcome !== 'runs' && outcome !== 'stays' && outcome !== 'dropped')
+    throw unexpectedAnswer(skipScript, describe(outcome));
+  return { outcome, dropped, next: next === '' ? null : entryIn(next, key) };
+}
+
+/** @param place subscription and workspace; the name of neither contains a slash */
+async function askAll({ redis, keys }: Scope, place: string, questions: readonly Question[]) {
+  const [subscription = '', workspace = ''] = place.split('/');
+  const pending = keys.pending(subscription, workspace);
+  const touched = questions.flatMap(({ claim: { group, id } }) => [
+    group === null ? pending : keys.group(subscription, group),
+    keys.jobLock(subscription, id),
+  ]);
+  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '', run = '', noted }) => {
+    const receipts = noted === undefined ? '' : Buffer.concat(noted.receipts.map(packReceipt));
+    return [verb, id, token, count, entry, stored, run, receipts];
+  });
+  const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription), pending];
+  const kept = [keys.receipts(subscription, workspace), keys.openReceipts(subscription, workspace)];
+  const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
+  const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, ...args]);
+  if (Array.isArray(answer) && answer.length === questions.length)
+    return answer as [word: string, ...texts: string[]][];
+  throw unexpectedAnswer(advanceScript, describe(answer));
+}
+
+async function readAllStored({ redis, keys }: Scope, subscription: string, ids: readonly string[]) {
+  const key = keys.payloads(subscription);
+  const texts = await redis.hmget(key, ...ids);
+  const at = { what: 'an event of an ordering group', key } as const;
+  return texts.map((text, index) =>
+    text === null ? null : readJson(storedSchema, text, { ...at, field: ids[index] ?? '' }),
+  );
+}
+
+async function readHeads(
+  { redis, keys }: Scope,
+  { subscription, workspaces, alive }: { subscription: string; workspaces: readonly string[]; alive: () => void },
+): Promise<MustHaveJob[]> {
+  const withoutGroup = new Map<string, MustHaveJob>();
+  for (const workspace of workspaces) {
+    for await (const found of redis.zscanStream(keys.pending(subscription, workspace), { count: SCANNED })) {
+      for (const { member: id, score } of scoredIn(found)) {
+        const entry = { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' } as const;
+        withoutGroup.set(id, { workspace, group: null, entry, held: false });
+      }
+      alive();
+    }
+  }
+  // Then nothing waits, also not behind a dead letter that is held.
+  if (withoutGroup.size === 0) return [];
+  const ordered = new Map<string, MustHaveJob>();
+  const start = keys.group(subscription, '').length;
+  const match = keys.group(subscription, '*');
+  const wantedIn = new Set(workspaces);
+  for await (const found of scanKeys(redis, { match, count: SCANNED })) {
+    alive();
+    const wanted = found.filter((key) => wantedIn.has(workspaceOf(key.slice(start))));
+    const lists = await Promise.all(wanted.map((key) => redis.lrange(key, 0, -1)));
+    for (const [index, key] of wanted.entries()) {
+      const [head, ...behind] = lists[index] ?? [];
+      if (head === undefined) continue;
+      const group = key.slice(start);
+      const entry = entryIn(head, key);
+      ordered.set(group, { workspace: workspaceOf(group), group, entry, held: !withoutGroup.delete(entry.id) });
+      for (const text of behind) withoutGroup.delete(text.split(SEPARATOR, 1)[0] ?? '');
+    }
+  }
+  return [...ordered.values(), ...withoutGroup.values()];
+}
+
+/** A scan may show one twice. */
+async function readDelayedTooFar({ redis, keys }: Scope, subscription: string, nowMs: number): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const step of redis.zscanStream(keys.delayedJobs(subscription), { count: SCANNED })) {
+    const far = scoredIn(step).flatMap(({ member: id, score }) => {
+      const atMs = Number(score) / SCORE_PER_MS;
+      return isInFuture(atMs, nowMs) ? { id, atMs } : [];
+    });
+    const waits = await Promise.all(far.map(({ id }) => redis.hget(keys.job(subscription, id), 'delay')));
+    far.forEach(({ id, atMs }, index) => {
+      if (isInFuture(atMs, nowMs + Number(waits[index]))) found.add(id);
+    });
+  }
+  return [...found];
+}
+
+function scoredIn(scanned: unknown): { member: string; score: string }[] {
+  const flat = scanned as string[];
+  return flat.flatMap((member, at) => (at % 2 === 0 ? { member, score: flat[at + 1] ?? '' } : []));
+}
+
+const storedSchema: z.ZodType<StoredEvent> = z.object({
+  event: eventSchema,
+  earlierAttempts: z.array(z.unknown()).optional(),
+}) as never;
+
+/** The name of a workspace contains no slash. */
+function workspaceOf(group: string): string {
+  return group.split('/', 1)[0] ?? '';
+}
+
+/** The log id of the oldest pending delivery, or a little before it. */
+export async function readOldestPending(redis: Redis, key: string): Promise<string | null> {
+  const [, score] = await readOldest(redis, key);
+  return score === undefined ? null : logIdOf(score);
+}
+
+async function readOldest(redis: Redis, key: string): Promise<[id?: string, score?: string]> {
+  return (await redis.zrange(key, '0', '0', 'WITHSCORES')) as [id?: string, score?: string];
+}
+
+/** The counterpart of `scoreOf` in group-enter.lua. Null: it is not known. */
+function timeOf(score: number): number | null {
+  if (score >= 1) return Math.floor(score);
+  return score > 0 ? Math.round(score * 1e18) : null;
+}
+
+/** The counterpart of `scoreOf` in group-enter.lua: the log id, or a little before it. */
+function logIdOf(score: string): string {
+  const ms = Math.floor(Number(score));
+  return `${ms}-${Math.round((Number(score) - ms) * 4_096)}`;
+}

@@ -1,0 +1,240 @@
+import type { PersonInCharge } from '../../events/person-in-charge.js';
+import type { ChangeEvent } from '../../events/types.js';
+import type { Selection } from '../../events/pattern.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { CrmRecord } from '../../crm/record.js';
+import type { Include } from '../../events/related.js';
+import type { Log } from '../../kit/log.js';
+import type { WorkspaceTodos } from '../../crm/todo-counts.js';
+import type { Language } from '../../words/words.js';
+
+/** Everything a handler gets besides the event. */
+export interface HandlerContext {
+  /** Carries subscription, event id and attempt as fields. */
+  readonly log: Log;
+  /** Aborts at the subscription's timeout and when the process stops. */
+  readonly signal: AbortSignal;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  readonly subscription: string;
+  readonly workspace: string;
+  /** The list that the event comes from; null for the feed's own events. */
+  readonly list: ListName | null;
+  /** The language of the subscription, otherwise of the workspace: for what people read. */
+  readonly language: Language;
+  /** The time zone of the workspace, an IANA name. */
+  readonly timeZone: string;
+  /** The stored records of the workspace, as the feed knows them now. It sends no request to the CRM. */
+  readonly records: StoredRecords;
+  /** True if sent again by a replay; event and id are the same as the first time. */
+  readonly replay: boolean;
+  /**
+   * Runs a side effect at most once per event and subscription, across retries, crashes, retried dead letters and replays, for
+   * 30 days. If it began and never ended (a crash, a timeout), it is not run again and the result is `unknown`.
+   * @throws what `effect` throws; the effect then counts as not done and runs at the next attempt
+   */
+  readonly once: Once;
+}
+
+export interface StoredRecords {
+  /**
+   * @param list its name or object: `people`, `person`
+   * @returns null when none is stored, with `images: false`, and for a list that is not polled
+   */
+  get(list: ListName, id: string): Promise<CrmRecord | null>;
+}
+
+/** `ran` now, done `before`, or `unknown`: it began before and its end is not known. */
+export type OnceOutcome = 'ran' | 'before' | 'unknown';
+export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
+
+/** Nothing, or the status of HTTP with which a receiver has accepted the event: the receipt of the delivery shows it. */
+// A handler that returns nothing has the type void.
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+export type HandleResult = void | { readonly status: number };
+
+/**
+ * Handles one event. Resolving is success; it may resolve to `{ status }`, the status of HTTP that it got. What it throws decides:
+ * `RetryAfterError` sets the wait, `PermanentError` makes a dead letter at once, `DisableSubscriptionError` pauses the subscription until
+ * it is resumed, anything else is retried by
+ * the subscription's policy. `event.id` is the idempotency key.
+ */
+export type Handle = (event: ChangeEvent, context: HandlerContext) => HandleResult | Promise<HandleResult>;
+
+/** How long receipts of deliveries are kept. */
+export interface ReceiptRetention {
+  ageMs: number;
+  number: number;
+}
+
+/** In the time zone of the workspace. Times of day are `HH:MM`, days 1 (Monday) to 7. */
+export interface Schedule {
+  readonly when: { readonly everyMs: number } | { readonly at: string };
+  readonly days: readonly number[];
+  readonly quiet?: { readonly from: string; readonly to: string } | undefined;
+}
+
+/** A place in the log. */
+export interface DigestEnd {
+  readonly logId: string;
+  /** ISO 8601: when the event was logged. */
+  readonly time: string;
+}
+
+/** What a digest says of a range of the log, as far as the subscription selects it. */
+export interface DigestSummary<Event = ChangeEvent> {
+  /** The idempotency key: each attempt of a digest has the same one, and the same events. */
+  readonly id: string;
+  readonly workspace: string;
+  /** The first event and the last one. */
+  readonly from: DigestEnd;
+  readonly to: DigestEnd;
+  readonly count: number;
+  /** The most frequent type first. */
+  readonly types: readonly { readonly type: string; readonly count: number }[];
+  /** By person in charge, the one with the most events first. Events of records without one are not among them. */
+  readonly people: readonly (PersonInCharge & { readonly count: number })[];
+  /** The first ten events, in the order of the log. */
+  readonly first: readonly Event[];
+  /** All events in the order of the log, read from it again. */
+  readonly events: () => AsyncIterable<Event>;
+  /** The status page with such events; null without `http.publicUrl`. */
+  readonly link: string | null;
+}
+
+/** As `HandlerContext`; `once` is kept by the id of the digest. */
+export type DigestContext = Omit<HandlerContext, 'list' | 'replay'>;
+
+export type HandleDigest = (digest: DigestSummary, context: DigestContext) => HandleResult | Promise<HandleResult>;
+
+/** What is counted for a report, and when (ISO 8601); `refused` says why nothing could be counted. */
+export type ReportOutcome = { at: string } & ({ report: WorkspaceTodos } | { refused: string });
+
+export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => HandleResult | Promise<HandleResult>;
+
+/** How long a record must stay unchanged before its changes are handled as one. */
+export interface Settling {
+  /** Without a further change; ms. */
+  readonly stillMs: number;
+  /** From the first change, however many follow; ms. */
+  readonly atMostMs: number;
+}
+
+export interface RetryPolicy {
+  /** Attempts in total, the first included. @defaultValue 10 */
+  attempts: number;
+  /** Wait before the second attempt, in ms; doubles with each further attempt, with jitter. @defaultValue 1000 */
+  delayMs: number;
+  /** Longest wait, in ms. @defaultValue 3600000 */
+  maxDelayMs: number;
+}
+
+export interface Rate {
+  requests: number;
+  perSeconds: number;
+}
+
+/** The outcome of one test event. */
+export interface Pinged {
+  subscription: string;
+  /** Host and path of the URL, without its query. */
+  place: string;
+  /** `webhook-id`, which is also the event's id. */
+  id: string;
+  /** `changefeed.test`, or the one that was asked for. */
+  type: string;
+  /** One per secret, in the order of the option: the number of the secret, from 1, and its signature. */
+  signatures: readonly { secret: number; signature: string }[];
+  outcome: 'accepted' | 'refused' | 'unreachable';
+  /** Status of the answer; null if there was none. */
+  status: number | null;
+  /** From the start of the request to the answer. */
+  ms: number;
+  /** The start of the answer, in one line. */
+  body: string;
+  /** What is wrong and what to do; null if it was accepted. */
+  problem: string | null;
+}
+
+/** Whether an endpoint, a database or a queue can be reached. */
+export interface Reached {
+  /** As messages name the endpoint; without what is secret in its URL. */
+  place: string;
+  /** Null when it can be reached. */
+  problem: string | null;
+  /** What to do about the problem. @defaultValue what helps with an address */
+  remedy?: string;
+}
+
+/** Reshapes an event before it is handled. */
+export type Transform = (event: ChangeEvent) => ChangeEvent | Promise<ChangeEvent>;
+
+/** A subscription, ready to run: the result of `defineHandler`, `webhook` and the other factories. */
+export interface Subscription extends Selection {
+  /** Unique; also the name of the queue. Letters, digits, `-`, `_`, `.`; 64 characters at most. */
+  readonly name: string;
+  /** The kind of handler: `custom`, `ndjson`, `webhook` … */
+  readonly handler: string;
+  /** Events that one process handles at the same time. */
+  readonly concurrency: number;
+  readonly order: 'record' | 'none';
+  readonly transform?: Transform | undefined;
+  /** The stored records that a delivered event has with it. */
+  readonly include?: Include | undefined;
+  /** @defaultValue that of the workspace */
+  readonly language?: Language | undefined;
+  readonly retry: RetryPolicy;
+  /** `hold`: a dead letter keeps its record's later events waiting until it is retried or dropped. */
+  readonly whenDead: 'release' | 'hold';
+  /** An attempt that takes longer is aborted and counts as failed; ms. */
+  readonly timeoutMs: number;
+  /** An event that waits for longer is late, ms; `settle` adds to it. */
+  readonly lateAfterMs: number;
+  /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
+  readonly start: string;
+  /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */
+  readonly afterRewind?: 'snapshot' | 'nothing' | undefined;
+  readonly handle: Handle;
+  /** When its events are handled as one digest. */
+  readonly digest?: Schedule | undefined;
+  /** Called with a digest, or with what is beyond `mostPerMinute`. */
+  readonly handleDigest?: HandleDigest | undefined;
+  /** It has no `handle` of its own: a single event is a digest of one. */
+  readonly digestOnly?: boolean | undefined;
+  /** Events of a workspace that are handled one by one in any minute; the rest of the minute is one digest. */
+  readonly mostPerMinute?: number | undefined;
+  /** It gets no events, but a report at these moments. */
+  readonly report?: { readonly schedule: Schedule; readonly handle: HandleReport } | undefined;
+  /** Null: no receipts are kept. */
+  readonly receipts?: ReceiptRetention | null | undefined;
+  /** The host that it posts to. */
+  readonly address?: string | undefined;
+  /** `where`, if it was given as data. */
+  readonly conditions?: object | undefined;
+  /** If set, consecutive changes of a record are merged until it stays unchanged. */
+  readonly settle?: Settling | undefined;
+  /** Limit of deliveries for all processes together, evenly spread. */
+  readonly rate?: Rate | undefined;
+  /** The subscription is paused when no attempt has succeeded for this time, ms; never if left out. */
+  readonly disableAfterMs?: number | undefined;
+  /** Sends one test event (@defaultValue of type `changefeed.test`) in the same way as any other and returns the outcome. Only webhooks have it. */
+  readonly ping?: ((options: { signal: AbortSignal; event?: ChangeEvent }) => Promise<Pinged>) | undefined;
+  /** Connects to its endpoint, database or queue and sends nothing. */
+  readonly reach?: (() => Promise<Reached>) | undefined;
+  /** Its database or queue is on a public host, and the connection is not encrypted. */
+  readonly isInClear?: boolean | undefined;
+  /** What every event would fail on and can be seen before the first one; null when nothing is. Logged when the process starts. */
+  readonly obstacle?: (() => Obstacle | null) | undefined;
+  /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */
+  readonly toStandardOutput?: boolean | undefined;
+  /** Releases the handler's resources (files, sockets); called once when the process stops. */
+  readonly close?: (() => Promise<void>) | undefined;
+  /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */
+  readonly namedLists?: readonly ListName[] | undefined;
+}
+
+/** What a handler lacks on this machine. */
+export interface Obstacle {
+  reason: string;
+  remedy: string;
+}

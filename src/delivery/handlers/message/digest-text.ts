@@ -1,0 +1,93 @@
+/** A digest in words: a title, a line per event for the first ones, and a link. Nothing is escaped here. Pure. */
+import { titleOfEvent, wordsOfType } from '../../../events/describe.js';
+import type { ChangeEvent } from '../../../events/types.js';
+import type { DigestSummary } from '../handler.js';
+import { shorten } from '../../../kit/printable.js';
+import type { Formats } from '../../../words/format.js';
+import { problemText } from '../../../words/problems.js';
+import { wordsFor } from '../../../words/words.js';
+import { changeInWords } from './change-words.js';
+import type { TitledText } from './chat.js';
+
+const NOTICE = 'changefeed.';
+const MOST_TYPES = 6;
+const MOST_PEOPLE = 10;
+const MOST_CHANGES = 2;
+const LONGEST_TITLE = 80;
+const LONGEST_SIDE = 30;
+
+type Counted<Part extends 'types' | 'people'> = DigestSummary[Part][number];
+
+export function digestText(digest: DigestSummary, formats: Formats): TitledText {
+  const { workspace, count, types, people, first, link } = digest;
+  const { t, word, countOf } = wordsFor(formats.language);
+  const typeText = ({ type, count: events }: Counted<'types'>): string => {
+    const shown = formats.number(events);
+    if (type.startsWith(NOTICE))
+      return t('digest.person', { name: word('problem', type.slice(NOTICE.length)), count: shown });
+    const { object, verb } = wordsIn(type, formats);
+    const records = countOf(wordsOfType(type).object, events);
+    const key = verb === word('verb', 'updated') ? 'digest.updated' : 'digest.type';
+    return t(key, { object, verb, records, count: shown });
+  };
+  const personText = ({ name, count: events }: Counted<'people'>): string =>
+    t('digest.person', { name: onOneLine(name, LONGEST_TITLE), count: formats.number(events) });
+  /** What is beyond the first ones is added up. */
+  const upTo = (most: number, all: readonly { text: string; count: number }[]): string => {
+    const others = all.slice(most).reduce((sum, one) => sum + one.count, 0);
+    const rest = others > 0 ? [t('digest.others', { count: formats.number(others) })] : [];
+    return [...all.slice(0, most).map(({ text }) => text), ...rest].join(', ');
+  };
+  const more = count - first.length;
+  return {
+    title: t('digest.title', {
+      workspace,
+      changes: countOf('change', count),
+      types: upTo(
+        MOST_TYPES,
+        types.map((one) => ({ text: typeText(one), count: one.count })),
+      ),
+    }),
+    lines: [
+      ...(people.length > 0
+        ? [
+            t('digest.people', {
+              people: upTo(
+                MOST_PEOPLE,
+                people.map((one) => ({ text: personText(one), count: one.count })),
+              ),
+            }),
+          ]
+        : []),
+      ...first.map((event) => `• ${eventLine(event, formats)}`),
+      ...(more > 0 ? [t('count.more', { count: formats.number(more) })] : []),
+    ],
+    link: link === null ? null : { text: t('digest.link'), url: link },
+  };
+}
+
+function eventLine(event: ChangeEvent, formats: Formats): string {
+  const { data, subject, type } = event;
+  if (data.notice !== undefined)
+    return onOneLine(problemText({ kind: type.slice(NOTICE.length), ...data.notice }, formats), 4 * LONGEST_TITLE);
+  const title = onOneLine(titleOfEvent(event, formats.value) ?? subject, LONGEST_TITLE);
+  const said = wordsFor(formats.language).t('digest.event', { title, ...wordsIn(type, formats) });
+  const side = (text: string | null): string => onOneLine(text ?? '–', LONGEST_SIDE);
+  const changes = data.changes
+    .slice(0, MOST_CHANGES)
+    .map((change) => changeInWords(change, data, formats))
+    .map(({ field, before, after }) => `${side(field)}: ${side(before)} → ${side(after)}`);
+  const more = data.changes.length - changes.length;
+  return [said, ...changes, ...(more > 0 ? [`+${more}`] : [])].join(' · ');
+}
+
+function wordsIn(type: string, { language }: Formats): { object: string; verb: string } {
+  const { word } = wordsFor(language);
+  const { object, verb } = wordsOfType(type);
+  return { object: word('object', object), verb: word('verb', verb) };
+}
+
+/** A line break in a name would begin a line that looks like one of ours. */
+function onOneLine(text: string, longest: number): string {
+  return shorten(text.replace(/\s+/gu, ' ').trim(), longest);
+}

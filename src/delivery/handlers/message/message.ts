@@ -1,0 +1,94 @@
+/** `message`: events as chat messages, one by one or in digests, through the incoming webhook of a service such as Slack. */
+import { z } from 'zod';
+import { strictOptions, wholeNumber } from '../../../kit/schema/fields.js';
+import type { DigestSummary, Subscription } from '../handler.js';
+import { endpointShape, rateOptions, toEndpoint } from '../http/endpoint.js';
+import type { EndpointWorld } from '../http/post.js';
+import { defineKind } from '../kind.js';
+import { digestShape } from '../digest.js';
+import { subscriptionShape, toSubscription } from '../options.js';
+import { formatsFor } from '../../../words/format.js';
+import { chatShape, openChat, refuseText, titledText } from './chat.js';
+import { digestText } from './digest-text.js';
+import { readTemplate, renderTemplate, usualMessage, type Reader } from './template.js';
+
+const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
+
+const messageOptions = strictOptions({
+  ...subscriptionShape,
+  ...endpointShape,
+  ...digestShape,
+  /**
+   * Without `digest`: messages that are sent in any minute for one workspace. What is found beyond them until the minute is over becomes
+   * one message, as of a digest. `false`: each event is a message, however many there are. @defaultValue 20
+   */
+  mostPerMinute: z
+    .union([z.literal(false), wholeNumber(1, 1_000)], { error: 'false, or a whole number from 1 to 1000' })
+    .optional(),
+  /** Number of messages one process sends at the same time. With one, messages have the order of the events. @defaultValue 1 */
+  concurrency: wholeNumber(1, 1_000).default(1),
+  ...chatShape,
+  /** Upper bound of the requests that all processes together send. @defaultValue one per second; `teams` four */
+  rate: rateOptions.optional(),
+  /**
+   * The text of the message, with placeholders such as `{{title}}`, `{{changes}}`, `{{after.이름}}`, `{{link}}` or `{{record.담당자 | unassigned}}`.
+   * @defaultValue what happened to what, the records of `include`, the due time, the changes, and a link
+   */
+  template: z
+    .string({ error: A_TEMPLATE })
+    .refine((text) => text.trim() !== '', { error: A_TEMPLATE })
+    .optional(),
+});
+
+const limited = messageOptions.refine(({ digest, mostPerMinute }) => digest === undefined || !mostPerMinute, {
+  path: ['mostPerMinute'],
+  error: 'only without digest',
+});
+
+export const messageSchema = limited.transform((options, context) => {
+  const { template: source, include = {} } = options;
+  const read = source === undefined ? undefined : readTemplate(source, Object.keys(include));
+  const refuse = (option: string, message: string, input: unknown): void =>
+    context.addIssue({ code: 'custom', path: [option], message, input });
+  if (read?.outcome === 'refused') refuse('template', read.allowed, source);
+  refuseText(options, refuse);
+  return { ...toEndpoint(options, context), template: read?.outcome === 'read' ? read.template : undefined };
+});
+
+export type MessageOptions = z.input<typeof messageSchema>;
+type MessageSettings = z.output<typeof messageSchema>;
+
+/**
+ * A subscription that posts each event as a chat message to an incoming webhook: of Slack (and of what takes its body), Discord, Microsoft
+ * Teams, JANDI or Google Chat. Values of records are formatted by language and time zone, and escaped. Answers, retries and refused
+ * addresses are handled as by `webhook`. A chat has no idempotency key: a message whose answer was lost appears twice.
+ * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DELIVERY_REFUSED` or `CF_ADDRESS_REFUSED`
+ */
+export function message(options: MessageOptions): Subscription {
+  return messageKind.inCode(options);
+}
+
+export const messageKind = defineKind('message', messageSchema, (options) => createMessage(options));
+
+const MOST_PER_MINUTE = 20;
+
+export function createMessage(settings: MessageSettings, world: Partial<EndpointWorld> = {}): Subscription {
+  const { template, digest, mostPerMinute = MOST_PER_MINUTE } = settings;
+  const chat = openChat(settings, 'Message', world);
+  return toSubscription(settings, {
+    handler: 'message',
+    ...chat.parts,
+    digest,
+    mostPerMinute: digest !== undefined || mostPerMinute === false ? undefined : mostPerMinute,
+    handle: (event, context) =>
+      chat.say(
+        (reader) => (template === undefined ? usualMessage(event, reader) : renderTemplate(template, event, reader)),
+        context,
+      ),
+    handleDigest: (summary, context) => chat.say((reader) => renderDigest(summary, reader), context),
+  });
+}
+
+function renderDigest(summary: DigestSummary, { service, language, timeZone }: Reader): string {
+  return titledText(digestText(summary, formatsFor({ language, timeZone, now: summary.to.time })), service);
+}

@@ -1,0 +1,207 @@
+/** `postgres`: mirrors every list in a table. */
+import { ChangefeedError, messageOf, reasonOfConnection } from '../../../kit/errors.js';
+import { listOf, workspaceOf } from '../../../events/envelope.js';
+import { SNAPSHOT_COMPLETE } from '../../../events/notices.js';
+import type { ListName } from '../../../crm/lists/lists.js';
+import type { ChangeEvent } from '../../../events/types.js';
+import { requireOptionalPackage } from '../../../kit/optional-package.js';
+import { printable, shorten } from '../../../kit/printable.js';
+import type { HandlerContext, Reached, Subscription } from '../handler.js';
+import { PermanentError } from '../errors.js';
+import { defineKind } from '../kind.js';
+import { toSubscription } from '../options.js';
+import { isInClear, openDatabase, type Database } from './database.js';
+import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
+import { rowOf, type Row } from './row.js';
+import {
+  creationSql,
+  goneSql,
+  missingOwn,
+  presentQuery,
+  qualified,
+  upsertSql,
+  type Present,
+  type Table,
+} from './table.js';
+
+/**
+ * A subscription that mirrors each list in a PostgreSQL table, which it creates itself: `workspace`, `id`, the record as
+ * `jsonb` in `data`, its `sequence` and times, `deleted`, and the columns you choose. A row has the newest state by
+ * sequence, even if events arrive late or repeatedly. The row of a removed record stays, marked as deleted and emptied.
+ * @throws ChangefeedError `CF_CONFIG_INVALID`; its deliveries fail with `CF_DATABASE_FAILED`
+ */
+export function postgres(options: PostgresOptions): Subscription {
+  return postgresKind.inCode(options);
+}
+
+export const postgresKind = defineKind('postgres', postgresSchema, (options) => createPostgres(options));
+
+function createPostgres(settings: PostgresSettings): Subscription {
+  requireOptionalPackage('pg', `The handler postgres of the subscription "${settings.name}"`);
+  const database = openDatabase(settings);
+  const mirror: Mirror = { settings, database, ready: new Map(), warned: new Set() };
+  return toSubscription(settings, {
+    handler: 'postgres',
+    afterRewind: 'snapshot',
+    handle: (event, context) => write(event, context, mirror),
+    namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
+    reach: () => reach(settings.name, database),
+    isInClear: isInClear(settings.url),
+    close: () => database.close(),
+  });
+}
+
+async function reach(subscription: string, database: Database): Promise<Reached> {
+  const { place } = database;
+  const failed = await database.query('SELECT 1').then(() => null, connectionProblem);
+  if (failed === null) return { place, problem: null };
+  return { place, problem: `Postgres "${subscription}": ${place}: ${failed.problem}.`, remedy: failed.remedy };
+}
+
+interface Mirror {
+  settings: PostgresSettings;
+  database: Database;
+  ready: Map<ListName, Promise<void>>;
+  warned: Set<string>;
+}
+
+type WriteContext = Pick<HandlerContext, 'signal' | 'log' | 'list'>;
+
+async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror): Promise<void> {
+  const writing = writingOf(event, context, mirror);
+  if (writing === null) return;
+  context.signal.throwIfAborted();
+  const { list, table, sql, values } = writing;
+  const { settings, database, ready } = mirror;
+  try {
+    await readyTable(list, table, mirror);
+    await database.query(sql, values);
+  } catch (error) {
+    if (isTableGone(error)) ready.delete(list);
+    if (error instanceof ChangefeedError) throw error;
+    throw databaseError(error, { subscription: settings.name, place: database.place, table: qualified(table) });
+  }
+}
+
+interface Writing {
+  list: ListName;
+  table: Table;
+  sql: string;
+  values: Row['values'];
+}
+
+function writingOf(
+  event: ChangeEvent,
+  { log, list: further }: WriteContext,
+  { settings, warned }: Mirror,
+): Writing | null {
+  const isComplete = event.type === SNAPSHOT_COMPLETE;
+  const list = (isComplete ? event.data.notice?.list : listOf(event)) ?? further;
+  if (list === null) return null;
+  const table = tableOf(list, settings);
+  if (isComplete) return { list, table, ...goneStatement(table, event, settings) };
+  const row = rowOf(event, { ...settings, columns: table.columns });
+  if (row === null) return null;
+  for (const { name: column, type } of row.misfits) {
+    const key = `${list} ${column}`;
+    if (warned.has(key)) continue;
+    warned.add(key);
+    log.warn({ list, column, type }, 'value does not fit column type, NULL stored (logged once per column)');
+  }
+  return { list, table, values: row.values, sql: upsertSql(table, row.image) };
+}
+
+/** After a snapshot, marks the rows that it did not show: their records are gone, and Redis has forgotten them. */
+function goneStatement(
+  table: Table,
+  event: ChangeEvent,
+  { keepDeleted }: PostgresSettings,
+): Pick<Writing, 'sql' | 'values'> {
+  const { sequence, observedAt } = event.data;
+  return { sql: goneSql(table, { keepDeleted }), values: [workspaceOf(event), String(sequence), observedAt] };
+}
+
+function tableOf(list: ListName, { schema, tables, columns }: PostgresSettings): Table {
+  return { schema, name: tables[list] ?? list, columns: columns[list] ?? [] };
+}
+
+/** Once per list and process; after a failure the next event tries again. */
+function readyTable(list: ListName, table: Table, mirror: Mirror): Promise<void> {
+  const known = mirror.ready.get(list);
+  if (known !== undefined) return known;
+  const making = makeTable(table, mirror);
+  mirror.ready.set(list, making);
+  making.catch(() => mirror.ready.delete(list));
+  return making;
+}
+
+async function makeTable(table: Table, { settings: { name: subscription }, database }: Mirror): Promise<void> {
+  const [present = { hasSchema: false, columns: null }] = await database.query<Present>(...presentQuery(table));
+  const missing = missingOwn(present);
+  if (missing.length > 0) {
+    throw new ChangefeedError('CF_DATABASE_FAILED', {
+      message: `Postgres "${subscription}": ${database.place} has a table ${qualified(table)} that was not created by Changefeed (without ${missing.join(', ')}). Nothing was written; choose another schema or tables, or rename that table.`,
+      subscription,
+    });
+  }
+  const sql = creationSql(table, present);
+  if (sql !== '') await database.query(sql);
+}
+
+/** Tables that were dropped while the process runs are created again at the next attempt. */
+function isTableGone(error: unknown): boolean {
+  return ['42P01', '3F000', '42703'].includes(sqlStateOf(error) ?? '');
+}
+
+/** The meaning of a failed statement, without record contents. `table` is qualified and quoted. */
+function databaseError(
+  error: unknown,
+  { subscription, place, table }: { subscription: string; place: string; table: string },
+): Error {
+  const start = `Postgres "${subscription}": ${place}`;
+  const state = sqlStateOf(error);
+  const failed = (message: string, cause?: unknown): ChangefeedError =>
+    new ChangefeedError('CF_DATABASE_FAILED', { message, cause, subscription, sqlState: state });
+  if (state === undefined) return failed(`${start} ${unreachable(error)}. The event is tried again.`, error);
+  if (/^2[23]/.test(state)) {
+    // Retrying cannot help. The database's message and details quote the row: neither may be shown or kept.
+    const message = `${start} rejected the record for ${table} (SQLSTATE ${state}): a value does not fit, or a rule of the table forbids it. Compare the table with the subscription's columns.`;
+    return new PermanentError(message, { cause: failed(message) });
+  }
+  const remedy = [remedyOf(state), 'The event is tried again.'].join(' ').trim();
+  if (OWN_WORDS.test(state)) return failed(`${start}, table ${table}: ${saying(error, state)}. ${remedy}`, error);
+  const said = shorten(printable(messageOf(error)), 200);
+  const message = `${start}, table ${table}: PostgreSQL refused it (SQLSTATE ${state}). ${remedy}`;
+  return new ChangefeedError('CF_DATABASE_FAILED', { message, said, subscription, sqlState: state });
+}
+
+/** Connection, sign-in, database, rights, resources, shutdown. Any other message may quote the row. */
+const OWN_WORDS = /^(08|28|3D|53|57|42501$)/;
+
+function unreachable(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return `could not be reached (${code === undefined ? messageOf(error) : reasonOfConnection(error)})`;
+}
+
+function saying(error: unknown, state: string): string {
+  return `${shorten(printable(messageOf(error)), 200)} (SQLSTATE ${state})`;
+}
+
+function connectionProblem(error: unknown): { problem: string; remedy: string } {
+  const state = sqlStateOf(error);
+  if (state === undefined)
+    return { problem: unreachable(error), remedy: 'Start PostgreSQL, or correct url; check DNS and firewalls.' };
+  return { problem: saying(error, state), remedy: remedyOf(state) ?? 'Look into the log of PostgreSQL.' };
+}
+
+function remedyOf(state: string): string | undefined {
+  if (state.startsWith('28')) return 'Check user and password.';
+  if (state === '3D000') return 'Create the database first.';
+  if (state === '42501') return 'Give this user the right to it, or have another create schema and tables.';
+  return state === '42804' ? 'The column has another type; change it, or the subscription.' : undefined;
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}

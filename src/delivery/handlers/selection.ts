@@ -1,0 +1,59 @@
+/** Checks a selection against the lists of a configuration: one that nothing can match would be silent. */
+import { readyMadeLists, type Lists } from '../../crm/lists/lists.js';
+import { listsForWord } from '../../crm/references.js';
+import { objectOf } from '../../events/envelope.js';
+import { anEventType, meantType, selectsType } from '../../events/event-pattern-schema.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import { meantList } from '../../crm/lists/list-name.js';
+import type { ConfigProblem, Path } from '../../kit/schema/problem.js';
+import type { Subscription } from './handler.js';
+
+type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists' | 'include'>;
+
+export function selectionProblems(
+  { name, handler, on, lists: names = [], namedLists = [], include = {} }: Selecting,
+  lists: Lists,
+  path: Path,
+): ConfigProblem[] {
+  const allowed = `${lists.all.map((list) => list.name).join(', ')}, or the path of one`;
+  const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
+  const listProblem = (more: Path, list: string, where = ''): ConfigProblem[] => {
+    const problem = `found "${list}"${where}; allowed: ${allowed}${meantList(list, lists)}`;
+    const suggestion = switchOn(readyMadeLists.parse(list)?.name);
+    return lists.parse(list) === undefined ? [{ path: [...path, ...more], owner, problem, suggestion }] : [];
+  };
+  return [
+    ...on.flatMap((pattern, at) => {
+      const problem = `found "${pattern}"; allowed: ${anEventType(lists)}${meantType(pattern, lists)}`;
+      const suggestion = switchOn(readyMadeLists.byObject(objectOf({ type: pattern }))?.name);
+      return selectsType(pattern, lists) ? [] : [{ path: [...path, 'on', at], owner, problem, suggestion }];
+    }),
+    ...names.flatMap((list, at) => listProblem(['lists', at], list)),
+    ...[...new Set(namedLists)].flatMap((list) => listProblem([], list, ' as a list in the options')),
+    ...Object.keys(include).flatMap((word) =>
+      unknownWord(word, lists, [...path, 'include']).map((one) => ({ owner, ...one })),
+    ),
+  ];
+}
+
+/** A ready-made list that is not switched on is known too: it has no records. */
+export function unknownWord(word: string, lists: Lists, path: Path): ConfigProblem[] {
+  if ([lists, readyMadeLists].some((known) => listsForWord(word, known).length > 0)) return [];
+  const objects = lists.all.map(({ object }) => object);
+  return [
+    {
+      path,
+      problem: `found "${word}"; allowed: ${objects.join(', ')}, or the name of a list${didYouMean(word, objects)}`,
+    },
+  ];
+}
+
+function switchOn(list: string | undefined): string | undefined {
+  return list && `A workspace with lists: { ${list}: true } has this list.`;
+}
+
+/** Relates lists to event types as the configuration does. Paths of lists become their names. */
+export function withLists<One extends Pick<Subscription, 'lists'>>(subscription: One, lists: Lists): One {
+  const names = subscription.lists?.map((text) => lists.parse(text)?.name ?? text);
+  return { ...subscription, ...(names && { lists: names }), catalogue: lists };
+}

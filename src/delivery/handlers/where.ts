@@ -1,0 +1,219 @@
+/** Conditions as data, in the forms that docs/fan-out.md lists. Values are never converted: "3" is not 3. */
+import { z } from 'zod';
+import { isObject, type CrmRecords } from '../../crm/record.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { compilePattern } from '../../events/pattern.js';
+import { usage } from '../../kit/errors.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import { pathText, type Path } from '../../kit/schema/problem.js';
+import { CHANGE_OPERATORS, changeCondition, compileChange, type ChangeCondition } from './change-condition.js';
+import { valueAtPath } from './field-path.js';
+import { equal, normal, plain, type Plain } from './plain-value.js';
+
+type FieldOf<Records> = { [Name in keyof Records]: keyof Records[Name] & string }[keyof Records];
+
+/** All must hold. The fields of records that the program has added to `CrmRecords` are completed by the editor. */
+export type Conditions = {
+  readonly [path: string]: Plain | readonly Plain[] | Comparison | ChangeCondition | readonly Conditions[] | undefined;
+  /** One of these must hold. A condition within has no further `any`. */
+  readonly any?: readonly Conditions[] | undefined;
+} & { readonly [Field in FieldOf<CrmRecords>]?: ChangeCondition };
+export type Predicate = (event: ChangeEvent) => boolean;
+
+const ROOTS = ['before', 'after', 'data', 'type', 'subject', 'time', 'changed'] as const;
+const MOST_CONDITIONS = 50;
+const A_WHERE = `conditions such as { "after.<field>": <value> } or { "<field>": { changes: true } }, or in code a function (event) => boolean`;
+const A_CHANGE = `an object of ${CHANGE_OPERATORS.join(', ')} (a bare name is a field and what it did; "after.<field>" has a value)`;
+
+const ordered = z.union([z.string(), z.number()], { error: 'a number or a text' });
+const comparison = z
+  .strictObject({
+    not: z.union([plain, z.array(plain)], { error: 'a value, or an array of values' }),
+    gt: ordered,
+    gte: ordered,
+    lt: ordered,
+    lte: ordered,
+    contains: plain,
+    matches: z.string({ error: 'a text with *' }),
+    exists: z.boolean({ error: 'true or false' }),
+  })
+  .partial();
+export type Comparison = z.infer<typeof comparison>;
+const COMPARISONS = Object.keys(comparison.shape);
+const A_CONDITION = `a value, an array of values, or an object of ${COMPARISONS.join(', ')}`;
+
+const value = z.union([plain, z.array(plain), comparison, changeCondition]);
+/** As a schema for editors. What is allowed where is checked by `problemsOf`, which says more. */
+export const conditionsSchema = z.object({ any: z.array(z.record(z.string(), value)).optional() }).catchall(value);
+
+/** Code or data. Data is checked strictly, because a condition that can never hold would silently select nothing. */
+export const whereSchema = z.unknown().check(({ value: given, issues }) => {
+  if (typeof given !== 'function') issues.push(...problemsOf(given, []).map((issue) => ({ ...issue, input: given })));
+}) as unknown as z.ZodType<Predicate | Conditions, Predicate | Conditions>;
+
+/** @throws ChangefeedError `CF_USAGE` in one sentence */
+export function checkConditions(given: unknown, name: string): asserts given is Conditions {
+  const [first] = problemsOf(given, []);
+  if (first === undefined) return;
+  const { path, message } = first;
+  throw usage(`${[name, pathText(path)].filter((part) => part !== '').join(', ')}: ${message}.`);
+}
+
+type Issue = { code: 'custom'; path: PropertyKey[]; message: string; params?: { whole: true } };
+
+function problemsOf(given: unknown, path: Path): Issue[] {
+  const issue = (message: string, more: Path = []): Issue => ({ code: 'custom', path: [...path, ...more], message });
+  if (!isObject(given)) return [issue(path.length === 0 ? A_WHERE : 'an object of conditions')];
+  if (countOf(given) > MOST_CONDITIONS) return [issue(`at most ${MOST_CONDITIONS} conditions, with those of any`)];
+  return Object.entries(given).flatMap(([key, condition]) => {
+    if (key !== 'any' || !Array.isArray(condition)) return problemsOfOne(key, condition, [...path, key]);
+    if (path.length > 0) return [issue('conditions without a further any: list them in the outer one', [key])];
+    if (condition.length === 0) return [issue('an array of one or more objects of conditions', [key])];
+    return condition.flatMap((one, at) => problemsOf(one, [key, at]));
+  });
+}
+
+function countOf(given: object): number {
+  return Object.values(given).reduce<number>(
+    (sum, one: unknown) =>
+      sum + (Array.isArray(one) && one.every(isObject) ? one.reduce((all, each) => all + countOf(each), 0) : 1),
+    0,
+  );
+}
+
+function problemsOfOne(key: string, condition: unknown, path: PropertyKey[]): Issue[] {
+  const isOfEvent = ROOTS.some((root) => key === root || key.startsWith(`${root}.`));
+  const operators = isObject(condition) ? Object.keys(condition) : [];
+  const whole = (message: string, more: Path = []): Issue[] => [
+    { code: 'custom', path: [...path, ...more], message, params: { whole: true } },
+  ];
+  const [schema, known, form] =
+    isOfEvent && !isChange(key, condition)
+      ? ([comparison, COMPARISONS, A_CONDITION] as const)
+      : ([changeCondition, CHANGE_OPERATORS, A_CHANGE] as const);
+  const [root = '', ...rest] = key.split('.');
+  const others: readonly string[] = schema === comparison ? CHANGE_OPERATORS : COMPARISONS;
+  const stranger = operators.find((one) => !known.includes(one as never));
+  if (stranger !== undefined && others.includes(stranger)) {
+    const name = schema === comparison ? rest.join('.') : `after.${key}`;
+    const of = schema === comparison ? 'compares before and after' : 'compares one value';
+    return whole(`${stranger} ${of}: write it under "${name}"`, [stranger]);
+  }
+  if (stranger !== undefined)
+    return whole(
+      `there is no such operator${didYouMean(stranger, [...known, ...others])}; allowed: ${known.join(', ')}`,
+      [stranger],
+    );
+  const isValue = schema === comparison && z.union([plain, z.array(plain)]).safeParse(condition).success;
+  if (isValue) return [];
+  if (operators.length === 0) {
+    const meant = isOfEvent || rest.length === 0 ? '' : didYouMean(root, ROOTS);
+    return [{ code: 'custom', path, message: `${form}${meant}` }];
+  }
+  const { error } = schema.safeParse(condition);
+  return (error?.issues ?? []).map(({ path: at, message }) => ({ code: 'custom', path: [...path, ...at], message }));
+}
+
+/** `type` and `time` may be fields too: what only a field can do decides. */
+function isChange(key: string, condition: unknown): condition is ChangeCondition {
+  return isObject(condition) && !key.includes('.') && CHANGE_OPERATORS.some((operator) => operator in condition);
+}
+
+/** A predicate that also says which of its conditions is the first that does not hold. */
+export type Where = Predicate & { readonly failing?: (event: ChangeEvent) => string | undefined };
+
+export function compileWhere(where: Predicate | Conditions): Where {
+  if (typeof where === 'function') return where;
+  const tests = Object.entries(where).flatMap(([path, condition]) =>
+    condition === undefined ? [] : [{ path, holds: compileOne(path, condition) }],
+  );
+  const failing = (event: ChangeEvent): string | undefined => tests.find(({ holds }) => !holds(event))?.path;
+  return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing });
+}
+
+type Condition = NonNullable<Conditions[string]>;
+
+function compileOne(path: string, condition: Condition | null): Predicate {
+  if (path === 'any' && Array.isArray(condition)) {
+    const alternatives = (condition as readonly Conditions[]).map(compileWhere);
+    return (event) => alternatives.some((holds) => holds(event));
+  }
+  const isOfEvent = ROOTS.some((root) => path === root || path.startsWith(`${root}.`));
+  if (!isOfEvent || isChange(path, condition)) return compileChange(path, condition as ChangeCondition);
+  const valuesOf = path === 'changed' ? changedFields : single(path);
+  const holds = compileCondition(condition as Compared, path === 'changed');
+  return (event) => holds(valuesOf(event));
+}
+
+type Compared = Plain | readonly Plain[] | Comparison;
+
+/** `changed` has several values: one must match, and none what `not` names. Any other path has one. */
+type Values = readonly unknown[];
+
+const changedFields = ({ data }: ChangeEvent): Values => data.changes.map(({ field }) => normal(field));
+
+function single(path: string): (event: ChangeEvent) => Values {
+  const [root = '', ...rest] = path.split('.');
+  const inner = rest.join('.');
+  return (event) => {
+    if (root === 'before' || root === 'after') return [follow(event.data[root], inner)];
+    return root === 'data' ? [follow(event.data, inner)] : [valueAtPath(event, path)];
+  };
+}
+
+function follow(value: unknown, path: string): unknown {
+  return path === '' ? value : valueAtPath(value, path);
+}
+
+function compileCondition(condition: Compared, patterns: boolean): (values: Values) => boolean {
+  const isOneOf = (operand: Plain | readonly Plain[]): Test => {
+    const all = (Array.isArray(operand) ? operand : [operand]) as readonly Plain[];
+    const tests = all.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
+    return (value) => tests.some((test) => test(value));
+  };
+  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
+    const { not, ...others } = condition as Comparison;
+    const isRefused = not === undefined ? () => false : isOneOf(not);
+    const entries = Object.entries(others) as [keyof typeof OPERATORS, Operand | undefined][];
+    const tests = entries.flatMap(([operator, operand]) =>
+      operand === undefined ? [] : [OPERATORS[operator](operand)],
+    );
+    const holds = (values: Values): boolean =>
+      !values.some(isRefused) && (tests.length === 0 || values.some((value) => tests.every((test) => test(value))));
+    return (values) => holds(values.length === 0 ? [undefined] : values);
+  }
+  const isWanted = isOneOf(condition as Plain | readonly Plain[]);
+  return (values) => values.some(isWanted);
+}
+
+type Operand = NonNullable<Comparison[keyof Comparison]> | null;
+type Test = (value: unknown) => boolean;
+
+const matches = (pattern: string): Test => {
+  const fits = compilePattern(normal(pattern));
+  return (value) => typeof value === 'string' && fits(normal(value));
+};
+
+function compare(operand: Operand, holds: (order: number) => boolean): Test {
+  return (value) => {
+    if (typeof value === 'number' && typeof operand === 'number') return holds(value - operand);
+    if (typeof value !== 'string' || typeof operand !== 'string') return false;
+    return holds(value < operand ? -1 : Number(value > operand));
+  };
+}
+
+const OPERATORS: Readonly<Record<Exclude<keyof Comparison, 'not'>, (operand: Operand) => Test>> = {
+  gt: (operand) => compare(operand, (order) => order > 0),
+  gte: (operand) => compare(operand, (order) => order >= 0),
+  lt: (operand) => compare(operand, (order) => order < 0),
+  lte: (operand) => compare(operand, (order) => order <= 0),
+  contains(operand) {
+    const same = equal(operand as Plain);
+    return (value) => {
+      if (Array.isArray(value)) return value.some(same);
+      return typeof value === 'string' && typeof operand === 'string' && normal(value).includes(normal(operand));
+    };
+  },
+  matches: (operand) => matches(String(operand)),
+  exists: (operand) => (value) => (value !== undefined && value !== null) === operand,
+};

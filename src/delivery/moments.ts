@@ -1,0 +1,60 @@
+/** When digests and reports are due, in the time zone of the workspace. Pure. */
+import { Temporal } from 'temporal-polyfill';
+import type { Schedule } from './handlers/handler.js';
+
+type Zoned = Temporal.ZonedDateTime;
+
+/** The first moment after this time, ms. A time of day that does not exist, as a clock is put forward, is an hour later. */
+export function nextMoment(schedule: Schedule, afterMs: number, timeZone: string): number {
+  let from = zoned(afterMs, timeZone);
+  for (;;) {
+    const moment = afterQuietHours(nextOf(schedule, from), schedule);
+    if (schedule.days.includes(moment.dayOfWeek)) return moment.epochMilliseconds;
+    from = moment.add({ days: 1 }).startOfDay().subtract({ milliseconds: 1 });
+  }
+}
+
+/** The last moment before this one of a schedule with a time of day, ms. */
+export function momentBefore(schedule: Schedule, momentMs: number, timeZone: string): number {
+  for (let days = 1; ; days += 1) {
+    const from = zoned(momentMs, timeZone).subtract({ days }).startOfDay().subtract({ milliseconds: 1 });
+    const moment = nextMoment(schedule, from.epochMilliseconds, timeZone);
+    if (moment < momentMs) return moment;
+  }
+}
+
+function nextOf({ when }: Schedule, from: Zoned): Zoned {
+  const today = from.startOfDay();
+  const tomorrow = today.add({ days: 1 }).startOfDay();
+  if ('at' in when) {
+    const moment = at(today, when.at);
+    return isAfter(moment, from) ? moment : at(tomorrow, when.at);
+  }
+  // Counted from midnight, so every process comes to the same moments, also after a restart.
+  const passedMs = from.epochMilliseconds - today.epochMilliseconds;
+  const milliseconds = (Math.floor(passedMs / when.everyMs) + 1) * when.everyMs;
+  const moment = today.add({ milliseconds });
+  return isAfter(tomorrow, moment) ? moment : tomorrow;
+}
+
+function afterQuietHours(moment: Zoned, { quiet }: Schedule): Zoned {
+  if (quiet === undefined) return moment;
+  const { from, to } = quiet;
+  const time = moment.toPlainTime().toString().slice(0, 5);
+  const spansMidnight = from > to;
+  const isQuiet = spansMidnight ? time >= from || time < to : time >= from && time < to;
+  if (!isQuiet) return moment;
+  return at(spansMidnight && time >= from ? moment.add({ days: 1 }) : moment, to);
+}
+
+function at(day: Zoned, plainTime: string): Zoned {
+  return day.toPlainDate().toZonedDateTime({ timeZone: day.timeZoneId, plainTime });
+}
+
+function isAfter(a: Zoned, b: Zoned): boolean {
+  return a.epochMilliseconds > b.epochMilliseconds;
+}
+
+function zoned(ms: number, timeZone: string): Zoned {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
+}

@@ -1,0 +1,85 @@
+/** The offset up to which each subscription has read each workspace's log: one hash per subscription. */
+import { describe } from '../kit/errors.js';
+import { Cluster, type Redis } from '../redis/client.js';
+import { gatherEach } from '../kit/gather.js';
+import type { Keys } from '../redis/keys.js';
+import { loadScript } from '../redis/scripts.js';
+import { unreadable } from '../redis/stored.js';
+
+const advanceOffsets = loadScript('advance-offsets', import.meta.url);
+
+/** In `readers`: a dispatcher has the subscription in its configuration. */
+export const CONFIGURED = '0';
+
+/** In `offsets`, beside the workspace's own: it had no order when it last read, so what waits has no group. */
+export const unorderedField = (workspace: string): string => `${workspace} unordered`;
+
+/** More than a process has readers. */
+const MOST_AT_ONCE = 1_000;
+
+type Place = readonly [subscription: string, workspace: string];
+
+export type OffsetStore = ReturnType<typeof createOffsetStore>;
+
+/** What readers ask in one turn of the event loop is one command (in a Redis Cluster, one per subscription). */
+export function createOffsetStore(redis: Redis, keys: Keys) {
+  const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');
+  const readEach = gatherEach(async (_together, places: readonly Place[]) => {
+    const pipeline = redis.pipeline();
+    for (const [subscription, workspace] of places) pipeline.hget(keys.offsets(subscription), workspace);
+    // A damaged key of one subscription must not stop the others.
+    return (await pipeline.exec()) ?? [];
+  }, MOST_AT_ONCE);
+  const advanceEach = gatherEach(
+    async (_together, moves: readonly (readonly [...Place, from: string, to: string])[]) => {
+      const touched = moves.map(([subscription]) => keys.offsets(subscription));
+      await advanceOffsets.run(
+        redis,
+        touched,
+        moves.flatMap(([, ...move]) => move),
+      );
+      return [];
+    },
+    MOST_AT_ONCE,
+  );
+  const get = async (workspace: string, subscription: string): Promise<string | null> => {
+    const [error, offset] = await readEach(together(subscription), [subscription, workspace]);
+    if (error !== null) throw error;
+    return typeof offset === 'string' ? readOffset(offset, keys.offsets(subscription), workspace) : null;
+  };
+  return {
+    get,
+    /** Names that have an offset in the log, and that no dispatcher has had in its configuration for so long. */
+    async unconfigured(workspace: string, sinceMs: number): Promise<string[]> {
+      const marks = Object.entries(await redis.hgetall(keys.readers(workspace)));
+      return marks.flatMap(([name, mark]) => (mark !== CONFIGURED && Number(mark) <= sinceMs ? [name] : []));
+    },
+    /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
+    async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
+      await advanceEach(together(subscription), [subscription, workspace, from, to]);
+    },
+    /** Whether the subscription has read without an order before. It does from now on, unless it `isOrdered`. */
+    async wasUnordered(workspace: string, subscription: string, isOrdered: boolean): Promise<boolean> {
+      const [hash, field] = [keys.offsets(subscription), unorderedField(workspace)];
+      if (isOrdered) return (await redis.hexists(hash, field)) === 1;
+      return (await redis.hset(hash, field, '1')) === 0;
+    },
+    /** Nothing that waits is without an order any more. */
+    async setOrdered(workspace: string, subscription: string): Promise<void> {
+      await redis.hdel(keys.offsets(subscription), unorderedField(workspace));
+    },
+    /** The first offset of a new subscription; one already set stays. Returns the stored offset. */
+    async begin(workspace: string, subscription: string, logId: string): Promise<string> {
+      // Before it has an offset, so that the log keeps what it reads from then on.
+      await redis.hset(keys.readers(workspace), subscription, CONFIGURED);
+      const first = await redis.hsetnx(keys.offsets(subscription), workspace, logId);
+      return first === 1 ? logId : ((await get(workspace, subscription)) ?? logId);
+    },
+  };
+}
+
+/** `0` stands before every event. */
+export function readOffset(text: string, hash: string, workspace: string): string {
+  if (/^\d+(-\d+)?$/u.test(text)) return text;
+  throw unreadable({ what: 'an offset in the log', key: hash, field: workspace }, describe(text));
+}

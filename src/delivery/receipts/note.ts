@@ -1,0 +1,75 @@
+/** The receipt of an attempt, for the step that ends it to keep. */
+import type { ReceiptRetention } from '../handlers/handler.js';
+import { saidIn } from '../handlers/errors.js';
+import type { Clock } from '../../kit/clock.js';
+import { printable, shorten } from '../../kit/printable.js';
+import type { NotedReceipts } from '../groups/gate.js';
+import type { Receipt, ReceiptOutcome } from './receipt.js';
+import { originOf, type Delivery } from '../deliveries.js';
+import type { FailedAttempt } from '../failure.js';
+
+const LONGEST_WORDS = 200;
+
+export interface Noting {
+  subscription: { readonly name: string; readonly receipts?: ReceiptRetention | null | undefined };
+  clock: Pick<Clock, 'now'>;
+  /** The log's retention: what receivers said is kept no longer than events. @defaultValue it is not kept */
+  logAgeMs?: number | undefined;
+  measure?: { delivered(subscription: string, outcome: ReceiptOutcome): void } | undefined;
+}
+
+export type Noted = Pick<Delivery, 'id' | 'workspace' | 'logId'> & {
+  event: Pick<Delivery['event'], 'id' | 'type' | 'subject'>;
+  digest?: Receipt['digest'];
+};
+
+/** Why an event left without its handler being called. `where`: it no longer selects. `gone`: the log has dropped the event. */
+type Skipped = 'where' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped';
+
+/** How an attempt ended. `skipped`: there was none. */
+export type Ended =
+  | { outcome: 'delivered'; attempt: number; ms: number; status: number | undefined }
+  | { outcome: 'retry'; failure: FailedAttempt; nextAtMs?: number | undefined }
+  | { outcome: 'dead'; failure: FailedAttempt }
+  | { outcome: 'skipped'; why: Skipped; into?: string };
+
+/** @returns undefined where the subscription keeps none */
+export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noting): NotedReceipts | undefined {
+  const { subscription, measure, clock } = noting;
+  for (const _ of deliveries) measure?.delivered(subscription.name, ended.outcome);
+  if (subscription.receipts == null) return undefined;
+  const about = aboutEnd(ended, noting);
+  const receipts = deliveries.map(({ id, workspace, logId, event, digest }): Receipt => {
+    const origin = originOf(id);
+    const { id: eventId, subject: recordId, type } = event;
+    const of = {
+      eventId,
+      logId,
+      workspace,
+      recordId,
+      type,
+      ...(origin !== undefined && { origin }),
+      ...(digest && { digest }),
+    };
+    return { endedAtMs: clock.now(), ...of, ...about };
+  });
+  return { receipts, most: subscription.receipts.number };
+}
+
+type AboutEnd = Pick<Receipt, 'outcome' | 'ms' | 'attempt' | 'status'> & Partial<Receipt>;
+
+function aboutEnd(ended: Ended, { subscription: { receipts }, logAgeMs = 0 }: Noting): AboutEnd {
+  const { outcome } = ended;
+  if (outcome === 'delivered') return { outcome, ms: ended.ms, attempt: ended.attempt, status: ended.status ?? 0 };
+  if (outcome === 'skipped') {
+    const { why: error, into } = ended;
+    return { outcome, ms: 0, attempt: 0, status: 0, error, ...(into !== undefined && { into }) };
+  }
+  const { attempt, ms = 0, status = 0, code, error: name, message } = ended.failure;
+  const words = (receipts?.ageMs ?? Infinity) <= logAgeMs ? shorten(printable(saidIn(message)), LONGEST_WORDS) : '';
+  return {
+    ...{ outcome, ms, attempt, status, error: code ?? name },
+    ...(words !== '' && { words }),
+    ...(outcome === 'retry' && ended.nextAtMs !== undefined && { nextAtMs: ended.nextAtMs }),
+  };
+}

@@ -1,0 +1,211 @@
+/**
+ * One run of a digest: it reads the log from the stored offset to its end, adds up what the subscription selects, calls the handler once,
+ * and then moves the offset. A process that is killed in between has the digest sent once more; nothing is left out. A digest
+ * never becomes a dead letter: after its last attempt the offset stays, and the next one begins with the same events.
+ */
+import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
+import { compileSelection } from '../events/pattern.js';
+import type { ChangeEvent, LoggedEvent } from '../events/types.js';
+import type { DigestSummary } from './handlers/handler.js';
+import { isoTime } from '../kit/clock.js';
+import { attemptDelivery, callWithin, contextFor, shapeEvent, statusIn } from './attempt.js';
+import { AttemptFailedError, recordFailure } from './failure.js';
+import { momentBefore, nextMoment } from './moments.js';
+import { noteEnd, type Ended, type Noted } from './receipts/note.js';
+import {
+  countFailure,
+  extendLock,
+  holdLock,
+  requeue,
+  TakenOver,
+  waitAfter,
+  type GivenRun,
+  type RunOptions,
+} from './run.js';
+import { DigestSums } from './summary.js';
+
+const BATCH = 250;
+/** As receipts name what was sent; no event has these types. */
+const [DIGEST_TYPE, REPORT_TYPE] = ['changefeed.digest', 'changefeed.report'];
+
+const ENDED = 'digest or report not handled: its attempts are over; the next digest begins with the same events';
+
+interface Range {
+  workspace: string;
+  /** Exclusive; the last event that may be in it. */
+  after: string;
+  to: string;
+}
+
+export async function runDigest(run: GivenRun, options: RunOptions): Promise<void> {
+  await extendLock(run, options);
+  const { report, digest, mostPerMinute } = options.subscription;
+  if (report !== undefined) return runReport(run, options);
+  // It is an ordinary subscription now: its reader goes on at the offset.
+  if (digest === undefined && mostPerMinute === undefined) return;
+  const range = await rangeOf(run, options);
+  if (range === null) return;
+  const { workspace, after, to } = range;
+  const outcome = await attempted(run, options, () => callFor(range, attemptOf(run, options)));
+  if (outcome === 'over') return;
+  // A run that lost its lock meanwhile moves the offset too: the run that has the lock now then sends nothing.
+  await options.offsets.advance(workspace, options.subscription.name, { from: after, to });
+  if (outcome === 'handled') await noteSuccess(run, options);
+}
+
+type Attempt = RunOptions & { attempt: number; interrupt: GivenRun['lock']['interrupt'] };
+
+function attemptOf({ job, lock }: GivenRun, options: RunOptions): Attempt {
+  return { ...options, attempt: job.attemptsMade + 1, interrupt: lock.interrupt };
+}
+
+/** One message: how it is sent, and what its receipt is about. */
+interface Call {
+  send: () => Promise<unknown>;
+  about: Noted;
+}
+
+/** `over`: it has failed, and no attempt follows. */
+async function attempted(
+  run: GivenRun,
+  options: RunOptions,
+  prepare: () => Promise<Call | null>,
+): Promise<'handled' | 'nothing' | 'over'> {
+  const { subscription, clock, mostCrashes, logger } = options;
+  const { job } = run;
+  const beganMs = clock.now();
+  const facts = { workspace: job.data.workspace, subscription: subscription.name, job: job.id };
+  // It may be the cause.
+  if (job.stalledCounter >= mostCrashes) {
+    logger.error({ ...facts, crashes: job.stalledCounter }, ENDED);
+    return 'over';
+  }
+  const attempt = job.attemptsMade + 1;
+  let about: Noted | undefined;
+  const startedMs = clock.monotonic();
+  const note = (ended: Ended): Promise<void> => noteDigest(about, ended, options);
+  try {
+    const call = await prepare();
+    if (call === null) return 'nothing';
+    about = call.about;
+    await holdLock(run, options);
+    const status = statusIn(await call.send());
+    await note({ outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, status });
+    return 'handled';
+  } catch (error) {
+    if (error instanceof TakenOver) throw error;
+    const health = await countFailure(error, run, options);
+    const failure = recordFailure(error, { attempt, nowMs: clock.now(), ms: clock.monotonic() - startedMs });
+    const waitMs = health === 'paused' ? null : waitAfter(error, { failure, beganMs, facts, ended: ENDED }, options);
+    await note({ outcome: 'retry', failure, ...(waitMs !== null && { nextAtMs: clock.now() + waitMs }) });
+    if (health === 'paused') return requeue(run);
+    if (waitMs !== null) throw new AttemptFailedError(failure, waitMs);
+    return 'over';
+  }
+}
+
+/** It is in no ordering group: a receipt of its own, before the offset moves. */
+async function noteDigest(about: Noted | undefined, ended: Ended, options: RunOptions): Promise<void> {
+  const noted = about && noteEnd([about], ended, options);
+  if (about === undefined || noted === undefined) return;
+  const place = { subscription: options.subscription.name, workspace: about.workspace };
+  await options.receipts.keep(place, noted.receipts, { number: noted.most });
+}
+
+async function noteSuccess({ job, lock }: GivenRun, { subscription, gate, failing }: RunOptions): Promise<void> {
+  failing.over();
+  const claim = { workspace: job.data.workspace, group: null, id: job.id ?? '', token: lock.token };
+  await gate.handled(subscription.name, claim);
+}
+
+/** Null: another run has gone beyond it. All attempts have the same end, so that they say the same. */
+async function rangeOf({ job }: GivenRun, { log, offsets, subscription }: RunOptions): Promise<Range | null> {
+  const { workspace, logId } = job.data;
+  const after = await offsets.get(workspace, subscription.name);
+  if (after === null) return null;
+  const to = logId === '' ? await log.tail(workspace) : logId;
+  if (compareLogIds(after, to) >= 0 || to === BEFORE_ALL) return null;
+  if (logId === '') await job.updateData({ ...job.data, logId: to });
+  return { workspace, after, to };
+}
+
+/** Null: no event is selected. */
+async function callFor(range: Range, attempt: Attempt): Promise<Call | null> {
+  const { workspace } = range;
+  const sums = new DigestSums();
+  let only: LoggedEvent | null = null;
+  for await (const { shaped, ...logged } of selected(range, attempt)) {
+    only = sums.count === 0 ? logged : null;
+    sums.add({ logId: logged.logId, event: shaped });
+  }
+  if (sums.count === 0) return null;
+  // A single event reads as a single message.
+  if (only !== null) {
+    const delivery = { ...only, id: only.event.id, workspace };
+    return { send: () => attemptDelivery({ ...attempt, delivery }), about: delivery };
+  }
+  const link = linkFor(workspace, attempt);
+  const summary = sums.summary({ workspace, events: () => shapedEvents(range, attempt), link });
+  const { id, from, to, count } = summary;
+  const digest = { fromLogId: from.logId, count };
+  const about = { id, workspace, logId: to.logId, event: { id, type: DIGEST_TYPE, subject: '' }, digest };
+  return { send: () => callWithin(() => callDigest(summary, attempt), attempt), about };
+}
+
+function callDigest(summary: DigestSummary, attempt: Attempt): unknown {
+  const { id, workspace } = summary;
+  const about = { workspace, effectsOf: id, facts: { digest: id } };
+  return attempt.subscription.handleDigest?.(summary, contextFor(attempt, about));
+}
+
+async function* selected({ workspace, after, to }: Range, attempt: Attempt) {
+  const { log, subscription, interrupt } = attempt;
+  const selects = compileSelection(subscription);
+  for (let at = after; ;) {
+    if (interrupt.cause !== null) throw new Error('interrupted');
+    const batch = await log.read(workspace, at, BATCH);
+    for (const { logId, event } of batch) {
+      if (compareLogIds(logId, to) > 0) return;
+      const shaped = selects(event) ? await shapeEvent(event, workspace, attempt) : null;
+      if (shaped !== null) yield { logId, event, shaped };
+    }
+    const last = batch.at(-1)?.logId ?? to;
+    if (compareLogIds(last, to) >= 0) return;
+    at = last;
+  }
+}
+
+async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<ChangeEvent> {
+  for await (const { shaped } of selected(range, attempt)) yield shaped;
+}
+
+function linkFor(workspace: string, { pageUrl, subscription: { on, lists = [] } }: RunOptions): string | null {
+  if (pageUrl === undefined) return null;
+  // The page filters by one of each.
+  const [type, list] = [
+    on.length === 1 && on[0] !== 'crm.*' ? on[0] : undefined,
+    lists.length === 1 ? lists[0] : undefined,
+  ];
+  const query = new URLSearchParams({ workspace, ...(type !== undefined && { type }), ...(list && { list }) });
+  return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
+}
+
+async function runReport(run: GivenRun, options: RunOptions): Promise<void> {
+  const { subscription, surroundingsOf, countTodos } = options;
+  const { workspace, atMs = 0 } = run.job.data;
+  const { report } = subscription;
+  const { timeZone } = surroundingsOf(workspace);
+  // The option was changed since it was planned.
+  if (report === undefined || nextMoment(report.schedule, atMs - 1, timeZone) !== atMs) return;
+  const since = isoTime(momentBefore(report.schedule, atMs, timeZone));
+  const id = `report.${isoTime(atMs)}`;
+  const attempt = attemptOf(run, options);
+  const context = contextFor(attempt, { workspace, effectsOf: id, facts: { report: id } });
+  const outcome = await attempted(run, options, async () => {
+    const counted = await countTodos?.(workspace, since);
+    if (counted === undefined) return null;
+    const about = { id, workspace, logId: '0-0', event: { id, type: REPORT_TYPE, subject: '' } };
+    return { send: () => callWithin(() => report.handle(counted, context), attempt), about };
+  });
+  if (outcome === 'handled') await noteSuccess(run, options);
+}

@@ -1,0 +1,197 @@
+/** What the status shows of a subscription: its queue, its lag, and whether its oldest event is late. */
+import type { Queue } from 'bullmq';
+import { ChangefeedError } from '../kit/errors.js';
+import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
+import type { Subscription } from './handlers/handler.js';
+import { isoTime, type Clock } from '../kit/clock.js';
+import { knownMs } from '../kit/stored-time.js';
+import { isSentAgain } from './deliveries.js';
+import { ALLOWANCE_MS, digestJob, reportJob } from './digest-job.js';
+import { nextMoment } from './moments.js';
+import { readsWorkspace } from '../events/pattern.js';
+import type { JobData } from './queues.js';
+import type { DispatchStores } from './stores.js';
+import type { BackfillStore, StoredTask } from './backfills.js';
+import type { EventLog } from '../log/event-log.js';
+import type { SubscriptionStatus } from './subscription-status.js';
+
+interface StatisticsOptions extends DispatchStores {
+  workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
+  clock: Clock;
+}
+
+/** A damaged key of one subscription must not hide the others. */
+export async function describeSubscription(
+  subscription: Subscription,
+  queue: Queue<JobData>,
+  options: StatisticsOptions,
+): Promise<SubscriptionStatus> {
+  try {
+    return await readStatistics(subscription, queue, options);
+  } catch (error) {
+    if (!(error instanceof ChangefeedError) || error.code !== 'CF_STATE_UNREADABLE') throw error;
+    const { name, handler, on } = subscription;
+    const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
+    const well = {
+      paused: null,
+      replays: [],
+      failingSince: null,
+      lastError: null,
+      lateSince: null,
+    };
+    return { name, handler, on, ...nothing, ...well, unreadable: error.message };
+  }
+}
+
+/** A kill between two steps, or a person at the queue, leaves it. `enforcePaused` resumes it. */
+const QUEUE_PAUSED = { at: null, reason: 'Its queue is paused.', missing: false };
+
+async function readStatistics(
+  subscription: Subscription,
+  queue: Queue<JobData>,
+  options: StatisticsOptions,
+): Promise<SubscriptionStatus> {
+  const { name, handler, on } = subscription;
+  const nowMs = options.clock.now();
+  const [counts, planned, isQueuePaused, lags, health] = await Promise.all([
+    queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
+    plannedJobs(subscription, queue, options),
+    queue.isPaused(),
+    lagsOf(subscription, options),
+    options.health.read(name),
+  ]);
+  const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
+  const { failingSinceMs, failures, lastError } = health;
+  const isFailing = failingSinceMs !== null;
+  const oldest = lags.flatMap((lag) => lag.oldest ?? []);
+  const hasBegun = lags.every((lag) => lag.hasBegun);
+  const oldestMs = Math.min(nowMs, ...oldest.flatMap(({ atMs }) => atMs ?? []));
+  return {
+    name,
+    handler,
+    on,
+    waiting: waiting + prioritized,
+    active,
+    delayed: Math.max(0, delayed - planned),
+    dead,
+    paused: health.paused ?? (isQueuePaused ? QUEUE_PAUSED : null),
+    failingSince: isFailing ? isoTime(failingSinceMs) : null,
+    failures: isFailing ? failures : 0,
+    lastError: isFailing || dead > 0 ? lastError : null,
+    replays: replaysIn(await options.backfills.tasks(name)),
+    lateSince: await lateSince(oldest, { subscription, queue, backfills: options.backfills, nowMs }),
+    lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
+    lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
+    unreadable: null,
+  };
+}
+
+/** Digests and reports that are planned for later: no event waits in them. */
+async function plannedJobs(
+  { digest, mostPerMinute, report }: Subscription,
+  queue: Queue<JobData>,
+  { workspaces, timeZoneOf, clock }: StatisticsOptions,
+): Promise<number> {
+  if (digest === undefined && mostPerMinute === undefined && report === undefined) return 0;
+  const isPlanned = async (workspace: string): Promise<boolean> => {
+    const atMs = report && nextMoment(report.schedule, clock.now(), timeZoneOf(workspace));
+    const job = await (atMs === undefined ? digestJob(queue, workspace) : reportJob(queue, workspace, atMs));
+    return job?.attemptsMade === 0 && (await job.isDelayed());
+  };
+  return (await Promise.all(workspaces.map(isPlanned))).filter((one) => one).length;
+}
+
+function replaysIn(tasks: readonly StoredTask[]): SubscriptionStatus['replays'] {
+  return tasks.flatMap(({ task }) => {
+    if (task.kind !== 'replay') return [];
+    const { id, workspace, sent, after, last } = task;
+    const reached = after === BEFORE_ALL ? null : isoTime(timeOfLogId(after));
+    return [{ id, workspace, sent, reached, until: isoTime(timeOfLogId(last)) }];
+  });
+}
+
+interface Oldest {
+  /** When it was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
+  atMs: number | null;
+  /** The id of the delivery; null where the event has not been read from the log. */
+  id: string | null;
+}
+
+interface Lag {
+  /** It has an offset in the log. */
+  hasBegun: boolean;
+  events: number;
+  oldest: Oldest | null;
+}
+
+/** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
+const COUNTED = 1_000;
+
+async function lagsOf(subscription: Subscription, options: StatisticsOptions) {
+  const { workspaces, log, offsets, gate, timeZoneOf } = options;
+  const read = workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
+  const { name, digest } = subscription;
+  const lagOf = async (workspace: string): Promise<Lag> => {
+    const [offset, tail, { events, oldestId: id, oldestMs: atMs }] = await Promise.all([
+      offsets.get(workspace, name),
+      log.tail(workspace),
+      gate.pending(name, workspace),
+    ]);
+    const pending = id === null ? null : { atMs, id };
+    const hasBegun = offset !== null;
+    if (!hasBegun || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL)
+      return { hasBegun, events, oldest: pending };
+    const unread = await countUnread(log, workspace, offset);
+    const loggedMs = unread.oldest?.atMs ?? null;
+    // Until the moment of its digest, an event is not late.
+    const sinceMs = digest && loggedMs !== null ? nextMoment(digest, loggedMs, timeZoneOf(workspace)) : loggedMs;
+    const oldest = unread.oldest && { ...unread.oldest, atMs: sinceMs };
+    return { hasBegun, events: events + unread.events, oldest: pending ?? oldest };
+  };
+  return await Promise.all(read.map(lagOf));
+}
+
+/** A read may return fewer events than asked for, and none only at the end of the log. */
+async function countUnread(log: EventLog, workspace: string, offset: string): Promise<Omit<Lag, 'hasBegun'>> {
+  let [events, after] = [0, offset];
+  let oldest: Oldest | null = null;
+  while (events < COUNTED) {
+    const batch = await log.read(workspace, after, COUNTED - events);
+    const [first, last] = [batch[0], batch.at(-1)];
+    if (first === undefined || last === undefined) break;
+    oldest ??= { atMs: timeOfLogId(first.logId), id: null };
+    events += batch.length;
+    after = last.logId;
+  }
+  return { events, oldest };
+}
+
+interface LateOptions {
+  subscription: Subscription;
+  queue: Queue<JobData>;
+  backfills: BackfillStore;
+  nowMs: number;
+}
+
+/** Since when the oldest event waits, whatever its state; null when it is not late. */
+async function lateSince(oldest: readonly Oldest[], options: LateOptions): Promise<string | null> {
+  const { subscription, nowMs } = options;
+  const { lateAfterMs, settle, mostPerMinute } = subscription;
+  const times = await Promise.all(oldest.map((one) => waitsSince(one, options)));
+  const sinceMs = Math.min(...times.map((time) => time ?? Infinity));
+  const mayWaitMs = (settle?.atMostMs ?? 0) + (mostPerMinute === undefined ? 0 : ALLOWANCE_MS);
+  return nowMs - sinceMs > lateAfterMs + mayWaitMs ? isoTime(sinceMs) : null;
+}
+
+/** Null when it is not known, or the log waits while a snapshot is read. */
+async function waitsSince(
+  { id, atMs }: Oldest,
+  { subscription, queue, backfills, nowMs }: LateOptions,
+): Promise<number | null> {
+  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : knownMs(atMs, nowMs);
+  if (!isSentAgain(id)) return knownMs(atMs, nowMs);
+  // It was logged long before it was sent again. Without a job, it is behind another event of its record.
+  const { atMs: enteredMs = 0 } = (await queue.getJob(id))?.data ?? {};
+  return enteredMs === 0 ? null : knownMs(enteredMs, nowMs);
+}

@@ -1,0 +1,65 @@
+/** One try of a page: waits for the shared budget, is reported to metrics, and pauses the budget after a 429. */
+import type { ListName } from '../../crm/lists/lists.js';
+import { ChangefeedError, type ErrorCode } from '../../kit/errors.js';
+import type { Clock } from '../../kit/clock.js';
+import type { Budget, RequestKind } from './budget.js';
+import type { FetchPage } from './request.js';
+import { failedTry, requiredWaitMs } from './wait.js';
+
+/** One finished try: numbers and codes only. */
+export interface ObservedTry {
+  readonly list: ListName;
+  readonly kind: RequestKind;
+  /** Number of the page within its walk, from 1. */
+  readonly page: number;
+  readonly attempt: number;
+  /** Null when the page was read. */
+  readonly code: ErrorCode | null;
+  /** HTTP status; null when there was no answer or the try was aborted. */
+  readonly status: number | null;
+  readonly ms: number;
+  /** How long it waited for the budget. */
+  readonly waitMs: number;
+  /** Size of the page's body; 0 when it was not read. */
+  readonly bytes: number;
+  /** What the API did, with its address: `the API at crm.example answered 503`. Absent when the page was read. */
+  readonly what?: string;
+}
+
+export interface TryOptions {
+  budget: Budget;
+  clock: Clock;
+  observe: (tried: ObservedTry) => void;
+}
+
+export function oneTry(send: FetchPage, { budget, clock, observe }: TryOptions): FetchPage {
+  return async (request) => {
+    const askedAtMs = clock.monotonic();
+    await budget.take(request);
+    request.onGrant?.();
+    const sentAtMs = clock.monotonic();
+    const { list, kind, page, attempt } = request;
+    const report = (outcome: Pick<ObservedTry, 'code' | 'status' | 'bytes' | 'what'>): void =>
+      observe({
+        list,
+        kind,
+        page,
+        attempt,
+        waitMs: sentAtMs - askedAtMs,
+        ms: clock.monotonic() - sentAtMs,
+        ...outcome,
+      });
+    try {
+      const read = await send(request);
+      report({ code: null, status: 200, bytes: read.bytes });
+      return read;
+    } catch (error) {
+      if (!(error instanceof ChangefeedError)) throw error;
+      const { code, facts } = error;
+      const status = typeof facts['status'] === 'number' ? facts['status'] : null;
+      report({ code, status, bytes: 0, ...(typeof facts['what'] === 'string' && { what: facts['what'] }) });
+      if (code === 'CF_RATE_LIMITED') await budget.pause(requiredWaitMs(failedTry(error, attempt)) ?? 0);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,81 @@
+/** With another workspace's token nearly all is new. An import can wait, but events cannot be taken back. Pure. */
+import { descriptorOf, type ListRef } from '../../crm/lists/lists.js';
+
+export interface CreationRules {
+  /** Held when more than this share of the records seen is new … 1 switches the guard off. @defaultValue 0.5 */
+  maxShare: number;
+  /** … and more than this many records. @defaultValue 100 */
+  maxCount: number;
+}
+
+/** An import passes when smaller than the list or at most 100 records. A workspace that outgrows itself waits. */
+export const DEFAULT_CREATIONS: CreationRules = { maxShare: 0.5, maxCount: 100 };
+
+/** A list is replaced when it had at least this many records and less than this share of them is seen again. */
+const FEWEST_KNOWN = 10;
+const HARDLY_ANY = 0.1;
+/** A list that only grows may gain any number of rows while this share of its known rows is still there. */
+const STILL_THERE = 0.9;
+
+export interface CreationGuard {
+  list: ListRef;
+  rules: CreationRules;
+  /** Records of the list before new ones were held. */
+  before: number;
+}
+
+export interface CreationCounts {
+  seen: number;
+  /** Those that are new, including those reported before new ones were held. */
+  fresh: number;
+  /** New ones that may pass: a person has accepted them, or a survey has found that they are not too many. */
+  allowed: number;
+}
+
+export interface KnownShare {
+  seen: number;
+  of: number;
+}
+
+/** The first page of a replaced list must report nothing, so it is enough that hardly any record so far is known. */
+export function isSuspicious(counts: CreationCounts, guard: CreationGuard): boolean {
+  const { before, rules } = guard;
+  if (rules.maxShare >= 1 || excess(counts) <= 0) return false;
+  const knowsNone = before >= FEWEST_KNOWN && knownSeen(counts) < HARDLY_ANY * counts.seen;
+  return knowsNone || (excess(counts) > rules.maxCount && excess(counts) > rules.maxShare * before);
+}
+
+/** In mid-survey: half of the records are known, so the new ones come first, and the rest need not be read. */
+export function isCleared(counts: CreationCounts, guard: CreationGuard): boolean {
+  return !isTooMany(counts, guard) && knownSeen(counts) >= counts.seen / 2;
+}
+
+export function isHeld(counts: CreationCounts, guard: CreationGuard): boolean {
+  if (guard.rules.maxShare >= 1 || excess(counts) <= 0) return false;
+  const known = knownSeen(counts);
+  if (isReplaced({ seen: known, of: guard.before })) return true;
+  const { growsOnly } = descriptorOf(guard.list);
+  return isTooMany(counts, guard) && !(growsOnly && known >= STILL_THERE * guard.before);
+}
+
+/** Hardly any of the known records was seen. */
+export function isReplaced({ seen, of }: KnownShare): boolean {
+  return of >= FEWEST_KNOWN && seen < HARDLY_ANY * of;
+}
+
+/** How many new records may pass when the list is read again: some may be added in the meantime. */
+export function allowanceFor(count: number): number {
+  return count + Math.max(10, Math.ceil(count / 10));
+}
+
+function isTooMany(counts: CreationCounts, { rules: { maxShare, maxCount } }: CreationGuard): boolean {
+  return excess(counts) > maxCount && excess(counts) > maxShare * counts.seen;
+}
+
+function excess({ fresh, allowed }: CreationCounts): number {
+  return fresh - allowed;
+}
+
+export function knownSeen({ seen, fresh }: Pick<CreationCounts, 'seen' | 'fresh'>): number {
+  return Math.max(0, seen - fresh);
+}

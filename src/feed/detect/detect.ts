@@ -1,0 +1,182 @@
+/**
+ * Decides what an answer of the API means for one record: did something change, and what is stored? Pure: no clock.
+ *
+ * The stored image follows the answer also where rules mute the change, so a rule switched off later reports nothing
+ * old. A digest of content cannot be compared under other rules; it is replaced.
+ */
+import type { UncheckedRecord } from '../../crm/record.js';
+import { nextSequence } from '../../events/epoch.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import {
+  buildRecordEvent,
+  firstAppearance,
+  snapshotEvent,
+  type ObservedChange,
+  type SeenRecordInput,
+} from './build-event.js';
+import { eventTime } from '../../kit/iso-time.js';
+import { creationTimeOf, modifiedAtOf } from './fields.js';
+import { SCHEMA_RULE, isEdit, withEveryField, type Rules } from './rules.js';
+import { todoFactsOf } from './todo.js';
+import {
+  changesSince,
+  contentOf,
+  hasNewTime,
+  isEditedSince,
+  storedContent,
+  valueTypesOf,
+  withDecision,
+  type Decision,
+  type StoredRecord,
+} from './stored-record.js';
+
+/** `since`: in the first sweep, only records created or changed at or after that time (ISO 8601) yield events. */
+export type Baseline = 'quiet' | 'emit' | { since: string };
+
+export interface DetectInput extends SeenRecordInput {
+  /** Null when the record was never seen. */
+  stored: StoredRecord | null;
+  /** Not null while the list's first complete sweep is under way. */
+  baseline: Baseline | null;
+}
+
+/** The decision. Sweeps count records by `kind`. `sequence` is the record's number of events after the decision. */
+export type Detection =
+  | { kind: 'baselined'; sequence: number; event: null }
+  /** No event. `mutedBy` names the rule; without it the contents are equal. */
+  | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
+  | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
+
+export function detect(input: DetectInput): Detection {
+  const { stored, baseline } = input;
+  if (stored === null || stored.gone?.dropped === true)
+    return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
+  if (stored.gone !== undefined)
+    return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
+  if (baseline !== null) return { kind: 'baselined', sequence: stored.sequence, event: null };
+  const changes = changesSince(stored, input.record, input.rules);
+  return changes?.length === 0 ? unchanged(input, stored) : updated(input, stored, changes);
+}
+
+function baselined(input: DetectInput, baseline: Baseline): Detection {
+  const quiet = { kind: 'baselined', sequence: input.stored?.sequence ?? 0, event: null } as const;
+  if (baseline === 'quiet') return quiet;
+  const sequence = firstSequence(input);
+  if (baseline === 'emit') return { kind: 'baselined', sequence, event: snapshotEvent(input, sequence) };
+  const since = Date.parse(baseline.since);
+  const created = creationTimeOf(input.record, input.rules.list);
+  const modifiedAt = modifiedAtOf(input.record, input.rules.list);
+  if (created !== null && Date.parse(created) >= since) {
+    return { ...appeared(input, { verb: 'created' }), kind: 'baselined' };
+  }
+  if (modifiedAt === null || !(Date.parse(modifiedAt) >= since)) return quiet;
+  const time = eventTime(modifiedAt) ?? input.observation.observedAt;
+  return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
+}
+
+function appeared(input: DetectInput, change: Partial<ObservedChange> & Pick<ObservedChange, 'verb'>): Detection {
+  const sequence = firstSequence(input);
+  const event = buildRecordEvent(input, { ...firstAppearance(input), sequence, ...change });
+  return { kind: 'created', sequence, event };
+}
+
+/** A row that is only recognised has one event: found again, in whatever epoch, it is the same event again. */
+function firstSequence({ stored, rules, observation }: DetectInput): number {
+  return rules.recognisedOnly ? 1 : nextSequence(stored?.sequence ?? 0, observation);
+}
+
+function unchanged(input: DetectInput, stored: StoredRecord): Detection {
+  const { record, rules } = input;
+  const { sequence } = stored;
+  const mutedBy = mutingRule(stored, record, rules);
+  if (mutedBy !== null) return { kind: 'ignored', sequence, event: null, mutedBy };
+  if (!hasNewTime(stored, record, rules)) return { kind: 'ignored', sequence, event: null };
+  if (!rules.touch) return { kind: 'touched', sequence, event: null, mutedBy: 'touch' };
+  return { ...updated(input, stored, []), kind: 'touched' };
+}
+
+/** Where only a digest is stored, nothing says what other rules have muted. */
+function mutingRule(stored: StoredRecord, record: UncheckedRecord, rules: Rules): string | null {
+  const isSchemas = (field: string): boolean => rules.mutedBy(field) === SCHEMA_RULE;
+  if (stored.content !== undefined) return [...valueTypesOf(record, rules).keys()].some(isSchemas) ? SCHEMA_RULE : null;
+  const muted = changesSince(stored, record, withEveryField(rules))?.[0];
+  return muted === undefined ? null : (rules.mutedBy(muted.field.normalize('NFC')) ?? SCHEMA_RULE);
+}
+
+/** @param changes null: without an image, digests give the class, and after a change of the rules the time of change */
+function updated(
+  input: DetectInput,
+  stored: StoredRecord,
+  changes: FieldChange[] | null,
+): Detection & { event: ChangeEvent } {
+  const { record, rules } = input;
+  const isNewTime = hasNewTime(stored, record, rules);
+  const isEdited =
+    changes === null
+      ? (isEditedSince(stored, record, rules) ?? isNewTime)
+      : changes.some((change) => isEdit(change, rules));
+  const kind = isEdited ? 'edited' : 'refreshed';
+  const sequence = nextSequence(stored.sequence, input.observation);
+  const event = buildRecordEvent(input, {
+    verb: 'updated',
+    // A `modifiedAt` that stayed the same is the time of an earlier change.
+    time: (isNewTime ? eventTime(modifiedAtOf(record, rules.list)) : null) ?? input.observation.observedAt,
+    before: stored.record,
+    changes: changes ?? [],
+    class: kind,
+    detectedBy: changes?.length === 0 ? 'timestamp' : isNewTime ? 'both' : 'content',
+    sequence,
+  });
+  return { kind, sequence, event };
+}
+
+export function recordAfter(input: DetectInput, detection: Detection): StoredRecord {
+  return {
+    sequence: detection.sequence,
+    ...imageOf(input),
+    ...beforeDrift(input, detection),
+    ...decisionsAfter(input, detection),
+  };
+}
+
+function imageOf({ record, rules }: DetectInput): Pick<StoredRecord, 'record' | 'modifiedAt' | 'content' | 'todo'> {
+  if (rules.images) return { record };
+  const modifiedAt = modifiedAtOf(record, rules.list);
+  const todo = rules.list.name === 'todo' && { todo: todoFactsOf(record) };
+  return { record: null, modifiedAt, content: contentOf(record, rules), ...todo };
+}
+
+/** While the last decision is that the record followed a change of the schema. */
+function beforeDrift({ stored, rules }: DetectInput, detection: Detection): Pick<StoredRecord, 'beforeDrift'> {
+  if (stored === null || detection.event !== null) return {};
+  const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
+  const content = mutedBy === SCHEMA_RULE ? storedContent(stored, rules) : mutedBy === undefined && stored.beforeDrift;
+  return typeof content === 'string' ? { beforeDrift: content } : {};
+}
+
+function decisionsAfter({ stored, observation }: DetectInput, detection: Detection): Pick<StoredRecord, 'decisions'> {
+  const entry = logEntry(detection);
+  if (entry === null) return stored?.decisions === undefined ? {} : { decisions: stored.decisions };
+  const { observedAt: at, sweep } = observation;
+  return { decisions: withDecision(stored?.decisions, { at, sweep, ...entry }) };
+}
+
+/** A record keeps five decisions. For a record with 100,000 fields, all names would be larger than the image. */
+const FIELDS_NAMED = 100;
+
+function namedFields(fields: readonly string[]): Pick<Decision, 'fields' | 'furtherFields'> {
+  if (fields.length <= FIELDS_NAMED) return { fields };
+  return { fields: fields.slice(0, FIELDS_NAMED), furtherFields: fields.length - FIELDS_NAMED };
+}
+
+/** Only decisions that yielded an event, or muted one, enter the decision log. */
+function logEntry(detection: Detection): Omit<Decision, 'at' | 'sweep'> | null {
+  const { kind, event } = detection;
+  if (event !== null) {
+    const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;
+    const fields = event.data.changes.map(({ field }) => field);
+    return { what, event: event.id, ...(fields.length === 0 ? {} : namedFields(fields)) };
+  }
+  if (kind === 'baselined' || detection.mutedBy === undefined) return null;
+  return { what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
+}

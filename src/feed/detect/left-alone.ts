@@ -1,0 +1,44 @@
+/**
+ * Which stored records are younger than an answer. The next walk compares them again.
+ *
+ * 1. A younger decision wins: the record was decided at or after the moment at which the answer was asked for.
+ * 2. An older answer waits: its time of change is older than the stored one (for a deleted record: not newer), decided
+ *    less than ten minutes ago. After that the answer is believed: someone may have set the time back.
+ */
+import type { UncheckedRecord } from '../../crm/record.js';
+import { isYounger } from '../../kit/stored-time.js';
+import { ageOf } from './age.js';
+import type { DetectInput } from './detect.js';
+import { modifiedAtOf } from './fields.js';
+import { decidedAt, storedModifiedAt, type StoredRecord } from './stored-record.js';
+
+/** Replicas lag for seconds. A record whose time was really set back waits for so long. */
+const OLDER_WAITS_MS = 600_000;
+
+export interface AnswerTime extends Pick<DetectInput, 'rules' | 'baseline' | 'observation'> {
+  /** When the answer was asked for; null when it is certainly younger than every stored record. */
+  askedAtMs: number | null;
+}
+
+export function isLeftAlone(stored: StoredRecord, record: UncheckedRecord, answer: AnswerTime): boolean {
+  const nowMs = Date.parse(answer.observation.observedAt);
+  const isJustDecided = isYounger(decidedAt(stored), nowMs, OLDER_WAITS_MS);
+  return isDecidedSince(stored, answer) || (isJustDecided && isOlder(stored, record, answer));
+}
+
+/** The answer comes from a lagging replica, or its cursor belongs to an old snapshot. */
+export function isOutdated(stored: StoredRecord, record: UncheckedRecord, answer: AnswerTime): boolean {
+  return stored.gone === undefined && isOlder(stored, record, answer) && !isDecidedSince(stored, answer);
+}
+
+function isDecidedSince(stored: StoredRecord, { askedAtMs, observation: { observedAt: now } }: AnswerTime): boolean {
+  const at = decidedAt(stored);
+  return askedAtMs !== null && Date.parse(at ?? '') >= askedAtMs && isYounger(at, Date.parse(now), Infinity);
+}
+
+function isOlder(stored: StoredRecord, record: UncheckedRecord, { rules: { list }, baseline }: AnswerTime): boolean {
+  const age = ageOf(modifiedAtOf(record, list), storedModifiedAt(stored, list));
+  if (stored.gone !== undefined) return age !== 'newer';
+  // A baseline takes the list as it is, for instance that of a restored backup.
+  return age === 'older' && baseline === null;
+}

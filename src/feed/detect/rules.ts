@@ -1,0 +1,130 @@
+/** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
+import { z } from 'zod';
+import { digestOf, isRelabelled, memoized, type Comparison, type FieldChange } from '../../crm/canonical.js';
+import type { ListDescriptor } from '../../crm/lists/descriptor.js';
+import { descriptorOf, type ListRef } from '../../crm/lists/lists.js';
+import { compilePattern } from '../../events/pattern.js';
+import { isStampField } from './fields.js';
+
+export interface FieldRules {
+  /** Field patterns (`*` for any run of characters) that never make an event. */
+  ignore?: readonly string[];
+  /** When given, only fields that match make an event. */
+  only?: readonly string[] | undefined;
+  /** Further fields that the system keeps. Changes in these alone are `refreshed`. */
+  refreshed?: readonly string[];
+  /** Null, absent and an empty list mean the same. @defaultValue true */
+  nullIsAbsent?: boolean | undefined;
+  /** A new `modifiedAt` with equal content makes an `updated` event without changes. @defaultValue false */
+  touch?: boolean | undefined;
+  /** A field that appears, vanishes or changes its value type on nearly all rows makes one schema event. @defaultValue true */
+  collapse?: boolean | undefined;
+  /** False: of a record, only a digest of its content is stored. @defaultValue true */
+  images?: boolean | undefined;
+}
+
+export const todoWatchSchema = z
+  .object({
+    /** IANA name of the time zone in which days end. */
+    timeZone: z.string(),
+    /** A todo is due soon this long before its deadline. */
+    dueSoonMs: z.number(),
+  })
+  .readonly();
+export type TodoWatch = z.infer<typeof todoWatchSchema>;
+
+export interface Rules {
+  readonly list: ListDescriptor;
+  readonly nullIsAbsent: boolean;
+  readonly touch: boolean;
+  readonly collapse: boolean;
+  /** False: of a record, a digest of its content is stored, and events carry no contents. */
+  readonly images: boolean;
+  /** Identifies the rules that a digest of content depends on. Digests made under other rules cannot be compared. */
+  readonly tag: string;
+  /** Of a row, only its key is kept: it is never changed or removed. For lists that only grow and may be very long. */
+  readonly recognisedOnly: boolean;
+  /** Null: todos have no derived events and no timers. */
+  readonly watch: TodoWatch | null;
+  readonly compares: (field: string) => boolean;
+  /** Does the system keep the field by itself? */
+  readonly isSystemKept: (field: string) => boolean;
+  /** The rule that keeps a field out of the comparison, as `explain` prints it. Null when the field takes part. */
+  readonly mutedBy: (field: string) => string | null;
+}
+
+export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoWatch | null = null): Rules {
+  const list = descriptorOf(of);
+  const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true } = options;
+  const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
+  const recognisedOnly = list.growsOnly && !list.images && options.images === false;
+  const wanted = only === undefined ? () => true : matcher(only);
+  const mutedBy = (field: string): string | null => {
+    if (isStampField(field, list)) return 'stamp';
+    const rule = ignoring.find(({ matches }) => matches(field));
+    if (rule !== undefined) return `ignore: ${rule.pattern}`;
+    return wanted(field) ? null : 'only';
+  };
+  return {
+    list,
+    nullIsAbsent,
+    touch,
+    collapse,
+    // What is only recognised can be shown by its event only.
+    images: options.images !== false || recognisedOnly,
+    tag: tagOf(list, { ignore, only, nullIsAbsent, refreshed }),
+    recognisedOnly,
+    watch: list.name === 'todo' ? watch : null,
+    compares: (field) => mutedBy(field) === null,
+    isSystemKept: matcher([...list.systemKept, ...refreshed]),
+    mutedBy,
+  };
+}
+
+/** Raised when the canonical form changes. */
+const CANONICAL_VERSION = 2;
+
+/** Two rules have the same tag once in 16 million times. Then a change of the rules may yield events. */
+const TAG_LENGTH = 4;
+
+function tagOf({ modifiedAt, spellings, systemKept }: ListDescriptor, options: FieldRules): string {
+  const all = [CANONICAL_VERSION, options, modifiedAt, spellings, systemKept];
+  return digestOf(JSON.stringify(all)).slice(0, TAG_LENGTH);
+}
+
+/** The rule of a decision that a change of the schema explains. */
+export const SCHEMA_RULE = 'schema';
+
+/** The same rules without the fields that a change of the schema has moved. */
+export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules {
+  if (fields.size === 0) return rules;
+  const mutedBy = (field: string): string | null => (fields.has(field) ? SCHEMA_RULE : rules.mutedBy(field));
+  return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
+}
+
+const editRules = new WeakMap<Rules, Comparison>();
+
+/** Compares what only an edit of the record itself changes. */
+export function editsUnder(rules: Rules): Comparison {
+  return memoized(editRules, rules, () => {
+    const { list, nullIsAbsent, compares, isSystemKept } = rules;
+    const isEdited = (field: string): boolean => compares(field) && !isSystemKept(field);
+    return { list, nullIsAbsent, compares: isEdited, withoutLabels: true };
+  });
+}
+
+/** Whether a person or an integration made the change, and neither the system nor a change of another record. */
+export function isEdit(change: FieldChange, { isSystemKept }: Rules): boolean {
+  return !isSystemKept(change.field.normalize('NFC')) && !isRelabelled(change);
+}
+
+/** The same rules with every field compared, to find what a rule has muted. */
+export function withEveryField(rules: Rules): Rules {
+  return { ...rules, compares: (field) => !isStampField(field, rules.list) };
+}
+
+/** Patterns are compared under NFC, because the same Korean name can be encoded in two ways. */
+function matcher(patterns: readonly string[]): (field: string) => boolean {
+  const compiled = patterns.map((pattern) => compilePattern(pattern.normalize('NFC')));
+  return (field) => compiled.some((matches) => matches(field));
+}

@@ -1,0 +1,166 @@
+/** A record's decision log, and its image, or with `images: false` its content's digest and time of change. */
+import { z } from 'zod';
+import { writtenName } from '../../crm/lists/descriptor.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import {
+  canonicalText,
+  diffRecords,
+  meaningOf,
+  memoized,
+  shortDigest,
+  isTwin,
+  type FieldChange,
+} from '../../crm/canonical.js';
+import { modifiedAtOf, type Timestamps } from './fields.js';
+import { SCHEMA_RULE, editsUnder, type Rules } from './rules.js';
+import type { SchemaTally } from './schema-drift/schema.js';
+import { ABSENT, isEmptyValueType, valueTypeOf } from './schema-drift/value-type.js';
+
+const decision = z.object({
+  /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
+  at: z.string(),
+  sweep: z.string(),
+  /** `stale` was written by the release before. */
+  what: z.enum(['created', 'edited', 'refreshed', 'touched', 'muted', 'stale', 'deleted', 'reappeared']),
+  fields: z.array(z.string()).readonly().exactOptional(),
+  /** How many changed fields `fields` leaves out. */
+  furtherFields: z.number().exactOptional(),
+  /** The rule that muted it. */
+  rule: z.string().exactOptional(),
+  event: z.string().exactOptional(),
+  /** Rows of a history that said who made the change. No later change is theirs. */
+  rows: z.array(z.string()).readonly().exactOptional(),
+  times: z.number().exactOptional(),
+});
+/** One decision about a record, with field names and rules but no values. */
+export type Decision = z.infer<typeof decision>;
+
+const gone = z.object({
+  at: z.string(),
+  modifiedAt: z.string().nullable(),
+  /** Not reported, because it belonged to another source of the list. When its id is seen again, it is a new record. */
+  dropped: z.literal(true).exactOptional(),
+});
+export type Gone = z.infer<typeof gone>;
+
+export const storedFacts = z.object({
+  /** With `images: false`: the record's own change time. */
+  modifiedAt: z.string().nullable().exactOptional(),
+  /** With `images: false`: the digest of the content (`contentOf`). */
+  content: z.string().exactOptional(),
+  /** With `images: false`, of a todo: what its derived events follow from. */
+  todo: z.object({ done: z.boolean().nullable(), due: z.string().nullable() }).exactOptional(),
+  /** Digest of the content before the record silently followed a change of the schema. */
+  beforeDrift: z.string().exactOptional(),
+  gone: gone.exactOptional(),
+  decisions: z.array(decision).readonly().exactOptional(),
+  /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
+  dueSince: z.string().exactOptional(),
+});
+
+export interface StoredRecord extends z.infer<typeof storedFacts> {
+  sequence: number;
+  /** The image. Null when only a digest is kept, or the record is gone. */
+  record: UncheckedRecord | null;
+}
+
+const DECISIONS_KEPT = 5;
+
+/** Null where only digests differ. A digest of other rules says nothing: the record's time of change decides. */
+export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] | null {
+  if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
+  if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
+  if (stored.content.startsWith(rules.tag)) return null;
+  return hasNewTime(stored, record, rules) ? null : [];
+}
+
+/** 36 bits: a wrong match gives an event the wrong class. */
+const EDITS_LENGTH = 6;
+
+/**
+ * The tag of the rules, and the digests of the content and of what only edits change. Under the same rules, equal
+ * contents have equal digests.
+ */
+export function contentOf(record: UncheckedRecord, rules: Rules): string {
+  const edits = shortDigest(canonicalText(record, editsUnder(rules))).slice(0, EDITS_LENGTH);
+  return `${rules.tag}${shortDigest(canonicalText(record, rules))}${edits}`;
+}
+
+/** Whether something differs that only an edit changes. Null: digests of other rules do not say. */
+export function isEditedSince({ content }: StoredRecord, record: UncheckedRecord, rules: Rules): boolean | null {
+  if (content?.startsWith(rules.tag) !== true) return null;
+  return content.slice(-EDITS_LENGTH) !== contentOf(record, rules).slice(-EDITS_LENGTH);
+}
+
+/** The same of a stored record; null where nothing is left of it. */
+export function storedContent({ content, record }: StoredRecord, rules: Rules): string | null {
+  if (content !== undefined) return content;
+  return record === null ? null : contentOf(record, rules);
+}
+
+const valueTypesCache = new WeakMap<UncheckedRecord, WeakMap<Rules, ReadonlyMap<string, string>>>();
+
+export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap<string, string> {
+  const byRules = memoized(valueTypesCache, record, () => new WeakMap<Rules, ReadonlyMap<string, string>>());
+  return memoized(byRules, rules, () => {
+    const types = new Map<string, string>();
+    for (const [name, value] of Object.entries(record)) {
+      const type = valueTypeOf(value);
+      const composed = name.normalize('NFC');
+      const field = isTwin(name, composed, record, { nullIsAbsent: true })
+        ? name
+        : writtenName(rules.list, composed, record);
+      if (type !== ABSENT) types.set(field, type);
+    }
+    return types;
+  });
+}
+
+/** Where only a digest is stored, the types of `record`, but for fields in which no row has had a value. */
+export function storedValueTypes(
+  stored: StoredRecord,
+  record: UncheckedRecord,
+  { rules, schema }: { rules: Rules; schema: SchemaTally },
+): ReadonlyMap<string, string> {
+  if (stored.content === undefined) return valueTypesOf(stored.record ?? {}, rules);
+  const known = [...valueTypesOf(record, rules)].flatMap(([field, type]) => {
+    const types = [...(schema.fields.get(field)?.keys() ?? [])];
+    const before = isEmptyValueType(type) || !types.every(isEmptyValueType) ? type : types[0];
+    return types.length === 0 || before === undefined ? [] : [[field, before] as const];
+  });
+  return new Map(known);
+}
+
+export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): string | null {
+  if (stored.gone !== undefined) return stored.gone.modifiedAt;
+  return stored.record === null ? (stored.modifiedAt ?? null) : modifiedAtOf(stored.record, list);
+}
+
+/** Whether the record's own time of change is another instant than the stored one. */
+export function hasNewTime(stored: StoredRecord, record: UncheckedRecord, { list }: Rules): boolean {
+  return meaningOf(modifiedAtOf(record, list)) !== meaningOf(storedModifiedAt(stored, list));
+}
+
+/** True when the record is again what it was before a change of the schema, which yielded no event for it. */
+export function isSchemaChangeUndone(stored: StoredRecord, record: UncheckedRecord, rules: Rules): boolean {
+  if (stored.decisions?.at(-1)?.rule !== SCHEMA_RULE) return false;
+  return stored.beforeDrift === contentOf(record, rules);
+}
+
+/** The decision log with one more decision. The same decision without an event, repeated, only raises `times`. */
+export function withDecision(log: readonly Decision[] = [], entry: Decision): readonly Decision[] {
+  const last = log.at(-1);
+  const same = last?.event === undefined && entry.event === undefined && last?.what === entry.what;
+  if (last === undefined || !same || last.rule !== entry.rule) return [...log, entry].slice(-DECISIONS_KEPT);
+  return [...log.slice(0, -1), { ...entry, times: (last.times ?? 1) + 1 }];
+}
+
+/** ISO 8601: the last decision; null when the log names none. */
+export function decidedAt({ decisions = [] }: StoredRecord): string | null {
+  return decisions.at(-1)?.at ?? null;
+}
+
+/** ISO 8601: when a record was first seen, or reappeared; null when the log no longer says. */
+export function appearedAt({ decisions = [] }: StoredRecord): string | null {
+  return decisions.findLast(({ what }) => what === 'created' || what === 'reappeared')?.at ?? null;
+}

@@ -1,0 +1,52 @@
+/** The lists for which no process has asked within their usual period. No stored time is believed: a clock may have stepped. */
+import type { ListName } from '../../crm/lists/lists.js';
+import type { Clock } from '../../kit/clock.js';
+import type { ListTimes } from '../store/schedule.js';
+import { usualPeriodMs, type Pace } from './schedule.js';
+
+interface Asked {
+  /** By the monotonic clock. */
+  atMs: number;
+  periodMs: number;
+  /** The last complete sweep that this process knows. */
+  sweepId: string | undefined;
+}
+
+/** Less is the start of a sweep. */
+const LEAST_MS = 10_000;
+
+export class AskedLists {
+  readonly #lists = new Map<ListName, Asked>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** This process polls the list from now on. */
+  begin(list: ListName, pace: Pace): void {
+    const periodMs = usualPeriodMs(pace, null);
+    this.#lists.set(list, { atMs: this.#clock.monotonic(), periodMs, sweepId: undefined });
+  }
+
+  /** The API has answered, or another process holds the lease. */
+  asked(list: ListName): void {
+    const one = this.#lists.get(list);
+    if (one !== undefined) one.atMs = this.#clock.monotonic();
+  }
+
+  /** A complete sweep that was not there before shows that a process has asked. */
+  stored(list: ListName, { lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pace): void {
+    const one = this.#lists.get(list);
+    if (one === undefined) return;
+    if (lastSweep?.sweepId !== one.sweepId) this.asked(list);
+    Object.assign(one, { sweepId: lastSweep?.sweepId, periodMs: usualPeriodMs(pace, lastSweep) });
+  }
+
+  /** The late lists, and by how many ms each is late. */
+  late(): { list: ListName; forMs: number }[] {
+    const nowMs = this.#clock.monotonic();
+    const all = [...this.#lists].map(([list, { atMs, periodMs }]) => ({ list, forMs: nowMs - atMs - periodMs }));
+    return all.filter(({ forMs }) => forMs > LEAST_MS);
+  }
+}

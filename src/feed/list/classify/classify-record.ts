@@ -1,0 +1,75 @@
+/** Decides about one record that differs from its stored record: which event, and what is stored. */
+import type { UncheckedRecord } from '../../../crm/record.js';
+import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
+import type { AnswerTime } from '../../detect/left-alone.js';
+import { withoutFields, type Rules } from '../../detect/rules.js';
+import { fieldsFollowingDrift, transitions, type DriftedField } from '../../detect/schema-drift/drift.js';
+import { contentOf, isSchemaChangeUndone, valueTypesOf, type StoredRecord } from '../../detect/stored-record.js';
+import { watchTodo } from '../../detect/watch-todo.js';
+import type { CountedKind } from '../counts.js';
+import { serialised, type DifferingRecord } from '../records.js';
+import type { Checkpoint, RecordWrite } from '../../store/sweep-state.js';
+
+export interface DecideRules extends AnswerTime {
+  /** Fields that drifted: rows that make the same moves yield no event. */
+  drifted: readonly DriftedField[];
+  checkpoint: Pick<Checkpoint, 'verdict'>;
+}
+
+export interface DecidedRecord {
+  /** `touched`, `ignored`: no compared field differs in meaning. */
+  kind: CountedKind;
+  write: RecordWrite | null;
+  mutedBy?: string | undefined;
+}
+
+export function decide(row: DifferingRecord, context: DecideRules): DecidedRecord {
+  const { key, record, stored } = row;
+  const { rules, baseline, observation } = context;
+  const input: DetectInput = { key, record, stored, rules, baseline, observation };
+  const found = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
+  const isQuiet = found.kind === 'created' && context.checkpoint.verdict?.quiet === true;
+  const detection: Detection = isQuiet ? { kind: 'baselined', sequence: stored?.sequence ?? 0, event: null } : found;
+  return {
+    kind: detection.kind,
+    write: recordWrite(row, input, detection),
+    mutedBy: 'mutedBy' in detection ? detection.mutedBy : undefined,
+  };
+}
+
+/** Fields that moved with the schema of the list. */
+function silentFields(
+  { record, stored, rules, baseline }: DetectInput,
+  drifted: readonly DriftedField[],
+): ReadonlySet<string> {
+  if (drifted.length === 0 || stored === null || stored.gone !== undefined || baseline !== null) return new Set();
+  // A key that comes back with values on few rows must not look like an edit of these rows.
+  if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
+  if (stored.content !== undefined) return gainedFields(stored, record, rules, drifted);
+  return fieldsFollowingDrift(
+    transitions(valueTypesOf(stored.record ?? {}, rules), valueTypesOf(record, rules)),
+    drifted,
+  );
+}
+
+/** A record without an image: the drifted fields without which it is as it was stored. */
+function gainedFields(
+  { content }: StoredRecord,
+  record: UncheckedRecord,
+  rules: Rules,
+  drifted: readonly DriftedField[],
+): ReadonlySet<string> {
+  const fields = drifted.map(({ field }) => field);
+  if (content === contentOf(record, rules)) return new Set();
+  const sets = [fields, ...fields.map((field) => [field])].map((some) => new Set(some));
+  return sets.find((some) => content === contentOf(record, withoutFields(rules, some))) ?? new Set();
+}
+
+function recordWrite({ key, record, digest }: DifferingRecord, input: DetectInput, detection: Detection): RecordWrite {
+  if (input.rules.recognisedOnly) return { key, state: null, event: detection.event };
+  const next = recordAfter(input, detection);
+  const { derived, timers, since } = watchTodo(input, detection);
+  const watched = since === undefined ? next : { ...next, dueSince: since };
+  const state = serialised(watched, { digest, image: next.record === null ? null : JSON.stringify(record) });
+  return { key, state, event: detection.event, derived, timers };
+}

@@ -1,0 +1,48 @@
+/** Renews a list's lease while a page is slow or the API asks to wait; aborts the work when it is lost. */
+import { OVER } from '../../kit/on-abort.js';
+import { leaseLost } from './errors.js';
+import type { SweepDeps, SweepOptions } from './options.js';
+import type { AcquireResult, FencingToken } from '../store/sweep-state.js';
+
+/** Long enough for a blocked event loop, short enough to wait for after a crash. */
+const LEASE_MS = 15_000;
+
+export type Held = Extract<AcquireResult, { outcome: 'held' }>;
+
+export interface LeasedWork {
+  token: FencingToken;
+  /** The caller's signal; it also aborts with CF_LEASE_LOST when another process holds the list. */
+  signal: AbortSignal;
+  epoch: number | undefined;
+}
+
+export async function withLease<Result>(
+  { store, clock }: SweepDeps,
+  { list, signal: given }: SweepOptions,
+  work: (leased: LeasedWork) => Promise<Result>,
+): Promise<{ outcome: 'done'; result: Result } | Held> {
+  const lease = await store.acquire(list, LEASE_MS);
+  if (lease.outcome === 'held') return lease;
+  const { token, epoch } = lease;
+  const lost = new AbortController();
+  const done = new AbortController();
+  const renew = async (): Promise<void> => {
+    while (!done.signal.aborted && !lost.signal.aborted) {
+      try {
+        await clock.sleep(LEASE_MS / 3, done.signal);
+        if (!(await store.renew(list, token, LEASE_MS))) lost.abort(leaseLost(list));
+      } catch {
+        // Done, or Redis does not answer. Nothing is lost: every commit checks the token.
+      }
+    }
+  };
+  const renewing = renew();
+  const signal = given === undefined ? lost.signal : AbortSignal.any([lost.signal, given]);
+  try {
+    return { outcome: 'done', result: await work({ token, signal, epoch }) };
+  } finally {
+    done.abort(OVER);
+    await renewing;
+    await store.release(list, token);
+  }
+}

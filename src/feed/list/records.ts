@@ -1,0 +1,88 @@
+/** Records of a page next to what is stored. Where the text has the stored digest, nothing is loaded. */
+import type { ListName } from '../../crm/lists/lists.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { recordDigest } from '../../crm/canonical.js';
+import { recordKey } from '../detect/identity.js';
+import type { Rules } from '../detect/rules.js';
+import type { StoredRecord } from '../detect/stored-record.js';
+import type { SweepStore } from '../store/sweep-store.js';
+import type { SerialisedRecord } from '../store/sweep-state.js';
+
+export interface SeenRecord {
+  key: string;
+  record: UncheckedRecord;
+  digest: string;
+  storedDigest: string | null;
+}
+
+export interface DifferingRecord extends SeenRecord {
+  state: SerialisedRecord | null;
+  stored: StoredRecord | null;
+}
+
+/** The records of a page, each once: one that stands twice on a page counts with its first copy. */
+export async function readSeen(
+  store: SweepStore,
+  records: readonly UncheckedRecord[],
+  rules: Rules,
+): Promise<SeenRecord[]> {
+  const byKey = keyed(records, rules);
+  const [list, keys] = [rules.list.name, [...byKey.keys()]];
+  const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
+  const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
+  return [...byKey].map(([key, record], index) => {
+    const digest = digestOfRecord(record, rules);
+    const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
+    return { key, record, digest, storedDigest };
+  });
+}
+
+/** Without images it depends on the rules: under others, the content digest is made again. */
+export function digestOfRecord(record: UncheckedRecord, { images, tag }: Rules): string {
+  const text = JSON.stringify(record);
+  return recordDigest(images ? text : `${tag}${text}`);
+}
+
+function keyed(records: readonly UncheckedRecord[], rules: Rules): Map<string, UncheckedRecord> {
+  const occurrences = new Map<string, number>();
+  const occurrence = (key: string): number => {
+    const count = (occurrences.get(key) ?? 0) + 1;
+    occurrences.set(key, count);
+    return count;
+  };
+  const byKey = new Map<string, UncheckedRecord>();
+  for (const record of records) {
+    const key = recordKey(record, rules, occurrence);
+    if (!byKey.has(key)) byKey.set(key, record);
+  }
+  return byKey;
+}
+
+export async function readDiffering(
+  store: SweepStore,
+  list: ListName,
+  seen: readonly SeenRecord[],
+): Promise<DifferingRecord[]> {
+  const differing = seen.filter(({ digest, storedDigest }) => digest !== storedDigest);
+  const keys = differing.map(({ key }) => key);
+  const states = await store.records(list, keys);
+  return differing.map((one, index) => {
+    const state = states[index] ?? null;
+    return { ...one, state, stored: parseStored(state) };
+  });
+}
+
+export function parseStored(state: SerialisedRecord): StoredRecord;
+export function parseStored(state: SerialisedRecord | null): StoredRecord | null;
+export function parseStored(state: SerialisedRecord | null): StoredRecord | null {
+  if (state === null) return null;
+  const { digest: _, image, ...rest } = state;
+  return { ...rest, record: image === null ? null : (JSON.parse(image) as UncheckedRecord) };
+}
+
+export function serialised(
+  { record: _, ...rest }: StoredRecord,
+  { digest, image }: Pick<SerialisedRecord, 'digest' | 'image'>,
+): SerialisedRecord {
+  return { ...rest, digest, image };
+}

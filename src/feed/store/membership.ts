@@ -1,0 +1,167 @@
+/** Which records are on which page, and which are missing. Removals are decided from this. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { Held } from '../detect/held.js';
+import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
+import type { Membership } from './sweep-state.js';
+import { readSummary } from './checkpoint.js';
+import type { WorkspaceRedis } from '../../redis/keys.js';
+import { readJson, unreadable } from '../../redis/stored.js';
+
+const CHUNK = 500;
+
+export function membershipStore(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  const membersOf = async (list: ListName, pages: readonly number[]): Promise<(string[] | null)[]> => {
+    if (pages.length === 0) return [];
+    const hash = keys.members(workspace, list);
+    const packed = await redis.hmgetBuffer(hash, ...pages.map(String));
+    return packed.map((bytes, index) => (bytes === null ? null : unpackKeys(bytes, hash, pages[index] ?? 0)));
+  };
+  const walkedMembers = (list: ListName) => readPages(scope, keys.walkMembers(workspace, list));
+  const beforeSweep = async (list: ListName, isWanted?: (page: number) => boolean): Promise<Map<number, string[]>> => {
+    const [pages, ids] = await Promise.all([
+      readPages(scope, keys.members(workspace, list), isWanted),
+      readUnconfirmed(scope, list),
+    ]);
+    return ids === null ? pages : pages.set(UNCONFIRMED, ids);
+  };
+  return {
+    /** The members of pages in the last complete sweep, in any order; null where there was no such page. */
+    membersOf,
+    /** The same of one page, sorted. */
+    async members(list: ListName, page: number): Promise<string[] | null> {
+      if (page === UNCONFIRMED) return await readUnconfirmed(scope, list);
+      const [members = null] = await membersOf(list, [page]);
+      return members;
+    },
+    async membership(list: ListName): Promise<Membership> {
+      const read = [beforeSweep(list), walkedMembers(list), readMissing(scope, list)] as const;
+      const [before, changed, missing] = await Promise.all(read);
+      return { before, changed, missing };
+    },
+    /** The members of the pages that the sweep under way has read and that have other members than before. */
+    walkedMembers,
+    /** `membership` without the pages that the sweep under way, of this many pages, left as they were. */
+    async membershipChange(list: ListName, pages: number): Promise<Membership> {
+      const [changed, missing] = await Promise.all([walkedMembers(list), readMissing(scope, list)]);
+      return { before: await beforeSweep(list, (page) => page > pages || changed.has(page)), changed, missing };
+    },
+    /** Of the last complete sweep, without the pages excepted. Needs little memory. */
+    async pagesHolding(list: ListName, wanted: ReadonlySet<string>, except: (page: number) => boolean) {
+      const holding = new Map<number, string[]>();
+      if (wanted.size === 0) return holding;
+      for await (const [page, members] of pagesIn(scope, keys.members(workspace, list), (one) => !except(one))) {
+        const held = members.filter((key) => wanted.has(key));
+        if (held.length > 0) holding.set(page, held);
+      }
+      return holding;
+    },
+    ...heldDecisions(scope),
+  };
+}
+
+function heldDecisions(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  const decideHeld = async (list: ListName, as: string, before: string): Promise<readonly Held[]> => {
+    const sweep = keys.sweep(workspace, list);
+    const { held = [] } = readSummary(await redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
+    const last = held
+      .map(({ at }) => at)
+      .sort()
+      .at(-1);
+    if (last !== undefined) await redis.multi().hset(sweep, as, last).hdel(sweep, before).exec();
+    return held;
+  };
+  return {
+    /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
+    acceptHeld: async (list: ListName): Promise<readonly Held[]> => await decideHeld(list, 'acceptedAt', 'discardedAt'),
+    /**
+     * Lets the next complete sweep forget what the last one held. Records that it missed are on no page any more, so no sweep misses them
+     * again; they stay as they are stored. New records are stored without events. Returns what that was.
+     */
+    discardHeld: async (list: ListName): Promise<readonly Held[]> =>
+      await decideHeld(list, 'discardedAt', 'acceptedAt'),
+    /** The ids of some records that the last complete sweeps missed. */
+    async someMissing(list: ListName, count: number): Promise<string[]> {
+      return [...(await readMissing(scope, list)).keys()].slice(0, count);
+    },
+  };
+}
+
+async function readUnconfirmed({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<string[] | null> {
+  const ids = new Set<string>();
+  for await (const found of redis.sscanStream(keys.unconfirmed(workspace, list), { count: CHUNK }))
+    for (const id of found as string[]) ids.add(id);
+  return ids.size === 0 ? null : [...ids].sort();
+}
+
+async function readPages(
+  scope: WorkspaceRedis,
+  hash: string,
+  isWanted: (page: number) => boolean = () => true,
+): Promise<Map<number, string[]>> {
+  const pages = new Map<number, string[]>();
+  for await (const [page, members] of pagesIn(scope, hash, isWanted)) pages.set(page, members);
+  return pages;
+}
+
+/** In chunks: a list may have thousands of pages. */
+async function* pagesIn(
+  { redis }: WorkspaceRedis,
+  hash: string,
+  isWanted: (page: number) => boolean,
+): AsyncGenerator<[page: number, members: string[]]> {
+  const pages = (await redis.hkeys(hash)).map(Number).filter(isWanted);
+  for (let at = 0; at < pages.length; at += CHUNK) {
+    const chunk = pages.slice(at, at + CHUNK);
+    const values = await redis.hmgetBuffer(hash, ...chunk.map(String));
+    for (const [index, page] of chunk.entries()) {
+      const packed = values[index];
+      if (packed !== null && packed !== undefined) yield [page, unpackKeys(packed, hash, page)];
+    }
+  }
+}
+
+async function readMissing({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<Map<string, Missing>> {
+  const hash = keys.missing(workspace, list);
+  const missing = new Map<string, Missing>();
+  for await (const found of redis.hscanStream(hash, { count: CHUNK })) {
+    const flat = found as string[];
+    for (let at = 0; at < flat.length; at += 2) {
+      const [key = '', json = ''] = [flat[at], flat[at + 1]];
+      missing.set(
+        key,
+        readJson(missingSchema, json, { what: 'since when a record is missing', key: hash, field: key }),
+      );
+    }
+  }
+  return missing;
+}
+
+/** Ids that only abandoned sweeps have seen. */
+export function unconfirmedIds({ before, changed }: Pick<Membership, 'before' | 'changed'>): string[] {
+  const seen = new Set([...(before.get(UNCONFIRMED) ?? []), ...[...changed.values()].flat()]);
+  for (const [page, keys] of before) if (page !== UNCONFIRMED) for (const key of keys) seen.delete(key);
+  return [...seen];
+}
+
+/** The keys of a page: deflated JSON. Sorted, so that the order of records on the page makes no difference. */
+export function packKeys(keys: readonly string[]): Buffer {
+  return deflateRawSync(JSON.stringify([...keys].sort()));
+}
+
+const keysSchema = z.array(z.string());
+
+/** @throws ChangefeedError CF_STATE_UNREADABLE for anything that `packKeys` does not write */
+export function unpackKeys(packed: Buffer, key: string, page: number): string[] {
+  const at = { what: 'the members of a page', key, field: String(page) } as const;
+  let json: string;
+  try {
+    json = inflateRawSync(packed).toString('utf8');
+  } catch {
+    throw unreadable(at, `${packed.length} bytes of another format`);
+  }
+  return readJson(keysSchema, json, at);
+}

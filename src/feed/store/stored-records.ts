@@ -1,0 +1,90 @@
+/** Reads the stored records of a list, and their digests alone. */
+import type { ListName } from '../../crm/lists/lists.js';
+import type { SerialisedRecord } from './sweep-state.js';
+import { type WorkspaceRedis, keyOfField, recordField } from '../../redis/keys.js';
+import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
+import { loadScript } from '../../redis/scripts.js';
+
+const readHeads = loadScript('read-digests', import.meta.url);
+const scanHeads = loadScript('scan-digests', import.meta.url);
+
+const SCAN_COUNT = 1_000;
+const FIRST_CURSOR = '0';
+/** Redis answers one command at a time: reading 60,000 fields at once would make every other client wait. */
+const CHUNK = 1_000;
+
+export async function inChunks<T>(wanted: readonly string[], read: (chunk: string[]) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for (let at = 0; at < wanted.length; at += CHUNK) {
+    for (const one of await read(wanted.slice(at, at + CHUNK))) all.push(one);
+  }
+  return all;
+}
+
+export async function readDigests(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  wanted: readonly string[],
+): Promise<(string | null)[]> {
+  const hash = keys.records(workspace, list);
+  return await inChunks(wanted, async (chunk) => {
+    const heads = await readHeads.runBuffer(redis, [hash], [HEAD_BYTES, ...chunk.map(recordField)]);
+    return (heads as (Buffer | null)[]).map((head, index) =>
+      head === null ? null : digestOfPacked(head, hash, chunk[index] ?? ''),
+    );
+  });
+}
+
+export async function readRecords(
+  scope: WorkspaceRedis,
+  list: ListName,
+  wanted: readonly string[],
+): Promise<(SerialisedRecord | null)[]> {
+  const hash = scope.keys.records(scope.workspace, list);
+  return await inChunks(wanted, async (chunk) => {
+    const packed = await scope.redis.hmgetBuffer(hash, ...chunk.map(recordField));
+    const stored = packed.flatMap((bytes, index) => (bytes === null ? [] : [[chunk[index] ?? '', bytes] as const]));
+    const records = new Map(unpackAll(scope, list, stored));
+    return chunk.map((key) => records.get(key) ?? null);
+  });
+}
+
+/** Every record key of a list with its digest. A record may come twice. */
+export async function* everyDigest(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+): AsyncGenerator<[key: string, digest: string]> {
+  const hash = keys.records(workspace, list);
+  let cursor = FIRST_CURSOR;
+  do {
+    const answer = await scanHeads.runBuffer(redis, [hash], [cursor, SCAN_COUNT, HEAD_BYTES]);
+    const [next, flat] = answer as [Buffer, Buffer[]];
+    for (const [key, head] of recordsIn(flat)) yield [key, digestOfPacked(head, hash, key)];
+    cursor = next.toString();
+  } while (cursor !== FIRST_CURSOR);
+}
+
+/** Fields and values in turns, as HSCAN gives them. */
+export function recordsIn(flat: readonly Buffer[]): [key: string, value: Buffer][] {
+  const found: [string, Buffer][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const [field, value] = [flat[at], flat[at + 1]];
+    if (field !== undefined && value !== undefined) found.push([keyOfField(field), value]);
+  }
+  return found;
+}
+
+/** How many records of the list are stored, deleted ones included. */
+export async function countRecords({ redis, keys, workspace }: WorkspaceRedis, list: ListName): Promise<number> {
+  return await redis.hlen(keys.records(workspace, list));
+}
+
+/** @throws ChangefeedError CF_STATE_UNREADABLE */
+export function unpackAll(
+  { keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  stored: readonly (readonly [key: string, packed: Buffer])[],
+): [key: string, record: SerialisedRecord][] {
+  const hash = keys.records(workspace, list);
+  return stored.map(([key, packed]) => [key, unpackRecord(packed, { hash, key })]);
+}

@@ -1,0 +1,227 @@
+/** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
+import { randomBytes } from 'node:crypto';
+import type { ListName } from '../../crm/lists/lists.js';
+import { ROWS, schemaFrom, type SchemaTally } from '../detect/schema-drift/schema.js';
+import type { Redis } from '../../redis/client.js';
+import {
+  storedPageSchema,
+  type AcquireResult,
+  type CommitResult,
+  type CreatedRecords,
+  type FencingToken,
+  type FinishedPages,
+  type StoredPage,
+  type StoredSweep,
+} from './sweep-state.js';
+import { learnedSchema, type Learned } from './learned.js';
+import { readCheckpoint, readSummary } from './checkpoint.js';
+import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type CommittedStep } from './commit.js';
+import { readRecentEvents } from '../../log/event-log.js';
+import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
+import { membershipStore, unconfirmedIds } from './membership.js';
+import { recognisedRows } from './rows.js';
+import { loadScript, unexpectedAnswer, words } from '../../redis/scripts.js';
+import { parseState, type StateGuard, type Steps } from '../../log/state-guard.js';
+import { inChunks, readDigests, readRecords } from './stored-records.js';
+import { readJson, readNumber, readTime } from '../../redis/stored.js';
+
+const acquireLease = loadScript('acquire-lease', import.meta.url);
+const extendLease = loadScript('extend-lease', import.meta.url);
+const forgetBaseline = loadScript('forget-baseline', import.meta.url);
+
+/** Readable in a sweep's id; differs from all other attempts' tokens, also after Redis lost writes. */
+const TOKEN_BYTES = 6;
+/** Ids of one call: a script blocks Redis. */
+const ABANDONED_AT_ONCE = 5_000;
+
+export type SweepStore = ReturnType<typeof createSweepStore>;
+
+/** @param guard begins epochs. @defaultValue none begins */
+export function createSweepStore(redis: Redis, keys: Keys, workspace: string, guard?: StateGuard) {
+  const scope = { redis, keys, workspace };
+  const membership = membershipStore(scope);
+  const own: Steps = new Map();
+  const known = (): Steps => guard?.steps(workspace) ?? own;
+  const sent = new Map<string, string>();
+  const write = async (list: ListName, step: CommittedStep): Promise<CommitResult> => {
+    const steps = known();
+    const result = await commit(scope, list, step, { sent, steps });
+    if (result.outcome !== 'back' && result.outcome !== 'elsewhere') return result as CommitResult;
+    // An epoch begins, which takes the lease.
+    await (result.outcome === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
+    return { outcome: 'fenced', holder: null };
+  };
+  return {
+    ...leases(scope, { known, sent, guard }),
+    ...records(scope),
+    ...shortcuts(scope),
+    ...membership,
+    load: (list: ListName) => loadSweep(scope, list),
+    /** Pages of the last complete sweep by number; null where there was none. */
+    pages: (list: ListName, from: number, count: number) => readPages(scope, list, { from, count }),
+    /** Events of the workspace observed at or after a time, newest first; reads at most `limit` of them. */
+    recentEvents: (sinceMs: number, limit: number) => readRecentEvents(scope, sinceMs, limit),
+    commit: write,
+    promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
+      write(list, { token, writes: [], further: promotion(pages) }),
+    /** Before its first request: ids of `created` steps become UNCONFIRMED, as this walk is the first to show them. */
+    beginWalk: (list: ListName, token: FencingToken) => write(list, { token, writes: [], further: BEGIN_WALK }),
+    /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
+    async abandon(list: ListName, token: FencingToken): Promise<CommitResult> {
+      const ids = unconfirmedIds(await membership.membership(list));
+      for (; ids.length > ABANDONED_AT_ONCE; ids.splice(0, ABANDONED_AT_ONCE)) {
+        const further = becomeUnconfirmed(ids.slice(0, ABANDONED_AT_ONCE));
+        const result = await write(list, { token, writes: [], further });
+        if (result.outcome !== 'committed') return result;
+      }
+      return await write(list, { token, writes: [], further: [...becomeUnconfirmed(ids), ...ABANDON] });
+    },
+    /** The next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
+    async forgetBaseline(list: ListName): Promise<void> {
+      await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
+    },
+    /** ISO 8601: what was held by then is accepted, or discarded; null when no person decided so. */
+    async decidedAt(list: ListName): Promise<{ acceptedAt: string | null; discardedAt: string | null }> {
+      const hash = keys.sweep(workspace, list);
+      const [accepted = null, discarded = null] = await redis.hmget(hash, 'acceptedAt', 'discardedAt');
+      const at = { what: 'when a person accepted held records', key: hash } as const;
+      return {
+        acceptedAt: readTime(accepted, { ...at, field: 'acceptedAt' }),
+        discardedAt: readTime(discarded, { ...at, field: 'discardedAt' }),
+      };
+    },
+  };
+}
+
+function leases(
+  { redis, keys, workspace }: WorkspaceRedis,
+  { known, sent, guard }: { known: () => Steps; sent: Map<string, string>; guard: StateGuard | undefined },
+) {
+  const lease = (list: ListName): string => keys.lease(workspace, list);
+  return {
+    async acquire(list: ListName, ttlMs: number): Promise<AcquireResult> {
+      const token = randomBytes(TOKEN_BYTES).toString('hex');
+      const touched = [lease(list), keys.state(workspace), keys.sweep(workspace, list)];
+      for (;;) {
+        const steps = known();
+        const answer = await acquireLease.run(redis, touched, [ttlMs, token, steps.get(list) ?? '']);
+        const [word, first = '', second = ''] = words(acquireLease, answer);
+        if (word === 'acquired') {
+          steps.set(list, second);
+          sent.set(token, second);
+          const epoch = first === '' ? 0 : parseState(keys.state(workspace), first).epoch;
+          return { outcome: 'acquired', token, epoch };
+        }
+        if (word === 'held') return { outcome: 'held', holder: first, expiresInMs: Math.max(0, Number(second)) };
+        if (word !== 'back' && word !== 'elsewhere') throw unexpectedAnswer(acquireLease, word);
+        await (word === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
+        // Without a guard nothing begins.
+        if (guard === undefined) steps.delete(list);
+      }
+    },
+    async renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean> {
+      const [word] = words(extendLease, await extendLease.run(redis, [lease(list)], [token, ttlMs]));
+      return word === 'extended';
+    },
+    async release(list: ListName, token: FencingToken): Promise<void> {
+      sent.delete(token);
+      await extendLease.run(redis, [lease(list)], [token, 0]);
+    },
+  };
+}
+
+function records(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  return {
+    recognised: (list: ListName, wanted: readonly string[]) => recognisedRows(scope, list, wanted),
+    /** Stored digests of these keys; null where there is no stored record. Cheap, because no images are read. */
+    digests: (list: ListName, wanted: readonly string[]) => readDigests(scope, list, wanted),
+    records: (list: ListName, wanted: readonly string[]) => readRecords(scope, list, wanted),
+    async schema(list: ListName): Promise<SchemaTally> {
+      const hash = keys.sweep(workspace, list);
+      const fields = Object.entries(await redis.hgetall(hash));
+      const counters = fields.filter(([name]) => name.startsWith('schema '));
+      return schemaFrom(counters.map(([name, rows]) => [name.slice('schema '.length), readCount(hash, name, rows)]));
+    },
+    async schemaSequences(list: ListName, wanted: readonly string[]): Promise<number[]> {
+      const hash = keys.sweep(workspace, list);
+      const names = wanted.map((field) => `schemaEvents ${field}`);
+      const counts = await inChunks(names, (chunk) => redis.hmget(hash, ...chunk));
+      return counts.map((count, index) => (count === null ? 0 : readCount(hash, names[index] ?? '', count)));
+    },
+  };
+}
+
+export const LEARNED = 'learned';
+
+function shortcuts(scope: WorkspaceRedis) {
+  const { redis, keys, workspace } = scope;
+  return {
+    /** What `created` steps have named since the last walk began; the ids only where records are stored. */
+    async created(list: ListName): Promise<CreatedRecords> {
+      const [ids, rows] = await Promise.all([
+        redis.smembers(keys.created(workspace, list)),
+        redis.hget(keys.sweep(workspace, list), 'createdRows'),
+      ]);
+      return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
+    },
+    learned: async (list: ListName) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
+    async saveLearned(list: ListName, learned: Learned): Promise<void> {
+      await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
+    },
+  };
+}
+
+export function learnedIn({ keys, workspace }: WorkspaceRedis, list: ListName, json: string | null): Learned | null {
+  const at = { what: 'what shortcuts have learned', key: keys.sweep(workspace, list), field: LEARNED } as const;
+  return json === null ? null : readJson(learnedSchema, json, at);
+}
+
+async function readPages(
+  { redis, keys, workspace }: WorkspaceRedis,
+  list: ListName,
+  { from, count }: { from: number; count: number },
+): Promise<(StoredPage | null)[]> {
+  const key = keys.pages(workspace, list);
+  const found = await redis.hmget(key, ...Array.from({ length: count }, (_, index) => String(from + index)));
+  return found.map((json, index) =>
+    json === null ? null : readJson(storedPageSchema, json, { what: 'a page', key, field: String(from + index) }),
+  );
+}
+
+export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<StoredSweep> {
+  const { redis, keys, workspace } = scope;
+  const hash = keys.sweep(workspace, list);
+  const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages].map((key) => key(workspace, list));
+  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], cursors, ofWalk] = await Promise.all([
+    redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
+    redis.smembers(keys.walkCursors(workspace, list)),
+    redis.exists(...walk),
+  ]);
+  const checkpoint = readCheckpoint(stored, scope, list);
+  return {
+    checkpoint,
+    cursors: checkpoint === null ? [] : cursors,
+    cutOff: checkpoint === null && ofWalk > 0,
+    state: {
+      baselineAt: baselineIn(scope, list, baselineAt),
+      quiet: quiet !== null,
+      lastSweep: readSummary(lastSweep, scope, list),
+    },
+  };
+}
+
+/** The rows of a list, as its schema tally counts them; null before the first record. */
+export const ROWS_FIELD = `schema ${ROWS}`;
+export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows: string | null): number | null {
+  return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
+}
+
+export function baselineIn({ keys, workspace }: WorkspaceRedis, list: ListName, at: string | null): string | null {
+  const key = keys.sweep(workspace, list);
+  return readTime(at, { what: 'when the baseline was complete', key, field: 'baselineAt' });
+}
+
+function readCount(hash: string, field: string, text: string): number {
+  return readNumber(text, { what: 'a count', key: hash, field });
+}

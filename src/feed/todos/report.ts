@@ -1,0 +1,227 @@
+/** Counts todos in total, per person in charge and per team, and how long they take. It sends no request to the CRM. */
+import { setImmediate } from 'node:timers/promises';
+import { Temporal } from 'temporal-polyfill';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { createdAtOf, deadlineOf, doneAtOf, dueText, isDone, ownerOf, teamsOf } from '../detect/todo.js';
+import type { ChangefeedError } from '../../kit/errors.js';
+import { usage } from '../../kit/errors.js';
+import { isoTime, type Clock } from '../../kit/clock.js';
+import { parseDuration } from '../../kit/duration.js';
+import { readTime } from '../../kit/iso-time.js';
+import { shorten } from '../../kit/printable.js';
+import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from '../../crm/todo-counts.js';
+import type { TodoStore } from './todo-store.js';
+
+export interface TodosCall {
+  /** Only this workspace. @defaultValue all */
+  workspace?: string | undefined;
+  /** Start of the period, which ends now: a duration (`'7d'`) or an ISO 8601 time; without a zone, in that of each workspace. @defaultValue '30d' */
+  since?: string | undefined;
+}
+
+export interface Period {
+  timeZone: string;
+  sinceMs: number;
+  nowMs: number;
+}
+
+export interface ReportedTodos {
+  name: string;
+  timeZone: string;
+  /** False: the list of todos is disabled. */
+  enabled: boolean;
+  store: TodoStore;
+}
+
+const DEFAULT_SINCE = '30d';
+/** Then the process does its other work: some milliseconds of counting. */
+const TODOS_IN_A_ROW = 50;
+
+/** Without disabled lists. @throws CF_USAGE: no such workspace or time, or todos disabled or without images */
+export async function reportTodos(
+  workspaces: readonly ReportedTodos[],
+  { workspace, since = DEFAULT_SINCE }: TodosCall,
+  clock: Clock,
+): Promise<TodosReport> {
+  const nowMs = clock.now();
+  const wanted = workspaces.filter(({ name }) => workspace === undefined || name === workspace);
+  if (wanted.length === 0) {
+    const names = workspaces.map(({ name }) => name).join(', ');
+    throw usage(`There is no workspace "${workspace ?? ''}". The configuration names ${names}.`);
+  }
+  const enabled = wanted.filter((one) => one.enabled);
+  if (enabled.length === 0) throw disabled(wanted.map(({ name }) => name));
+  const periods = enabled.map((one) => ({ one, sinceMs: sinceOf(since, nowMs, one.timeZone) }));
+  const counted = periods.map(({ one, sinceMs }) => countTodos(one, { sinceMs, nowMs }));
+  const sinceMs = Math.min(...periods.map((period) => period.sinceMs));
+  return { since: isoTime(sinceMs), at: isoTime(nowMs), workspaces: await Promise.all(counted) };
+}
+
+function sinceOf(text: string, nowMs: number, timeZone: string): number {
+  const duration = parseDuration(text);
+  const ms = duration === undefined ? readTime(text, timeZone) : nowMs - duration;
+  if (ms !== null && ms >= 0 && ms <= nowMs) return ms;
+  throw usage(
+    `The period begins at "${text}"; allowed: a duration such as 7d, or a time in the past such as 2026-03-01.`,
+  );
+}
+
+async function countTodos(
+  { name, timeZone, store }: ReportedTodos,
+  period: { sinceMs: number; nowMs: number },
+): Promise<WorkspaceTodos> {
+  const factsOf = factsIn({ ...period, timeZone });
+  const facts: TodoFacts[] = [];
+  for await (const todos of store.everyTodo()) {
+    for (const [at, [, { known }]] of todos.entries()) {
+      // Chunks that are read ahead come without a pause, and time zones take long.
+      if (at % TODOS_IN_A_ROW === 0) await setImmediate();
+      if (known.record !== null) facts.push(factsOf(known.record));
+      else if (known.gone === undefined) throw withoutImages(name);
+    }
+  }
+  const last = await store.lastSweep();
+  const since = isoTime(period.sinceMs);
+  const [example = null, ...more] = facts.flatMap(({ strangeDue }) => strangeDue ?? []);
+  const strangeDue = example === null ? null : { todos: more.length + 1, example: shorten(example, 20) };
+  return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, strangeDue, ...sumsOf(facts) };
+}
+
+function disabled(workspaces: readonly string[]): ChangefeedError {
+  return usage(
+    `The list "todo" is disabled (${workspaces.join(', ')}), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.`,
+  );
+}
+
+function withoutImages(workspace: string): ChangefeedError {
+  return usage(
+    `Workspace "${workspace}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
+  );
+}
+
+/** What counts of one todo. Kept in place of the todo, so that a large list is never in memory as a whole. */
+interface TodoFacts {
+  owner: Named | null;
+  teams: readonly Named[];
+  open: boolean;
+  dueToday: boolean;
+  overdue: boolean;
+  completed: boolean;
+  /** Due within the period, and its state is known. */
+  wasDue: boolean;
+  wasDone: boolean;
+  tookMs: number | null;
+  /** A due date that is not understood. */
+  strangeDue: string | null;
+  completedOn: string | null;
+}
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+export function factsIn(period: Period): (todo: UncheckedRecord) => TodoFacts {
+  const { sinceMs, nowMs, timeZone } = period;
+  const within = (ms: number | null): boolean => ms !== null && ms >= sinceMs && ms <= nowMs;
+  const today = dayOf(period);
+  return (todo) => {
+    const done = isDone(todo);
+    const deadline = deadlineOf(todo, timeZone);
+    const doneAt = done === true ? msOf(doneAtOf(todo)) : null;
+    const open = done === false;
+    const createdAt = msOf(createdAtOf(todo));
+    const completed = within(doneAt);
+    return {
+      owner: ownerOf(todo),
+      teams: teamsOf(todo),
+      open,
+      // The deadline of a date without a time of day is the first moment of the next day.
+      dueToday: open && deadline !== null && deadline > today.from && deadline <= today.to,
+      overdue: open && deadline !== null && deadline <= nowMs,
+      completed,
+      completedOn: completed && doneAt !== null ? dateOf(doneAt, timeZone) : null,
+      wasDue: done !== null && within(deadline),
+      wasDone: done === true,
+      strangeDue: deadline === null ? dueText(todo) : null,
+      // A creation date can be edited, so it may lie after the completion.
+      tookMs: completed && doneAt !== null && createdAt !== null && doneAt >= createdAt ? doneAt - createdAt : null,
+    };
+  };
+}
+
+export function sumsOf(todos: readonly TodoFacts[]): TodoSums {
+  return {
+    total: countsOf(todos),
+    people: groupsOf(todos, ({ owner }) => [owner]),
+    teams: groupsOf(todos, ({ teams }) => (teams.length === 0 ? [null] : teams)),
+    days: daysOf(todos),
+  };
+}
+
+function countsOf(todos: readonly TodoFacts[]): TodoCounts {
+  const number = (what: 'open' | 'dueToday' | 'overdue' | 'completed'): number =>
+    todos.filter((todo) => todo[what]).length;
+  const due = todos.filter(({ wasDue }) => wasDue);
+  return {
+    open: number('open'),
+    dueToday: number('dueToday'),
+    overdue: number('overdue'),
+    completed: number('completed'),
+    completionRate: due.length === 0 ? null : due.filter(({ wasDone }) => wasDone).length / due.length,
+    medianMsToComplete: medianOf(todos.flatMap(({ tookMs }) => tookMs ?? [])),
+  };
+}
+
+/** The one with the most open todos first. */
+function groupsOf(
+  todos: readonly TodoFacts[],
+  groupsOfTodo: (todo: TodoFacts) => readonly (Named | null)[],
+): TodoGroup[] {
+  const groups = new Map<string | null, { id: string | null; name: string | null; todos: TodoFacts[] }>();
+  for (const todo of todos) {
+    for (const named of groupsOfTodo(todo)) {
+      const { id, name } = named ?? { id: null, name: null };
+      const group = groups.get(id) ?? { id, name, todos: [] };
+      group.todos.push(todo);
+      groups.set(id, group);
+    }
+  }
+  return [...groups.values()]
+    .map(({ id, name, todos: own }) => ({ id, name, ...countsOf(own) }))
+    .sort((a, b) => b.open - a.open || b.completed - a.completed || (a.name ?? '').localeCompare(b.name ?? ''));
+}
+
+function daysOf(todos: readonly TodoFacts[]): TodoDay[] {
+  const days = new Map<string, TodoFacts[]>();
+  for (const todo of todos) {
+    if (todo.completedOn === null) continue;
+    const day = days.get(todo.completedOn) ?? [];
+    day.push(todo);
+    days.set(todo.completedOn, day);
+  }
+  const sorted = [...days].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([date, own]) => {
+    const people = groupsOf(own, ({ owner }) => [owner]);
+    return { date, completed: own.length, people: people.map(({ id, name, completed }) => ({ id, name, completed })) };
+  });
+}
+
+function dateOf(ms: number, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+}
+
+function dayOf({ nowMs, timeZone }: Period): { from: number; to: number } {
+  const start = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).startOfDay();
+  return { from: start.epochMilliseconds, to: start.add({ days: 1 }).startOfDay().epochMilliseconds };
+}
+
+function medianOf(values: readonly number[]): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? null : (low + high) / 2;
+}
+
+function msOf(iso: string | null): number | null {
+  return iso === null ? null : Date.parse(iso);
+}

@@ -1,0 +1,296 @@
+/**
+ * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup) begins
+ * a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. Until then, scripts
+ * write nothing to the log. So does a release with a higher format: leases of an earlier one end, which then refuses the state. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
+ * state is gone or an earlier one, a list has an earlier step than this process knows, or a subscription's offset lies above the end of the log.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Redis } from '../redis/client.js';
+import { z } from 'zod';
+import type { ListName } from '../crm/lists/lists.js';
+import { ChangefeedError } from '../kit/errors.js';
+import { epochAfter, firstSequenceOf } from '../events/epoch.js';
+import { BEFORE_ALL, compareLogIds, idAfter, timeOfLogId } from '../events/log-id.js';
+import { buildNotice } from '../events/notices.js';
+import { isoTime, type Clock } from '../kit/clock.js';
+import type { Log } from '../kit/log.js';
+import { packageVersion } from '../kit/package-version.js';
+import type { Keys, WorkspaceRedis } from '../redis/keys.js';
+import { noticeArguments } from './notices.js';
+import { loadScript, words } from '../redis/scripts.js';
+import { readJson, unreadable } from '../redis/stored.js';
+
+const readStateScript = loadScript('read-state', import.meta.url);
+const beginEpoch = loadScript('begin-epoch', import.meta.url);
+
+/** Increase it when an earlier release would misread what this one writes, in any key of a workspace. */
+const FORMAT = 2;
+
+const stateSchema = z.object({
+  format: z.number().exactOptional(),
+  id: z.string(),
+  /** ISO 8601: when it began. */
+  since: z.iso.datetime(),
+  /** ISO 8601: when the loss of an earlier state was noticed; null if none was lost. */
+  lostAt: z.iso.datetime().nullable(),
+  /** Which sequences are given out now. @defaultValue 0, of an earlier release */
+  epoch: z.number().int().exactOptional(),
+  /** ISO 8601: when the epoch began. Lists that were swept last before then are due. */
+  epochSince: z.iso.datetime().exactOptional(),
+  server: z.string().exactOptional(),
+  /** When Redis last went back: what was written from `from` on may be gone; `to`: when noticed; ISO 8601. */
+  rewound: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).exactOptional(),
+});
+export type WorkspaceState = z.infer<typeof stateSchema> & { epoch: number };
+
+export type StateGuard = ReturnType<typeof createStateGuard>;
+
+/** Of each list, the last step that this process knows of in the epoch. */
+export type Steps = Map<ListName, string>;
+
+interface GuardDeps {
+  redis: Redis;
+  keys: Keys;
+  clock: Clock;
+  log: Log;
+  /** @defaultValue their leases of the earlier epoch end by themselves */
+  listsOf?: (workspace: string) => readonly ListName[];
+}
+
+export function createStateGuard(deps: GuardDeps) {
+  const guards = new Map<string, WorkspaceGuard>();
+  const of = (workspace: string): WorkspaceGuard => {
+    const found = guards.get(workspace) ?? new WorkspaceGuard(workspace, deps);
+    guards.set(workspace, found);
+    return found;
+  };
+  return {
+    /** Reads the state, and writes one if it is missing. On another server, an epoch begins. */
+    async check(workspace: string): Promise<WorkspaceState> {
+      const state = await of(workspace).look({ creates: true });
+      // Not reached: it was created.
+      return state ?? freshState(null, deps.clock.now());
+    },
+    /** As `check`, but writes no state where there is none. */
+    look: (workspace: string) => of(workspace).look({ creates: false }),
+    /** As `look`, when a script has found an earlier step than one that this process knows. */
+    wentBack: (workspace: string) => of(workspace).look({ creates: false, isSuspect: true }),
+    /** Begins an epoch if this offset lies above the end of the log: it would skip what is logged now. */
+    checkOffset: (workspace: string, offset: string) => of(workspace).look({ creates: false, offset }),
+    /** Another map in each epoch. */
+    steps: (workspace: string) => of(workspace).steps,
+    state: (workspace: string) => of(workspace).state,
+  };
+}
+
+interface Look {
+  creates: boolean;
+  /** Steps may be gone. */
+  isSuspect?: boolean;
+  offset?: string;
+}
+
+interface Seen {
+  /** As it is stored; `''` for none. */
+  json: string;
+  state: WorkspaceState | null;
+  server: string;
+  last: string;
+}
+
+class WorkspaceGuard {
+  readonly #deps: GuardDeps;
+  readonly #scope: WorkspaceRedis;
+  #known: { state: WorkspaceState; seenAt: string } | null = null;
+  steps: Steps = new Map();
+
+  constructor(workspace: string, deps: GuardDeps) {
+    this.#deps = deps;
+    this.#scope = { ...deps, workspace };
+  }
+
+  get state(): WorkspaceState | null {
+    return this.#known?.state ?? null;
+  }
+
+  async look({ creates, isSuspect = false, offset = BEFORE_ALL }: Look): Promise<WorkspaceState | null> {
+    for (;;) {
+      const seen = await this.#read();
+      const { state, server, last } = seen;
+      if (state === null && !creates) {
+        // Forgotten, or lost, which the next check reports. Its steps are no evidence any more.
+        this.steps = new Map();
+        return null;
+      }
+      const isLost = state !== null && (await this.#isLost(state, isSuspect || state.server !== server));
+      const isCurrent = state?.server === server && state.format === FORMAT;
+      if (isCurrent && !isLost && compareLogIds(offset, last) <= 0) {
+        this.#adopt(state);
+        return state;
+      }
+      // Of several processes one begins the epoch; each reads it then.
+      await this.#begin(seen, isLost);
+    }
+  }
+
+  /** Whether it lacks what this process knows of, and nobody has said so yet. */
+  async #isLost({ id, epoch, epochSince, rewound }: WorkspaceState, isSuspect: boolean): Promise<boolean> {
+    if (this.#known === null) return false;
+    const { state } = this.#known;
+    if (epoch < state.epoch || (epoch === state.epoch && id !== state.id)) return true;
+    const isSaid = epoch > state.epoch && rewound?.to === epochSince;
+    if (id !== state.id || isSaid) return false;
+    return (isSuspect || epoch > state.epoch) && (await this.#lacksSteps());
+  }
+
+  /** Steps of a list only increase. */
+  async #lacksSteps(): Promise<boolean> {
+    const { redis, keys, workspace } = this.#scope;
+    for (const [list, step] of this.steps) {
+      const stored = await redis.hget(keys.sweep(workspace, list), 'step');
+      if (numberOfStep(stored ?? '') < numberOfStep(step)) return true;
+    }
+    return false;
+  }
+
+  #adopt(state: WorkspaceState): void {
+    const { log, clock } = this.#deps;
+    const { workspace } = this.#scope;
+    const known = this.#known;
+    const noticedAt = isoTime(clock.now());
+    this.#known = { state, seenAt: noticedAt };
+    if (known === null || known.state.epoch === state.epoch) return;
+    this.steps = new Map();
+    if (state.id !== known.state.id) log.error({ workspace, lastSeenAt: known.seenAt, noticedAt }, LOST);
+    else if (state.rewound?.to !== known.state.rewound?.to) log.error({ workspace, ...state.rewound }, REWOUND);
+    else log.info({ workspace, epoch: state.epoch }, ANOTHER_SERVER);
+  }
+
+  async #read(): Promise<Seen> {
+    const { redis, keys, workspace } = this.#scope;
+    const key = keys.state(workspace);
+    const answer = await readStateScript.run(redis, [key, keys.log(workspace)], []);
+    const [json, server = '', last = ''] = words(readStateScript, answer);
+    return { json, state: json === '' ? null : parseState(key, json), server, last: last === '' ? BEFORE_ALL : last };
+  }
+
+  async #begin({ json, state, server, last }: Seen, isLost: boolean): Promise<void> {
+    const { clock, log, listsOf = () => [] } = this.#deps;
+    const { redis, keys, workspace } = this.#scope;
+    const nowMs = clock.now();
+    const to = isoTime(nowMs);
+    const furthest = await this.#furthest();
+    const isCut = compareLogIds(furthest, last) > 0;
+    const base = state ?? freshState(this.#known?.state ?? null, nowMs);
+    const epoch = epochAfter(Math.max(base.epoch, this.#known?.state.epoch ?? 0), nowMs);
+    const next: WorkspaceState = { ...base, format: FORMAT, epoch, epochSince: to, server };
+    // Without a state, its loss is what is reported, where one was known.
+    if (state !== null && (isLost || isCut)) next.rewound = { from: timeBefore(last, { to, state }), to };
+    const loss = state === null && this.#known !== null ? lossNotice(workspace, next, this.#known.seenAt) : null;
+    const args = [
+      json,
+      JSON.stringify(next),
+      isCut ? idAfter(furthest) : '',
+      loss === null ? '' : JSON.stringify(loss),
+    ];
+    const notice = next.rewound?.to === to ? rewoundArguments(workspace, next.rewound, nowMs) : [];
+    const touched = [keys.state, keys.notices, keys.log].map((key) => key(workspace));
+    const leases = listsOf(workspace).map((list) => keys.lease(workspace, list));
+    const [word] = words(beginEpoch, await beginEpoch.run(redis, [...touched, ...leases], [...args, ...notice]));
+    if (word === 'begun' && this.#known === null && state?.server !== undefined)
+      log.info({ workspace, epoch }, state.server === server ? ANOTHER_FORMAT : ANOTHER_SERVER);
+  }
+
+  /** Stored by a reader, or entered from. Each may be on another server than the log. */
+  async #furthest(): Promise<string> {
+    const { redis, keys, workspace } = this.#scope;
+    const readers = await redis.hkeys(keys.readers(workspace));
+    const each = readers.flatMap((subscription) => [
+      redis.hget(keys.offsets(subscription), workspace),
+      redis.get(keys.entered(subscription, workspace)),
+    ]);
+    const found = (await Promise.all(each)).flatMap((offset) => (offset === null ? [] : [offset]));
+    return found.reduce((furthest, one) => (compareLogIds(one, furthest) > 0 ? one : furthest), BEFORE_ALL);
+  }
+}
+
+/** As in lua/shared/step.lua. */
+export function numberOfStep(step: string): number {
+  return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
+}
+
+/** When the last entry was logged. Unknown where the clock of an earlier server was ahead. */
+function timeBefore(last: string, { to, state: { since } }: { to: string; state: WorkspaceState }): string {
+  const from = last === BEFORE_ALL ? since : isoTime(timeOfLogId(last));
+  return from < to ? from : to;
+}
+
+function rewoundArguments(workspace: string, rewound: { from: string; to: string }, nowMs: number) {
+  const { to: at } = rewound;
+  const facts = { workspace, ...rewound };
+  const problem = { kind: 'state.rewound', subject: 'workspace', severity: 'error', list: null, since: at } as const;
+  return noticeArguments({ ...problem, workspace, facts, at }, nowMs);
+}
+
+/** @param before the state that was lost; null: none is known */
+function freshState(before: WorkspaceState | null, nowMs: number): WorkspaceState {
+  const at = isoTime(nowMs);
+  return { id: randomUUID(), since: at, lostAt: before === null ? null : at, epoch: 0 };
+}
+
+const LOST =
+  'STATE LOST: Redis no longer has the state of this workspace; every list starts with a baseline without events';
+const REWOUND =
+  'REDIS WENT BACK to an earlier state of this workspace: events are repeated, and every list is swept again';
+const ANOTHER_FORMAT = 'the state has the format of this release now: sequences go on higher, and every list is swept';
+const ANOTHER_SERVER =
+  'another Redis server, or one that was restarted: sequences go on higher, and every list is swept';
+
+export async function readState(redis: Redis, keys: Keys, workspace: string): Promise<WorkspaceState | null> {
+  const json = await redis.get(keys.state(workspace));
+  return json === null ? null : parseState(keys.state(workspace), json);
+}
+
+/** An earlier release must not work on what it would misread. @throws ChangefeedError CF_STATE_NEWER */
+export async function refuseNewerState(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
+  const found = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
+  found.forEach((json, index) => refuseNewer(keys.state(workspaces[index] ?? ''), json));
+}
+
+const formatSchema = z.object({ format: z.number() });
+
+/** A value that cannot be read is not newer; who needs it says what is wrong with it. */
+function refuseNewer(key: string, json: string | null): void {
+  const { data } = formatSchema.safeParse(jsonOrNull(json));
+  if (data === undefined || data.format <= FORMAT) return;
+  throw new ChangefeedError('CF_STATE_NEWER', {
+    key,
+    message:
+      `A newer release of Changefeed wrote the state in Redis: key "${key}" has format ${data.format}, and version ${packageVersion()} ` +
+      `reads formats up to ${FORMAT}. Nothing was changed. Run the newer release, restore a backup from before it, or set another redis.prefix.`,
+  });
+}
+
+function jsonOrNull(json: string | null): unknown {
+  try {
+    return JSON.parse(json ?? 'null') as unknown;
+  } catch {
+    return null;
+  }
+}
+
+export function parseState(key: string, json: string): WorkspaceState {
+  refuseNewer(key, json);
+  const at = { what: 'the id of a state', key } as const;
+  // Bytes that are no text are read as something else, so the state would never be as it was read.
+  if (json.includes('\ufffd')) throw unreadable(at, 'bytes that are no text');
+  return { epoch: 0, ...readJson(stateSchema, json, at) };
+}
+
+function lossNotice(workspace: string, { since: at, epoch }: WorkspaceState, seenAt: string) {
+  const facts = { workspace, seenAt, at };
+  const notice = { severity: 'error', facts, since: seenAt, list: null } as const;
+  // Before those of the epoch, which are counted in Redis.
+  const sequence = firstSequenceOf(epoch) - 1;
+  return buildNotice({ ...notice, workspace, kind: 'state.lost', subject: 'workspace', at, sequence });
+}

@@ -1,0 +1,151 @@
+/** The HTTP server of a process: it decides who may use a route. Sets of routes are handed in; it knows none. */
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { messageOf } from '../../../kit/errors.js';
+import type { Clock } from '../../../kit/clock.js';
+import { DECIDED, type Log } from '../../../kit/log.js';
+import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
+import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
+import { createApp, listening, type ListeningServer } from './app.js';
+import { createAttempts, type Attempts } from './attempts.js';
+import { refuse, TOO_MANY, type Refusal } from './refusal.js';
+import { signInRoutes } from './sign-in.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route. @defaultValue 'read' */
+    access?: Access;
+  }
+  interface FastifyRequest {
+    /** Null on public routes for a caller who is not signed in. */
+    caller: Caller | null;
+  }
+}
+
+export type Routes = (app: FastifyInstance) => void | Promise<void>;
+
+export interface HttpServerOptions {
+  /** Each is registered in a scope of its own: its hooks and parsers concern its own routes only. */
+  routes: readonly Routes[];
+  access: AccessOptions;
+  host: string;
+  /** 0 takes any free port; undefined takes `usualPort`, or any free port where that is taken. */
+  port: number | undefined;
+  usualPort: number;
+  clock: Clock;
+  log: Log;
+}
+
+export interface HttpServer extends ListeningServer {
+  /** For tests: requests without a socket. */
+  readonly app: FastifyInstance;
+}
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { host, port, usualPort } = options;
+  const app = buildApp(options);
+  // Another process of this machine may have the usual port.
+  return { app, ...listening(app, { host, port: port ?? usualPort, orAnyPort: port === undefined }) };
+}
+
+function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
+  const app = createApp({ bodyLimit: 65_536, isProxy: (address) => isOfProxy(address, access) });
+  const attempts = createAttempts(clock);
+  app.decorateRequest('caller', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(SECURITY_HEADERS);
+    const refused = refusalOf(request, { access, attempts, nowMs: clock.now() });
+    if (refused === null) done();
+    else void refuse(reply, refused);
+  });
+  app.addHook('preSerialization', (request, reply, answer, done) => {
+    if (isAction(request) && reply.statusCode < 400) log.info(decisionOf(request, answer), DECIDED);
+    done(null, answer);
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) log.error({ route: request.routeOptions.url, error: messageOf(error) }, 'request failed');
+    const message = status >= 500 ? 'The request failed; the log says why.' : error.message;
+    return refuse(reply, { status, message });
+  });
+  app.setNotFoundHandler({}, (_request, reply) => refuse(reply, { status: 404, message: 'There is no such address.' }));
+  signInRoutes(app, { access, attempts, clock });
+  for (const one of routes) {
+    app.register(async (scope) => {
+      await one(scope);
+    });
+  }
+  return app;
+}
+
+function isAction({ method, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.access === 'operate' && !['GET', 'HEAD'].includes(method);
+}
+
+/** Without the words of a request: they may quote a record. */
+function decisionOf({ caller, socket, method, routeOptions, params, body }: FastifyRequest, answer: unknown): object {
+  const { subscription, ids, all } = (body ?? {}) as { subscription?: unknown; ids?: unknown[]; all?: unknown };
+  return {
+    by: caller?.name ?? caller?.role,
+    how: caller?.how,
+    address: socket.remoteAddress,
+    what: `${method} ${routeOptions.url ?? ''}`,
+    ...(params as object),
+    ...(subscription !== undefined && { subscription }),
+    ...(ids !== undefined && { ids: ids.length }),
+    ...(all !== undefined && { all }),
+    count: (answer as { count?: unknown }).count,
+  };
+}
+
+const ONLY_LOCALHOST: Refusal = {
+  status: 421,
+  message: 'Without http.tokens the page answers only to localhost. Configure http.tokens for other names.',
+};
+const NO_PROXY: Refusal = {
+  status: 421,
+  message:
+    'This request came through a proxy (x-forwarded-…, forwarded, via, or HTTP/1.0). Without http.tokens the page is for this machine only. Configure http.tokens or http.trustedProxy.',
+};
+const WRONG_HOST: Refusal = {
+  status: 421,
+  message: 'The page is not known by the name in "host". Name it in http.trustedProxy.hosts.',
+};
+
+/** Routes whose answers cost work, however spelt. A page may be the target of a link on another site. */
+const WORKING = /^\/(api|events|metrics|queues\/api)\b/;
+
+interface Judging {
+  access: AccessOptions;
+  attempts: Attempts;
+  nowMs: number;
+}
+
+function refusalOf(request: FastifyRequest, { access, attempts, nowMs }: Judging): Refusal | null {
+  const { headers, method, raw, routeOptions, socket } = request;
+  const { access: needed = 'read' } = routeOptions.config;
+  if (access.localOnly === true) {
+    if (!isOwnHost(headers.host)) return ONLY_LOCALHOST;
+    // No browser or client of today sends HTTP/1.0; nginx does, without a header that says so.
+    if (isForwarded(headers) || raw.httpVersion === '1.0') return NO_PROXY;
+  }
+  if (isCrossSite(headers) && WORKING.test(routeOptions.url ?? request.url))
+    return {
+      status: 403,
+      message: 'Another site may not ask this. Open the status page, or send the request from a program.',
+    };
+  if (!['GET', 'HEAD'].includes(method) && !isSameSite(headers))
+    return { status: 403, message: 'An action needs the header "x-changefeed-action" and must come from this page.' };
+  const { remoteAddress = '' } = socket;
+  request.caller = callerOf({ headers, remoteAddress, nowMs }, access);
+  if (mayUse(needed, request.caller)) return null;
+  if (request.caller !== null) return { status: 403, message: 'This needs the role of an operator.' };
+  if (
+    headers.authorization === undefined &&
+    access.trustedProxy !== undefined &&
+    !isOwnHost(headers.host, access.trustedProxy.hosts)
+  )
+    return WRONG_HOST;
+  // Only wrong credentials count: a page whose session is over asks without any.
+  if (headers.authorization !== undefined && attempts.wrong(remoteAddress) === 'too many') return TOO_MANY;
+  return { status: 401, message: 'Sign in, or send a token: "authorization: Bearer …".' };
+}

@@ -1,0 +1,46 @@
+/** The login form of the page: a token becomes a session, in a cookie that no script can read. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../kit/clock.js';
+import { roleOfToken, type AccessOptions } from './access.js';
+import type { Attempts } from './attempts.js';
+import { refuse, TOO_MANY } from './refusal.js';
+import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.js';
+
+export interface SignInDeps {
+  access: AccessOptions;
+  attempts: Attempts;
+  clock: Clock;
+}
+
+export function signInRoutes(app: FastifyInstance, { access, attempts, clock }: SignInDeps): void {
+  app.post('/api/session', { config: { access: 'public' } }, (request, reply) => {
+    const { token } = (request.body ?? {}) as { token?: unknown };
+    const role = typeof token === 'string' ? roleOfToken(token.trim(), access) : null;
+    if (role === null) {
+      if (attempts.wrong(request.socket.remoteAddress ?? '') === 'too many') return refuse(reply, TOO_MANY);
+      return refuse(reply, {
+        status: 401,
+        message:
+          'This is not a token of this page: those are in http.tokens, or in the link that "changefeed start" prints.',
+      });
+    }
+    const session = makeSession(role, access.tokens[role] ?? '', clock.now());
+    return withCookie(request, reply, { value: session, ageMs: SESSION_MS }).send({
+      caller: { role, name: null, how: 'session' },
+    });
+  });
+  app.delete('/api/session', { config: { access: 'public' } }, (request, reply) =>
+    withCookie(request, reply, { value: '', ageMs: 0 }).send({ caller: null }),
+  );
+}
+
+function withCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { value, ageMs }: { value: string; ageMs: number },
+): FastifyReply {
+  // Only the sender of this header is concerned by it: it says whether their connection is encrypted.
+  const secure = request.headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+  const cookie = `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${ageMs / 1_000}${secure}`;
+  return reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+}

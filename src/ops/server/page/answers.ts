@@ -1,0 +1,255 @@
+/** The answers of the API as schemas: the OpenAPI document and the types are made of them. */
+import { z } from 'zod';
+import { deliveryRow } from '../../../delivery/receipts/delivery-row.js';
+import { subscriptionStatus } from '../../../delivery/subscription-status.js';
+import { triedSchema } from '../../../delivery/tried.js';
+import { statusSchema } from '../../status.js';
+
+/** An answer without the further properties that its schema allows. */
+export type Plain<Answer> = Answer extends readonly (infer One)[]
+  ? readonly Plain<One>[]
+  : Answer extends object
+    ? { [Key in keyof Answer as string extends Key ? never : Key]: Plain<Answer[Key]> }
+    : Answer;
+
+const iso = z.string().describe('ISO 8601, UTC');
+const count = z.number().int();
+
+const valueView = z.strictObject({
+  text: z.string().nullable().describe('null: no value'),
+  cut: z.boolean().describe('the text is only a part of the value'),
+  type: z.enum(['text', 'number', 'boolean']).describe('what the value is, so that a reader writes it in its language'),
+});
+
+export type ValueView = z.output<typeof valueView>;
+
+const notice = z.looseObject({
+  severity: z.enum(['error', 'warning', 'info']),
+  message: z.string(),
+  since: iso.nullable(),
+  list: z.string().nullable(),
+  facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+});
+
+const actor = z
+  .strictObject({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() })
+  .nullable()
+  .describe('who made the change; null: not known');
+
+const eventView = z
+  .strictObject({
+    position: z.string().describe('its place in the log: `acme@1700000000000-0`'),
+    id: z.string(),
+    workspace: z.string(),
+    logId: z.string(),
+    type: z.string(),
+    object: z.string().describe('the second word of the type: `person`'),
+    verb: z.string().describe('the last word: `updated`'),
+    subject: z.string().describe("the record's id"),
+    title: z.string().nullable().describe('what the record is called; null where it says nothing'),
+    about: z.string().nullable().describe('the person or organization that a record without a name belongs to'),
+    link: z.string().nullable().describe('the record in the CRM, where `links` of the workspace says how'),
+    records: z
+      .array(z.string())
+      .describe('the records that it concerns: `person:<id>`; the first is the one that it is about'),
+    row: z
+      .strictObject({ field: z.string(), value: valueView })
+      .nullable()
+      .describe('what a row of a history says: a field and its value after the change'),
+    edit: z
+      .boolean()
+      .describe('a person or a program has changed something; false: it only follows from another change'),
+    person: z.strictObject({ id: z.string(), name: z.string() }).nullable().describe('the person in charge'),
+    actor,
+    observedAt: iso,
+    time: iso,
+    sequence: count,
+    class: z.enum(['edited', 'refreshed']),
+    detectedBy: z.enum(['timestamp', 'content', 'both', 'clock']),
+    changes: z.array(z.strictObject({ field: z.string(), before: valueView, after: valueView, actor })),
+    moreChanges: count.describe('changes that are not in `changes`'),
+    due: iso.nullable(),
+    late: z.boolean(),
+    notice: notice.nullable(),
+    schema: z
+      .looseObject({
+        field: z.string(),
+        kind: z.string(),
+        rows: count,
+        before: z.array(z.string()),
+        after: z.array(z.string()),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'EventView', description: 'An event in short texts.' });
+export type EventView = Plain<z.output<typeof eventView>>;
+
+const changeEvent = z
+  .looseObject({
+    id: z.string(),
+    type: z.string(),
+    source: z.string(),
+    subject: z.string(),
+    time: iso,
+    data: z.looseObject({}),
+  })
+  .meta({ id: 'ChangeEvent', description: 'A CloudEvent; docs/handlers.md describes its data.' });
+
+export const eventsPage = z.strictObject({
+  events: z.array(eventView).describe('newest first'),
+  next: z.string().nullable().describe('`before` of the next page; null at the beginning of the log'),
+  searchedBackTo: iso.nullable().describe('how far the log was searched for this page'),
+  searched: count.describe('events that were looked at for this page'),
+  end: z.string().describe('the end of the log: `from` of the stream of what comes next'),
+});
+
+export const streamed = z.union([
+  z.strictObject({ position: z.string(), workspace: z.string(), logId: z.string(), event: changeEvent }),
+  eventView,
+]);
+
+export const refusal = z
+  .looseObject({ error: z.looseObject({ status: count, message: z.string() }) })
+  .meta({ id: 'Refusal' });
+
+export const oneEvent = z.strictObject({ view: eventView, event: changeEvent });
+
+const subscription = subscriptionStatus.extend({
+  handledLastMinute: count.describe('at most some 1,000 are counted'),
+});
+
+export const status = statusSchema
+  .extend({ subscriptions: z.array(subscription) })
+  .meta({ id: 'Status', description: 'The same as `changefeed status --json`, and what each subscription handled.' });
+
+export const history = z.strictObject({
+  everyMs: count,
+  samples: z.array(
+    z.strictObject({
+      at: iso,
+      workspaces: z.array(
+        z.strictObject({
+          name: z.string(),
+          used: z.number().describe('share of the budget'),
+          allowed: z.number(),
+          pausedMs: z.number(),
+        }),
+      ),
+      subscriptions: z.array(
+        z.strictObject({
+          name: z.string(),
+          lagEvents: count.nullable(),
+          lagSeconds: z.number().nullable(),
+          dead: count,
+        }),
+      ),
+    }),
+  ),
+});
+
+export const deadLetter = z
+  .strictObject({
+    id: z.string(),
+    subscription: z.string(),
+    workspace: z.string(),
+    logId: z.string(),
+    reason: z.string(),
+    diedAt: iso,
+    replay: z.boolean(),
+    attempts: z.array(z.looseObject({ at: iso, message: z.string() })).describe('the failed attempts, oldest first'),
+    event: eventView,
+  })
+  .meta({ id: 'DeadLetter' });
+
+export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
+export const tried = triedSchema;
+export const tested = z.looseObject({
+  subscription: z.string(),
+  place: z.string().describe('its address without what is secret, or the kind of handler'),
+  id: z.string(),
+  type: z.string(),
+  outcome: z.enum(['accepted', 'refused', 'unreachable']),
+  status: count.nullable(),
+  ms: z.number(),
+  body: z.string(),
+  problem: z.string().nullable(),
+});
+export type Tested = Plain<z.output<typeof tested>>;
+export const skipped = z.strictObject({
+  count: count.describe('dropped'),
+  unread: count.describe('of these, not read from the log'),
+  queued: count.describe('of these, in the queue'),
+  running: count.describe('handled at this moment: they end'),
+});
+export const replayed = z.strictObject({
+  id: z.string().describe('what stops it'),
+  count: count.describe(
+    'with `dryRun`, the events that would be sent; otherwise `replays` of the status says how many were',
+  ),
+});
+const storedEvents = z.looseObject({ subscription: z.string(), waiting: count, dead: count });
+export const stored = storedEvents.describe('what was stored');
+export const leftBehind = z.strictObject({ subscriptions: z.array(storedEvents) });
+export const heldRecords = z.strictObject({
+  held: z.array(
+    z.looseObject({
+      workspace: z.string(),
+      list: z.string(),
+      what: z.enum(['removals', 'creations']),
+      why: z.string(),
+      count,
+      of: count,
+      since: iso,
+      examples: z
+        .array(z.strictObject({ id: z.string(), title: z.string().nullable() }))
+        .describe('at most three; none of held new records, which are not stored'),
+    }),
+  ),
+});
+export const done = z.strictObject({ count });
+
+export const deliveries = z.strictObject({
+  deliveries: z.array(
+    deliveryRow.extend({
+      title: z
+        .string()
+        .nullable()
+        .describe('what the record is called, or what it belongs to; null: not known, or no longer in the log'),
+    }),
+  ),
+});
+export { subscriptionDetails } from '../../../delivery/receipts/delivery-row.js';
+
+export const schema = z.strictObject({
+  rows: count,
+  fields: z.array(
+    z.strictObject({
+      field: z.string(),
+      share: z.number().describe('of the rows that have it'),
+      forms: z.array(z.strictObject({ form: z.string(), rows: count })),
+    }),
+  ),
+});
+
+export const session = z.strictObject({
+  caller: z
+    .strictObject({
+      role: z.enum(['read', 'operate']),
+      name: z.string().nullable(),
+      how: z.enum(['token', 'session', 'proxy']),
+    })
+    .nullable()
+    .describe('null: sign in'),
+});
+
+export const about = z.strictObject({
+  version: z.string(),
+  queues: z.enum(['mounted', 'not installed']).describe('bull-board, at /queues'),
+  workspaces: z.array(
+    z.strictObject({
+      name: z.string(),
+      timeZone: z.string(),
+      lists: z.array(z.strictObject({ name: z.string(), object: z.string(), enabled: z.boolean() })),
+    }),
+  ),
+});

@@ -1,0 +1,118 @@
+/** The frame of the API's routes: what each of them checks, answers and refuses in the same way. */
+import type { FastifyInstance, FastifyTypeProvider } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ChangefeedError } from '../../../kit/errors.js';
+import { withinTime } from '../../../kit/clock.js';
+import { documentRoutes, json } from '../http/openapi.js';
+import { refuse } from '../http/refusal.js';
+import { refusal, type Plain } from './answers.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered while Redis is away too. */
+    offline?: true;
+  }
+}
+
+interface ZodTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  serializer: this['schema'] extends z.ZodType ? Plain<z.output<this['schema']>> : unknown;
+}
+
+export const apiOf = (app: FastifyInstance) => app.withTypeProvider<ZodTypes>();
+export type Api = ReturnType<typeof apiOf>;
+
+const REFUSALS = {
+  '4xx': json('The request is not allowed, or what it asks for does not exist.', refusal),
+  503: json('Redis is away.', refusal),
+};
+const NOTHING = z.strictObject({});
+const ACTION = z.looseObject({ 'x-changefeed-action': z.string().describe('any value') });
+
+/** Every route that is added with tags is in the document, takes no unknown names, and has its refusals. */
+export async function beginApi(app: FastifyInstance, version: string, redisIsAway: () => boolean): Promise<void> {
+  app.setValidatorCompiler(validatorCompiler);
+  // Answers are checked by the compiler and by tests. An odd state must not keep the status from a person who needs it.
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setSchemaErrorFormatter(([first], part) => {
+    const path = first?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+    const what = part === 'querystring' ? 'the query' : `the ${part}`;
+    return new RefusedError(400, `${what}: ${path === '' ? '' : `${path}: `}${first?.message ?? 'not allowed'}`);
+  });
+  app.addHook('preValidation', (request, _reply, done) => {
+    request.body ??= {};
+    done();
+  });
+  app.addHook('onRoute', (route) => {
+    const { config: { access = 'read', offline = false } = {}, handler, method, schema } = route;
+    if (schema?.tags === undefined) return;
+    const { 200: given } = schema.response as Record<string, unknown>;
+    route.schema = {
+      querystring: NOTHING,
+      ...(method === 'POST' && { body: NOTHING, headers: ACTION }),
+      ...schema,
+      response: { 200: given instanceof z.ZodType ? json('OK', given) : given, ...REFUSALS },
+      'x-role': access,
+    } as typeof schema;
+    route.handler = async function (request, reply) {
+      void reply.header('cache-control', 'no-store');
+      // A request that needs Redis would wait until it is back, and an action would be carried out then.
+      if (!offline && redisIsAway()) return await refuse(reply, REDIS_AWAY);
+      const answering = Promise.resolve(handler.call(this, request, reply)).catch(asRefusal);
+      const answer = await (offline ? answering : unlessAway(answering, redisIsAway));
+      return answer === 'away' ? await refuse(reply, REDIS_AWAY) : answer;
+    };
+  });
+  await documentRoutes(app, documentOf(version));
+  app.get('/api/openapi.json', { config: { access: 'public' } }, () => app.swagger());
+}
+
+const documentOf = (version: string) => ({
+  info: {
+    title: 'Changefeed: status page',
+    version,
+    license: { name: 'MIT', identifier: 'MIT' },
+    description: 'What the status page reads and does. Objects may get further properties.',
+  },
+  components: {
+    securitySchemes: {
+      token: { type: 'http', scheme: 'bearer', description: 'http.tokens of the configuration' },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'changefeed_session',
+        description: 'begins with POST /api/session',
+      },
+    },
+  } as const,
+  security: [{ token: [] }, { session: [] }, {}],
+});
+
+export const REDIS_AWAY = { status: 503, message: 'Redis is away. Everything goes on when it is back.' };
+const AWAY_CHECK_MS = 500;
+
+export async function unlessAway<T>(answering: Promise<T>, redisIsAway: () => boolean): Promise<T | 'away'> {
+  for (;;) {
+    const answer = await withinTime(answering, AWAY_CHECK_MS);
+    if (answer !== 'late') return answer;
+    if (!redisIsAway()) continue;
+    answering.catch(() => undefined);
+    return 'away';
+  }
+}
+
+/** An answer that is no fault of the server. */
+export class RefusedError extends Error {
+  constructor(
+    readonly statusCode: 400 | 404 | 409 | 429,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+function asRefusal(error: unknown): never {
+  if (error instanceof ChangefeedError && error.code === 'CF_USAGE') throw new RefusedError(409, error.message);
+  throw error;
+}

@@ -1,0 +1,74 @@
+/** The live end of the logs, watched once per process. It only wakes the readers: each reads the logs itself. */
+import { EventEmitter, once } from 'node:events';
+import type { TailedEvent } from '../../../delivery/tail.js';
+import { messageOf } from '../../../kit/errors.js';
+import type { Log } from '../../../kit/log.js';
+import { endsOf } from './events-before.js';
+import type { Position } from './position.js';
+import type { FeedOfPage, PageSource } from './source.js';
+
+export type LiveEvents = ReturnType<typeof createLiveEvents>;
+
+interface Watch {
+  /** From now on, growth of the logs is noticed. */
+  begun: Promise<unknown>;
+  ended: Promise<void>;
+  broken: AbortSignal;
+}
+
+export function createLiveEvents(source: PageSource, log: Log) {
+  const { feed } = source;
+  const stopping = new AbortController();
+  const logs = new EventEmitter().setMaxListeners(0);
+  let watch: Watch | undefined;
+
+  const begin = (): Watch => {
+    const broken = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, broken.signal]);
+    const names = source.workspaces().map(({ name }) => name);
+    const begun = endsOf(source, names);
+    const watchOne = async ([workspace, from]: [string, string]): Promise<void> => {
+      for await (const _ of feed.tail({ workspace, from, signal })) logs.emit('grown');
+    };
+    const watchAll = async (): Promise<void> => {
+      try {
+        await Promise.all([...(await begun)].map(watchOne));
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'the live events of the status page were interrupted');
+      } finally {
+        watch = undefined;
+        broken.abort();
+      }
+    };
+    return { begun, ended: watchAll(), broken: broken.signal };
+  };
+  return {
+    async *follow(from: Position, signal: AbortSignal): AsyncGenerator<TailedEvent, void, undefined> {
+      watch ??= begin();
+      const ended = AbortSignal.any([signal, stopping.signal, watch.broken]);
+      const offsets = new Map(from);
+      await watch.begun;
+      while (!ended.aborted) {
+        // Before the logs are read, so that no event falls between the two.
+        const grown = once(logs, 'grown', { signal: ended }).catch(() => undefined);
+        for await (const event of storedEvents(feed, offsets, ended)) {
+          offsets.set(event.workspace, event.logId);
+          yield event;
+        }
+        await grown;
+      }
+    },
+    async close(): Promise<void> {
+      stopping.abort();
+      await watch?.ended;
+    },
+  };
+}
+
+export async function* storedEvents(
+  feed: FeedOfPage,
+  from: Position,
+  signal: AbortSignal,
+): AsyncGenerator<TailedEvent, void, undefined> {
+  for (const [workspace, offset] of from) yield* feed.tail({ workspace, from: offset, follow: false, signal });
+}

@@ -1,0 +1,62 @@
+/** The status page as a set of routes: the built page, its API, and the stream of events. */
+import type { Routes } from '../http/server.js';
+import { keptFor } from '../../../kit/kept-for.js';
+import { runLoop } from '../../../kit/loop.js';
+import type { Clock } from '../../../kit/clock.js';
+import type { Log } from '../../../kit/log.js';
+import { assetRoutes } from './assets.js';
+import { apiOf, beginApi } from './api.js';
+import { addEndpoints } from './endpoints.js';
+import { createEventViews } from './event-view.js';
+import { createHistory, SAMPLE_MS } from './history.js';
+import { createLiveEvents } from './live-events.js';
+import { queueRoutes, type BoardQueues } from './queues.js';
+import type { PageSource } from './source.js';
+import { addStream } from './stream.js';
+
+export interface PageDeps {
+  source: PageSource;
+  queues: BoardQueues;
+  version: string;
+  /** Resolves when Redis can be used, or when the signal aborts. */
+  ready: (signal: AbortSignal) => Promise<void>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Pages that are open at the same time share one reading of the status. */
+const STATUS_MS = 1_000;
+
+export function pageRoutes({ source, queues, version, ready, clock, log }: PageDeps): Routes {
+  return async (app) => {
+    const history = createHistory(clock);
+    const live = createLiveEvents(source, log);
+    const views = createEventViews(source.feed.lists.record, (name) => source.links(name));
+    const status = keptFor(STATUS_MS, () => source.feed.status(), clock);
+    const stopping = new AbortController();
+    const sampling = {
+      name: 'status page',
+      run: async () => {
+        history.add(await status());
+        return SAMPLE_MS;
+      },
+      ready,
+      signal: stopping.signal,
+      log,
+      clock,
+    };
+    let sampled: Promise<void> | undefined;
+    app.addHook('onListen', () => {
+      sampled = runLoop(sampling);
+    });
+    app.addHook('preClose', async () => {
+      stopping.abort();
+      await Promise.all([sampled, live.close()]);
+    });
+    assetRoutes(app);
+    const board = await queueRoutes(app, queues);
+    await beginApi(app, version, () => source.redisIsAway());
+    addEndpoints(apiOf(app), { source, views, history, clock, version, status, queues: board });
+    addStream(apiOf(app), { source, views, live, clock });
+  };
+}

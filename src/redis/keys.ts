@@ -1,0 +1,218 @@
+/**
+ * Every Redis key of Changefeed, with its type and contents; `<prefix>` is the option `redis.prefix`.
+ *
+ * `{…}` is the hash tag of Redis Cluster. All keys of a workspace share one slot, and so do all keys of a subscription. No command and no
+ * script uses keys of both: they may be on different servers, of which one alone can go back to an earlier state. What must agree is in one slot.
+ */
+import type { ListName } from '../crm/lists/lists.js';
+import type { Redis } from './client.js';
+
+/** The default of the option `redis.prefix`. */
+export const DEFAULT_PREFIX = 'changefeed';
+
+export class Keys {
+  constructor(readonly prefix: string = DEFAULT_PREFIX) {}
+
+  /** Never exists. An empty write to it shows whether Redis accepts writes. */
+  probe = (): string => `${this.prefix}:probe`;
+
+  // Per process.
+
+  /** set: ids of the processes that run roles. */
+  processes = (): string => `${this.prefix}:processes`;
+  /** string with TTL (JSON): what a process runs, and which of its loops are stalled. */
+  process = (id: string): string => `${this.prefix}:process:${id}`;
+  /** string with TTL (JSON): host, pid and start of a process that runs handlers, while it lives. */
+  alive = (id: string): string => `${this.prefix}:alive:${id}`;
+
+  // Per workspace.
+
+  /** string (JSON): id of this state, since when, when an earlier one was lost; epoch, and when Redis went back. */
+  state = (workspace: string): string => this.#workspace(workspace, 'state');
+  /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
+  log = (workspace: string): string => this.#workspace(workspace, 'log');
+  /** hash subscription → ms: since when no dispatcher has this reader of the log configured; `0`: one has. */
+  readers = (workspace: string): string => this.#workspace(workspace, 'readers');
+  /**
+   * hash with TTL, which is the clock of the request budget: `ends` is the time at which it expires.
+   * - `last`: of the last call; `used`: requests in the window then; `count`: requests ever granted
+   * - `free`: when the next request is due by even spacing
+   * - `refusal`: of the last 429; `level`: requests in the window before it
+   */
+  budget = (workspace: string): string => this.#workspace(workspace, 'budget');
+  /** sorted set with TTL, score: time: the requests granted within the window, by number. */
+  budgetWindow = (workspace: string): string => this.#workspace(workspace, 'budget:window');
+  /** string with TTL: the pause after a 429. */
+  budgetPause = (workspace: string): string => this.#workspace(workspace, 'budget:pause');
+  /** sorted set, score ms: `<kind> <key>` of every todo for which an event is due at that time. */
+  due = (workspace: string): string => this.#workspace(workspace, 'due');
+  /** hash with TTL, `<list> <id>` → what rows of histories say about the record, one JSON per line (credits.ts). */
+  credits = (workspace: string): string => this.#workspace(workspace, 'credits');
+  /** sorted set with TTL, score ms of the last row: the fields of `credits`. */
+  credited = (workspace: string): string => this.#workspace(workspace, 'credited');
+  /** hash: `open <problem>` → ms last seen, `facts <problem>` (JSON); `count <subject>` → notices published. */
+  notices = (workspace: string): string => this.#workspace(workspace, 'notices');
+
+  // Per list of a workspace.
+
+  /** string with TTL: the fencing token of the process that sweeps the list. */
+  lease = (workspace: string, list: ListName): string => this.#workspace(workspace, `lease:${list}`);
+  /**
+   * hash: what the list's sweeps need from one another.
+   * - `checkpoint` (JSON) of the sweep under way; `step`: id of its last commit
+   * - `lastSweep` (JSON): summary of the last complete sweep; `failure` (JSON): why the last attempts failed; `lastFailure` (JSON): the
+   *   same of failures that are over
+   * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
+   * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
+   * - `acceptedAt`, `discardedAt`: which held records a person accepted, or discarded
+   * - `createdRows`: of a list whose rows are only recognised, the rows that shortcuts created since the last walk began
+   * - `learned` (JSON): what the list's shortcuts have learned
+   * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
+   */
+  sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
+  // Of the last complete sweep.
+  /** hash page → ids of its records, packed (membership.ts). */
+  members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
+  /** hash page → how the page is recognised (JSON): cursor, next cursor, digest, records, first page. */
+  pages = (workspace: string, list: ListName): string => this.#workspace(workspace, `pages:${list}`);
+  /** hash id → since when complete sweeps have not shown the record (JSON). */
+  missing = (workspace: string, list: ListName): string => this.#workspace(workspace, `missing:${list}`);
+  /** set: ids that only abandoned sweeps, or shortcuts before the sweep under way, have seen. */
+  unconfirmed = (workspace: string, list: ListName): string => this.#workspace(workspace, `unconfirmed:${list}`);
+  /** set: ids of records that shortcuts created since the last walk began. */
+  created = (workspace: string, list: ListName): string => this.#workspace(workspace, `created:${list}`);
+
+  // Of the sweep under way.
+  /** set: visited cursors. */
+  walkCursors = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-cursors:${list}`);
+  /** hash page → ids, as in `members`, of pages whose members changed. */
+  walkMembers = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-members:${list}`);
+  /** hash page → how the page is recognised, as in `pages`. */
+  walkPages = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-pages:${list}`);
+
+  /** sorted set with TTL, score ms of naming: `<what named it> <id>` of records to be fetched out of turn. */
+  aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
+  /** hash packed record key → packed stored record, a version byte first (packing.ts). */
+  records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
+
+  /** hash bucket → digests of row keys, 8 bytes each (rows.ts), of a list whose rows are only recognised. */
+  rows = (workspace: string, list: ListName): string => this.#workspace(workspace, `rows:${list}`);
+
+  // Per subscription. BullMQ's keys of its queue share the prefix.
+
+  /** hash workspace → log id: the offset up to which it has read the workspace's log. */
+  offsets = (subscription: string): string => this.#subscription(subscription, 'offsets');
+
+  /** list of one record's pending deliveries: `<id>␟<log id>␟<ms>␟<kind>␟<type>`; the first has a job, and may run. */
+  group = (subscription: string, group: string): string => this.#subscription(subscription, `group:${group}`);
+  /** sorted set, score ms and sequence of the log id: deliveries that were entered and are neither handled nor dead. */
+  pending = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `pending:${workspace}`);
+  /** string, with TTL unless the source is a log: the serial of the last delivery entered from it. */
+  entered = (subscription: string, source: string): string => this.#subscription(subscription, `entered:${source}`);
+  /** hash delivery id → event (JSON), of pending deliveries whose event is not in the log. */
+  payloads = (subscription: string): string => this.#subscription(subscription, 'payloads');
+  /** hash delivery id → the process that has begun it, and what is known of the crashes before (delivery/suspects.ts). */
+  runs = (subscription: string): string => this.#subscription(subscription, 'runs');
+  /** hash name → task (JSON): backfills (snapshots and replays) that are not complete, and how far each is. */
+  backfills = (subscription: string): string => this.#subscription(subscription, 'backfills');
+  /** list (JSON): events of a snapshot that are being sent. */
+  staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
+  /** hash record → log id: the end of the log when a snapshot read the record's image. */
+  seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
+  /** string with TTL: events of the workspace that were to be handled one by one in this window. */
+  allowance = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `allowance:${workspace}`);
+  /** stream, field: number of its last receipt, value: packed receipts (receipt.ts) of ended attempts, some 5 kB. */
+  receipts = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `receipts:${workspace}`);
+  /** string: packed receipts that are not in an entry of `receipts` yet. */
+  openReceipts = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `receipts-open:${workspace}`);
+  /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
+  health = (subscription: string): string => this.#subscription(subscription, 'health');
+  /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */
+  once = (subscription: string, workspace: string, eventId: string): string =>
+    this.#subscription(subscription, `once:${workspace}:${eventId}`);
+
+  // BullMQ's own keys.
+
+  /** The prefix that BullMQ gets for a subscription's queue. */
+  subscriptionQueuePrefix = (subscription: string): string => `${this.prefix}:sub:{${subscription}}`;
+  // The following are only read.
+
+  /** sorted set, score ms × 4096 and a serial: the jobs that wait for their time. */
+  delayedJobs = (subscription: string): string => this.#subscription(subscription, `${subscription}:delayed`);
+  /** hash, `delay`: how long a delayed job was to wait, ms. */
+  job = (subscription: string, jobId: string): string => this.#subscription(subscription, `${subscription}:${jobId}`);
+  /** string with TTL: the token of the worker that runs the job. */
+  jobLock = (subscription: string, jobId: string): string =>
+    this.#subscription(subscription, `${subscription}:${jobId}:lock`);
+
+  // Patterns for SCAN. Names of workspaces and subscriptions contain no pattern characters.
+
+  everythingOf = (workspace: string): string => this.#workspace(workspace, '*');
+  marksOf = (workspace: string): string => this.once('*', workspace, '*');
+  everythingOfSubscription = (subscription: string): string => this.#subscription(subscription, '*');
+  everyReaders = (): string => this.readers('*');
+  everythingOfSubscriptions = (): string => this.#subscription('*', '*');
+  groupsOf = (subscription: string, workspace: string): string => this.group(subscription, `${workspace}/*`);
+
+  /** The subscription that a key belongs to; null for any other key. */
+  subscriptionOf(key: string): string | null {
+    const start = `${this.prefix}:sub:{`;
+    const end = key.indexOf('}:', start.length);
+    return key.startsWith(start) && end !== -1 ? key.slice(start.length, end) : null;
+  }
+
+  /** What a key of one subscription is called under the name of another. BullMQ's keys have the name twice. */
+  renamed(key: string, from: string, to: string): string {
+    const rest = key.slice(this.#subscription(from, '').length);
+    const isOfQueue = rest.startsWith(`${from}:`);
+    return this.#subscription(to, isOfQueue ? `${to}${rest.slice(from.length)}` : rest);
+  }
+
+  #workspace(workspace: string, name: string): string {
+    return `${this.prefix}:{${workspace}}:${name}`;
+  }
+
+  #subscription(subscription: string, name: string): string {
+    return `${this.prefix}:sub:{${subscription}}:${name}`;
+  }
+}
+
+export interface WorkspaceRedis {
+  redis: Redis;
+  keys: Keys;
+  workspace: string;
+}
+
+const UUID = 0;
+const HEX24 = 1;
+const TEXT = 2;
+
+/** UUIDs as 16 bytes, 24-digit hex ids as 12, others as they are. A first byte below three says which. */
+export function recordField(key: string): Buffer {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(key))
+    return Buffer.concat([Buffer.of(UUID), Buffer.from(key.replaceAll('-', ''), 'hex')]);
+  if (/^[0-9a-f]{24}$/u.test(key)) return Buffer.concat([Buffer.of(HEX24), Buffer.from(key, 'hex')]);
+  const bytes = Buffer.from(key, 'utf8');
+  return (bytes[0] ?? 0) <= TEXT ? Buffer.concat([Buffer.of(TEXT), bytes]) : bytes;
+}
+
+export function keyOfField(field: Buffer): string {
+  const hex = field.toString('hex', 1);
+  if (field[0] === UUID) return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
+  if (field[0] === HEX24) return hex;
+  return field.toString('utf8', field[0] === TEXT ? 1 : 0);
+}
+
+/** A field as redis-cli takes it. */
+export function shownField(field: Buffer): string {
+  const shown = [...field].map((byte) => (byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : hexOf(byte)));
+  return `"${shown.join('').replace(/["\\](?!x[0-9a-f]{2})/gu, '\\$&')}"`;
+}
+
+function hexOf(byte: number): string {
+  return `\\x${byte.toString(16).padStart(2, '0')}`;
+}

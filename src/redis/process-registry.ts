@@ -1,0 +1,115 @@
+/**
+ * The processes that run roles: one key with TTL for each, and a set of their ids. Those that run handlers have another
+ * key with TTL, also where no report is made.
+ */
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import type { Redis } from './client.js';
+import { systemClock } from '../kit/clock.js';
+import { isAlive, processSchema, thisProcess } from '../kit/process-identity.js';
+import type { Keys } from './keys.js';
+import { readJson } from './stored.js';
+
+const count = z.number().int();
+
+/** A process as it reports itself. Redis keeps it in this form. */
+export const processStatus = z.object({
+  id: z.string().describe('random'),
+  version: z.string().nullable().describe('of the package; null when another release reports no version'),
+  pid: count,
+  host: z.string(),
+  startedAt: z.iso.datetime(),
+  roles: z.array(z.string()).readonly(),
+  workspaces: z.array(z.string()).readonly().describe('of its configuration'),
+  stalled: z
+    .array(z.object({ loop: z.string(), since: z.iso.datetime() }))
+    .readonly()
+    .describe('loops that have made no progress for too long'),
+  failing: z
+    .array(z.object({ loop: z.string(), since: z.iso.datetime(), at: z.iso.datetime(), error: z.string() }))
+    .readonly()
+    .describe('loops whose last turn failed; `since` and `at`: the first and the last failure in a row'),
+  clock: z
+    .object({
+      apartMs: z.number().describe('the clock of Redis less that of the process'),
+      stepped: z
+        .object({ byMs: z.number().describe('negative: back'), agoMs: z.number() })
+        .nullable()
+        .describe('the last step within ten minutes'),
+    })
+    .optional()
+    .describe('absent where another release reports none'),
+  edits: z
+    .array(z.object({ workspace: z.string(), list: z.string(), known: count, of: count }))
+    .readonly()
+    .optional()
+    .describe('edits that it found, and those of which it knows who made them'),
+  late: z
+    .array(z.object({ workspace: z.string(), list: z.string(), forMs: z.number() }))
+    .readonly()
+    .optional()
+    .describe('lists for which, as far as the process knows, no process has asked within their usual period'),
+  waiting: z
+    .object({ lists: count, forMs: z.number().describe('the first of them') })
+    .optional()
+    .describe(
+      'lists that are due and wait for their turn, because the process sweeps no more than its processor allows',
+    ),
+});
+export type ProcessStatus = z.output<typeof processStatus>;
+
+/** With the time at which the process started: the system gives its pid to another process later. */
+const storedProcess = processStatus.extend({ token: z.string() });
+const livingProcess = processSchema.extend({ host: z.string() });
+type LivingProcess = z.output<typeof livingProcess>;
+
+/** How often it is asked for whether a process of another machine has renewed its key. */
+const LOOKS_AGAIN_MS = 500;
+
+export type ProcessRegistry = ReturnType<typeof createProcessRegistry>;
+
+export function createProcessRegistry(redis: Redis, keys: Keys) {
+  return {
+    async beat(process: ProcessStatus, ttlMs: number): Promise<void> {
+      const { token } = thisProcess;
+      await redis.set(keys.process(process.id), JSON.stringify({ ...process, token }), 'PX', ttlMs);
+      await redis.sadd(keys.processes(), process.id);
+    },
+    async leave(id: string): Promise<void> {
+      await redis.del(keys.process(id));
+      await redis.srem(keys.processes(), id);
+    },
+    async list(): Promise<ProcessStatus[]> {
+      const ids = await redis.smembers(keys.processes());
+      const found = await Promise.all(ids.map((id) => redis.get(keys.process(id))));
+      const gone = ids.filter((_id, index) => found[index] === null);
+      if (gone.length > 0) await redis.srem(keys.processes(), ...gone);
+      const stored = found.flatMap((json, index) => {
+        const at = { what: 'the report of a process', key: keys.process(ids[index] ?? '') } as const;
+        return json === null ? [] : [readJson(storedProcess, json, at)];
+      });
+      return stored.filter(mayLive).map(({ token: _, ...process }) => process);
+    },
+    async live(id: string, ttlMs: number): Promise<void> {
+      await redis.set(keys.alive(id), JSON.stringify({ ...thisProcess, host: hostname() }), 'PX', ttlMs);
+    },
+    /** Resolves when it is known: of a process of another machine, when its key is renewed or has expired. */
+    async lives(id: string): Promise<boolean> {
+      const key = keys.alive(id);
+      for (let [before, isFirst] = [0, true]; ; isFirst = false) {
+        const [text, ttlMs] = await Promise.all([redis.get(key), redis.pttl(key)]);
+        if (text === null) return false;
+        const living = readJson(livingProcess, text, { what: 'the report of a process', key });
+        if (living.host === hostname()) return mayLive(living);
+        if (!isFirst && ttlMs > before) return true;
+        before = ttlMs;
+        await systemClock.sleep(LOOKS_AGAIN_MS);
+      }
+    },
+  };
+}
+
+/** A process of this machine that was just killed still has its key. */
+function mayLive({ host, pid, token }: LivingProcess): boolean {
+  return host !== hostname() || isAlive({ pid, token });
+}

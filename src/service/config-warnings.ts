@@ -1,0 +1,159 @@
+/** Warnings about a valid configuration. A warning is never false: it compares names and predicts no events. */
+import type { Config, WorkspaceConfig } from '../config/schema.js';
+import { builtInLists } from '../crm/lists/lists.js';
+import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
+import { listOf } from '../events/envelope.js';
+import { compileTypePattern } from '../events/pattern.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
+import { parseRedisUrl } from '../redis/client.js';
+import type { Log } from '../kit/log.js';
+import { IN_CLEAR, normaliseBaseUrl, sendsInClear } from '../kit/schema/addresses.js';
+
+export interface ConfigWarning {
+  about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'shared' | 'mirror' | 'todos';
+  subject: { subscription: string } | { workspace: string } | { redis: string };
+  reason: string;
+  remedy: string;
+}
+
+const MESSAGES = {
+  subscription: 'subscription can never match',
+  unpolled: 'subscription selects only lists that are disabled',
+  fields: 'subscription selects no updated event',
+  handler: 'handler cannot work',
+  address: 'an address is used without encryption',
+  polling: 'workspace is not polled',
+  shared: 'two workspaces read the same',
+  mirror: 'mirror cannot serve every list',
+  todos: 'todos cannot be watched as configured',
+} as const satisfies Record<ConfigWarning['about'], string>;
+
+export function configWarnings(config: Config): ConfigWarning[] {
+  return [
+    ...clearWarnings(config),
+    ...config.workspaces.flatMap((workspace) => workspaceWarnings(workspace, config)),
+    ...sharedWarnings(config),
+    ...config.subscriptions.flatMap((one) => subscriptionWarning(one, config)),
+    ...config.subscriptions.flatMap(handlerWarning),
+  ];
+}
+
+export function logConfigWarnings(
+  log: Pick<Log, 'warn'>,
+  config: Config,
+  about: readonly ConfigWarning['about'][],
+): void {
+  for (const { about: kind, subject, reason, remedy } of configWarnings(config))
+    if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
+}
+
+export function clearWarnings({ workspaces, subscriptions, redis: { url } }: Config): ConfigWarning[] {
+  const clear = (subject: ConfigWarning['subject'], remedy: string): ConfigWarning => {
+    return { about: 'address', subject, reason: IN_CLEAR, remedy };
+  };
+  return [
+    ...(url !== undefined && sendsInClear(url) ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')] : []),
+    ...workspaces.flatMap(({ name, baseUrl }) =>
+      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
+    ),
+    ...subscriptions.flatMap(({ name, handler, isInClear = false }) => {
+      const remedy = handler === 'postgres' ? 'add ?sslmode=verify-full to url' : 'use rediss in redis';
+      return isInClear ? [clear({ subscription: name }, remedy)] : [];
+    }),
+  ];
+}
+
+/** Budgets are by workspace, so together they may ask for more than the API allows. */
+function sharedWarnings({ workspaces }: Config): ConfigWarning[] {
+  return workspaces.flatMap(({ name, baseUrl, token }, index) => {
+    const others = workspaces.slice(0, index);
+    const same = others.find(
+      (one) => one.token === token && normaliseBaseUrl(one.baseUrl) === normaliseBaseUrl(baseUrl),
+    );
+    if (same === undefined) return [];
+    const reason = `it has the baseUrl and token of workspace "${same.name}": each change is an event in both, and each has a budget of its own`;
+    const remedy = 'remove one of them, or halve both budgets';
+    return [{ about: 'shared' as const, subject: { workspace: name }, reason, remedy }];
+  });
+}
+
+function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: Config): ConfigWarning[] {
+  const warnings: ConfigWarning[] = [];
+  const warn = (about: ConfigWarning['about'], reason: string, remedy: string): void =>
+    void warnings.push({ about, subject: { workspace: name }, reason, remedy });
+  const all = Object.entries(lists);
+  const disabled = all.filter(([, { enabled }]) => !enabled).map(([list]) => list);
+  const imageless = all.filter(([, { enabled, images }]) => enabled && !images).map(([list]) => list);
+  if (disabled.length === all.length)
+    warn(
+      'polling',
+      'every list of the workspace is disabled',
+      'enable a list, or take the workspace out of the configuration',
+    );
+  if (serve?.tokens.has(name) === true && disabled.length + imageless.length > 0) {
+    const reasons = [
+      ...(disabled.length > 0 ? [`${disabled.join(', ')}: disabled`] : []),
+      ...(imageless.length > 0 ? [`${imageless.join(', ')}: kept without images`] : []),
+    ];
+    const reason = `lists that the mirror does not have (${reasons.join('; ')})`;
+    warn('mirror', reason, 'set enabled and images of these lists to true, or expect 404 for them');
+  }
+  if (todos.watch && disabled.includes('todo')) {
+    const remedy = 'set todos.watch to false, or lists.todo.enabled to true';
+    warn('todos', 'todos.watch is on, and the list "todo" is disabled', remedy);
+  }
+  if (todos.watch && imageless.includes('todo')) {
+    const reason =
+      'todos.watch is on, and the list "todo" is kept without images: todos cannot be counted, and crm.todo.reassigned is never emitted';
+    warn('todos', reason, 'set lists.todo.images to true');
+  }
+  return warnings;
+}
+
+function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
+  const { name, on, lists: wanted, workspaces: named, fields, catalogue = builtInLists } = subscription;
+  if (subscription.report !== undefined) return reportWarning(subscription, config);
+  const patterns = on.map(compileTypePattern);
+  const isSelected = (type: string): boolean =>
+    patterns.some((selects) => selects(type)) &&
+    (wanted === undefined || wanted.includes(listOf({ type }, catalogue) ?? ''));
+  if (NOTICE_TYPES.some(isSelected)) return [];
+  const lists = config.workspaces
+    .filter((workspace) => named === undefined || named.includes(workspace.name))
+    .flatMap((workspace) => Object.values(workspace.lists).map((list) => ({ ...list, workspace: workspace.name })))
+    .filter(({ descriptor }) => typesOf(descriptor).some(isSelected));
+  const warn = (about: ConfigWarning['about'], reason: string, remedy: string): ConfigWarning[] => [
+    { about, subject: { subscription: name }, reason, remedy },
+  ];
+  const names = (some: typeof lists): string =>
+    some.map(({ descriptor, workspace }) => `"${descriptor.name}" in ${workspace}`).join(', ');
+  const enabled = lists.filter((list) => list.enabled);
+  const isUpdated = (type: string): boolean => type.endsWith('.updated') && isSelected(type);
+  const updated = enabled.filter(({ descriptor }) => typesOf(descriptor).some(isUpdated));
+  if (fields !== undefined && updated.length > 0 && !updated.some(({ images }) => images)) {
+    const reason = `its fields match no change in lists that are kept without images: ${names(updated)}`;
+    return warn('fields', reason, 'set images of these lists to true, or remove its fields');
+  }
+  if (enabled.length > 0) return [];
+  if (lists.length > 0)
+    return warn('unpolled', `these lists are disabled: ${names(lists)}`, 'enable one of them, or change its on');
+  const given = (['lists', 'workspaces'] as const).filter((option) => subscription[option] !== undefined);
+  const options = given.map((option) => `${option} (${(subscription[option] ?? []).join(', ')})`).join(' and ');
+  const reason = `nothing that its on selects (${on.join(', ')}) exists in its ${options}`;
+  return warn('subscription', reason, `change its ${given.join(', ')} or its on`);
+}
+
+function reportWarning({ name, workspaces: named }: Subscription, { workspaces }: Config): ConfigWarning[] {
+  const uncounted = workspaces
+    .filter((one) => named === undefined || named.includes(one.name))
+    .filter(({ lists: { todo } }) => !todo.enabled || !todo.images);
+  if (uncounted.length === 0) return [];
+  const reason = `the list "todo" is disabled or kept without images in ${uncounted.map((one) => one.name).join(', ')}: there is nothing to report`;
+  const remedy = 'set enabled and images of lists.todo to true, or name other workspaces in its workspaces';
+  return [{ about: 'subscription', subject: { subscription: name }, reason, remedy }];
+}
+
+function handlerWarning({ name, obstacle }: Subscription): ConfigWarning[] {
+  const found = obstacle?.() ?? null;
+  return found === null ? [] : [{ about: 'handler', subject: { subscription: name }, ...found }];
+}

@@ -1,0 +1,149 @@
+/** Checks what a configuration depends on. Reads only: two pages of each list; of an endpoint, only the connection. */
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname } from 'node:path';
+import type { Budget } from '../feed/api/budget.js';
+import { createReadApi } from '../feed/api/client.js';
+import { createLocalBudget } from '../feed/api/local-budget.js';
+import { polledLists } from '../config/lists.js';
+import { loadConfig } from '../config/load.js';
+import type { Config } from '../config/schema.js';
+import type { ListDescriptor } from '../crm/lists/descriptor.js';
+import { readyMadeLists } from '../crm/lists/lists.js';
+import { judgeApi, judgeOffers } from '../ops/doctor/api.js';
+import { error, ok, skipped, type Finding } from '../ops/doctor/finding.js';
+import { readList, type ReadList } from '../ops/doctor/read-list.js';
+import { judgeRedis } from '../ops/doctor/redis.js';
+import { judgeClear, judgeDisk, judgeEndpoint, judgeFeed, judgeHandler } from '../ops/doctor/surroundings.js';
+import { messageOf } from '../kit/errors.js';
+import { systemClock } from '../kit/clock.js';
+import { readRedisFacts } from '../redis/facts.js';
+import { checkRedis } from '../redis/probe.js';
+import { clearWarnings } from './config-warnings.js';
+import { openService, type ServiceWorld } from './process.js';
+import { stateDirOf } from './state-dir.js';
+
+export type { Finding };
+
+export interface DoctorOptions extends ServiceWorld {
+  path?: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Pages of each list that is polled: the second one shows whether the cursor of the first leads on. */
+const PAGES = 2;
+/** While the shared budget cannot be asked. */
+const PACE = { requests: 4, perSeconds: 1 };
+
+/** @throws ChangefeedError CF_CONFIG_INVALID */
+export async function examine(options: DoctorOptions): Promise<Finding[]> {
+  const { cwd, env, path, signal } = options;
+  const { config, files } = await loadConfig({ cwd, env, path });
+  const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
+  const stateDir = stateDirOf({ cwd, env, home: homedir(), baseUrl });
+  const redis = await redisFindings(config, stateDir);
+  const isUsable = redis.every(({ result }) => result !== 'error');
+  const feed = isUsable ? await openFeed(options) : NO_FEED;
+  try {
+    const apis: Finding[] = [];
+    for (const workspace of config.workspaces) apis.push(...(await apiFindings(workspace, feed, signal)));
+    const endpoints = await endpointFindings(config);
+    return [...redis, ...clearWarnings(config).map(judgeClear), ...apis, ...endpoints, ...feed.findings];
+  } finally {
+    await feed.close();
+  }
+}
+
+interface Feed {
+  findings: Finding[];
+  /** Shared with the processes that poll; null when it cannot be asked. */
+  budgetOf: ((workspace: string) => Budget) | null;
+  close: () => Promise<void>;
+}
+
+const NO_FEED: Feed = {
+  findings: [skipped('feed', 'its problems are stored in Redis')],
+  budgetOf: null,
+  close: () => Promise.resolve(),
+};
+
+async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir: string): Promise<Finding[]> {
+  if (url === undefined) {
+    const kept = ok('Redis', `a private one, which keeps its data in ${stateDir} with an append-only file`);
+    return [kept, await diskFinding(stateDir)];
+  }
+  try {
+    await checkRedis(url);
+    const servers = await readRedisFacts(url, systemClock);
+    const judged = servers.flatMap(({ place, ...facts }) =>
+      judgeRedis({ ...facts, allowEviction }).map((one) =>
+        servers.length === 1 ? one : { ...one, check: one.check.replace('Redis', `Redis ${place}`) },
+      ),
+    );
+    return [ok('Redis', 'answers'), ...judged];
+  } catch (reason) {
+    return [error('Redis', messageOf(reason), 'Start it, or correct redis.url or REDIS_URL.')];
+  }
+}
+
+async function diskFinding(folder: string): Promise<Finding> {
+  let existing = folder;
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
+  return judgeDisk(folder, bavail * bsize);
+}
+
+async function apiFindings(
+  { name, baseUrl, token, budget, lists }: Config['workspaces'][number],
+  { budgetOf }: Feed,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const polled = polledLists(lists).all;
+  const offered = readyMadeLists.all.filter(({ path }) => !polled.some((list) => list.path === path));
+  const api = createReadApi({
+    ...{ workspace: name, baseUrl, token, budget: budgetOf?.(name) ?? createLocalBudget(PACE) },
+    ...{ lists: [...polled, ...offered], attempts: 1 },
+  });
+  const read = async (all: readonly ListDescriptor[], pages: number): Promise<ReadList[]> => {
+    const done: ReadList[] = [];
+    for (const list of all) done.push(await readList(api, { list, pages, signal }));
+    return done;
+  };
+  try {
+    const found = await read(polled, PAGES);
+    const isRead = found.some(({ pages }) => pages.length > 0);
+    const offers = isRead ? judgeOffers(name, await read(offered, 1)) : [];
+    return [...judgeApi(name, found, budget), ...offers];
+  } finally {
+    await api.close();
+  }
+}
+
+async function endpointFindings({ subscriptions }: Config): Promise<Finding[]> {
+  try {
+    const judged = subscriptions.flatMap(({ name, reach }) =>
+      reach === undefined ? [] : [reach().then((reached) => judgeEndpoint(name, reached))],
+    );
+    return [...(await Promise.all(judged)), ...subscriptions.flatMap(judgeHandler)];
+  } finally {
+    await Promise.all(subscriptions.map(async ({ close }) => await close?.()));
+  }
+}
+
+async function openFeed({ path, signal: _, ...world }: DoctorOptions): Promise<Feed> {
+  try {
+    const { feed, budgetOf } = await openService(world, { path, quiet: true });
+    const close = () => feed.stop();
+    try {
+      const { problems, subscriptions, processes } = await feed.status();
+      const dead = subscriptions.map(({ name, dead: count }) => ({ subscription: name, count }));
+      return { findings: judgeFeed({ processes: processes.length, problems, dead }), budgetOf, close };
+    } catch (reason) {
+      await close();
+      throw reason;
+    }
+  } catch (reason) {
+    return { ...NO_FEED, findings: [error('feed', messageOf(reason), 'See "changefeed status".')] };
+  }
+}

@@ -1,0 +1,81 @@
+/** Removes what is stored: of a workspace, or of a subscription that is no longer configured. */
+import {
+  forgetSubscription,
+  renameSubscription,
+  forgetWorkspace,
+  isWorkspaceStored,
+  storedSubscriptions,
+  type Forgotten,
+  type ForgottenSubscription,
+  type StoredSubscription,
+} from '../ops/forget.js';
+import { usage } from '../kit/errors.js';
+import { Cluster } from '../redis/client.js';
+import { NAME } from '../kit/schema/fields.js';
+import { createProcessRegistry } from '../redis/process-registry.js';
+import { createTraceStore } from '../ops/traces.js';
+import type { AppContext } from '../../workers/context.js';
+
+export interface Forgetting {
+  /**
+   * Removes everything Redis keeps of a workspace, even if the configuration does not name it: records, log, positions, and its events
+   * in the subscriptions' queues, dead letters included. What handlers delivered stays where it is. May be repeated. Waits for handlers
+   * that are handling its events.
+   * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
+   */
+  forget(workspace: string): Promise<Forgotten>;
+  /**
+   * Whether Redis keeps anything of a workspace that `forget` would remove.
+   * @throws ChangefeedError CF_USAGE
+   */
+  isStored(workspace: string): Promise<boolean>;
+  /** Every subscription for which anything is stored, configured or not. */
+  storedSubscriptions(): Promise<StoredSubscription[]>;
+  /**
+   * Removes everything stored for a subscription that the configuration no longer has and no process handles.
+   * @throws ChangefeedError CF_USAGE
+   */
+  forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
+  /**
+   * Gives a subscription what is stored under its former name: waiting events, dead letters, offsets. Not in a Redis Cluster, where
+   * the two names are on different servers.
+   * @throws ChangefeedError CF_USAGE while a process handles one of them, or the new one has events of its own
+   */
+  renameSubscription(from: string, to: string): Promise<StoredSubscription>;
+}
+
+export function forgetting(context: AppContext): Forgetting {
+  const { redis, keys, connect, log, clock, subscriptions } = context;
+  const deps = { keys, connect, logger: log, traces: createTraceStore(redis, keys) };
+  const configured = subscriptions.map(({ name }) => name);
+  const pollers = async (name: string): Promise<number> => {
+    const processes = await createProcessRegistry(redis, keys).list();
+    return processes.filter(({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(name)).length;
+  };
+  return {
+    async forget(workspace) {
+      checkName(workspace);
+      return await forgetWorkspace(workspace, { ...deps, clock, pollers });
+    },
+    async isStored(workspace) {
+      checkName(workspace);
+      return await isWorkspaceStored(workspace, deps);
+    },
+    storedSubscriptions: () => storedSubscriptions(deps),
+    async renameSubscription(from, to) {
+      if (redis instanceof Cluster)
+        throw usage(
+          'subscriptions rename: not possible in a Redis Cluster, where the keys of two subscriptions are on different servers. Configure the former name until its events are delivered.',
+        );
+      return await renameSubscription({ from, to, configured }, deps);
+    },
+    forgetSubscription: (subscription, { dryRun } = {}) =>
+      forgetSubscription({ subscription, configured, dryRun }, deps),
+  };
+}
+
+/** A pattern instead of a name would find the keys of others. */
+function checkName(workspace: string): void {
+  if (!NAME.test(workspace))
+    throw usage('forget: not a name of a workspace; allowed: letters, digits, "-", "_" and ".", 1 to 64 characters.');
+}

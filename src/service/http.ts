@@ -1,0 +1,105 @@
+/** The HTTP server of this process: whatever it serves is a set of routes in the list below. */
+import { polledLists } from '../config/lists.js';
+import { openQueues, type Queues } from '../delivery/queues.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { packageVersion } from '../kit/package-version.js';
+import type { AccessOptions } from '../ops/server/http/access.js';
+import type { HttpServer, Routes } from '../ops/server/http/server.js';
+import type { FeedOfPage, PageSource } from '../ops/server/page/source.js';
+import { handledLastMinute } from '../delivery/handled.js';
+import type { AppContext } from '../../workers/context.js';
+import { pageToken, type PageToken } from './page-token.js';
+import { surroundingsOf, type Workspaces } from '../../workers/workspaces.js';
+
+/** Next to the port of the mirror. */
+const USUAL_PORT = 4021;
+
+interface HttpDeps {
+  workspaces: Workspaces;
+  feed: FeedOfPage;
+  monitoring: Routes;
+  stateDir: string;
+}
+
+export function httpPart(context: AppContext, deps: HttpDeps) {
+  const { http } = context.config;
+  const { read, operate } = http.tokens;
+  let made: PageToken | null = null;
+  let queues: Queues | undefined;
+  const opened = (): Queues => (queues ??= openQueues({ ...context, logger: context.log }));
+  let server: HttpServer | undefined;
+  let url: string | null = null;
+  return {
+    name: 'http',
+    async start(): Promise<void> {
+      if (read === undefined && operate === undefined && http.trustedProxy === undefined)
+        made ??= pageToken(deps.stateDir, context.log);
+      const { trustedProxy, tokens } = http;
+      const access = made === null ? { tokens, trustedProxy } : { tokens: { operate: made.token }, localOnly: true };
+      server ??= await serverOf(context, { ...deps, opened, access });
+      url = await server.start().catch((error: unknown) => {
+        throw cannotListen(http, error);
+      });
+      context.log.info({ url, ...(made && { tokenFile: made.file }) }, 'the status page is served');
+    },
+    async stop(): Promise<void> {
+      await server?.stop();
+      await queues?.close();
+    },
+    url: () => url,
+    /** Signs in; null where the configuration has the credentials. */
+    link: () => (url === null || made === null ? null : `${url}/#t=${made.token}`),
+  };
+}
+
+/** Fastify is loaded here, so that a process which serves nothing does not load it. */
+async function serverOf(
+  context: AppContext,
+  { workspaces, feed, monitoring, opened, access }: HttpDeps & { opened: () => Queues; access: AccessOptions },
+): Promise<HttpServer> {
+  const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
+    import('../ops/server/http/server.js'),
+    import('../ops/server/page/routes.js'),
+  ]);
+  const { config, redis, keys, events, watch, clock, log } = context;
+  const { host, port } = config.http;
+  const source: PageSource = {
+    feed,
+    log: events,
+    links: (name) => surroundingsOf(workspaces, name).links,
+    redisIsAway: () => watch.trouble() === 'away',
+    workspaces: () =>
+      workspaces.all().map(({ name, config: { timeZone, lists } }) => {
+        const polled = new Set(polledLists(lists).all.map((list) => list.name));
+        const described = Object.values(lists).map(({ descriptor }) => descriptor);
+        return {
+          name,
+          timeZone,
+          lists: described.map((one) => ({ name: one.name, object: one.object, enabled: polled.has(one.name) })),
+        };
+      }),
+    handledLastMinute: (subscriptions) => handledLastMinute(redis, keys, { subscriptions, nowMs: clock.now() }),
+  };
+  const page = pageRoutes({
+    source,
+    queues: () => opened().all.values(),
+    version: packageVersion(),
+    ready: (signal) => watch.untilUsable(signal),
+    clock,
+    log,
+  });
+  return createHttpServer({
+    routes: [monitoring, page],
+    access,
+    host,
+    port,
+    usualPort: USUAL_PORT,
+    clock,
+    log,
+  });
+}
+
+function cannotListen({ host, port }: AppContext['config']['http'], cause: unknown): ChangefeedError {
+  const message = `The status page cannot listen on ${host}, port ${port ?? USUAL_PORT} (${messageOf(cause)}). Set http.host and http.port to an address that is free, or http.enabled to false.`;
+  return new ChangefeedError('CF_CONFIG_INVALID', { message, cause });
+}

@@ -1,0 +1,105 @@
+/** What a person asks about a list, and decides about it. */
+import type { Held } from '../feed/detect/held.js';
+import type { Rules } from '../feed/detect/rules.js';
+import { listSchema, type ListSchema } from '../feed/detect/schema-drift/schema.js';
+import { titleOfRecord } from '../events/describe.js';
+import { objectOf } from '../events/envelope.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { CrmRecord } from '../crm/record.js';
+import type { ChangeEvent } from '../events/types.js';
+import { explainRecord, type RecordStory } from '../feed/list/explain.js';
+import type { SweepStore } from '../feed/store/sweep-store.js';
+import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
+
+/** Each call takes the name of a workspace, which may be left out when there is only one. */
+export interface Inspector {
+  /** The names of a workspace's lists, those that are not polled included. */
+  names(workspace?: string): ListName[];
+  /** Why a record did or did not yield events: what is stored, compared and left out, and the last decisions. */
+  explain(list: ListName, id: string, workspace?: string): Promise<RecordStory>;
+  /** The stored record; null when there is none, or when only a digest of it is stored. */
+  record(list: ListName, id: string, workspace?: string): Promise<CrmRecord | null>;
+  /** The events of a record that are among the newest of the log, oldest first. */
+  events(list: ListName, id: string, workspace?: string): Promise<ChangeEvent[]>;
+  /** The fields seen in a list, their value types, and the share of rows that have them. */
+  schema(list: ListName, workspace?: string): Promise<ListSchema>;
+  /** What the last complete sweep of a list held back until a person accepts it, and why. */
+  held(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /** What all lists hold, each with some of its records. */
+  allHeld(workspace?: string): Promise<readonly HeldRecords[]>;
+  /**
+   * Forgets what is held: it is not reported. Held new records are stored without events by the next complete sweep; records whose removal is
+   * held stay as they are stored, and are not missed again. @returns what that is
+   */
+  discard(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /** Accepts what is held: the next complete sweep reports it. @returns what that is */
+  accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
+  /**
+   * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
+   * source (another base URL, or hardly any known record), the records it does not show are removed without an event.
+   */
+  resync(list: ListName, workspace?: string): Promise<void>;
+}
+
+/** How many of the newest events of the log are read to find those of a record. */
+const NEWEST_EVENTS = 10_000;
+
+export interface HeldRecords extends Held {
+  workspace: string;
+  list: ListName;
+  /** At most three of the records whose removal is held. Held new records are not stored, so there are none of them. */
+  examples: readonly { id: string; title: string | null }[];
+}
+
+const EXAMPLES = 3;
+
+async function heldIn({ name, store, lists }: Workspace): Promise<HeldRecords[]> {
+  const all = [...lists.keys()].map(async (list) => {
+    const { held = [] } = (await store.load(list)).state.lastSweep ?? {};
+    return await Promise.all(
+      held.map(async (one): Promise<HeldRecords> => {
+        const ids = one.what === 'removals' ? await store.someMissing(list, EXAMPLES) : [];
+        const records = await Promise.all(ids.map((id) => storedRecord(store, list, id)));
+        const examples = ids.map((id, index) => {
+          const record = records[index] ?? null;
+          return { id, title: record === null ? null : titleOfRecord(record) };
+        });
+        return { ...one, workspace: name, list, examples };
+      }),
+    );
+  });
+  return (await Promise.all(all)).flat();
+}
+
+export function createInspector(workspaces: Workspaces): Inspector {
+  const choose = (list: ListName, name: string | undefined): { store: SweepStore; rules: Rules } => {
+    const workspace = workspaces.choose(name);
+    return { store: workspace.store, rules: listIn(workspace, list).rules };
+  };
+  return {
+    names: (workspace) => [...workspaces.choose(workspace).lists.keys()],
+    async explain(list, id, workspace) {
+      const { store, rules } = choose(list, workspace);
+      return await explainRecord(store, { list, id, rules });
+    },
+    async record(list, id, workspace) {
+      return await storedRecord(choose(list, workspace).store, list, id);
+    },
+    async events(list, id, workspace) {
+      const { store, rules } = choose(list, workspace);
+      const events = await store.recentEvents(0, NEWEST_EVENTS);
+      return events.filter((event) => event.subject === id && objectOf(event) === rules.list.object);
+    },
+    schema: async (list, workspace) => listSchema(await choose(list, workspace).store.schema(list)),
+    held: async (list, workspace) => (await choose(list, workspace).store.load(list)).state.lastSweep?.held ?? [],
+    async allHeld(workspace) {
+      const chosen = workspace === undefined ? workspaces.all() : [workspaces.choose(workspace)];
+      return (await Promise.all(chosen.map(heldIn))).flat();
+    },
+    discard: async (list, workspace) => await choose(list, workspace).store.discardHeld(list),
+    accept: async (list, workspace) => await choose(list, workspace).store.acceptHeld(list),
+    resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
+  };
+}
+
+export type { ListSchema, RecordStory };

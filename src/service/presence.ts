@@ -1,0 +1,94 @@
+/** For every process with roles: reports that it lives, checks Redis and the state, watches for problems. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createSentinel } from '../ops/sentinel.js';
+import type { Problem, Status } from '../ops/status.js';
+import { clockApart } from '../redis/facts.js';
+import { isoTime } from '../kit/clock.js';
+import { watchSteps } from '../kit/clock-steps.js';
+import type { Part } from '../kit/lifecycle.js';
+import { runLoop } from '../kit/loop.js';
+import { packageVersion } from '../kit/package-version.js';
+import { createNoticeStore } from '../log/notices.js';
+import { createProcessRegistry } from '../redis/process-registry.js';
+import type { AppContext } from '../../workers/context.js';
+import type { Workspaces } from '../../workers/workspaces.js';
+
+/** A loss of the state is noticed within this time. */
+const BEAT_MS = 5_000;
+/** A process that was killed counts as alive for this time. */
+const LIFE_MS = 20_000;
+
+export function presence(
+  context: AppContext,
+  workspaces: Workspaces,
+  { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
+): Part {
+  const { subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
+  const registry = createProcessRegistry(redis, keys);
+  const stopping = new AbortController();
+  const stepped = watchSteps(clock);
+  const self = {
+    id: randomUUID(),
+    version: packageVersion(),
+    pid: process.pid,
+    host: hostname(),
+    startedAt: isoTime(clock.now()),
+    roles,
+    workspaces: workspaces.names,
+  };
+  const beat = async (): Promise<number> => {
+    // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.
+    const polls = roles.includes('poll');
+    await Promise.all(workspaces.names.map((name) => (polls ? guard.check(name) : guard.look(name))));
+    const troubles = [...loops].map(([loop, trouble]) => ({ loop, ...trouble }));
+    const { count: lists, forMs } = capacity.waiting;
+    const facts = {
+      ...self,
+      ...(lists > 0 && { waiting: { lists, forMs } }),
+      clock: { stepped: stepped(), apartMs: await clockApart(redis, clock) },
+      ...ofLists(workspaces),
+      stalled: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [{ loop, since }] : [])),
+      failing: troubles.flatMap(({ loop, since, failed }) => (failed === null ? [] : [{ loop, since, ...failed }])),
+    };
+    await registry.beat(facts, LIFE_MS);
+    return BEAT_MS;
+  };
+  let running: Promise<void>[] = [];
+  return {
+    name: 'presence',
+    async start() {
+      await beat();
+      const notices = createNoticeStore(redis, keys);
+      const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
+      const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
+      const sentinel = createSentinel({ status, notices, subscriptions, isExplained, log, clock });
+      const shared = { ready, signal: stopping.signal, log, clock, loops };
+      running = [
+        runLoop({ ...shared, name: 'heartbeat', run: beat }),
+        runLoop({ ...shared, name: 'sentinel', run: sentinel }),
+      ];
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      await registry.leave(self.id);
+    },
+  };
+}
+
+function ofLists(workspaces: Workspaces) {
+  return {
+    late: workspaces.all().flatMap(({ name: workspace, asked }) => asked.late().map((one) => ({ workspace, ...one }))),
+    edits: workspaces.all().flatMap(({ name: workspace, edits }) => edits.all().map((one) => ({ workspace, ...one }))),
+  };
+}
+
+/** This process has logged the cause. Another process logs the problem if it does not poll. */
+function isExplainedBy(workspaces: Workspaces, { kind, workspace, since }: Problem): boolean {
+  const concerned = workspace === null ? workspaces.all() : [workspaces.get(workspace)];
+  return concerned.some(({ outages: { away, refused } }) => {
+    const outage = { 'api.away': away, 'sweep.failed': away, 'token.refused': refused }[kind as string];
+    return outage?.explains(Date.parse(since ?? '')) === true;
+  });
+}

@@ -1,0 +1,238 @@
+/** The service as a process: reads the configuration, opens log and Changefeed, runs roles until stopped. */
+import { once } from 'node:events';
+import { homedir, hostname, userInfo } from 'node:os';
+import { envValue } from '../config/env.js';
+import { loadConfig } from '../config/load.js';
+import type { Config } from '../config/schema.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
+import { sleepUntilAborted, systemClock } from '../kit/clock.js';
+import { DECIDED, filtered, type Log } from '../kit/log.js';
+import {
+  isAboutSweeps,
+  openWithBudgets,
+  type Changefeed,
+  type ChangefeedOptions,
+  type OpenedChangefeed,
+  type Role,
+} from './changefeed.js';
+import { watchConfig } from './watch-config.js';
+import { stateDirOf } from './state-dir.js';
+
+export interface Terminal {
+  env: Record<string, string | undefined>;
+  /** Standard error is a terminal: log lines are formatted for reading. */
+  interactive: boolean;
+  /** Writes text to it; lines that are too wide are continued between words. @defaultValue standard error, as it is */
+  err?: (text: string) => void;
+}
+
+export interface ServiceWorld extends Terminal {
+  cwd: string;
+}
+
+export interface OpenedService extends OpenedChangefeed {
+  config: Config;
+  log: Log;
+}
+
+interface ReadOptions {
+  path?: string | undefined;
+  /** For a command that a person waits for: each kind of warning once, and fewer tries. @defaultValue false */
+  quiet?: boolean;
+  /** Events are shown on standard output: complete sweeps are not logged. @defaultValue false */
+  showsEvents?: boolean;
+  /** Changes the configuration each time it is read. */
+  adapt?: (config: Config) => Config;
+}
+
+export interface OpenOptions extends ReadOptions {
+  signal?: AbortSignal | undefined;
+  /** Called with the configuration before Redis is opened; what it throws ends the command. */
+  check?: (config: Config) => void;
+}
+
+interface Loaded {
+  config: Config;
+  files: readonly string[];
+  log: Log;
+}
+
+/** Tries per page while a person waits: about 6 s without an answer. The service tries for about a minute. */
+const INTERACTIVE_ATTEMPTS = 5;
+
+/** @throws ChangefeedError what `loadConfig` and `openChangefeed` throw; the signal's reason when aborted */
+export async function openService(world: ServiceWorld, options: OpenOptions = {}): Promise<OpenedService> {
+  const loaded = await load(world, options);
+  options.check?.(loaded.config);
+  return await open(world, loaded, options);
+}
+
+async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> {
+  const { path, quiet = false, adapt = (config) => config } = options;
+  const { config, files } = await loadConfig({ ...world, path });
+  return { config: adapt(config), files, log: quiet ? quietLog(world) : serviceLog(world, options) };
+}
+
+async function open(
+  { cwd, env }: ServiceWorld,
+  { config, files, log, configReadAtMs }: Loaded & Pick<ChangefeedOptions, 'configReadAtMs'>,
+  { quiet = false, signal }: OpenOptions,
+): Promise<OpenedService> {
+  const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
+  const opened = await openWithBudgets({
+    config,
+    log,
+    stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
+    http: !quiet,
+    signal,
+    ...(configReadAtMs !== undefined && { configReadAtMs }),
+    ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
+  });
+  return { ...opened, config, log };
+}
+
+function serviceLog(terminal: Terminal, { showsEvents = false }: ReadOptions): Log {
+  const { env, interactive } = terminal;
+  const log = createLog({ level: parseLogLevel(env['LOG_LEVEL']), pretty: interactive, ...lookOf(terminal) });
+  return showsEvents && (env['LOG_LEVEL'] ?? '') === '' ? withoutSweeps(log) : log;
+}
+
+export function decisionLog(terminal: Terminal): (what: string, facts: object) => void {
+  const { env, err } = terminal;
+  const by = userName();
+  // Who came over SSH came from another machine.
+  const address = env['SSH_CONNECTION']?.split(' ')[0] ?? hostname();
+  const destination = err && { write: (line: string) => err(line.trimEnd()) };
+  const log = createLog({
+    level: parseLogLevel(env['LOG_LEVEL']),
+    pretty: terminal.interactive,
+    ...(destination && { destination }),
+    ...lookOf(terminal),
+  });
+  return (what, facts) => log.info({ by, how: 'command', address, what, ...facts }, DECIDED);
+}
+
+/** In a container a user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? ''}`;
+  }
+}
+
+/** Complete sweeps would push the events off the screen. */
+function withoutSweeps(log: Log): Log {
+  const filter = filtered(log, (level, _facts, message) => (level === 'info' && isAboutSweeps(message) ? null : level));
+  // A subscription's own lines are its handler's.
+  return { ...filter, child: (facts) => log.child(facts) };
+}
+
+export function quietLog(terminal: Terminal): Log {
+  const requested = terminal.env['LOG_LEVEL'] ?? '';
+  const level = requested === '' ? 'warn' : parseLogLevel(requested);
+  const log = createLog({ level, pretty: true, ...lookOf(terminal) });
+  return requested === '' ? logOnce(log) : log;
+}
+
+function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' | 'destination'> {
+  if (!interactive) return {};
+  return {
+    colour: (env['NO_COLOR'] ?? '') === '',
+    ...(err && { destination: { write: (line) => err(line.trimEnd()) } }),
+  };
+}
+
+export interface RunOptions extends ReadOptions {
+  roles: readonly Role[];
+  signal: AbortSignal;
+  /** Receives what restarts the service (for SIGHUP). */
+  onHangUp: (restart: () => void) => void;
+  /** Called when the roles run, with a signal that aborts when they stop. Its promise is awaited. */
+  onRunning?: (feed: Changefeed, signal: AbortSignal) => Promise<void>;
+}
+
+const RETRY_MS = 2_000;
+
+/** When another valid configuration is found, the whole service stops and opens again in this process. */
+export async function runService(world: ServiceWorld, options: RunOptions): Promise<void> {
+  const { signal, onHangUp, onRunning } = options;
+  let file: string | undefined;
+  const watch = watchConfig({
+    ...world,
+    async load() {
+      const isNamed = options.path !== undefined || envValue(world.env, 'CHANGEFEED_CONFIG') !== undefined;
+      // Again the same file: a search could now find another one, or none.
+      const loaded = await load(world, isNamed ? options : { ...options, path: file });
+      file = loaded.files[0];
+      return loaded;
+    },
+  });
+  let { feed, log } = await startService(world, await watch.read(), options);
+  onHangUp(watch.request);
+  for (;;) {
+    const over = new AbortController();
+    const running = AbortSignal.any([signal, over.signal]);
+    const showing = onRunning?.(feed, running);
+    // Also without the watch: it may be loading a configuration that never ends.
+    const next = await Promise.race([watch.next(log, running), untilAborted(running)]);
+    log.info({}, next ? 'changefeed restarts with the configuration as it is now' : 'changefeed is stopping');
+    over.abort();
+    try {
+      await Promise.all([feed.stop(), showing]);
+    } catch (error) {
+      if (signal.aborted || !next) throw error;
+      log.error(factsOf(error), 'the stop before the restart was not clean');
+    }
+    if (!next) return;
+    ({ feed, log } = await startAgain(world, next, { ...options, read: watch.read }));
+  }
+}
+
+type ReadConfig = Loaded & { configReadAtMs: number };
+
+async function startService(world: ServiceWorld, read: ReadConfig, options: RunOptions): Promise<OpenedService> {
+  const { roles } = options;
+  const service = await open(world, read, options);
+  const { feed, config, log } = service;
+  try {
+    await feed.start(roles);
+  } catch (error) {
+    await feed.stop();
+    throw error;
+  }
+  const workspaces = config.workspaces.map(({ name }) => name);
+  const subscriptions = config.subscriptions.map(({ name }) => name);
+  log.info({ roles, workspaces, subscriptions, redis: feed.redisOrigin }, 'changefeed is running');
+  return service;
+}
+
+/** Repeats a start that fails, such as while Redis is away, with the configuration as it is then. */
+async function startAgain(
+  world: ServiceWorld,
+  first: ReadConfig,
+  { read, ...options }: RunOptions & { read: () => Promise<ReadConfig> },
+): Promise<OpenedService> {
+  // Anything new in these configurations begins when the first was read.
+  const { log, configReadAtMs } = first;
+  let said = '';
+  for (let next: ReadConfig | undefined = first; ; next = undefined) {
+    try {
+      return await startService(world, { ...(next ?? (await read())), configReadAtMs }, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (messageOf(error) !== said) log.error(factsOf(error), 'changefeed does not run: its start is tried again');
+      said = messageOf(error);
+      await sleepUntilAborted(systemClock, RETRY_MS, options.signal);
+    }
+  }
+}
+
+function factsOf(error: unknown): object {
+  return { error: messageOf(error), code: error instanceof ChangefeedError ? error.code : undefined };
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

@@ -1,0 +1,55 @@
+/** What `status` shows: read from Redis, so it is the same in every process. */
+import type { DispatchRole } from '../../workers/dispatch.js';
+import { allowanceAfter } from '../feed/api/allowance.js';
+import type { ListName } from '../crm/lists/lists.js';
+import { problemsOf } from '../ops/problems.js';
+import type { Status } from '../ops/status.js';
+import { isoTime } from '../kit/clock.js';
+import { createProcessRegistry } from '../redis/process-registry.js';
+import { readRedisStatus, readWorkspaceStatus } from '../ops/read-status.js';
+import { nextSweepMs } from '../feed/list/schedule.js';
+import type { AppContext } from '../../workers/context.js';
+import type { Workspaces } from '../../workers/workspaces.js';
+
+export async function readStatus(context: AppContext, workspaces: Workspaces, dispatch: DispatchRole): Promise<Status> {
+  const { config, redis, keys, clock } = context;
+  const processes = await createProcessRegistry(redis, keys).list();
+  const [lateMs, actorsIn] = [latenessIn(processes), knownActorsIn(processes)];
+  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter, lateMs, actorsIn };
+  const [redisStatus, workspaceStatuses, subscriptions, unconfigured] = await Promise.all([
+    readRedisStatus(redis, keys, { ...config.redis, clock }),
+    Promise.all(
+      workspaces
+        .all()
+        .map(({ config, lists }) => readWorkspaceStatus(view, { ...config, lists: Object.fromEntries(lists) })),
+    ),
+    dispatch.dispatcher.statistics(),
+    dispatch.dispatcher.leftBehind(),
+  ]);
+  const at = isoTime(view.nowMs);
+  const facts = { at, redis: redisStatus, workspaces: workspaceStatuses, subscriptions, unconfigured, processes };
+  return { ...facts, problems: problemsOf(facts) };
+}
+
+function knownActorsIn(processes: Status['processes']) {
+  return (workspace: string, list: ListName): { known: number; of: number } | null => {
+    const found = processes.flatMap(({ edits = [] }) =>
+      edits.filter((one) => one.workspace === workspace && one.list === list),
+    );
+    const [known, of] = [found.reduce((sum, one) => sum + one.known, 0), found.reduce((sum, one) => sum + one.of, 0)];
+    return of === 0 ? null : { known, of };
+  };
+}
+
+/** A list is late only where every process says so that polls its workspace: another may have asked. */
+function latenessIn(processes: Status['processes']) {
+  return (workspace: string, list: ListName): number => {
+    const polling = processes.filter(
+      ({ roles, workspaces }) => roles.includes('poll') && workspaces.includes(workspace),
+    );
+    const late = polling.map(
+      (one) => one.late?.find((of) => of.workspace === workspace && of.list === list)?.forMs ?? 0,
+    );
+    return late.length === 0 ? 0 : Math.min(...late);
+  };
+}

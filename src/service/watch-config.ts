@@ -1,0 +1,85 @@
+/** Files are read once a second: mounted folders send no notifications. A change counts when two reads agree. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { addEnvFile, envFileIn } from '../config/env-file.js';
+import { ChangefeedError, messageOf } from '../kit/errors.js';
+import { isAborted, sleepUntilAborted, systemClock } from '../kit/clock.js';
+import type { Log } from '../kit/log.js';
+import { runLoop } from '../kit/loop.js';
+
+export interface ConfigWatchOptions<Loaded> {
+  cwd: string;
+  env: Record<string, string | undefined>;
+  load: () => Promise<Loaded>;
+}
+
+const READ_INTERVAL_MS = 1_000;
+
+export function watchConfig<Loaded extends { files: readonly string[] }>(options: ConfigWatchOptions<Loaded>) {
+  const { cwd, env, load } = options;
+  let files: readonly string[] = [];
+  let lastRead = '';
+  let isRequested = false;
+  let wake = new AbortController();
+
+  /** @throws what `load` throws; the environment is then as it was */
+  const read = async (): Promise<Loaded & { configReadAtMs: number }> => {
+    isRequested = false;
+    const configReadAtMs = systemClock.monotonic();
+    lastRead = await digestOf(files);
+    const undo = addEnvFile(cwd, env);
+    try {
+      const loaded = await load();
+      const found = [...loaded.files, envFileIn(cwd)];
+      // Otherwise the digest from before the read stays, so that a change during the read is found.
+      if (found.join() !== files.join()) lastRead = await digestOf((files = found));
+      return { ...loaded, configReadAtMs };
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  };
+  return {
+    read,
+    /** The next valid one, after its files have changed or `request` was called. Undefined when the signal aborts. */
+    async next(log: Log, signal: AbortSignal): Promise<(Loaded & { configReadAtMs: number }) | undefined> {
+      let found: (Loaded & { configReadAtMs: number }) | undefined;
+      let previous: string | undefined;
+      const over = new AbortController();
+      const run = async (): Promise<number> => {
+        const either = AbortSignal.any([signal, wake.signal]);
+        if (!isRequested) await sleepUntilAborted(systemClock, READ_INTERVAL_MS, either);
+        if (isAborted(signal)) return 0;
+        const now = await digestOf(files);
+        const isStable = now === previous;
+        previous = now;
+        if (!isRequested && (!isStable || now === lastRead)) return 0;
+        try {
+          found = await read();
+          over.abort();
+        } catch (error) {
+          const code = error instanceof ChangefeedError ? error.code : undefined;
+          log.error({ error: messageOf(error), code }, 'the configuration is not valid and was not applied');
+        }
+        return 0;
+      };
+      await runLoop({ name: 'configuration', run, signal: AbortSignal.any([signal, over.signal]), log });
+      return found;
+    },
+    request: (): void => {
+      isRequested = true;
+      wake.abort();
+      wake = new AbortController();
+    },
+  };
+}
+
+async function digestOf(files: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    // While an editor replaces a file, it may be missing for a moment.
+    const content = await readFile(file).catch((error: unknown) => messageOf(error));
+    hash.update(`${file}\n`).update(content);
+  }
+  return hash.digest('base64');
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/kit/clock.js';
+import { createOffsetStore } from '../../src/delivery/offsets.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { RetryAfterError } from '../../src/delivery/handlers/errors.js';
+import { eventually } from '../support/eventually.js';
+import { aSubscription } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+describe('a reader that begins', () => {
+  it('begin: a reader that cannot begin tries again, its lag is not 0, and it gets what was logged meanwhile', async () => {
+    const store = createOffsetStore(test.redis, test.keys);
+    let isAway = true;
+    const begin: typeof store.begin = (...call) =>
+      isAway ? Promise.reject(new Error('no answer')) : store.begin(...call);
+    const handled: number[] = [];
+    const late = aSubscription('late', ({ data }) => void handled.push(data.sequence), { start: 'now' });
+    const { append, dispatcher } = await runFanOut(test, [late], { offsets: { ...store, begin } });
+    await append(1, 2);
+    expect(await dispatcher.statistics()).toMatchObject([{ name: 'late', lagEvents: null, lagSeconds: null }]);
+    isAway = false;
+    await eventually(() => expect(handled).toEqual([1, 2]));
+    expect(await dispatcher.statistics()).toMatchObject([{ lagEvents: 0, lagSeconds: 0 }]);
+  });
+
+  it('begin: `now` is when the configuration was read, not later and not earlier', async () => {
+    const configReadAtMs = systemClock.monotonic();
+    const handled: number[] = [];
+    const late = aSubscription('late', ({ data }) => void handled.push(data.sequence), { start: 'now' });
+    const { append } = await runFanOut(test, [aSubscription('first', () => undefined)]);
+    await append(1);
+    await runFanOut(test, [late], { configReadAtMs });
+    await append(2);
+    await eventually(() => expect(handled).toEqual([1, 2]));
+
+    const never: number[] = [];
+    await runFanOut(test, [aSubscription('later', ({ data }) => void never.push(data.sequence), { start: 'now' })], {
+      configReadAtMs: systemClock.monotonic() + 60_000,
+    });
+    await append(3);
+    await eventually(() => expect(never).toEqual([3]));
+  });
+
+  it('begin: a subscription that becomes ordered reads on when nothing that has no order waits', async () => {
+    const handled: number[] = [];
+    let isWell = false;
+    const handle = ({ data }: ChangeEvent): void => {
+      if (!isWell) throw new RetryAfterError('away', { retryAfter: 500 });
+      handled.push(data.sequence);
+    };
+    const first = await runFanOut(test, [aSubscription('s', handle, { order: 'none' })]);
+    await first.append(1);
+    await eventually(async () => expect(await first.queues.of('s').getDelayedCount()).toBe(1));
+    await Promise.all([first.pool.stop(), first.dispatcher.close()]);
+
+    const ordered = aSubscription('s', handle, { order: 'record' });
+    const second = await runFanOut(test, [ordered]);
+    const lag = async (): Promise<unknown> => (await second.dispatcher.statistics())[0]?.lagEvents;
+    await second.append(2, 3);
+    isWell = true;
+    await eventually(() => expect(handled).toEqual([1, 2, 3]));
+    await eventually(async () => expect(await lag()).toBe(0));
+    const { offsets } = test.keys;
+    expect(Object.keys(await test.redis.hgetall(offsets('s')))).toEqual(['acme']);
+  });
+});

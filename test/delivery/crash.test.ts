@@ -1,0 +1,260 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { DeadLetters } from '../../src/delivery/dead-letters.js';
+import { createDispatcher, type Dispatcher } from '../../src/delivery/dispatcher.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { useFanOutProcesses } from '../support/fan-out-processes.js';
+import { isGate, rowsOfGate } from '../support/night.js';
+import { useRedis } from '../support/redis.js';
+import { eventually } from '../support/eventually.js';
+
+const test = useRedis();
+const { launch, launchFrozen, sequencesOf } = useFanOutProcesses(test);
+const SEQUENCES = [1, 2, 3, 4, 5, 6];
+const EVENTS = SEQUENCES.flatMap((sequence) => ['a', 'b'].map((record) => changeEvent({ record, sequence })));
+
+const eventuallyDone = (record: string, expected: readonly number[]): Promise<void> =>
+  eventually(async () => expect(await sequencesOf('done', record)).toEqual(expected));
+
+/** For the other record: the kill may also have hit it after an event was done and before that was stored. */
+const eventuallyComplete = (record: string): Promise<void> =>
+  eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES));
+
+function operations(): Dispatcher {
+  const connect = () => test.connect({ maxRetriesPerRequest: null });
+  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const made = createDispatcher({ ...deps, subscriptions: [aSubscription('s', () => undefined)] });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+const deadLetters = (): DeadLetters => operations().deadLetters;
+
+const queued = (state: 'active'): Promise<number> =>
+  test.redis.llen(`${test.keys.subscriptionQueuePrefix('s')}:s:${state}`);
+
+describe('crash: a killed dispatcher', () => {
+  it.each(
+    rowsOfGate(1, [
+      ['between entering the groups and adding the jobs', 'entered-1'],
+      ['between reading the log and entering the groups', 'read'],
+      ['between adding the jobs and storing the offset', 'added'],
+    ]),
+  )('%s loses no event, repeats none and keeps the order', async (_when, freeze) => {
+    launch('handle');
+    await appendEvents(test.redis, test.keys, EVENTS);
+
+    await launchFrozen('dispatch', { freeze });
+    launch('dispatch');
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyDone('b', SEQUENCES);
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+});
+
+describe('crash: a process killed while it handles an event', () => {
+  it('another process handles the event again, before its followers', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+
+    await launchFrozen('handle', { freeze: 'handling-3' });
+    launch('handle');
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyComplete('b');
+    expect(await sequencesOf('seen', 'a')).toEqual([1, 2, 3, 3, 4, 5, 6]);
+    expect(await deadLetters().count()).toBe(0);
+  });
+
+  it('after the event has left its group, the next one runs and the event is not handled again', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+
+    await launchFrozen('handle', { freeze: 'left' });
+    launch('handle');
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyComplete('b');
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+
+  it('an event that was about to become a dead letter becomes one, and its record is released', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS.slice(0, 6));
+
+    await launchFrozen('handle', { freeze: 'left', dies: '1' });
+    launch('handle');
+
+    await eventuallyDone('a', [2, 3]);
+    const dead = deadLetters();
+    const letters = await eventually(async () => {
+      const all = await dead.list();
+      expect(all.length).toBeGreaterThan(0);
+      return all;
+    });
+    expect(letters.every(({ event, reason }) => event.data.sequence === 1 && reason === 'by plan')).toBe(true);
+    expect((await sequencesOf('seen', 'a')).filter((sequence) => sequence === 1)).toEqual([1]);
+  });
+});
+
+describe('crash: an event that kills its process', () => {
+  const RECORDS = ['poison', 'b', 'c', 'd', 'e'];
+
+  it('is a dead letter after two crashes alone, and those in flight with it are handled', async () => {
+    launch('dispatch');
+    await appendEvents(
+      test.redis,
+      test.keys,
+      RECORDS.map((record) => changeEvent({ record, sequence: 1 })),
+    );
+
+    const env = { crashes: 'poison' };
+    // With all, with half of them, and alone.
+    for (const crash of [1, 2, 3, 4]) {
+      launch('handle', env);
+      await eventually(async () => expect(await sequencesOf('seen', 'poison')).toHaveLength(crash));
+    }
+    launch('handle', env);
+
+    const dead = deadLetters();
+    const letters = await eventually(async () => {
+      const all = await dead.list();
+      expect(all).toHaveLength(1);
+      return all;
+    });
+    expect(letters[0]).toMatchObject({
+      event: { subject: 'poison' },
+      reason: expect.stringContaining('the last 2 times with no other suspect') as string,
+    });
+    for (const record of RECORDS.slice(1))
+      await eventually(async () => expect(await sequencesOf('done', record)).toContain(1));
+    expect(await sequencesOf('seen', 'poison')).toEqual([1, 1, 1, 1]);
+  });
+
+  it('without the limit, it makes every process crash (control)', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'poison', sequence: 1 })]);
+
+    for (const crash of [1, 2, 3, 4]) {
+      launch('handle', { crashes: 'poison', most_crashes: '1000' });
+      await eventually(async () => expect(await sequencesOf('seen', 'poison')).toHaveLength(crash));
+    }
+
+    expect(await deadLetters().count()).toBe(0);
+  });
+
+  it.skipIf(isGate)('a process that is lost while an event waits for another suspect does not count', async () => {
+    launch('dispatch');
+    await appendEvents(
+      test.redis,
+      test.keys,
+      ['a', 'b'].map((record) => changeEvent({ record, sequence: 1 })),
+    );
+    const begun = async (): Promise<number> =>
+      (await sequencesOf('seen', 'a')).length + (await sequencesOf('seen', 'b')).length;
+    // Both are in flight in the first process; in the others, one of them alone, and the other one waits.
+    for (const attempts of [2, 3, 4, 5]) {
+      const killed = launch('handle', { freeze: 'handling-1' });
+      await eventually(async () => expect(await begun()).toBe(attempts));
+      await killed.kill('SIGKILL');
+    }
+    const lost = await Promise.all(['a', 'b'].map(async (record) => (await sequencesOf('seen', record)).length));
+    const blamed = ['a', 'b'].filter((_, index) => lost[index] === 3);
+    launch('handle');
+
+    const dead = deadLetters();
+    await eventually(async () => {
+      const letters = await dead.list();
+      const done = [...(await sequencesOf('done', 'a')), ...(await sequencesOf('done', 'b'))];
+      expect(letters.length + done.length).toBe(2);
+    });
+    expect((await dead.list()).map(({ event }) => event.subject)).toEqual(blamed);
+  });
+});
+
+describe('crash: with the times of a service', () => {
+  it.skipIf(isGate)(
+    'an event in flight is handled again within 25 s, and a handler that blocks its process for 6 s keeps its event',
+    async () => {
+      launch('dispatch');
+      const killed = launch('handle', { holds: 'a 1', blocks: 'b' });
+      await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+      await killed.waitForLine(/^holding/);
+      await killed.kill('SIGKILL');
+      const killedAtMs = performance.now();
+      for (const _ of [1, 2]) await launch('handle', { blocks: 'b' }).waitForLine(/^running/);
+      await appendEvents(test.redis, test.keys, [changeEvent({ record: 'b', sequence: 1 })]);
+
+      await eventuallyDone('a', [1]);
+      expect(performance.now() - killedAtMs).toBeLessThan(25_000);
+      await eventuallyDone('b', [1]);
+      expect(await sequencesOf('seen', 'b')).toEqual([1]);
+    },
+  );
+});
+
+describe('crash: a process killed while it disables its subscription', () => {
+  it('the subscription stays disabled: another process handles no event until it is enabled, and then all in order', async () => {
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, EVENTS);
+    await launchFrozen('handle', { freeze: 'marked', gone: '1' });
+
+    const successor = launch('handle');
+    await successor.waitForLine(/^running/);
+    await eventually(async () => expect(await queued('active')).toBe(0));
+    expect(await sequencesOf('done', 'a')).toEqual([]);
+    expect(await operations().resume('s')).toMatchObject({ reason: 'gone' });
+
+    await eventuallyDone('a', SEQUENCES);
+    await eventuallyDone('b', SEQUENCES);
+    expect(await deadLetters().count()).toBe(0);
+  });
+});
+
+describe('crash: a process that was suspended for longer than its lock', () => {
+  it.skipIf(isGate)('it does not start an event that another process has handled since', async () => {
+    const [ofA, [ofB]] = ['a', 'b'].map((record) => EVENTS.filter(({ subject }) => subject === record)) as [
+      ChangeEvent[],
+      ChangeEvent[],
+    ];
+    launch('dispatch');
+    await appendEvents(test.redis, test.keys, ofA);
+    const frozen = launch('handle', { stops: ofA[2]!.id });
+    await frozen.waitForLine(/^stopped/);
+    const successor = launch('handle');
+    await eventuallyDone('a', SEQUENCES);
+    await successor.kill();
+
+    process.kill(frozen.pid, 'SIGCONT');
+    await appendEvents(test.redis, test.keys, [ofB!]);
+
+    await eventuallyDone('b', [1]);
+    expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
+  });
+
+  it('it does not release the record while another process handles the event', async () => {
+    const go = (pid: number): Promise<number> => test.redis.rpush(`${test.keys.prefix}:go-${pid}`, 'go');
+    launch('dispatch');
+    await appendEvents(
+      test.redis,
+      test.keys,
+      EVENTS.filter(({ subject }) => subject === 'a'),
+    );
+    const frozen = launch('handle', { holds: 'a 3' });
+    await frozen.waitForLine(/^holding/);
+    process.kill(frozen.pid, 'SIGSTOP');
+    const successor = launch('handle', { holds: 'a 3' });
+    await successor.waitForLine(/^holding/);
+
+    process.kill(frozen.pid, 'SIGCONT');
+    await go(frozen.pid);
+    await eventually(async () => expect(await sequencesOf('done', 'a')).toEqual([1, 2, 3]));
+    const seenWhileHeld = await sequencesOf('seen', 'a');
+    await go(successor.pid);
+
+    await eventuallyDone('a', [1, 2, 3, 3, 4, 5, 6]);
+    expect(seenWhileHeld).toEqual([1, 2, 3, 3]);
+    expect(await deadLetters().count()).toBe(0);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { PermanentError } from '../../src/delivery/handlers/errors.js';
+import type { Subscription } from '../../src/delivery/handlers/handler.js';
+import { eventually } from '../support/eventually.js';
+import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+
+describe('dead letters', () => {
+  const failing = (fail: { now: boolean }, seen: number[]): Subscription =>
+    aSubscription('s', ({ data }) => {
+      seen.push(data.sequence);
+      if (fail.now) throw new PermanentError('not now');
+    });
+
+  it('retried ones are handled again in the order in which they died, with all their attempts', async () => {
+    const [fail, seen] = [{ now: true }, [] as number[]];
+    const { append, settled, dead } = await runFanOut(test, [failing(fail, seen)]);
+    await append(1, 2, 3);
+    await settled();
+    await eventuallyDead(dead, 3);
+    fail.now = false;
+
+    expect(await dead.retry()).toBe(3);
+
+    await eventually(() => expect(seen).toEqual([1, 2, 3, 1, 2, 3]));
+    expect(await dead.count()).toBe(0);
+    expect(await settled()).toEqual({ outcome: 'handled' });
+  });
+
+  it('those of the same millisecond are retried in the order of the log', async () => {
+    const [fail, seen] = [{ now: true }, [] as number[]];
+    const { append, settled, dead, queues } = await runFanOut(test, [failing(fail, seen)]);
+    const sequences = Array.from({ length: 20 }, (_, index) => index + 1);
+    await append(...sequences);
+    await settled();
+    const letters = await eventuallyDead(dead, sequences.length);
+    const queue = queues.of('s');
+    const failed = queue.toKey('failed');
+    for (const { id } of letters) {
+      await test.redis.zadd(failed, 1_000_000, id);
+      await test.redis.hset(queue.toKey(id), 'finishedOn', 1_000_000);
+    }
+    fail.now = false;
+
+    await dead.retry();
+
+    await eventually(() => expect(seen).toHaveLength(2 * sequences.length));
+    expect(seen.slice(sequences.length)).toEqual(sequences);
+  });
+
+  it('dropped ones are deleted', async () => {
+    const { append, settled, dead } = await runFanOut(test, [failing({ now: true }, [])]);
+    await append(1, 2, 3);
+    await settled();
+    await eventuallyDead(dead, 3);
+
+    expect(await dead.drop()).toBe(3);
+
+    expect(await dead.list()).toEqual([]);
+    expect(await dead.drop()).toBe(0);
+  });
+});
+
+describe("dead letters with whenDead: 'hold'", () => {
+  const holding = (whenDead: 'hold' | 'release', fail: { now: boolean }, seen: string[]): Subscription =>
+    aSubscription(
+      's',
+      ({ subject, data }) => {
+        if (subject === 'r1' && data.sequence === 1 && fail.now) throw new PermanentError('not now');
+        seen.push(`${subject} ${data.sequence}`);
+      },
+      { whenDead },
+    );
+  const started = async (whenDead: 'hold' | 'release') => {
+    const [fail, seen] = [{ now: true }, [] as string[]];
+    const running = await runFanOut(test, [holding(whenDead, fail, seen)]);
+    const [first] = await running.append(1, 2, 3);
+    await eventuallyDead(running.dead, 1);
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'r2', sequence: 1 })]);
+    await eventually(() => expect(seen).toContain('r2 1'));
+    return { ...running, fail, seen, first };
+  };
+
+  it('later events of the record wait, and run in order after the retry', async () => {
+    const { dead, fail, seen, settled } = await started('hold');
+    expect(seen).toEqual(['r2 1']);
+
+    fail.now = false;
+    expect(await dead.retry()).toBe(1);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual(['r2 1', 'r1 1', 'r1 2', 'r1 3']);
+  });
+
+  it('later events keep waiting when it dies again, and run when it is dropped', async () => {
+    const { dead, seen, settled } = await started('hold');
+    await dead.retry();
+    await eventually(async () => expect((await dead.list())[0]?.attempts).toHaveLength(2));
+    expect(seen).toEqual(['r2 1']);
+
+    expect(await dead.drop()).toBe(1);
+
+    expect(await settled()).toEqual({ outcome: 'handled' });
+    expect(seen).toEqual(['r2 1', 'r1 2', 'r1 3']);
+  });
+
+  it("control: with 'release' they do not wait", async () => {
+    const { seen, settled } = await started('release');
+    await settled();
+    expect(seen.filter((one) => one.startsWith('r1'))).toEqual(['r1 2', 'r1 3']);
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { digestJob } from '../../src/delivery/digest-job.js';
+import { nextMoment } from '../../src/delivery/moments.js';
+import { systemClock } from '../../src/kit/clock.js';
+import type { DigestContext, DigestSummary, Subscription } from '../../src/delivery/handlers/handler.js';
+import { PermanentError } from '../../src/delivery/handlers/errors.js';
+import { createOffsetStore } from '../../src/delivery/offsets.js';
+import { aSubscription, appendEvents, changeEvent, WORKSPACE } from '../support/fan-out.js';
+import { eventually } from '../support/eventually.js';
+import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
+import { useRedis } from '../support/redis.js';
+
+const test = useRedis();
+const DAILY = { when: { at: '09:00' }, days: [1, 2, 3, 4, 5, 6, 7] } as const;
+const offset = (): Promise<string | null> => createOffsetStore(test.redis, test.keys).get(WORKSPACE, 's');
+
+function aDigest(changes: Partial<Subscription> = {}) {
+  const digests: DigestSummary[] = [];
+  const contexts: DigestContext[] = [];
+  const handleDigest: Subscription['handleDigest'] = (digest, context) => {
+    digests.push(digest);
+    contexts.push(context);
+  };
+  const subscription = aSubscription('s', () => undefined, {
+    digest: DAILY,
+    digestOnly: true,
+    handleDigest,
+    ...changes,
+  });
+  return { digests, contexts, subscription };
+}
+
+/** Nobody waits for nine o'clock: BullMQ's own command brings the job forward. */
+async function promote({ queues }: RunningFanOut, name = 's'): Promise<void> {
+  await eventually(async () => {
+    const job = await digestJob(queues.of(name), WORKSPACE);
+    expect(job).toBeDefined();
+    await job?.promote();
+  });
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+describe('digest', () => {
+  it('digest: handles what is in the log since the last one, once, in its order, and queues no event', async () => {
+    const { digests, contexts, subscription } = aDigest({ where: ({ subject }) => subject !== 'c' });
+    const running = await runFanOut(test, [subscription]);
+    const events = [1, 2, 3].flatMap((sequence) =>
+      ['a', 'b', 'c'].map((record) => changeEvent({ record, sequence, verb: sequence === 1 ? 'created' : 'updated' })),
+    );
+    const ids = await appendEvents(test.redis, test.keys, events);
+    await promote(running);
+    await eventually(async () => expect(await offset()).toBe(ids.at(-1)));
+    expect(digests).toHaveLength(1);
+    const [digest] = digests;
+    expect(digest).toMatchObject({
+      id: `digest.${ids[0] ?? ''}.${ids[7] ?? ''}`,
+      workspace: WORKSPACE,
+      count: 6,
+      types: [
+        { type: 'crm.person.updated', count: 4 },
+        { type: 'crm.person.created', count: 2 },
+      ],
+      link: null,
+    });
+    const expected = events.filter(({ subject }) => subject !== 'c').map(({ id }) => id);
+    expect(digest?.first.map(({ id }) => id)).toEqual(expected);
+    expect((await all(digest!.events())).map(({ id }) => id)).toEqual(expected);
+    expect(contexts[0]).toMatchObject({ workspace: WORKSPACE, subscription: 's', attempt: 1 });
+    expect(await running.queues.of('s').getCompletedCount()).toBe(0);
+  });
+
+  it('digest: the people in charge are counted, by name where a record has only the id', async () => {
+    const { digests, subscription } = aDigest();
+    const running = await runFanOut(test, [subscription]);
+    const of = (record: string, sequence: number, owner: object) => {
+      const event = changeEvent({ record, sequence });
+      return { ...event, data: { ...event.data, after: { ...event.data.after, id: record, ...owner } } };
+    };
+    await appendEvents(test.redis, test.keys, [
+      of('m', 1, { ownerId: 'u1' }),
+      of('a', 2, { 담당자: { id: 'u2', name: '이가상' } }),
+      of('a', 3, { 담당자: { id: 'u1', name: '김가상' } }),
+      of('a', 4, {}),
+    ]);
+    await promote(running);
+    await eventually(() => expect(digests).toHaveLength(1));
+    expect(digests[0]?.people).toEqual([
+      { id: 'u1', name: '김가상', count: 2 },
+      { id: 'u2', name: '이가상', count: 1 },
+    ]);
+  });
+
+  it('digest: a single event is handled as a single event where there is a handle', async () => {
+    const single: string[] = [];
+    const { digests, subscription } = aDigest({
+      digestOnly: false,
+      handle: ({ subject }) => void single.push(subject),
+    });
+    const running = await runFanOut(test, [subscription]);
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await promote(running);
+    await eventually(() => expect(single).toEqual(['a']));
+    expect(digests).toEqual([]);
+  });
+
+  it('digest: where nothing is selected, nothing is handled and the offset moves', async () => {
+    const { digests, subscription } = aDigest({ on: ['crm.todo.*'] });
+    const running = await runFanOut(test, [subscription]);
+    const ids = await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await promote(running);
+    await eventually(async () => expect(await offset()).toBe(ids[0]));
+    expect(digests).toEqual([]);
+  });
+
+  it('digest: a failed one is tried again with the same events and id; later ones are in the next', async () => {
+    const seen: DigestSummary[] = [];
+    const handleDigest = async (digest: DigestSummary): Promise<void> => {
+      seen.push(digest);
+      if (seen.length > 1) return;
+      await appendEvents(
+        test.redis,
+        test.keys,
+        [4, 5].map((sequence) => changeEvent({ record: 'late', sequence })),
+      );
+      throw new Error('the chat is away');
+    };
+    const { subscription } = aDigest({ handleDigest });
+    const running = await runFanOut(test, [subscription]);
+    await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2, 3].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    await promote(running);
+    await eventually(() => expect(seen.map(({ count }) => count)).toEqual([3, 3]));
+    expect(seen[1]?.id).toBe(seen[0]?.id);
+    await promote(running);
+    await eventually(() => expect(seen.map(({ count }) => count)).toEqual([3, 3, 2]));
+  });
+
+  it('digest: is no dead letter after its last attempt; the next one begins with the same events', async () => {
+    const seen: number[] = [];
+    const handleDigest = ({ count }: DigestSummary): void => {
+      seen.push(count);
+      if (seen.length === 1) throw new PermanentError('too large');
+    };
+    const { subscription } = aDigest({ handleDigest });
+    const running = await runFanOut(test, [subscription]);
+    const ids = await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    await promote(running);
+    await eventually(() => expect(seen).toEqual([2]));
+    expect(await offset()).toBe('0');
+    const [failing] = await running.dispatcher.statistics();
+    expect(failing).toMatchObject({ dead: 0, failures: 1, delayed: 0 });
+    await promote(running);
+    await eventually(async () => expect(await offset()).toBe(ids[1]));
+    expect(seen).toEqual([2, 2]);
+    const [well] = await running.dispatcher.statistics();
+    expect(well).toMatchObject({ failingSince: null, lagEvents: 0, lateSince: null });
+  });
+
+  it('digest: two processes plan one, and the next moment finds nothing to say', async () => {
+    const { digests, subscription } = aDigest();
+    const running = await runFanOut(test, [subscription]);
+    await runFanOut(test, [subscription]);
+    const ids = await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    await promote(running);
+    await eventually(async () => expect(await offset()).toBe(ids[1]));
+    await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
+    expect(digests).toHaveLength(1);
+  });
+
+  it('digest: is sent once by the process that runs at its moment, after all have been restarted', async () => {
+    const { digests, subscription } = aDigest();
+    const before = await runFanOut(test, [subscription]);
+    const ids = await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
+    await before.pool.stop();
+    await before.dispatcher.stop();
+    await promote(before);
+    await runFanOut(test, [subscription]);
+    await eventually(async () => expect(await offset()).toBe(ids[1]));
+    expect(digests.map(({ count }) => count)).toEqual([2]);
+  });
+
+  it('digest: one that is planned for another moment than the option says now is planned anew', async () => {
+    const { subscription } = aDigest({ digest: { when: { everyMs: 86_400_000 }, days: [1] } });
+    const before = await runFanOut(test, [subscription]);
+    await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    const planned = async () => (await digestJob(before.queues.of('s'), WORKSPACE))?.data.atMs ?? 0;
+    await eventually(async () => expect(await planned()).toBeGreaterThan(0));
+    await before.dispatcher.stop();
+    await before.pool.stop();
+    const hourly = { when: { everyMs: 3_600_000 }, days: DAILY.days } as const;
+    await runFanOut(test, [aDigest({ digest: hourly }).subscription]);
+    await eventually(async () => expect(await planned()).toBe(nextMoment(hourly, systemClock.now(), 'Asia/Seoul')));
+  });
+
+  it('digest: what waits for its moment is neither late nor waiting, and nothing waits until it is handled', async () => {
+    const { subscription } = aDigest({ lateAfterMs: 1 });
+    const running = await runFanOut(test, [subscription]);
+    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeDefined());
+    const [status] = await running.dispatcher.statistics();
+    expect(status).toMatchObject({ waiting: 0, delayed: 0, lagEvents: 1, lagSeconds: 0, lateSince: null });
+    expect(await running.dispatcher.waitUntilHandled({ timeoutMs: 0 })).toEqual({ outcome: 'handled' });
+  });
+
+  it('digest: a subscription that has none any more goes on at its offset with single events', async () => {
+    const { digests, subscription } = aDigest();
+    const before = await runFanOut(test, [subscription]);
+    await appendEvents(
+      test.redis,
+      test.keys,
+      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
+    );
+    await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
+    await before.pool.stop();
+    await before.dispatcher.stop();
+    const single: number[] = [];
+    const running = await runFanOut(test, [aSubscription('s', ({ data }) => void single.push(data.sequence))]);
+    await eventually(() => expect(single).toEqual([1, 2]));
+    // What was planned is nothing now.
+    await promote(running);
+    await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
+    expect([digests.length, single]).toEqual([0, [1, 2]]);
+  });
+
+  it('digest: a replay or a snapshot to it is refused in one sentence', async () => {
+    const { subscription } = aDigest();
+    const { dispatcher } = await runFanOut(test, [subscription]);
+    const sentence = 'the subscription "s" handles its events in digests: single events are not sent to it.';
+    await expect(dispatcher.replay({ subscription: 's', from: 'beginning' })).rejects.toThrow(`replay: ${sentence}`);
+    await expect(dispatcher.snapshot('s', new Map())).rejects.toThrow(`snapshot: ${sentence}`);
+  });
+});

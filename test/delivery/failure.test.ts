@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AttemptFailedError,
+  deadLetterError,
+  decideRetry,
+  parseFailedAttempt,
+  recordFailure,
+} from '../../src/delivery/failure.js';
+import { ChangefeedError } from '../../src/kit/errors.js';
+import { PermanentError, RetryAfterError } from '../../src/delivery/handlers/errors.js';
+
+const retry = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
+const decide = (thrown: unknown, attempt = 1): unknown => decideRetry(thrown, { attempt, retry, random: 0 });
+
+describe('retry policy', () => {
+  it('waits longer after every failure, and the last failed attempt is final', () => {
+    expect([1, 2, 3].map((attempt) => decide(new Error('x'), attempt))).toEqual([
+      { outcome: 'retry', waitMs: 500 },
+      { outcome: 'retry', waitMs: 1_000 },
+      { outcome: 'dead', because: 'exhausted' },
+    ]);
+  });
+
+  it('a RetryAfterError sets the wait and counts as an attempt', () => {
+    const busy = new RetryAfterError('busy', { retryAfter: '7s' });
+    expect(decide(busy)).toEqual({ outcome: 'retry', waitMs: 7_000 });
+    expect(decide(busy, 3)).toEqual({ outcome: 'dead', because: 'exhausted' });
+  });
+
+  it('a PermanentError is final, also one of another copy of the package', () => {
+    expect(decide(new PermanentError('gone'))).toEqual({ outcome: 'dead', because: 'permanent' });
+    expect(decide(Object.assign(new Error('gone'), { name: 'PermanentError' }))).toEqual({
+      outcome: 'dead',
+      because: 'permanent',
+    });
+  });
+});
+
+describe('recorded failure', () => {
+  it('contains name, code, shortened message and stack frames, and no other property of the error', () => {
+    const thrown = new ChangefeedError('CF_HANDLER_TIMEOUT', {
+      message: 'x'.repeat(2_000),
+      token: 'secret',
+      cause: 'secret',
+    });
+
+    const failure = recordFailure(thrown, { attempt: 2, nowMs: 0 });
+
+    expect(failure).toMatchObject({
+      attempt: 2,
+      at: '1970-01-01T00:00:00.000Z',
+      error: 'ChangefeedError',
+      code: 'CF_HANDLER_TIMEOUT',
+    });
+    expect(failure.message.length).toBeLessThan(600);
+    expect(failure.frames[0]).toContain('failure.test.ts');
+    expect(JSON.stringify(failure)).not.toContain('secret');
+  });
+
+  it('lines of the message that resemble frames are not recorded as frames', () => {
+    const thrown = new Error('first\n    at a lie:1:1\nmore contents');
+    const { frames } = recordFailure(thrown, { attempt: 1, nowMs: 0 });
+    expect(frames.join('\n')).not.toContain('lie');
+  });
+
+  it('is stored by BullMQ as a stack trace and read back unchanged', () => {
+    const failure = recordFailure(new Error('x'), { attempt: 1, nowMs: 0 });
+    const carriers = [new AttemptFailedError(failure, 5), deadLetterError(failure)];
+
+    expect(carriers.map(({ stack }) => parseFailedAttempt(stack ?? ''))).toEqual([failure, failure]);
+    expect(deadLetterError(failure).name).toBe('UnrecoverableError');
+    expect(parseFailedAttempt('Error: of another origin\n    at x')).toBeUndefined();
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { DigestSums } from '../../../src/delivery/summary.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import type { DigestSummary } from '../../../src/delivery/handlers/handler.js';
+import { digestText } from '../../../src/delivery/handlers/message/digest-text.js';
+import { message, type MessageOptions } from '../../../src/delivery/handlers/message/message.js';
+import { buildSubscription } from '../../../src/delivery/handlers/registry.js';
+import { formatsFor } from '../../../src/words/format.js';
+import { changeEvent } from '../../support/fan-out.js';
+import { handlerContext, useReceivers } from '../../support/handler-fixtures.js';
+
+const startReceiver = useReceivers();
+const OWNERS = ['김가상', '이가상'].map((name, at) => ({ id: `u${at}`, name }));
+
+/** Twelve new people, a change of one, and a completed todo. */
+function someEvents(): ChangeEvent[] {
+  const people = Array.from({ length: 12 }, (_, at) => changeEvent({ record: `p${at}`, sequence: 1, verb: 'created' }));
+  const named = people.map((event, at) => {
+    const after = { id: event.subject, 이름: `가상 고객 ${at}`, 담당자: OWNERS[at % 2] };
+    return { ...event, data: { ...event.data, after } };
+  });
+  const updated = changeEvent({ record: 'p0', sequence: 2 });
+  const changes = [
+    { field: '담당자', before: OWNERS[0], after: OWNERS[1] },
+    { field: '등급', before: 'B', after: 'A' },
+    { field: '딜 개수', before: 1, after: 2 },
+  ];
+  const after = { id: 'p0', 이름: '가상 <고객> 0', 담당자: OWNERS[1] };
+  const todo = changeEvent({ record: 't0', sequence: 1, list: 'todo' });
+  const done = {
+    ...todo,
+    type: 'crm.todo.completed',
+    data: { ...todo.data, after: { id: 't0', 내용: '견적서\n보내기' } },
+  };
+  return [{ ...updated, data: { ...updated.data, changes, after } }, done, ...named];
+}
+
+function digestOf(events: readonly ChangeEvent[], link: string | null = null): DigestSummary {
+  const sums = new DigestSums();
+  events.forEach((event, at) => sums.add({ logId: `1772424600000-${at}`, event }));
+  return sums.summary({ workspace: 'acme', events: () => (async function* () {})(), link });
+}
+
+describe('a digest as a message', () => {
+  it('digest: says what happened, to whom, the first lines, how many more, and where', () => {
+    const formats = formatsFor({ language: 'en', timeZone: 'Asia/Seoul', now: '2026-03-02T04:10:00.000Z' });
+    const { title, lines, link } = digestText(digestOf(someEvents(), 'https://status.example.com/#/changes'), formats);
+    expect(title).toBe('14 changes in acme: 12 people created, 1 person update, 1 todo completed');
+    expect(lines).toEqual([
+      'By person in charge: 이가상 7, 김가상 6',
+      '• 가상 <고객> 0 – person updated · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
+      '• 견적서 보내기 – todo completed · 담당자: 0 → 1',
+      ...Array.from({ length: 8 }, (_, at) => `• 가상 고객 ${at} – person created`),
+      '… and 4 more',
+    ]);
+    expect(link).toEqual({ text: 'Open the status page', url: 'https://status.example.com/#/changes' });
+  });
+
+  it('digest: adds up the types and the people beyond the first ones', () => {
+    const verbs = ['created', 'updated', 'deleted'] as const;
+    const events = (['people', 'organization', 'memo'] as const).flatMap((list) =>
+      verbs.map((verb, at) => changeEvent({ record: `${list} ${verb}`, sequence: at + 1, list, verb })),
+    );
+    const owned = events.map((event) => ({
+      ...event,
+      data: { ...event.data, after: { id: event.subject, ownerId: event.id } },
+    }));
+    const more = Array.from({ length: 3 }, (_, at) => {
+      const event = changeEvent({ record: `m${at}`, sequence: 1, list: 'memo', verb: 'created' });
+      return { ...event, data: { ...event.data, after: { id: event.subject, ownerId: `u${at}` } } };
+    });
+    const formats = formatsFor({ language: 'en', now: '2026-03-02T04:10:00.000Z' });
+    const { title, lines } = digestText(digestOf([...owned, ...more]), formats);
+    expect(title).toBe(
+      '12 changes in acme: 4 memos created, 1 memo deleted, 1 memo update, 1 organization created, 1 organization deleted, 1 organization update, 3 others',
+    );
+    expect(lines[0]).toMatch(/^By person in charge: .*, 2 others$/);
+  });
+
+  it('digest: in Korean', () => {
+    const formats = formatsFor({ language: 'ko', timeZone: 'Asia/Seoul', now: '2026-03-02T04:10:00.000Z' });
+    const { title, lines } = digestText(digestOf(someEvents()), formats);
+    expect(title).toBe('acme 변경 14건: 고객 12명 생성, 고객 수정 1건, TODO 1건 완료');
+    expect([...lines.slice(0, 2), ...lines.slice(-2)]).toEqual([
+      '담당자별: 이가상 7건, 김가상 6건',
+      '• 가상 <고객> 0 – 고객 수정 · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
+      '• 가상 고객 7 – 고객 생성',
+      '… 외 4건',
+    ]);
+  });
+
+  it('digest: is posted as one message, with the values escaped', async () => {
+    const receiver = await startReceiver();
+    const chat = message({ name: 'chat', url: receiver.url, allowHosts: ['127.0.0.1'] });
+    await chat.handleDigest?.(digestOf(someEvents(), 'https://status.example.com/#/changes'), handlerContext());
+    await chat.close?.();
+    expect(receiver.received).toHaveLength(1);
+    const { text } = JSON.parse(receiver.received[0]?.body ?? '') as { text: string };
+    expect(text.split('\n').slice(0, 3)).toEqual([
+      '*14 changes in acme: 12 people created, 1 person update, 1 todo completed*',
+      'By person in charge: 이가상 7, 김가상 6',
+      '• 가상 &lt;고객&gt; 0 – person updated · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
+    ]);
+    expect(text.split('\n').at(-1)).toBe('<https://status.example.com/#/changes|Open the status page>');
+  });
+
+  it('digest: is posted in the language of the workspace, to any service', async () => {
+    const receiver = await startReceiver();
+    const chat = message({ name: 'chat', service: 'discord', url: receiver.url, allowHosts: ['127.0.0.1'] });
+    await chat.handleDigest?.(digestOf(someEvents()), { ...handlerContext(), language: 'ko' });
+    await chat.close?.();
+    const { content } = JSON.parse(receiver.received[0]?.body ?? '') as { content: string };
+    expect(content.split('\n')[0]).toBe('**acme 변경 14건: 고객 12명 생성, 고객 수정 1건, TODO 1건 완료**');
+  });
+
+  it('digest: is written as data, and a message without one sends at most twenty a minute', () => {
+    const url = 'https://hooks.example.com/key';
+    const built = (more: object) => buildSubscription({ handler: 'message', name: 'chat', url, ...more });
+    const quietHours = { from: '22:00', to: '08:00' };
+    expect(built({ digest: { every: '1h', days: 'mon-fri', quietHours } })).toMatchObject({
+      digest: { when: { everyMs: 3_600_000 }, days: [1, 2, 3, 4, 5], quiet: quietHours },
+      mostPerMinute: undefined,
+    });
+    expect(built({ digest: { at: '09:00' } })).toMatchObject({
+      digest: { when: { at: '09:00' }, days: [1, 2, 3, 4, 5, 6, 7] },
+    });
+    expect(
+      [built({}), built({ mostPerMinute: 5 }), built({ mostPerMinute: false })].map((one) => one.mostPerMinute),
+    ).toEqual([20, 5, undefined]);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'no moment',
+      { digest: {} },
+      `found an object with 0 keys; allowed: an object with one of every ('1h') and at ('09:00').`,
+    ],
+    ['two moments', { digest: { every: '1h', at: '09:00' } }, `an object with one of every ('1h') and at ('09:00').`],
+    [
+      'seconds',
+      { digest: { every: '30s' } },
+      `digest.every of message "chat": found "30s"; allowed: a duration in quotes`,
+    ],
+    ['an hour of 24', { digest: { at: '24:00' } }, `found "24:00"; allowed: a time of day in quotes, such as '09:00'.`],
+    ['a day', { digest: { at: '09:00', days: 'weekend' } }, `allowed: 'daily', 'mon-fri', or an array of mon, tue`],
+    [
+      'quiet hours at a time of day',
+      { digest: { at: '09:00', quietHours: { from: '22:00', to: '08:00' } } },
+      'allowed: only with every: a digest with at is sent at that time.',
+    ],
+    ['a limit beside it', { digest: { at: '09:00' }, mostPerMinute: 5 }, 'allowed: only without digest.'],
+    ...(
+      [
+        ['order', 'none'],
+        ['whenDead', 'hold'],
+        ['settle', '30s'],
+        ['start', 'snapshot'],
+        ['afterRewind', 'snapshot'],
+      ] as const
+    ).map(([option, value]): [string, object, string] => [
+      `${option}: ${value}`,
+      { digest: { at: '09:00' }, [option]: value },
+      `${option} of message "chat": found it with digest; allowed: without digest.`,
+    ]),
+  ])('digest: refuses %s in one sentence', (_what, options, sentence) => {
+    const all = { name: 'chat', url: 'https://hooks.example.com/key', ...options } as MessageOptions;
+    expect(() => message(all)).toThrow(sentence);
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { message, type MessageOptions } from '../../../src/delivery/handlers/message/message.js';
+import { SERVICE_NAMES, SERVICES } from '../../../src/delivery/handlers/message/services.js';
+import { readTemplate, renderTemplate, usualMessage } from '../../../src/delivery/handlers/message/template.js';
+import { chatReader, handlerContext, sampleEvent, useReceivers } from '../../support/handler-fixtures.js';
+
+const startReceiver = useReceivers();
+
+const event = sampleEvent();
+const todo: ChangeEvent = {
+  ...event,
+  type: 'crm.todo.completed',
+  subject: 't 1',
+  data: {
+    ...event.data,
+    before: { id: 't 1', 제목: '후속 연락', 완료: false },
+    after: { id: 't 1', 제목: '후속 연락', 완료: true, 금액: 1_350_000 },
+    changes: [
+      { field: '완료', before: false, after: true },
+      { field: '완료 날짜', before: null, after: '2026-03-02T04:10:00.000Z' },
+    ],
+    actor: { type: 'user', id: 'u', name: '김담당' },
+    link: 'https://crm.example/todo/t%201?a=1&b=2',
+    related: {
+      person: { id: 'p', title: '김고객', 등급: 'A' },
+      organization: { id: 'o', title: '가나상사(주)' },
+      deal: null,
+    },
+  },
+};
+const KOREAN = [
+  '후속 연락 – TODO 완료 (김담당 변경)',
+  '김고객 · 가나상사(주)',
+  '• 완료: 아니요 → 예',
+  '• 완료 날짜: – → 3월 2일 (월) 13:10',
+];
+const [title = '', ...rest] = KOREAN;
+const bold = (mark: string): string => title.replace('후속 연락', `${mark}후속 연락${mark}`);
+const url = 'https://crm.example/todo/t%201?a=1&b=2';
+
+async function bodyFor(options: Partial<MessageOptions>): Promise<unknown> {
+  const receiver = await startReceiver();
+  const subscription = message({ name: 'chat', url: receiver.url, allowHosts: ['127.0.0.1'], ...options });
+  await subscription.handle(todo, handlerContext({ language: 'ko' }));
+  await subscription.close?.();
+  const [one] = receiver.received;
+  return { accept: one?.headers.accept, body: JSON.parse(one?.body ?? '') as unknown };
+}
+
+describe('message services', () => {
+  it.each<[MessageOptions['service'], object, string?]>([
+    [
+      'slack',
+      {
+        unfurl_links: false,
+        unfurl_media: false,
+        text: [bold('*'), ...rest, `<${url.replace('&', '&amp;')}|열기>`].join('\n'),
+      },
+    ],
+    [
+      'discord',
+      { allowed_mentions: { parse: [] }, flags: 4, content: [bold('**'), ...rest, `[열기](<${url}>)`].join('\n') },
+    ],
+    [
+      'teams',
+      {
+        type: 'message',
+        attachments: [
+          {
+            contentType: 'application/vnd.microsoft.card.adaptive',
+            contentUrl: null,
+            content: {
+              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+              type: 'AdaptiveCard',
+              version: '1.4',
+              body: [bold('**'), ...rest, `[열기](${url})`].map((text, at) => ({
+                ...{ type: 'TextBlock', text, wrap: true },
+                ...(at > 0 && { spacing: 'None' }),
+              })),
+            },
+          },
+        ],
+      },
+    ],
+    [
+      'jandi',
+      { body: title, connectInfo: [{ description: [...rest, `[열기](${url})`].join('\n') }] },
+      'application/vnd.tosslab.jandi-v2+json',
+    ],
+    ['google-chat', { text: [bold('*'), ...rest, `<${url}|열기>`].join('\n') }],
+  ])('message: %s gets the body that its documentation says, in Korean', async (service, body, accept) => {
+    expect(await bodyFor({ service })).toEqual({ accept, body });
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'unknown',
+      { service: 'slak' },
+      "service of message \"chat\": found \"slak\"; allowed: 'slack', 'discord', 'teams', 'jandi', or 'google-chat'",
+    ],
+    ['without an incoming webhook', { service: 'kakaowork' }, 'KakaoWork documents no incoming webhook'],
+    ['whose text the payload has too', { service: 'discord', payload: { content: 'x' } }, 'other than content'],
+  ])('message: a service that is %s is refused with one sentence', (_what, options, sentence) => {
+    const make = (): unknown => message({ name: 'chat', url, ...options });
+    expect(make).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: expect.stringContaining(sentence) as string }),
+    );
+  });
+
+  it('message: the rate is the one that the service documents, unless another is given', () => {
+    const rates = SERVICE_NAMES.map((service) => message({ name: 'chat', url, service }).rate?.requests);
+    expect(rates).toEqual([1, 1, 4, 1, 1]);
+    expect(message({ name: 'chat', url, service: 'teams', rate: { requests: 2 } }).rate).toEqual({
+      requests: 2,
+      perSeconds: 1,
+    });
+  });
+
+  it.each<[keyof typeof SERVICES, string, string]>([
+    [
+      'slack',
+      '<!channel> <https://evil.example|here> & @here',
+      '&lt;!channel&gt; &lt;https://evil.example|here&gt; &amp; @\u200bhere',
+    ],
+    ['discord', '<@&1> @everyone ||x|| [a](b)', '<\u200b@\u200b&1> @\u200beveryone |\u200b|x|\u200b| [a]\u200b(b)'],
+    ['teams', '<at>all</at> **b** [a](b)', '<\u200bat>all<\u200b/at> ∗∗b∗∗ [a]\u200b(b)'],
+    ['jandi', '# big\n> said\n- one\n1. two', '\u200b# big\n\u200b> said\n\u200b- one\n\u200b1. two'],
+    [
+      'google-chat',
+      '<users/all> <https://evil.example|here> _a_',
+      '<\u200busers/all> <\u200bhttps://evil.example|here> ＿a＿',
+    ],
+  ])('message: a value is mere text in %s', (service, value, text) => {
+    expect(SERVICES[service].escape(value)).toBe(text);
+  });
+
+  it.each(SERVICE_NAMES)('message: a text is not longer than %s takes', (service) => {
+    const long = { ...todo, data: { ...todo.data, after: { id: 't', 메모: '가&'.repeat(5_000) } } };
+    const template = readTemplate('{{after.메모}} '.repeat(20));
+    const text = template.outcome === 'read' ? renderTemplate(template.template, long, chatReader(service)) : '';
+    expect(text.length).toBeLessThanOrEqual(SERVICES[service].longest);
+    expect(Buffer.byteLength(JSON.stringify(SERVICES[service].body(text)))).toBeLessThan(28 * 1_024);
+  });
+});
+
+describe('message templates', () => {
+  it.each([
+    ['{{after.완료}}, {{raw.after.완료}}', '예, true'],
+    ['{{after.금액}}, {{raw.after.금액}}', '1,350,000, 1350000'],
+    ['{{time}} {{actor}} {{object}} {{verb}}', '3월 2일 (월) 13:10 김담당 TODO 완료'],
+    ['{{person.등급}} {{person.title}} {{raw.person.id}}', 'A 김고객 p'],
+    ['{{deal.금액 | 딜 없음}}', '딜 없음'],
+    ['[열기]({{link}})', `[열기](${url})`],
+  ])('message template: in Korean, %j says %j', (source, text) => {
+    const read = readTemplate(source, ['person', 'deal']);
+    expect(read.outcome === 'read' && renderTemplate(read.template, todo, chatReader('discord', 'ko'))).toBe(text);
+  });
+
+  it('message template: a related record needs include, and the error says so', () => {
+    const make = (): unknown => message({ name: 'chat', url, template: '{{person.이름}}' });
+    expect(make).toThrow(
+      expect.objectContaining({ message: expect.stringContaining("include: ['person']") as string }),
+    );
+    expect(message({ name: 'chat', url, template: '{{person.이름}}', include: ['person'] }).include).toEqual({
+      person: true,
+    });
+  });
+
+  it('message: without a template, it says in English what happened, whose it is, what changed and where to see it', () => {
+    expect(usualMessage(todo, chatReader())).toBe(
+      [
+        '*후속 연락* – todo completed (by 김담당)',
+        '김고객 · 가나상사(주)',
+        '• 완료: no → yes',
+        '• 완료 날짜: – → Mon 2 Mar, 13:10',
+        `<${url.replace('&', '&amp;')}|Open>`,
+      ].join('\n'),
+    );
+  });
+
+  it('message: a due todo says when, in the time zone of the workspace', () => {
+    const { actor: _actor, link: _link, ...data } = todo.data;
+    const due = { ...todo, type: 'crm.todo.overdue', data: { ...data, changes: [], due: '2026-03-02T09:00:00.000Z' } };
+    expect(usualMessage(due, chatReader('slack', 'ko'))).toBe(
+      '*후속 연락* – TODO 지연\n김고객 · 가나상사(주)\n기한: 3월 2일 (월) 18:00',
+    );
+  });
+
+  it('message: a change of the schema names the field and its types', () => {
+    const schema = {
+      field: '등급',
+      kind: 'changed',
+      rows: 9,
+      share: 1,
+      before: ['string'],
+      after: ['number'],
+    } as const;
+    const data = { ...event.data, before: null, after: null, changes: [], schema };
+    const changed = { ...event, type: 'crm.person.schema_changed', subject: 'schema:등급', data };
+    expect(usualMessage(changed, chatReader('slack', 'ko'))).toBe(
+      '*등급* – 고객 필드 구조 변경\n• 등급: string → number',
+    );
+  });
+});

@@ -1,0 +1,244 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Subscription } from '../../../src/delivery/handlers/handler.js';
+import { createNdjson, ndjson, ndjsonSchema } from '../../../src/delivery/handlers/ndjson/ndjson.js';
+import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
+import { useProcesses } from '../../support/process.js';
+
+const child = new URL('../../support/ndjson-child.ts', import.meta.url);
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'changefeed-ndjson-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function send(subscription: Subscription, ...subjects: string[]): Promise<void> {
+  await Promise.all(subjects.map(async (subject) => subscription.handle(sampleEvent(subject), handlerContext())));
+}
+
+async function subjectsIn(path: string): Promise<string[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  expect(lines.pop()).toBe('');
+  return lines.map((line) => (JSON.parse(line) as { subject: string }).subject);
+}
+
+describe('ndjson: a file', () => {
+  it('ndjson: writes each event as one line and creates the folder', async () => {
+    const path = join(folder, 'made/here/events.ndjson');
+    const subscription = ndjson({ name: 'out', path });
+    await send(subscription, 'a');
+    await subscription.close?.();
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(sampleEvent('a'));
+  });
+
+  it('ndjson: only the owner can read what it creates, whatever the umask', async () => {
+    const umask = process.umask(0);
+    try {
+      const path = join(folder, 'made/events.ndjson');
+      const subscription = ndjson({ name: 'out', path });
+      await send(subscription, 'a');
+      await subscription.close?.();
+      const modes = await Promise.all([path, join(folder, 'made')].map(async (one) => (await stat(one)).mode & 0o777));
+      expect(modes).toEqual([0o600, 0o700]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('ndjson: what keeps it from writing is seen before the first event', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await symlink(join(folder, 'file'), join(folder, 'link'));
+    const reasonOf = (path: string): string | undefined =>
+      ndjson({ name: 'out', path: join(folder, path) })
+        .obstacle?.()
+        ?.reason.replace(`${folder}/`, '');
+    expect(reasonOf('made/here/events.ndjson')).toBeUndefined();
+    expect(reasonOf('file')).toBeUndefined();
+    expect(reasonOf('link')).toBe('link: it is a symbolic link');
+    expect(reasonOf('.')).toMatch(/: it is a folder$/);
+    expect(reasonOf('file/events.ndjson')).toMatch(/^file\/events.ndjson: ENOTDIR/);
+    expect(ndjson({ name: 'out' }).obstacle).toBeUndefined();
+    expect(await readdir(folder)).toEqual(['file', 'link']);
+  });
+
+  it('ndjson: writes into the file of its name, also after that was moved or removed', async () => {
+    const path = join(folder, 'events.ndjson');
+    const subscription = ndjson({ name: 'out', path, rotate: { size: '1MB' } });
+    await send(subscription, 'a');
+    await rename(path, join(folder, 'moved'));
+    await send(subscription, 'b', 'c');
+    await rm(path);
+    await send(subscription, 'd');
+    await truncate(path);
+    await send(subscription, 'e');
+    await subscription.close?.();
+    expect(await subjectsIn(join(folder, 'moved'))).toEqual(['a']);
+    expect(await subjectsIn(path)).toEqual(['e']);
+  });
+
+  it('ndjson: does not write through a symbolic link', async () => {
+    const [target, path] = [join(folder, 'target'), join(folder, 'events.ndjson')];
+    await symlink(target, path);
+    await expect(send(ndjson({ name: 'out', path }), 'a')).rejects.toMatchObject({
+      message: `Ndjson "out": could not write to ${path}: it is a symbolic link; set path to the file itself.`,
+    });
+    expect(await readdir(folder)).toEqual(['events.ndjson']);
+  });
+
+  it('ndjson: keeps the order of concurrent events and the existing lines', async () => {
+    const path = join(folder, 'events.ndjson');
+    const first = ndjson({ name: 'out', path });
+    await send(first, 'a');
+    await first.close?.();
+    const second = ndjson({ name: 'out', path });
+    const subjects = Array.from({ length: 200 }, (_, number) => `record-${number}`);
+    await send(second, ...subjects);
+    await second.close?.();
+    expect(await subjectsIn(path)).toEqual(['a', ...subjects]);
+  });
+
+  it('ndjson: terminates a line that a crash cut off', async () => {
+    const path = join(folder, 'events.ndjson');
+    await writeFile(path, '{"specversion":"1.0","id":"evt_');
+    const subscription = ndjson({ name: 'out', path });
+    await send(subscription, 'a', 'b');
+    await subscription.close?.();
+    const [torn, ...whole] = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(torn).toBe('{"specversion":"1.0","id":"evt_');
+    expect(whole.map((line) => (JSON.parse(line) as { subject: string }).subject)).toEqual(['a', 'b']);
+  });
+
+  it('ndjson: fails the delivery with the reason when it cannot write, and recovers', async () => {
+    const path = join(folder, 'events.ndjson');
+    await mkdir(path);
+    const subscription = ndjson({ name: 'out', path });
+    await expect(send(subscription, 'a')).rejects.toMatchObject({
+      code: 'CF_WRITE_FAILED',
+      message: `Ndjson "out": could not write to ${path}: it is a folder; change path to the name of a file.`,
+    });
+    await rm(path, { recursive: true });
+    await send(subscription, 'a');
+    await subscription.close?.();
+    expect(await subjectsIn(path)).toEqual(['a']);
+  });
+
+  it('ndjson: rotates full files, keeps the configured number, and loses no line', async () => {
+    const path = join(folder, 'events.ndjson');
+    const lineBytes = Buffer.byteLength(`${JSON.stringify(sampleEvent('0'))}\n`);
+    const subscription = ndjson({ name: 'out', path, rotate: { size: `${2 * lineBytes}B`, keep: 2 } });
+    await send(subscription, '0', '1', '2', '3', '4', '5', '6');
+    await subscription.close?.();
+    expect((await readdir(folder)).sort()).toEqual(['events.ndjson', 'events.ndjson.1', 'events.ndjson.2']);
+    expect(await subjectsIn(`${path}.2`)).toEqual(['2', '3']);
+    expect(await subjectsIn(`${path}.1`)).toEqual(['4', '5']);
+    expect(await subjectsIn(path)).toEqual(['6']);
+  });
+
+  it('ndjson: rotation counts the existing size of the file', async () => {
+    const path = join(folder, 'events.ndjson');
+    await appendFile(path, `${'x'.repeat(999)}\n`);
+    const subscription = ndjson({ name: 'out', path, rotate: { size: '1kB' } });
+    await send(subscription, 'a');
+    await subscription.close?.();
+    expect(await subjectsIn(path)).toEqual(['a']);
+    expect(await readFile(`${path}.1`, 'utf8')).toHaveLength(1_000);
+  });
+});
+
+describe('ndjson: standard output', () => {
+  const startProcess = useProcesses();
+
+  it('writes each event as one line', async () => {
+    const started = startProcess(child, { args: ['50'] });
+    expect(await started.exited).toEqual({ code: 0, signal: null });
+    const subjects = started.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { subject: string }).subject);
+    expect(subjects).toEqual(Array.from({ length: 50 }, (_, number) => `record-${number}`));
+    expect(started.stderr).toBe('all handled\n');
+  });
+
+  it('ndjson: fails the delivery when the reader has closed the pipe, and the process continues', async () => {
+    const running = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(child), '100000'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    running.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    running.stdout.once('data', () => running.stdout.destroy());
+    const [code] = (await once(running, 'close')) as [number | null];
+    expect(said).toBe(
+      'Ndjson "out": could not write to standard output: the reader has closed it; start again with a reader, or set a path.\n',
+    );
+    expect(code).toBe(0);
+  });
+
+  it('ndjson: waits for a slow reader', async () => {
+    let release = (): void => undefined;
+    const slow = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => (release = done) });
+    const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
+    let handled = false;
+    const sending = send(subscription, 'a').then(() => (handled = true));
+    await new Promise(setImmediate);
+    expect(handled).toBe(false);
+    release();
+    await sending;
+    expect(handled).toBe(true);
+  });
+
+  it('ndjson: closing waits for pending lines', async () => {
+    const lines: string[] = [];
+    let release = (): void => undefined;
+    const slow = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        release = () => {
+          lines.push(chunk.toString('utf8'));
+          done();
+        };
+      },
+    });
+    const subscription = createNdjson(ndjsonSchema.parse({ name: 'out' }), slow);
+    const sending = send(subscription, 'a');
+    const closing = subscription.close?.();
+    release();
+    await closing;
+    expect(lines).toHaveLength(1);
+    await sending;
+    expect(slow.writableEnded).toBe(false);
+  });
+});
+
+describe('ndjson options', () => {
+  const keys =
+    'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, receipts, path, rotate';
+  it.each<[string, object, string]>([
+    [
+      'rotation of standard output',
+      { rotate: { size: '1MB' } },
+      'rotate of ndjson "out": found an object with 1 keys; allowed: rotate only together with path (standard output has nothing to rotate).',
+    ],
+    ['an unknown option', { file: 'a' }, `file of ndjson "out": there is no such option; allowed: ${keys}.`],
+  ])('refuse %s', (_what, options, sentence) => {
+    expect(() => ndjson({ name: 'out', ...options })).toThrow(
+      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
+    );
+  });
+});

@@ -1,0 +1,209 @@
+import { expect, it } from 'vitest';
+import { parseConfig } from '../../../src/config/parse.js';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { defineHandler } from '../../../src/delivery/handlers/define.js';
+import type { HandlerContext } from '../../../src/delivery/handlers/handler.js';
+import { eventually } from '../../support/eventually.js';
+import { problemsOf } from '../../support/event-schemas.js';
+import { appendEvents, aSubscription, changeEvent, NO_SURROUNDINGS } from '../../support/fan-out.js';
+import { baselined, eventsOf, openFeed } from '../../support/feed.js';
+import { useReceivers } from '../../support/handler-fixtures.js';
+import { startOtherCrm } from '../../support/other-crm.js';
+import { OPERATE, OPERATOR } from '../../support/page-feed.js';
+import { useRedis } from '../../support/redis.js';
+import { runFanOut } from '../../support/running-fan-out.js';
+import { served } from '../../support/sandbox.js';
+
+const redis = useRedis();
+const startReceiver = useReceivers();
+
+const ON = ['crm.todo.completed'];
+const INCLUDE = ['person', 'organization', 'deal'];
+const lists = { organization: { images: true }, memo: false, history: false, activity: false };
+
+/** A todo of a person and an organization, which is completed when the feed runs. */
+async function completedTodo(subscriptions: readonly object[], workspace: object = {}) {
+  const crm = await startOtherCrm();
+  crm.lists.people = [{ id: 'p1', 이름: '김고객', 등급: 'A', '수정 날짜': '2026-03-01T00:00:00.000Z' }];
+  crm.lists.organization = [{ id: 'o1', 이름: '가나상사(주)', '수정 날짜': '2026-03-01T00:00:00.000Z' }];
+  const todo = { id: 't/1', 제목: '후속 연락', 완료: false, peopleId: 'p1', organizationId: 'o1', dealId: 'd1' };
+  crm.lists.todo = [todo];
+  const given = { name: 'acme', baseUrl: crm.url, token: crm.token, lists, ...workspace };
+  const feed = await openFeed(redis, { workspaces: [given], subscriptions });
+  await feed.start(['dispatch', 'handle']);
+  for (const list of ['people', 'organization', 'todo'] as const) await feed.sweep({ lists: [list] });
+  await baselined(feed);
+  crm.lists.todo = [{ ...todo, 완료: true }];
+  await feed.sweep({ lists: ['todo'] });
+  return feed;
+}
+
+it('messages: a completed todo in Korean, with its person, its organization and a link; a subscription may speak English', async () => {
+  const [korean, english] = [await startReceiver(), await startReceiver()];
+  const chat = { handler: 'message', on: ON, include: INCLUDE, allowHosts: ['127.0.0.1'] };
+  await completedTodo(
+    [
+      { ...chat, name: 'ko', url: korean.url, service: 'google-chat' },
+      { ...chat, name: 'en', url: english.url, service: 'discord', language: 'en' },
+    ],
+    { language: 'ko', links: { todo: 'https://crm.example/todo/{id}' } },
+  );
+  await eventually(() => expect([korean.received.length, english.received.length]).toEqual([1, 1]));
+  expect(JSON.parse(korean.received[0]?.body ?? '')).toEqual({
+    text: '*후속 연락* – TODO 완료\n김고객 · 가나상사(주)\n• 완료: 아니요 → 예\n<https://crm.example/todo/t%2F1|열기>',
+  });
+  expect(JSON.parse(english.received[0]?.body ?? '')).toMatchObject({
+    content:
+      '**후속 연락** – todo completed\n김고객 · 가나상사(주)\n• 완료: no → yes\n[Open](<https://crm.example/todo/t%2F1>)',
+  });
+});
+
+it('related records: a webhook and a function get the fields that are asked for; what is not stored or not polled is null; the log has none of it', async () => {
+  const receiver = await startReceiver();
+  const seen: { data: ChangeEvent['data']; context: HandlerContext; records: unknown[] }[] = [];
+  const include = { person: ['등급'], organization: true, deal: true } as const;
+  const feed = await completedTodo(
+    [
+      {
+        handler: 'webhook',
+        name: 'hook',
+        secret: `whsec_${'c2VzYW1l'.repeat(4)}`,
+        url: receiver.url,
+        allowHosts: ['127.0.0.1'],
+        on: ON,
+        include,
+      },
+      defineHandler({
+        name: 'own',
+        on: ['crm.todo.completed'],
+        include,
+        async handle({ data }, context) {
+          const asked = [
+            ['people', 'p1'],
+            ['person', 'p1'],
+            ['people', 'gone'],
+            ['organization', 'o1'],
+            ['nothing', 'x'],
+          ];
+          const records = await Promise.all(asked.map(([list = '', id = '']) => context.records.get(list, id)));
+          seen.push({ data, context, records });
+        },
+      }),
+    ],
+    { lists: { ...lists, organization: { images: false } }, links: { person: 'https://crm.example/{id}' } },
+  );
+  await eventually(() => expect([receiver.received.length, seen.length]).toEqual([1, 1]));
+  const related = { person: { id: 'p1', title: '김고객', 등급: 'A' }, organization: null, deal: null };
+  const event = JSON.parse(receiver.received[0]?.body ?? '') as ChangeEvent;
+  expect([event.data.related, seen[0]?.data.related]).toEqual([related, related]);
+  expect(problemsOf(event)).toEqual([]);
+  const person = { id: 'p1', 이름: '김고객', 등급: 'A' };
+  expect(seen[0]?.records).toMatchObject([person, person, null, null, null]);
+  expect(seen[0]?.context).toMatchObject({ language: 'en', timeZone: 'Asia/Seoul' });
+  const [logged] = await eventsOf(feed, ON);
+  expect(Object.keys(logged?.data ?? {})).not.toEqual(expect.arrayContaining(['related']));
+});
+
+it('related records: while Redis cannot be read, the attempt fails and is repeated: there is no event without them', async () => {
+  const seen: unknown[] = [];
+  const subscription = aSubscription('s', ({ data }) => void seen.push(data.related), {
+    include: { person: true },
+    retry: { attempts: 5, delayMs: 1, maxDelayMs: 1 },
+  });
+  let failures = 2;
+  const fan = await runFanOut(redis, [subscription], {
+    surroundingsOf: () => ({
+      ...NO_SURROUNDINGS,
+      record: () =>
+        failures-- > 0 ? Promise.reject(new Error('Connection is closed.')) : Promise.resolve({ id: 'p1' }),
+    }),
+  });
+  const event = changeEvent({ record: 't', sequence: 1 });
+  const after = { id: 't', peopleId: 'p1' };
+  await appendEvents(redis.redis, redis.keys, [{ ...event, data: { ...event.data, after } }]);
+  await eventually(() => expect([failures, seen]).toEqual([-1, [{ person: { id: 'p1', title: 'p1' } }]]));
+  await fan.settled();
+});
+
+it('related records: what was stored before a list was switched off is not shown', async () => {
+  const seen: unknown[] = [];
+  const own = defineHandler({
+    name: 'own',
+    on: ['crm.todo.completed'],
+    include: ['person', 'organization'],
+    start: 'beginning',
+    handle: ({ data }) => void seen.push(data.related),
+  });
+  await (await completedTodo([])).stop();
+  const workspaces = [{ name: 'acme', baseUrl: 'http://127.0.0.1:9/api', token: 'token', lists: { people: false } }];
+  await (await openFeed(redis, { workspaces, subscriptions: [own] })).start(['dispatch', 'handle']);
+  await eventually(() => expect(seen).toMatchObject([{ person: null, organization: { title: '가나상사(주)' } }]));
+});
+
+it('messages: todos that the sandbox completes arrive in Korean, each in the body of JANDI', async () => {
+  const receiver = await startReceiver();
+  const { sandbox, target } = await served({ seed: 4 });
+  const chat = {
+    handler: 'message',
+    name: 'c',
+    url: receiver.url,
+    allowHosts: ['127.0.0.1'],
+    on: ON,
+    include: INCLUDE,
+  };
+  const workspaces = [{ name: 'acme', baseUrl: target.url, token: target.token, language: 'ko' }];
+  const feed = await openFeed(redis, {
+    workspaces,
+    subscriptions: [{ ...chat, service: 'jandi', rate: { requests: 50 } }],
+  });
+  await feed.start(['dispatch', 'handle']);
+  await feed.sweep();
+  sandbox.step(120);
+  await feed.sweep();
+  await eventually(() => expect(receiver.received.length).toBeGreaterThan(0));
+  for (const { body, headers } of receiver.received) {
+    expect(headers.accept).toBe('application/vnd.tosslab.jandi-v2+json');
+    expect((JSON.parse(body) as { body: string }).body).toMatch(/ – TODO 완료/);
+  }
+  const all = receiver.received.map(({ body }) => body).join('\n');
+  expect(all).toMatch(
+    /"description":"[가-힣]+( · .+?)?\\n• 완료: 아니요 → 예\\n• 완료 날짜: – → \d+월 \d+일 \(.\) \d\d:\d\d/,
+  );
+});
+
+it.each([
+  ['an address without a place for the id', { links: { person: 'https://crm.example' } }, 'links.person'],
+  ['an address that is no web address', { links: { person: 'ftp://crm.example/{id}' } }, 'links.person'],
+  [
+    'a link for what there is not',
+    { links: { persn: 'https://crm.example/{id}' } },
+    'found "persn"; allowed: person, ',
+  ],
+  ['an unknown language', { language: 'jp' }, "language: found \"jp\"; allowed: 'ko' or 'en'"],
+])('links and language: %s is a configuration error', (_what, options, sentence) => {
+  const workspace = { name: 'acme', baseUrl: 'https://crm.example/api', token: 'token', ...options };
+  expect(() => parseConfig({ workspaces: [workspace] })).toThrow(sentence);
+});
+
+it('related records: a word that names no list is a configuration error, one of a list that is not polled is none', () => {
+  const workspaces = [{ name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' }];
+  const withInclude = (include: unknown) =>
+    parseConfig({ workspaces, subscriptions: [{ handler: 'ndjson', name: 'out', include }] });
+  expect(() => withInclude(['persn'])).toThrow('found "persn"; allowed: person');
+  expect(withInclude(['deal', 'people']).subscriptions[0]?.include).toEqual({ deal: true, people: true });
+});
+
+it('links: the page has the address of the record with each event, as the workspace gives it', async () => {
+  const workspace = {
+    name: 'acme',
+    baseUrl: 'http://127.0.0.1:9/api',
+    token: 'token',
+    links: { people: 'https://crm.example/{id}' },
+  };
+  const http = { port: 0, tokens: { operate: OPERATE } };
+  const feed = await openFeed(redis, { workspaces: [workspace], http }, { http: true });
+  await feed.start(['dispatch']);
+  await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'p 1', sequence: 1 })]);
+  const answer = await fetch(`${feed.pageUrl}/api/events`, { headers: OPERATOR });
+  expect(await answer.json()).toMatchObject({ events: [{ subject: 'p 1', link: 'https://crm.example/p%201' }] });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../../src/events/types.js';
+import { defineHandler } from '../../../src/delivery/handlers/define.js';
+import { compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
+import { changeEvent } from '../../support/fan-out.js';
+
+const base = changeEvent({ record: 'r1', sequence: 2, changed: ['담당자', '금액'] });
+const after = {
+  id: 'r1',
+  유형: '전화',
+  금액: 300,
+  '등급.최종': 'A',
+  담당자: { id: 'u1', name: '가나' },
+  태그: ['VIP', '신규'],
+  이메일: 'kim@example.com',
+  메모: null,
+};
+const event: ChangeEvent = { ...base, data: { ...base.data, after } };
+const holds = (where: Conditions): boolean => compileWhere(where)(event);
+
+describe('where', () => {
+  it.each<[string, Conditions, boolean]>([
+    ['none', {}, true],
+    ['equal', { 'after.유형': '전화' }, true],
+    ['equal, however it is composed', { ['after.유형'.normalize('NFD')]: '전화'.normalize('NFD') }, true],
+    ['not equal', { 'after.유형': '메일' }, false],
+    ['a number is no text', { 'after.금액': '300' }, false],
+    ['every entry must hold', { 'after.유형': '전화', 'data.class': 'refreshed' }, false],
+    ['one of several', { 'data.class': ['refreshed', 'edited'] }, true],
+    ['none of several', { 'after.유형': ['메일', '문자'] }, false],
+    ['a field of a reference', { 'after.담당자.name': '가나' }, true],
+    ['a name with a dot', { 'after.등급.최종': 'A' }, true],
+    ['not', { 'after.유형': { not: '메일' } }, true],
+    ['not any of', { 'after.유형': { not: ['메일', '전화'] } }, false],
+    ['a range', { 'after.금액': { gt: 299, lte: 300 } }, true],
+    ['outside of a range', { 'after.금액': { gte: 100, lt: 300 } }, false],
+    ['an order of texts', { time: { gte: '2026-03-02' } }, true],
+    ['no order between a number and a text', { 'after.금액': { gt: '1' } }, false],
+    ['an element of a list', { 'after.태그': { contains: 'VIP' } }, true],
+    ['a part of a text', { 'after.이메일': { contains: '@' } }, true],
+    ['no part', { 'after.태그': { contains: 'V' } }, false],
+    ['a pattern', { 'after.이메일': { matches: '*@example.com' } }, true],
+    ['a pattern that does not fit', { 'after.이메일': { matches: '*@example.org' } }, false],
+    ['something there', { 'after.이메일': { exists: true } }, true],
+    ['null is not there', { 'after.메모': { exists: false } }, true],
+    ['nor is what is absent', { 'after.전화': { exists: false }, 'after.없음': null }, true],
+    ['a changed field', { changed: '금액' }, true],
+    ['a changed field by pattern', { changed: ['이메일', '담*'] }, true],
+    ['no changed field', { changed: '이메일' }, false],
+    ['not one changed field of two', { changed: { not: '담당자' } }, false],
+    ['not a changed field by pattern', { changed: { not: ['전화', '담*'] } }, false],
+    ['no changed field of this name', { changed: { not: '이메일' } }, true],
+    ['a changed field, and none of this name', { changed: { matches: '금*', not: '이메일' } }, true],
+    ['a changed field, and not another one', { changed: { matches: '금*', not: '담당자' } }, false],
+  ])('%s', (_what, where, expected) => {
+    expect(holds(where)).toBe(expected);
+  });
+
+  // In quadratic time, the first takes minutes and the second seconds.
+  it.each<[string, Conditions, object]>([
+    ['a text of 1 MB', { 'after.메모': { matches: '*@*.example.com*' } }, { 메모: '@'.repeat(1_000_000) }],
+    ['a path of 200,000 dots', { [`after.${'a.'.repeat(200_000)}b`]: 1 }, { a: { a: 2 } }],
+  ])('where: %s does not stop the process', (_what, where, fields) => {
+    const startedAt = performance.now();
+    expect(compileWhere(where)({ ...base, data: { ...base.data, after: { id: 'r1', ...fields } } })).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  const was = {
+    id: 'r1',
+    금액: 250,
+    등급: 'B',
+    담당자: { id: 'u0', name: '다라' },
+    팀: [{ id: 't1', name: '1팀' }],
+    메모: null,
+  };
+  const is = {
+    id: 'r1',
+    금액: 300,
+    등급: 'A',
+    담당자: { id: 'u1', name: '가나' },
+    팀: [
+      { id: 't1', name: '1팀' },
+      { id: 't2', name: '2팀' },
+    ],
+    메모: [],
+  };
+  const changed = (
+    where: Conditions,
+    [before, now]: readonly [object | null, object | null],
+    type = base.type,
+  ): boolean =>
+    compileWhere(where)({ ...base, type, data: { ...base.data, before, after: now } as ChangeEvent['data'] });
+
+  it.each<[string, Conditions, boolean]>([
+    ['a number rises', { 금액: { rises: true } }, true],
+    ['it rises by a number', { 금액: { rises: true, by: 50 } }, true],
+    ['it rises by less', { 금액: { rises: true, by: 50.01 } }, false],
+    ['it rises by a share of the number before', { 금액: { rises: true, by: '20%' } }, true],
+    ['it rises by a smaller share', { 금액: { rises: true, by: '20.1%' } }, false],
+    ['a number that rises does not fall', { 금액: { falls: true } }, false],
+    ['a text neither rises nor falls', { any: [{ 등급: { rises: true } }, { 등급: { falls: true } }] }, false],
+    ['from one value to another', { 등급: { from: 'B', to: 'A' } }, true],
+    ['from one of several', { 등급: { from: ['B', 'C'] } }, true],
+    ['from another value', { 등급: { from: 'C', to: 'A' } }, false],
+    ['to another value', { 등급: { from: 'B', to: 'S' } }, false],
+    ['a reference becomes another, by id', { 담당자: { becomes: 'u1' } }, true],
+    [
+      'and by name, however it is composed',
+      { ['담당자'.normalize('NFD')]: { becomes: '가나'.normalize('NFD') } },
+      true,
+    ],
+    ['not the reference it was', { 담당자: { becomes: 'u0' } }, false],
+    ['a list of references gets one', { 팀: { becomes: '2팀' } }, true],
+    ['one that it had', { 팀: { becomes: 't1' } }, false],
+    ['a field in a reference', { '담당자.name': { changes: true } }, true],
+    ['a field changes', { 등급: { changes: true } }, true],
+    ['a field stays', { id: { changes: true } }, false],
+    ['null and an empty list are the same', { any: [{ 메모: { changes: true } }, { 메모: { becomes: null } }] }, false],
+    ['a field that is not there', { 없음: { changes: true } }, false],
+    ['any: one holds', { any: [{ 등급: { from: 'C' } }, { 금액: { rises: true } }] }, true],
+    ['any: each needs all of its own', { any: [{ 등급: { from: 'C' }, 금액: { rises: true } }] }, false],
+    ['any, and another condition', { any: [{ 금액: { rises: true } }], 'after.등급': 'S' }, false],
+  ])('where: before and after: %s', (_what, where, expected) => {
+    expect(changed(where, [was, is])).toBe(expected);
+  });
+
+  it.each<[string, Conditions, readonly [object | null, object | null], string, boolean]>([
+    ['a new record becomes what it is', { 등급: { becomes: 'A' } }, [null, is], 'crm.person.created', true],
+    ['it does not become what it lacks', { 없음: { becomes: null } }, [null, is], 'crm.person.created', false],
+    [
+      'it has no change',
+      { any: [{ 금액: { rises: true } }, { 등급: { changes: true } }, { 등급: { from: [null] } }] },
+      [null, is],
+      'crm.person.created',
+      false,
+    ],
+    ['a snapshot is no change', { 등급: { becomes: 'A' } }, [null, is], 'crm.person.snapshot', false],
+    [
+      'nor is an update without images',
+      { 등급: { becomes: 'A' } },
+      [null, { id: 'r1', 등급: 'A' }],
+      'crm.person.updated',
+      false,
+    ],
+    ['nor a removal', { 등급: { from: 'B' } }, [was, null], 'crm.person.deleted', false],
+    ['a number falls by a share', { 금액: { falls: true, by: '10%' } }, [is, was], 'crm.person.updated', true],
+    [
+      'any share of nothing',
+      { 금액: { rises: true, by: '20%' } },
+      [{ 금액: 0 }, { 금액: 1 }],
+      'crm.person.updated',
+      true,
+    ],
+    [
+      'a share of a loss',
+      { 금액: { rises: true, by: '50%' } },
+      [{ 금액: -100 }, { 금액: -60 }],
+      'crm.person.updated',
+      false,
+    ],
+    [
+      'a share of a decimal',
+      { 금액: { rises: true, by: '20%' } },
+      [{ 금액: 1.1 }, { 금액: 1.32 }],
+      'crm.person.updated',
+      true,
+    ],
+    ['digits are no number', { 금액: { rises: true } }, [{ 금액: '1' }, { 금액: '2' }], 'crm.person.updated', false],
+    [
+      'a new name of the same person',
+      { 담당자: { changes: true } },
+      [is, { ...is, 담당자: { id: 'u1', name: '마바' } }],
+      'crm.person.updated',
+      false,
+    ],
+    [
+      'a field with the name of a part of the event',
+      { type: { becomes: 'b' } },
+      [{ type: 'a' }, { type: 'b' }],
+      'crm.memo.updated',
+      true,
+    ],
+  ])('where: before and after: %s', (_what, where, images, type, expected) => {
+    expect(changed(where, images, type)).toBe(expected);
+  });
+
+  it.each<[unknown, string]>([
+    [
+      { 금액: 3 },
+      'where.금액 of defineHandler "a": found the number 3; allowed: an object of rises, falls, by, from, to, becomes, changes (a bare name is a field and what it did; "after.<field>" has a value).',
+    ],
+    [
+      { 금액: { raises: true } },
+      'where.금액.raises of defineHandler "a": there is no such operator (did you mean "rises"?); allowed: rises, falls, by, from, to, becomes, changes.',
+    ],
+    [
+      { 'after.금액': { rises: true } },
+      'where["after.금액"].rises of defineHandler "a": rises compares before and after: write it under "금액".',
+    ],
+    [{ 금액: { gte: 3 } }, 'where.금액.gte of defineHandler "a": gte compares one value: write it under "after.금액".'],
+    [
+      { 금액: { rises: true, by: '20' } },
+      `where.금액.by of defineHandler "a": found "20"; allowed: a number above 0, or a percentage above 0 such as '20%'.`,
+    ],
+    [
+      { 등급: { from: 'A', to: 'A' } },
+      'where.등급.to of defineHandler "a": found "A"; allowed: another value than from.',
+    ],
+    [
+      { any: [{ any: [] }] },
+      'where.any[0].any of defineHandler "a": found an array of 0; allowed: conditions without a further any: list them in the outer one.',
+    ],
+    [
+      { any: Array.from({ length: 51 }, () => ({ 'after.x': 1 })) },
+      'where of defineHandler "a": found an object with 1 keys; allowed: at most 50 conditions, with those of any.',
+    ],
+  ])('where: what cannot hold is refused: %#', (where, message) => {
+    expect(() => defineHandler({ name: 'a', where: where as Conditions, handle() {} })).toThrow(message);
+  });
+
+  it('where: conditions that exclude each other are refused', () => {
+    for (const condition of [
+      { rises: true, falls: true },
+      { to: 'A' },
+      { by: 3 },
+      { becomes: 'A', from: 'B' },
+      { changes: true, by: 1 },
+      {},
+    ])
+      expect(() =>
+        defineHandler({ name: 'a', where: { 금액: condition } as unknown as Conditions, handle() {} }),
+      ).toThrow(/^where\.금액 of defineHandler "a": found an object with \d keys; allowed: (one|an object) of /);
+  });
+
+  it('where: conditions that can never hold are refused', () => {
+    const made = (where: unknown) => () => defineHandler({ name: 'a', where: where as Conditions, handle() {} });
+    for (const where of [{ 'aftr.유형': 1 }, { 'after.유형': { equals: 1 } }, { 'after.유형': {} }, 'after', 3]) {
+      expect(made(where), JSON.stringify(where)).toThrow(
+        /^where(\.\S+|\[.+\]\S*)? of defineHandler "a": .*; allowed: /,
+      );
+    }
+  });
+});

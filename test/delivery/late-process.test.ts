@@ -1,0 +1,115 @@
+/** A process that responds too late to keep its locks, and one that has crashed: what becomes of the events in flight. */
+import { Worker } from 'bullmq';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Handle } from '../../src/delivery/handlers/handler.js';
+import { systemClock } from '../../src/kit/clock.js';
+import { silentLog, type Log } from '../../src/kit/log.js';
+import { eventually } from '../support/eventually.js';
+import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+const EVENTS = 8;
+const TIMING = { lockMs: 1_000, stalledCheckMs: 100 };
+
+function warnings(): { lines: string[]; logger: Log } {
+  const lines: string[] = [];
+  const warn = (facts: object, message: string): void =>
+    void lines.push(`${(facts as { times?: number }).times ?? ''} ${message}`);
+  const logger: Log = { ...silentLog, warn, child: () => logger };
+  return { lines, logger };
+}
+
+/**
+ * All events are in flight when their locks expire. Returns how many of the runs that follow are in flight at once.
+ * @param process has begun them @defaultValue the one of the test, which lives
+ */
+async function losingLocks(process?: string) {
+  const runs = new Map<string, number>();
+  let [inFlight, ended] = [0, 0];
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const handle: Handle = async ({ subject }, { signal }) => {
+    const isSecond = runs.has(subject);
+    runs.set(subject, (runs.get(subject) ?? 0) + 1);
+    if (!isSecond) await systemClock.sleep(60_000, signal);
+    inFlight += 1;
+    await released;
+    inFlight -= 1;
+    ended += 1;
+  };
+  const { lines, logger } = warnings();
+  const subscription = aSubscription('s', handle, { concurrency: 2 * EVENTS });
+  const fanOut = await runFanOut(test, [subscription], { timing: TIMING, logger });
+  const records = Array.from({ length: EVENTS }, (_, index) => `r${index}`);
+  await appendEvents(
+    test.redis,
+    test.keys,
+    records.map((record) => changeEvent({ record, sequence: 1 })),
+  );
+  await eventually(() => expect(runs.size).toBe(EVENTS));
+  const runsOf = test.keys.runs('s');
+  const begun = await test.redis.hkeys(runsOf);
+  if (process !== undefined) for (const id of begun) await test.redis.hset(runsOf, id, `${process} 0 0 0 0`);
+  await test.redis.del(...(await test.redis.keys(test.keys.jobLock('s', '*'))));
+  return { ...fanOut, lines, release, runs, inFlight: () => inFlight, ended: () => ended };
+}
+
+it('late: events whose locks were lost by a process that lives run again side by side, with one line for each cause', async () => {
+  const { inFlight, release, settled, dead, pool, runs, lines } = await losingLocks();
+  await eventually(() => expect(inFlight()).toBe(EVENTS));
+  release();
+
+  expect(await settled()).toEqual({ outcome: 'handled' });
+  expect([...runs.values()]).toEqual(Array<number>(EVENTS).fill(2));
+  expect(await dead.count()).toBe(0);
+  await pool.stop();
+  expect(lines.toSorted()).toEqual([
+    `${EVENTS} events are handled again: their process did not respond for too long, but lives`,
+    `${EVENTS} this process did not respond for too long: events it was handling go to another run`,
+  ]);
+});
+
+it('crash: events of a process that has crashed are suspects: half of them run first, and others beside them', async () => {
+  const { pool, release, settled, inFlight, ended, lines, append } = await losingLocks('gone');
+  await eventually(() => expect(inFlight()).toBe(EVENTS / 2));
+  await append(2);
+  await eventually(async () => expect(await test.redis.hlen(test.keys.runs('s'))).toBe(EVENTS));
+  expect(inFlight()).toBe(EVENTS / 2);
+  release();
+
+  expect(await settled()).toEqual({ outcome: 'handled' });
+  expect(ended()).toBeGreaterThanOrEqual(EVENTS);
+  await pool.stop();
+  expect(lines).toContain(`${EVENTS} process lost while handling events, they will be handled again`);
+});
+
+it('clock: a handler that lasts longer than its lock runs once when the clock is put back meanwhile', async () => {
+  const begun: number[] = [];
+  const handle: Handle = async ({ data }, { signal }) => {
+    begun.push(data.sequence);
+    await systemClock.sleep(4 * TIMING.lockMs, signal);
+  };
+  const { append, settled } = await runFanOut(test, [aSubscription('s', handle)], { timing: TIMING });
+  await append(1);
+  await eventually(() => expect(begun).toEqual([1]));
+  const wall = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() - 600_000);
+  onTestFinished(() => wall.mockRestore());
+
+  expect(await settled(20_000)).toEqual({ outcome: 'handled' });
+  expect(begun).toEqual([1]);
+});
+
+it('log: a thousand errors of a worker are one line for each cause', async () => {
+  const ready = vi.spyOn(Worker.prototype, 'waitUntilReady');
+  onTestFinished(() => ready.mockRestore());
+  const { lines, logger } = warnings();
+  const { pool } = await runFanOut(test, [aSubscription('s', () => undefined)], { logger });
+  const worker = ready.mock.contexts[0] as Worker;
+  for (let n = 0; n < 1_000; n += 1)
+    worker.emit('error', new Error(`Missing lock for job evt_${n}.1-1. moveToFinished`));
+  worker.emit('error', new Error('MISCONF Redis is configured to save'));
+  await pool.stop();
+  expect(lines).toEqual(['1000 worker error, the worker continues', '1 worker error, the worker continues']);
+});

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { createRecordGate } from '../../src/delivery/groups/gate.js';
+import { createOffsetStore } from '../../src/delivery/offsets.js';
+import { eventually } from '../support/eventually.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+const append = (sequences: readonly number[]): Promise<string[]> =>
+  appendEvents(
+    test.redis,
+    test.keys,
+    sequences.map((sequence) => changeEvent({ record: `r${sequence}`, sequence })),
+  );
+
+/** Returns what brings the dispatching back to its present state, as when a replica without the last writes takes over. The log stays. */
+async function rememberDispatching(): Promise<() => Promise<void>> {
+  const keysOf = (): Promise<string[]> => test.redis.keys(test.keys.everythingOfSubscription('s'));
+  const dumps = await Promise.all(
+    (await keysOf()).map(async (key) => ({ key, dump: await test.redis.dumpBuffer(key) })),
+  );
+  return async () => {
+    const multi = test.redis.multi().del(...(await keysOf()));
+    for (const { key, dump } of dumps) multi.restore(key, 0, dump);
+    await multi.exec();
+  };
+}
+
+it('rollback: a dispatcher that runs on reads from the offset that Redis has, not from the one it remembers', async () => {
+  const seen = new Set<number>();
+  const gate = createRecordGate(test.redis, test.keys);
+  const { queues } = await runFanOut(test, [aSubscription('s', ({ data }) => void seen.add(data.sequence))]);
+  await queues.of('s').pause();
+  const rollBack = await rememberDispatching();
+  await append(range(1, 300));
+  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 300 }));
+
+  await rollBack();
+  await queues.of('s').resume();
+  await append([301]);
+
+  await eventually(() => expect(seen.size).toBe(301));
+});
+
+it('rollback: a batch that was read before it is not entered after it, so nothing between is skipped', async () => {
+  const seen = new Set<number>();
+  const own = createRecordGate(test.redis, test.keys);
+  let beforeEnter = (): Promise<void> => Promise.resolve();
+  const gate: typeof own = {
+    ...own,
+    async enter(...args) {
+      await beforeEnter();
+      return await own.enter(...args);
+    },
+  };
+  const { queues } = await runFanOut(test, [aSubscription('s', ({ data }) => void seen.add(data.sequence))], { gate });
+  await queues.of('s').pause();
+  const rollBack = await rememberDispatching();
+  const logIds = await append(range(1, 10));
+  const offset = (): Promise<string | null> => test.redis.hget(test.keys.offsets('s'), WORKSPACE);
+  await eventually(async () => expect(await offset()).toBe(logIds.at(-1)));
+
+  beforeEnter = async () => {
+    beforeEnter = () => Promise.resolve();
+    await rollBack();
+  };
+  await append(range(11, 20));
+  await eventually(async () => expect(await own.pending('s', WORKSPACE)).toMatchObject({ events: 20 }));
+  await queues.of('s').resume();
+
+  await eventually(() => expect([...seen].toSorted((a, b) => a - b)).toEqual(range(1, 20)));
+});
+
+it('rollback: an offset moves only from where its batch was read', async () => {
+  const offsets = createOffsetStore(test.redis, test.keys);
+  await offsets.begin(WORKSPACE, 's', '0');
+
+  await Promise.all([
+    offsets.advance(WORKSPACE, 's', { from: '0', to: '9-0' }),
+    offsets.advance(WORKSPACE, 's', { from: '0', to: '5-0' }),
+  ]);
+
+  expect(await offsets.get(WORKSPACE, 's')).toBe('9-0');
+});

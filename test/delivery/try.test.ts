@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { compileWhere } from '../../src/delivery/handlers/where.js';
+import { useCli } from '../support/cli.js';
+import { appendEvents, aSubscription, changeEvent, type EventSpec } from '../support/fan-out.js';
+import { useRedis } from '../support/redis.js';
+import { runFanOut } from '../support/running-fan-out.js';
+
+const test = useRedis();
+const cli = useCli();
+const options = { on: ['crm.person.*'], class: 'edited' as const, where: { 담당자: { rises: true as const, by: 2 } } };
+const EVENTS: readonly EventSpec[] = [
+  { record: 'r1', sequence: 1, verb: 'created' },
+  { record: 'r1', sequence: 2 },
+  { record: 'r1', sequence: 3, class: 'refreshed' },
+  { record: 'm1', sequence: 4, list: 'memo' },
+  { record: 'r2', sequence: 5, changed: ['이메일'] },
+];
+
+describe('try', () => {
+  it('try: says what a subscription would have got of the log, and why not the rest, as counts', async () => {
+    await appendEvents(test.redis, test.keys, EVENTS.map(changeEvent));
+    const handled: string[] = [];
+    const { dispatcher, settled } = await runFanOut(test, [
+      aSubscription('ops', ({ id }) => void handled.push(id), {
+        ...options,
+        where: compileWhere({ any: [{ 담당자: { rises: true } }, { 이름: { becomes: '가상인 1' } }] }),
+      }),
+    ]);
+    await settled();
+    const stored = async () => (await test.redis.keys(`${test.keys.prefix}*`)).sort();
+    const before = await stored();
+    const tried = await dispatcher.try('ops', { last: '1h' });
+    expect(tried).toMatchObject({
+      subscription: 'ops',
+      read: 5,
+      selected: 2,
+      byType: { 'crm.person.created': 1, 'crm.person.updated': 1 },
+      refused: [
+        { option: 'class', condition: null, events: 1 },
+        { option: 'on', condition: null, events: 1 },
+        { option: 'where', condition: 'any', events: 1 },
+      ],
+    });
+    expect(tried.tried.map(({ id }) => id)).toEqual(handled);
+    expect(tried.tried[0]).toMatchObject({ record: 'r1', title: '가상인 1', workspace: 'acme', refusedBy: null });
+    expect((await dispatcher.try('ops', { examples: 1 })).tried.map(({ id }) => id)).toEqual(handled.slice(1));
+    expect((await dispatcher.try('ops', { last: '0ms' })).read).toBe(0);
+    expect(await stored()).toEqual(before);
+    expect(handled).toHaveLength(2);
+  });
+
+  it('try: of one record, each event has why it is not selected', async () => {
+    await appendEvents(test.redis, test.keys, EVENTS.map(changeEvent));
+    const config = {
+      workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 't' }],
+      redis: { prefix: test.keys.prefix },
+      subscriptions: [{ handler: 'ndjson', name: 'ops', path: 'out.ndjson', ...options }],
+    };
+    const folder = await cli({ 'changefeed.config.json': config });
+    const run = (...args: string[]) => folder.call(['try', 'ops', ...args], { REDIS_URL: test.url });
+    const { stdout } = await run('--record', 'people', 'r1', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      read: 3,
+      tried: [
+        { refusedBy: { option: 'where', condition: '담당자' } },
+        { refusedBy: { option: 'where', condition: '담당자' } },
+        { refusedBy: { option: 'class', condition: null } },
+      ],
+    });
+    expect((await run()).stdout).toMatch(
+      /^"ops" would have got 0 of 5 events since .*\. Nothing was sent\.\nThe others are left out by:\n {2}where 담당자 {2}3\n {2}class {2}1\n {2}on {2}1\n$/,
+    );
+    expect(await run('--record', 'people')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('give the list and the id') as unknown,
+    });
+    expect(await run('--last', 'week')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('found "week"') as unknown,
+    });
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import type { UncheckedRecord } from '../../../src/crm/record.js';
+import { heldText } from '../../../src/ops/problems.js';
+import type { Held } from '../../../src/feed/store/sweep-state.js';
+import { listedApi } from '../../support/listed.js';
+import { people, person } from '../../support/named-people.js';
+import { useRedis } from '../../support/redis.js';
+import { sweptList } from '../../support/swept-list.js';
+
+const OFF = { maxShare: 1, maxCount: 100 };
+
+describe('creations: a small list that was replaced', () => {
+  const redis = useRedis();
+
+  it('is held, and reports neither new nor missing records', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(50, 'other');
+    const { counts, held } = await sweep();
+    expect(counts).toMatchObject({ seen: 50, created: 0, held: 50, missing: 50 });
+    const [removals, creations] = (held ?? []).map(({ since }) => ({ since }));
+    const both = [
+      { what: 'removals', why: 'replaced', count: 50, of: 50, ...removals },
+      { what: 'creations', why: 'replaced', count: 50, of: 50, known: { seen: 0, of: 50 }, reported: 0, ...creations },
+    ];
+    expect(held).toMatchObject(both);
+    await sweep();
+    expect((await sweep()).held).toMatchObject(both);
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('stores nothing of the held records', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(50, 'other');
+    await sweep();
+    expect(await store.records('people', ['other0', 'other49'])).toEqual([null, null]);
+    expect((await store.schema('people')).rows).toBe(50);
+  });
+
+  it('ends when the old records are back', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(50, 'other');
+    await sweep();
+    await sweep();
+    api.records = people(50);
+    const { counts, held } = await sweep();
+    expect(counts).toMatchObject({ seen: 50, unchanged: 50, held: 0, missing: 0 });
+    expect(held).toBeUndefined();
+    expect(await eventLines()).toEqual([]);
+    expect((await store.membership('people')).missing.size).toBe(0);
+  });
+
+  it('holds its removals too, even if they are too few for their own guard', async () => {
+    const api = listedApi(people(10), 7);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(8, 'other');
+    await sweep();
+    expect((await sweep()).held).toMatchObject([
+      { what: 'removals', count: 10, of: 10 },
+      { what: 'creations', count: 8 },
+    ]);
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('floods when the guard is switched off (control)', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep({ creations: OFF });
+    api.records = people(50, 'other');
+    await sweep({ creations: OFF });
+    expect(await eventLines()).toHaveLength(50);
+  });
+});
+
+describe('creations: held ones', () => {
+  const redis = useRedis();
+
+  it('are reported without anybody once the known rows of a list that only grows are back', async () => {
+    const rows = (count: number, prefix: string): UncheckedRecord[] =>
+      Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, type: 'memo' }));
+    const api = listedApi(rows(10, 'known'), 70);
+    const { sweep, eventLines } = sweptList(redis, api, 'activity');
+    await sweep();
+    api.records = rows(110, 'new');
+    expect((await sweep()).held).toMatchObject([
+      { what: 'removals', why: 'replaced' },
+      { what: 'creations', count: 110 },
+    ]);
+    api.records = [...rows(10, 'known'), ...rows(110, 'new')];
+    const released = await sweep();
+    expect([released.held, released.counts.held]).toEqual([undefined, 110]);
+    expect(await sweep()).toMatchObject({ counts: { created: 110, held: 0 } });
+    expect(await eventLines()).toHaveLength(110);
+  });
+  const creations = ({ held }: { held?: readonly Held[] }) => held?.find(({ what }) => what === 'creations');
+
+  it('are reported by the next complete sweep once a person has accepted them', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(20)];
+    expect(creations(await sweep())).toMatchObject({ why: 'too many', count: 150, of: 170, reported: 0 });
+    expect(await store.acceptHeld('people')).toMatchObject([{ what: 'creations', count: 150 }]);
+    const { counts, held } = await sweep();
+    expect([counts.created, counts.held, held]).toEqual([150, 0, undefined]);
+    expect(await eventLines()).toEqual(people(150, 'new').map(({ id }) => `created ${String(id)} 1`));
+    expect(await store.acceptHeld('people')).toEqual([]);
+    await sweep();
+    expect(await eventLines()).toHaveLength(150);
+  });
+
+  it('are stored without an event once a person has discarded them, and edits beside them are reported', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(20)];
+    await sweep();
+    await store.acceptHeld('people');
+    expect(await store.discardHeld('people')).toMatchObject([{ what: 'creations', count: 150 }]);
+    api.records = [
+      ...people(150, 'new'),
+      ...people(20).map((one, index) => (index === 0 ? { ...one, 이름: '바뀜' } : one)),
+    ];
+    const { counts, held } = await sweep();
+    expect([counts.created, counts.held, held, counts.edited]).toEqual([0, 0, undefined, 1]);
+    api.records = [...people(3, 'later'), ...api.records.slice(1), { ...api.records[0]!, 이름: '새 이름' }];
+    await sweep();
+    const lines = await eventLines();
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['updated', 'created', 'created', 'created', 'updated']);
+    expect(await store.discardHeld('people')).toEqual([]);
+  });
+
+  it('hold every removal with them, and the status says that this is why', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(20).slice(1)];
+    const { held = [] } = await sweep();
+    expect(held).toMatchObject([{ what: 'removals', why: 'creations', count: 1 }, { why: 'too many' }]);
+    expect(heldText(held[0]!)).toMatch(
+      /^1 of \d+ records are missing and their removals are held; new records are held/,
+    );
+  });
+
+  it('stay held although some were reported before they became too many', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(20), ...people(300, 'new')];
+    const { since, reported = 0, count } = creations(await sweep())!;
+    expect(reported + count).toBe(300);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1)
+      expect(creations(await sweep())).toMatchObject({ since, reported, count, known: { seen: 20, of: 20 } });
+    expect(await eventLines()).toHaveLength(reported);
+    expect(reported).toBeLessThanOrEqual(100);
+    await store.acceptHeld('people');
+    expect((await sweep()).held).toBeUndefined();
+    expect(await eventLines()).toEqual(people(300, 'new').map(({ id }) => `created ${String(id)} 1`));
+  });
+
+  it('are held when all of them follow the known records on one page', async () => {
+    const api = listedApi(people(20), 20);
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(20), ...people(150, 'new')];
+    api.before = (cursor) =>
+      cursor === '20' ? { list: 'people', records: people(150, 'new'), nextCursor: null, bytes: 0 } : undefined;
+    expect(creations(await sweep())).toMatchObject({ count: 150, of: 170, reported: 0 });
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('hold every removal of the list meanwhile', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(19)];
+    await sweep();
+    expect((await sweep()).held).toMatchObject([
+      { what: 'removals', count: 1 },
+      { what: 'creations', count: 150 },
+    ]);
+    expect(await eventLines()).toEqual([]);
+    await store.acceptHeld('people');
+    expect((await sweep()).counts).toMatchObject({ created: 150, deleted: 1 });
+  });
+
+  it('are reported by the next sweep when they are accepted while one is under way', async () => {
+    const api = listedApi(people(20), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(150, 'new'), ...people(20)];
+    await sweep();
+    api.before = async (_cursor, page) => {
+      if (page === 20) await store.acceptHeld('people');
+      return undefined;
+    };
+    expect((await sweep()).counts).toMatchObject({ created: 0, held: 150 });
+    api.before = () => undefined;
+    expect((await sweep()).counts).toMatchObject({ created: 150, held: 0 });
+    expect(await eventLines()).toHaveLength(150);
+  });
+
+  it('accepted do not accept a far greater number that comes later', async () => {
+    const api = listedApi(people(20), 50);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(20), ...people(150, 'new')];
+    const { since } = creations(await sweep())!;
+    await store.acceptHeld('people');
+    api.records = [...people(20), ...people(900, 'more')];
+    const later = creations(await sweep())!;
+    expect(later.since > since).toBe(true);
+    expect((await eventLines()).length).toBeLessThan(300);
+  });
+
+  it('are stored without events by a resync, and missing records are dropped', async () => {
+    const api = listedApi(people(50), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(50, 'other');
+    await sweep();
+    await sweep();
+    await store.forgetBaseline('people');
+    expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { baselined: 50, missing: 0 } });
+    api.records = [person('other0', 'edited'), ...people(50, 'other').slice(1)];
+    for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep();
+    expect(await eventLines()).toEqual(['updated other0 1']);
+    expect((await store.schema('people')).rows).toBe(50);
+  });
+
+  it('that were deleted before reappear once they are accepted', async () => {
+    const api = listedApi(people(40), 7);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    const removals = { confirm: 1, afterMs: 0, maxShare: 1, maxCount: 1_000 };
+    await sweep({ removals });
+    api.records = people(2);
+    await sweep({ removals });
+    expect((await eventLines()).length).toBe(38);
+    api.records = people(40);
+    const few = { maxShare: 0.5, maxCount: 10 };
+    expect((await sweep({ creations: few })).counts).toMatchObject({ unchanged: 40, held: 0 });
+    const { count, reported = 0 } = creations(await sweep({ creations: few, minutesLater: 10 }))!;
+    expect(count + reported).toBe(38);
+    expect((await sweep({ creations: few })).counts).toMatchObject({ created: 0, held: count });
+    await store.acceptHeld('people');
+    expect((await sweep({ creations: few })).counts).toMatchObject({ created: count, held: 0 });
+    const back = people(40).slice(2);
+    expect((await eventLines()).slice(38)).toEqual(back.map(({ id }) => `created ${String(id)} 2`));
+  });
+});

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { readPage } from '../../../src/feed/api/page.js';
+import type { Page } from '../../../src/feed/api/read-api.js';
+import { listedApi } from '../../support/listed.js';
+import { useRedis } from '../../support/redis.js';
+import { sweptList } from '../../support/swept-list.js';
+
+const redis = useRedis();
+const REMOVALS = { confirm: 2, afterMs: 0, maxShare: 1, maxCount: 0 };
+const people = (edited = '') =>
+  Array.from({ length: 10 }, (_, index) => ({ id: `p${index}`, 이름: edited === `p${index}` ? '고침' : 'a' }));
+
+function emptyPage(nextCursor: string): Page {
+  const text = JSON.stringify({ success: true, data: { peopleList: [], nextCursor } });
+  const asked = { workspace: 'acme', host: 'crm.example', list: 'people', page: 1, now: 0, redact: String } as const;
+  return readPage({ status: 200, text, bytes: text.length, headers: {}, askedAt: 0, ms: 0 }, asked);
+}
+
+it('ends: rows behind an empty page that names a cursor are read, and not reported as deleted', async () => {
+  const api = listedApi(people());
+  const { sweep, eventLines } = sweptList(redis, api);
+  await sweep({ removals: REMOVALS });
+  // The rows of the second page are filtered after paging: only they are gone.
+  api.before = (cursor) => (cursor === '2' ? emptyPage('4') : undefined);
+  api.records = people('p7');
+  for (let round = 0; round < 3; round += 1) await sweep({ removals: REMOVALS });
+  expect((await eventLines()).map((line) => line.split(' ').slice(0, 2).join(' ')).sort()).toEqual([
+    'deleted p2',
+    'deleted p3',
+    'updated p7',
+  ]);
+});
+
+it('ends: a baseline whose first page is empty and names a cursor reads the list', async () => {
+  const api = listedApi(people());
+  api.before = (cursor, page) => (page === 1 && cursor === null ? emptyPage('2') : undefined);
+  const { sweep, eventLines } = sweptList(redis, api);
+  expect((await sweep()).counts.seen).toBe(8);
+  api.before = () => undefined;
+  await sweep();
+  expect(await eventLines()).toHaveLength(2);
+});
+
+it('ends: a list that ends with an empty page naming its own cursor is complete in each sweep', async () => {
+  const api = listedApi(people());
+  api.before = (cursor) =>
+    cursor === '8'
+      ? { list: 'people', records: api.records.slice(8), nextCursor: '10', bytes: 0 }
+      : cursor === '10'
+        ? emptyPage('10')
+        : undefined;
+  const { sweep, eventLines } = sweptList(redis, api);
+  for (let round = 0; round < 3; round += 1) expect((await sweep()).counts.seen).toBe(10);
+  expect(await eventLines()).toEqual([]);
+});
+
+it('ends: a list whose cursors have no end says so, and deletes nothing', async () => {
+  const api = listedApi(people());
+  const { sweep, eventLines } = sweptList(redis, api);
+  await sweep({ removals: REMOVALS });
+  api.before = (cursor) => ({
+    ...emptyPage(`x${Number(cursor?.slice(1) ?? 0) + 1}`),
+    records: [{ id: cursor ?? 'p0' }],
+  });
+  await expect(sweep({ removals: REMOVALS, creations: { maxShare: 1, maxCount: 1_000_000 } })).rejects.toThrow(
+    /the paging has no end.*disable the list/,
+  );
+  expect((await eventLines()).filter((line) => line.startsWith('deleted'))).toEqual([]);
+});

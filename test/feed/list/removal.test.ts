@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest';
+import type { UncheckedRecord } from '../../../src/crm/record.js';
+import { ChangefeedError } from '../../../src/kit/errors.js';
+import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
+import { dyingStore } from '../../support/dying-store.js';
+import { listedApi } from '../../support/listed.js';
+import { people, person } from '../../support/named-people.js';
+import { useRedis } from '../../support/redis.js';
+import { sweptList } from '../../support/swept-list.js';
+
+describe('removal: a record that is no longer in the list', () => {
+  const redis = useRedis();
+
+  it('is deleted after the second complete sweep that does not show it, once, with its last image', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(5).filter(({ id }) => id !== 'p1');
+    expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 1, deleted: 0 });
+    expect(await eventLines()).toEqual([]);
+    expect((await sweep()).counts).toMatchObject({ seen: 4, missing: 0, deleted: 1 });
+    await sweep();
+    expect(await eventLines()).toEqual(['deleted p1 1']);
+    expect((await events())[0]?.data).toMatchObject({ before: person('p1'), after: null, changes: [] });
+  });
+
+  it('is not deleted while it is so new that a lagging replica may lack it', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(6);
+    await sweep();
+    api.records = people(5);
+    for (let round = 0; round < 4; round += 1) await sweep({ minutesLater: 0 });
+    expect(await eventLines()).toEqual(['created p5 1']);
+    await sweep();
+    expect(await eventLines()).toEqual(['created p5 1', 'deleted p5 2']);
+  });
+
+  it('is not deleted when a sweep stopped before its page', async () => {
+    const api = listedApi(people(6));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    for (let round = 0; round < 3; round += 1) {
+      api.before = (_cursor, page) => {
+        if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+      };
+      await expect(sweep()).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
+    }
+    api.before = () => undefined;
+    expect((await sweep()).counts).toMatchObject({ seen: 6, unchanged: 6, missing: 0 });
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('is created again when it reappears changed, with the next sequence and reappeared: true', async () => {
+    const api = listedApi(people(3));
+    const { sweep, eventLines, events } = sweptList(redis, api);
+    await sweep();
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    api.records = [...people(2), { ...person('p2', 'back'), '수정 날짜': '2026-04-01T00:00:00.000Z' }];
+    await sweep();
+    expect(await eventLines()).toEqual(['deleted p2 1', 'created p2 2']);
+    expect((await events())[1]?.data).toMatchObject({ reappeared: true, before: null });
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    expect((await eventLines()).at(-1)).toBe('deleted p2 3');
+  });
+
+  it('is left alone for ten minutes when it reappears with its old time: a lagging replica shows that', async () => {
+    const api = listedApi(people(3));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    api.records = people(3);
+    expect((await sweep()).counts).toMatchObject({ unchanged: 3, created: 0 });
+    api.records = people(2);
+    await sweep();
+    await sweep();
+    expect(await eventLines()).toEqual(['deleted p2 1']);
+    api.records = people(3);
+    await sweep({ minutesLater: 7 });
+    expect(await eventLines()).toEqual(['deleted p2 1', 'created p2 2']);
+  });
+});
+
+describe('removal: a sweep that is stopped while it is finished', () => {
+  const redis = useRedis();
+  /** Killed right after the commit of the last page. */
+  const stopping = (store: SweepStore): SweepStore => ({
+    ...store,
+    async commit(list, step) {
+      const result = await store.commit(list, step);
+      if (step.checkpoint?.finishing === true) throw new Error('killed');
+      return result;
+    },
+  });
+
+  it('decides nothing: records of a list that was empty for a moment are not deleted', async () => {
+    const api = listedApi(people(8));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [];
+    await sweep();
+    await expect(sweep({ store: stopping(store), minutesLater: 0 })).rejects.toThrow('killed');
+    api.records = people(8);
+    expect((await sweep()).counts).toMatchObject({ seen: 8, missing: 0 });
+    await sweep();
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('loses no removal, wherever it is stopped', async () => {
+    const api = listedApi(people(8), 2);
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    const expected: string[] = [];
+    for (let fatal = 1; ; fatal += 1) {
+      const id = `p${fatal}`;
+      api.records = [...people(8), person(id)].filter(
+        (one, at, all) => all.findIndex((other) => other.id === one.id) === at,
+      );
+      await sweep();
+      api.records = api.records.filter((one) => one['id'] !== id);
+      await sweep();
+      const { dying, writes } = dyingStore(store, fatal);
+      const died = await sweep({ store: dying }).then(
+        () => false,
+        () => true,
+      );
+      await sweep();
+      await sweep();
+      expected.push(id);
+      expect(
+        (await eventLines()).filter((line) => line.startsWith('deleted')).map((line) => line.split(' ')[1]),
+      ).toEqual(expected);
+      if (!died || writes() < fatal) break;
+    }
+    expect(expected.length).toBeGreaterThan(4);
+  });
+
+  it('is deleted although its first look was by a clock that was ahead, thirty seconds after the next', async () => {
+    const api = listedApi(people(5));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = people(4);
+    await sweep({ minutesLater: 120 });
+    await sweep({ minutesLater: -120 });
+    expect(await eventLines()).toEqual([]);
+    await sweep();
+    expect(await eventLines()).toEqual(['deleted p4 1']);
+  });
+});
+
+describe('removal: pages', () => {
+  const redis = useRedis();
+
+  it('may be shifted, shortened and reordered without an event', async () => {
+    const api = listedApi(people(9));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    for (const records of [people(9).toReversed(), [...people(9).slice(4), ...people(9).slice(0, 4)], people(9)]) {
+      api.records = records;
+      expect((await sweep()).counts).toMatchObject({ seen: 9, unchanged: 9, missing: 0 });
+    }
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('that show a record twice count it once', async () => {
+    const api = listedApi(people(4));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
+    api.records = [a, b, b, c, d];
+    expect((await sweep()).counts).toMatchObject({ seen: 4, unchanged: 4 });
+    api.records = [a, b, c, d];
+    await sweep();
+    await sweep();
+    expect(await eventLines()).toEqual([]);
+  });
+});
+
+describe('removal: too many at once', () => {
+  const redis = useRedis();
+  it('are held, and reported once a person has accepted them', async () => {
+    const api = listedApi(people(40));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(20);
+    await sweep();
+    const { held, counts } = await sweep();
+    await sweep();
+    expect(await eventLines()).toEqual([]);
+    expect(held).toMatchObject([{ what: 'removals', why: 'too many', count: 20, of: 40 }]);
+    expect(counts).toMatchObject({ missing: 20, deleted: 0 });
+
+    expect(await store.acceptHeld('people')).toHaveLength(1);
+    expect(await sweep()).toMatchObject({ counts: { deleted: 20, missing: 0 } });
+    expect(await eventLines()).toHaveLength(20);
+    expect(await store.acceptHeld('people')).toEqual([]);
+  });
+
+  it('are forgotten once a person has discarded them: a further one that is missing is reported alone', async () => {
+    const api = listedApi(people(40));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(20);
+    await sweep();
+    await sweep();
+    expect(await store.someMissing('people', 3)).toHaveLength(3);
+    expect(await store.discardHeld('people')).toMatchObject([{ what: 'removals', count: 20 }]);
+    const held = await redis.redis.hgetall(redis.keys.missing('acme', 'people'));
+    expect(await sweep()).toMatchObject({ counts: { deleted: 0, missing: 0 } });
+    // As a sweep does that was being finished when they were discarded.
+    await redis.redis.hset(redis.keys.missing('acme', 'people'), held);
+    expect(await sweep()).toMatchObject({ counts: { deleted: 0, missing: 0 } });
+    api.records = people(19);
+    await sweep();
+    const { held: heldNow, counts } = await sweep();
+    expect([heldNow, counts.deleted]).toEqual([undefined, 1]);
+    // Those that are back are as they were stored.
+    api.records = [...people(19), ...people(25).slice(20)];
+    await sweep();
+    expect((await eventLines()).map((line) => line.split(' ')[0])).toEqual(['deleted']);
+  });
+
+  it('are no longer held when the records are back', async () => {
+    const api = listedApi(people(40));
+    const { sweep, eventLines } = sweptList(redis, api);
+    await sweep();
+    api.records = [];
+    await sweep();
+    expect((await sweep()).held).toMatchObject([{ count: 40 }]);
+    api.records = people(40);
+    expect((await sweep()).held).toBeUndefined();
+    expect(await eventLines()).toEqual([]);
+  });
+
+  it('that are accepted do not include records that another process, whose clock is behind, misses later', async () => {
+    const api = listedApi(people(60));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = people(40);
+    await sweep({ minutesLater: 10 });
+    await sweep();
+    await store.acceptHeld('people');
+    api.records = people(20);
+    // Its clock does not say when they were first missed: the thirty seconds begin here.
+    expect((await sweep({ minutesLater: -5 })).counts).toMatchObject({ deleted: 0, missing: 40 });
+    expect((await sweep()).counts).toMatchObject({ deleted: 20, missing: 20 });
+    expect((await sweep({ minutesLater: 10 })).held).toMatchObject([{ count: 20 }]);
+    expect(await eventLines()).toHaveLength(20);
+  });
+});
+
+describe('removal: a merge', () => {
+  const redis = useRedis();
+
+  it('is reported with the removal when an activity names both, and not when it names several', async () => {
+    const api = listedApi(people(6));
+    const activities = listedApi([]);
+    const { sweep, events } = sweptList(redis, api);
+    const activity = sweptList(redis, activities, 'activity');
+    await sweep();
+    await activity.sweep();
+    activities.records = [
+      { id: 'x1', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p0', mergedPeopleId: 'p4' },
+      { id: 'x2', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p1', others: ['p2', 'p5'] },
+      { id: 'x3', type: 'memoCreate', date: '2026-03-02T00:00:00.000Z', peopleId: 'p3', note: 'p5' },
+    ];
+    await activity.sweep();
+    api.records = people(4);
+    await sweep();
+    await sweep();
+    const deleted = (await events()).filter(({ type }) => type === 'crm.person.deleted');
+    expect(Object.fromEntries(deleted.map(({ subject, data }) => [subject, data.mergedInto]))).toEqual({
+      p4: 'p0',
+      p5: undefined,
+    });
+  });
+});
+
+describe('removal: a crash while a sweep is being finished', () => {
+  const redis = useRedis();
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('loses and repeats nothing (at write %i)', async (fatal) => {
+    const api = listedApi(people(30));
+    const { sweep, eventLines, store } = sweptList(redis, api);
+    await sweep();
+    api.records = [...people(30).slice(4), person('new')];
+    await sweep();
+    api.records = people(30).slice(5);
+    const { dying } = dyingStore(store, fatal);
+    await sweep({ store: dying }).catch(() => undefined);
+    await sweep();
+    await sweep();
+    await sweep();
+    expect((await eventLines()).sort()).toEqual([
+      'created new 1',
+      'deleted new 2',
+      ...['p0', 'p1', 'p2', 'p3', 'p4'].map((id) => `deleted ${id} 1`),
+    ]);
+  });
+});

@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildPage } from '../../../../.ci/build-page.mjs';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
+import { eventually } from '../../../support/eventually.js';
+import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { useRedis } from '../../../support/redis.js';
+
+describe.skipIf(CHROMIUM === null)('status page: actions', () => {
+  const redis = useRedis();
+  const browse = useBrowser();
+  const open = (options?: PageFeedOptions) => startPageFeed(redis, options);
+  const eventOf = (record: string) =>
+    personEvent(record, 1, { fields: { 이름: record }, changes: [{ field: '이름', before: 'old', after: record }] });
+  const fits = 'document.documentElement.scrollWidth <= innerWidth';
+
+  beforeAll(() => buildPage());
+
+  it.each([
+    {
+      locale: 'en-GB',
+      viewport: WIDE,
+      skip: 'Skip what waits',
+      drops: '2 events that wait are dropped',
+      done: 'Dropped 2 events.',
+      replay: 'Replay',
+      sends: '2 events will be sent again',
+      close: 'Close',
+      resume: 'Resume',
+      test: 'Test event',
+      send: 'Send',
+      accepted: 'accepted',
+    },
+    {
+      locale: 'ko-KR',
+      viewport: NARROW,
+      skip: '대기 이벤트 건너뛰기',
+      drops: '기다리는 이벤트 2건을 버립니다',
+      done: '2건을 버렸습니다.',
+      replay: '다시 보내기',
+      sends: '이벤트 2건을 다시 보냅니다',
+      close: '닫기',
+      resume: '다시 시작',
+      test: '시험 이벤트',
+      send: '보내기',
+      accepted: '받음',
+    },
+  ] as const)(
+    'page ($locale): an operator is told how many events are dropped or sent again before it happens',
+    async ({ locale, viewport, skip, drops, done, replay, sends, close, resume, test, send, accepted }) => {
+      const handled: string[] = [];
+      const { url, feed } = await open({ subscriptions: [handlerOf('orders', () => null, handled)] });
+      await feed.pause('orders', 'moved');
+      await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
+      const { page, complaints } = await browse(`${url}/#/subscriptions?name=orders`, { locale, viewport });
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: skip }).press('Enter');
+      await dialog.getByText(drops).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate(fits)).toBe(true);
+      await dialog.getByRole('button', { name: skip }).click();
+      await dialog.getByText(done).waitFor();
+      await dialog.getByRole('button', { name: close }).press('Enter');
+      await page.getByRole('button', { name: resume }).click();
+      await dialog.getByRole('button', { name: resume }).click();
+      await page.getByRole('button', { name: replay, exact: true }).click();
+      await dialog.getByText(sends).waitFor();
+      expect(handled).toEqual([]);
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate(fits)).toBe(true);
+      await dialog.getByRole('button', { name: replay }).click();
+      await eventually(() => expect(handled).toEqual(['p1', 'p2']));
+      await dialog.getByRole('button', { name: close }).click();
+      await page.getByRole('button', { name: test }).click();
+      await dialog.getByRole('combobox').selectOption('crm.todo.completed');
+      await dialog.getByRole('button', { name: send }).click();
+      await dialog.getByText(accepted, { exact: true }).waitFor();
+      expect(handled).toHaveLength(3);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it.each([
+    {
+      locale: 'en-GB',
+      viewport: WIDE,
+      missing: /(\d+) of \1 records are missing/,
+      discard: 'Discard',
+      example: 'For example',
+    },
+    {
+      locale: 'ko-KR',
+      viewport: NARROW,
+      missing: /(\d+)건.*\1건/,
+      discard: '무시',
+      example: '예:',
+    },
+  ] as const)(
+    'page ($locale): an operator sees the numbers and examples of what is held, and decides it',
+    async ({ locale, viewport, missing, discard, example }) => {
+      const { url, crm, feed } = await open({ roles: ['poll', 'dispatch', 'handle'] });
+      crm.lists.people.splice(0, crm.lists.people.length);
+      await eventually(async () => expect(await feed.lists.allHeld()).not.toEqual([]), { timeoutMs: 120_000 });
+      const { page } = await browse(`${url}/#/problems`, { locale, viewport });
+      const problem = page.getByRole('listitem').filter({ hasText: 'removals.held' });
+      await problem.getByText(missing).first().waitFor();
+      await problem.getByText(example).waitFor();
+      expect(await page.evaluate(fits)).toBe(true);
+      await problem.getByRole('button', { name: discard }).click();
+      await page.getByRole('dialog').getByText(/17/).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: discard }).click();
+      await eventually(async () => expect(await feed.lists.allHeld()).toEqual([]), { timeoutMs: 120_000 });
+    },
+  );
+
+  it('page: an operator sees what a removed subscription has left behind, and forgets it', async () => {
+    const former = await open({ subscriptions: [handlerOf('former', () => 'the receiver is broken')] });
+    await appendRaw(redis, [eventOf('p1')]);
+    await eventually(async () => expect(await former.feed.deadLetters.count()).toBe(1));
+    await former.feed.stop();
+    const { url, feed } = await open({ subscriptions: [handlerOf('renamed')] });
+    const { page } = await browse(`${url}/#/problems`);
+    await eventually(async () => {
+      // No process has had it in its configuration for long; a process that has just begun says otherwise.
+      await redis.redis.hset(redis.keys.readers('acme'), 'former', '1');
+      expect(await page.getByText('former: 0 waiting, 1 dead').count()).toBe(1);
+    });
+    await page.getByRole('button', { name: 'Rename: former' }).click();
+    await page.getByLabel('New name').selectOption('renamed');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Forget: former' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
+    await eventually(async () => {
+      const stored = await feed.storedSubscriptions();
+      expect(stored.find(({ subscription }) => subscription === 'former')?.dead ?? 0).toBe(0);
+    });
+  });
+});

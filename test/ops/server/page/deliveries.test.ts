@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildPage } from '../../../../.ci/build-page.mjs';
+import { defineHandler } from '../../../../src/delivery/handlers/define.js';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser } from '../../../support/browser.js';
+import { eventually } from '../../../support/eventually.js';
+import { appendRaw, handlerOf, personEvent, startPageFeed } from '../../../support/page-feed.js';
+import { useRedis } from '../../../support/redis.js';
+
+describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
+  const redis = useRedis();
+  const browse = useBrowser();
+  beforeAll(() => buildPage());
+
+  async function openDelivered() {
+    const opened = await startPageFeed(redis, {
+      subscriptions: [
+        handlerOf('orders'),
+        handlerOf('broken', () => 'the receiver is broken'),
+        handlerOf('later'),
+        defineHandler({ name: 'memos', on: ['crm.memo.*'], handle: () => undefined }),
+      ],
+    });
+    await opened.feed.pause('later', 'moved');
+    const change = { field: '등급', before: 'B', after: 'A' };
+    await appendRaw(redis, [personEvent('p1', 1, { fields: { 이름: '김하나' }, changes: [change] })]);
+    await eventually(async () => expect(await opened.feed.deadLetters.count()).toBe(1));
+    await eventually(async () => {
+      const delivered = await opened.feed.deliveries({ subscription: 'orders' });
+      expect(delivered).toMatchObject([{ outcome: 'delivered' }]);
+    });
+    return opened;
+  }
+
+  it.each([
+    { locale: 'en-GB', said: ['delivered', 'dead letter', 'waiting', 'not selected'], open: 'Open dead letters' },
+    { locale: 'ko-KR', said: ['전달됨', '데드 레터', '대기 중', '대상 아님'], open: '데드 레터 보기' },
+  ] as const)(
+    'page ($locale): one click on a change says which subscription got it',
+    async ({ locale, said, open }) => {
+      const { url } = await openDelivered();
+      const { page } = await browse(url, { locale, viewport: NARROW });
+      await page.locator('.event .glance').click();
+      const of = (name: string) => page.locator('.deliveries > li').filter({ has: page.getByRole('link', { name }) });
+      for (const [index, name] of ['orders', 'broken', 'later', 'memos'].entries())
+        await of(name)
+          .getByText(said[index] ?? '', { exact: true })
+          .waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await of('broken').getByRole('link', { name: open }).click();
+      await page.locator('.letter').getByText('김하나').waitFor();
+    },
+  );
+
+  it.each([
+    { locale: 'en-GB', viewport: { width: 1280, height: 800 }, share: 'Success, last hour', failed: 'Failed' },
+    { locale: 'ko-KR', viewport: NARROW, share: '성공률(1시간)', failed: '실패' },
+  ] as const)(
+    'page ($locale): a click on a subscription shows what it selects, how it went, and its newest deliveries',
+    async ({ locale, viewport, share, failed }) => {
+      const { url } = await openDelivered();
+      const { page } = await browse(`${url}/#/subscriptions`, { locale, viewport });
+      await page
+        .locator('.subscription')
+        .filter({ hasText: 'orders' })
+        .click({ position: { x: 5, y: 5 } });
+      await page.getByRole('heading', { name: /orders/ }).waitFor();
+      const tile = page.locator('.tiles > div').filter({ hasText: share });
+      await tile.getByText('100').waitFor();
+      await page.locator('.facts').getByText('crm.*').waitFor();
+      const rows = page.locator('.deliveries > li');
+      await rows.getByRole('link', { name: '김하나' }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await page.locator('section select').selectOption(failed);
+      await eventually(async () => expect(await rows.count()).toBe(0));
+      await rows.page().goBack();
+      await page.locator('.subscription').filter({ hasText: 'broken' }).getByRole('link').first().press('Enter');
+      await rows.getByText('김하나').waitFor();
+    },
+  );
+
+  it('page: a person who only reads tries a subscription on the stored log, and nothing is sent', async () => {
+    const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+    const handled: string[] = [];
+    const { url } = await startPageFeed(redis, {
+      http: { tokens },
+      subscriptions: [handlerOf('orders', () => null, handled)],
+    });
+    await appendRaw(redis, [personEvent('p1', 1)]);
+    await eventually(() => expect(handled).toEqual(['p1']));
+    const { page } = await browse(`${url}/#/subscriptions?name=orders`);
+    await page.getByLabel('Token').fill(tokens.read);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Try' }).press('Enter');
+    await page.getByText('Nothing is sent.').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('It would have got 1 of 1 event.').waitFor();
+    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await eventually(async () => expect(await page.locator('dialog').count()).toBe(0));
+    expect(handled).toEqual(['p1']);
+  });
+});

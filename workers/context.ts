@@ -1,0 +1,111 @@
+/** The app context: what every role needs of the process it runs in. It is made once, when a Changefeed is opened. */
+import type { WorkerOptions } from 'bullmq';
+import type { Config } from '../src/config/schema.js';
+import type { Subscription } from '../src/delivery/handlers/handler.js';
+import type { Measure } from '../src/ops/prometheus.js';
+import { Cluster, parseRedisUrl, type Redis } from '../src/redis/client.js';
+import { Capacity } from '../src/kit/capacity.js';
+import type { Clock } from '../src/kit/clock.js';
+import { limitRepeats } from '../src/ops/log.js';
+import type { Log } from '../src/kit/log.js';
+import type { LoopBoard } from '../src/kit/loop.js';
+import { openRedis, type OpenedRedis } from '../src/redis/private/open.js';
+import { openConnections } from '../src/redis/connections.js';
+import { RedisWatch } from '../src/redis/watch.js';
+import type { UsedRedis } from '../src/redis/stop-with-redis.js';
+import { createUnfinished, type Unfinished } from '../src/kit/unfinished.js';
+import { createLogReader, type EventLog } from '../src/log/event-log.js';
+import { Keys } from '../src/redis/keys.js';
+import { createStateGuard, type StateGuard } from '../src/log/state-guard.js';
+import { openTelemetry } from './telemetry.js';
+
+export interface AppContext {
+  config: Config;
+  /** When it was read, ms. */
+  configReadAtMs: number;
+  subscriptions: readonly Subscription[];
+  keys: Keys;
+  redis: Redis;
+  connect: () => Redis;
+  /** Reads the event logs. Its readers share what it keeps of them. */
+  events: EventLog;
+  watch: RedisWatch;
+  /** Begins an epoch when Redis is another server, and says when it has lost something. */
+  guard: StateGuard;
+  unfinished: Unfinished;
+  measure: Measure;
+  log: Log;
+  clock: Clock;
+  loops: LoopBoard;
+  queueTelemetry: WorkerOptions['telemetry'];
+  capacity: Capacity;
+}
+
+export interface OpenedContext extends AppContext, UsedRedis {
+  redisOrigin: OpenedRedis['origin'];
+}
+
+export async function openContext(options: {
+  config: Config;
+  configReadAtMs: number;
+  stateDir: string;
+  temporary?: boolean | undefined;
+  log: Log;
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+}): Promise<Omit<OpenedContext, 'measure'>> {
+  const { config, configReadAtMs, stateDir, temporary, clock, signal } = options;
+  const queueTelemetry = await openTelemetry(config);
+  const opened = await openRedis({ url: config.redis.url, stateDir, temporary, log: options.log, signal });
+  const { place } = parseRedisUrl(opened.url);
+  const keys = new Keys(config.redis.prefix);
+  const connections = openConnections({ url: opened.url, onTrouble: () => watch.felt() });
+  const watch: RedisWatch = new RedisWatch({
+    place,
+    connect: connections.patient,
+    probeKey: keys.probe(),
+    allowEviction: config.redis.allowEviction,
+    log: options.log,
+    clock,
+  });
+  const log = watch.quieted(limitRepeats(options.log, clock));
+  const redis = connections.general();
+  const lists = new Map(config.workspaces.map((one) => [one.name, listsOf(one)]));
+  const guard = createStateGuard({ redis, keys, clock, log, listsOf: (name) => lists.get(name) ?? [] });
+  // Maybe another or a restarted server: look at each workspace first. A cluster is ready once, then refreshes.
+  redis.on(redis instanceof Cluster ? 'refresh' : 'ready', () => {
+    for (const { name } of config.workspaces) if (guard.state(name) !== null) guard.look(name).catch(() => undefined);
+  });
+  return {
+    config,
+    configReadAtMs,
+    subscriptions: config.subscriptions,
+    keys,
+    redis,
+    connect: connections.patient,
+    events: createLogReader({ redis, keys, connect: connections.patient, guard }),
+    watch,
+    guard,
+    unfinished: createUnfinished(),
+    log,
+    clock,
+    loops: new Map(),
+    queueTelemetry,
+    capacity: new Capacity(),
+    redisOrigin: opened.origin,
+    place,
+    cut() {
+      watch.close();
+      connections.cut();
+    },
+    async close() {
+      await watch.stop();
+      connections.cut();
+      await opened.close();
+    },
+  };
+}
+
+function listsOf({ lists }: Config['workspaces'][number]): string[] {
+  return Object.values(lists).map(({ descriptor }) => descriptor.name);
+}

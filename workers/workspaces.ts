@@ -1,0 +1,275 @@
+/** The workspaces as this process uses them: the client of each API, its stores, and the rules of its lists. */
+import { createReadApi } from '../src/feed/api/client.js';
+import type { ApiOutages } from '../src/feed/api/retry.js';
+import { polledLists } from '../src/config/lists.js';
+import { BACKGROUND_PART } from '../src/feed/api/fair-queue.js';
+import { createSharedBudget } from '../src/feed/api/shared-budget.js';
+import type { ListConfig, WorkspaceConfig } from '../src/config/schema.js';
+import { compileRules, type Rules, type TodoWatch } from '../src/feed/detect/rules.js';
+import { usage } from '../src/kit/errors.js';
+import { builtInLists, withBuiltIn, type ListName } from '../src/crm/lists/lists.js';
+import type { CrmRecord } from '../src/crm/record.js';
+import { listsForWord } from '../src/crm/references.js';
+import type { Surroundings } from '../src/delivery/enrich.js';
+import { eventsOf, objectOf, workspaceOf } from '../src/events/envelope.js';
+import { linksByObject } from '../src/events/related.js';
+import type { ChangeEvent } from '../src/events/types.js';
+import { normaliseBaseUrl } from '../src/kit/schema/addresses.js';
+import { isoTime } from '../src/kit/clock.js';
+import { readTime } from '../src/kit/iso-time.js';
+import { Episode } from '../src/kit/episode.js';
+import type { Unfinished } from '../src/kit/unfinished.js';
+import { createAimQueue, type AimQueue } from '../src/feed/list/aim-queue.js';
+import { createBudgetWindow } from '../src/feed/api/budget-window.js';
+import { createCreditStore } from '../src/feed/store/credits.js';
+import { createScheduleStore } from '../src/feed/store/schedule.js';
+import { createSweepStore, type SweepStore } from '../src/feed/store/sweep-store.js';
+import { createTodoStore } from '../src/feed/todos/todo-store.js';
+import { AskedLists } from '../src/feed/list/asked-lists.js';
+import { createFailureLog } from '../src/feed/list/failures.js';
+import type { Pace } from '../src/feed/list/schedule.js';
+import { queueNamed, type NamedOptions } from '../src/feed/list/shortcuts/named.js';
+import { createSweepLog } from '../src/feed/list/sweep-log.js';
+import { ListShortcuts, type Shortcuts, type ShortcutsDeps } from '../src/feed/list/shortcuts/shortcuts.js';
+import { createEdits, withActors, type ActorOptions } from './actors.js';
+import type { AppContext } from './context.js';
+
+type ListWithRules = ListConfig & Pace & { rules: Rules };
+
+export type Workspace = ReturnType<typeof openWorkspace>;
+export type Workspaces = ReturnType<typeof createWorkspaces>;
+
+export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }) {
+  const byName = new Map(
+    context.config.workspaces.map((config) => [config.name, openWorkspace(context, { config, attempts })]),
+  );
+  const names = [...byName.keys()];
+  const get = (name: string): Workspace => {
+    const found = byName.get(name);
+    if (found !== undefined) return found;
+    throw usage(`There is no workspace "${name}". The configuration names ${names.join(', ')}.`);
+  };
+  return {
+    names,
+    all: (): Workspace[] => [...byName.values()],
+    /** @throws ChangefeedError CF_USAGE when there is no such workspace */
+    get,
+    /** @throws ChangefeedError CF_USAGE when there is no such workspace, or several and no name */
+    choose(name: string | undefined): Workspace {
+      const [first, second] = names;
+      if (name !== undefined) return get(name);
+      if (first !== undefined && second === undefined) return get(first);
+      throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
+    },
+    async close(): Promise<void> {
+      await Promise.all([...byName.values()].map(({ api }) => api.close()));
+    },
+  };
+}
+
+export function enabledLists({ lists }: Pick<WorkspaceConfig, 'lists'>): ListName[] {
+  return Object.values(lists)
+    .filter(({ enabled }) => enabled)
+    .map(({ descriptor }) => descriptor.name);
+}
+
+/** @throws ChangefeedError CF_USAGE when the workspace has no such list */
+export function listIn({ name, lists }: Pick<Workspace, 'name' | 'lists'>, list: ListName): ListWithRules {
+  const found = lists.get(list);
+  if (found !== undefined) return found;
+  throw usage(`The workspace "${name}" has no list "${list}". Its lists are ${[...lists.keys()].join(', ')}.`);
+}
+
+/** Undefined where unknown: events of a list that the configuration no longer names may still be in the queues. */
+export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | undefined {
+  const workspace = workspaceOf(event);
+  if (!workspaces.names.includes(workspace)) return undefined;
+  const lists = [...workspaces.get(workspace).lists.values()];
+  return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
+}
+
+/** There is no link and no record where the configuration no longer names the workspace: its events may still be in the queues. */
+export function surroundingsOf(workspaces: Workspaces, name: string): Surroundings {
+  if (workspaces.names.includes(name)) return workspaces.get(name).surroundings;
+  const none = { language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() } as const;
+  return { ...none, record: () => Promise.resolve(null) };
+}
+
+/** The stored record; null when there is none, or when only a digest of it is stored. */
+export async function storedRecord(
+  store: Pick<SweepStore, 'records'>,
+  list: ListName,
+  id: string,
+): Promise<CrmRecord | null> {
+  const [stored] = await store.records(list, [id]);
+  return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
+}
+
+/** What was stored before a list was switched off, or its images, is not what the CRM has. */
+function surroundings({ language, timeZone, lists, links }: WorkspaceConfig, store: SweepStore): Surroundings {
+  const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
+  const kept = new Set(Object.values(lists).flatMap((one) => (one.enabled && one.images ? [one.descriptor.name] : [])));
+  return {
+    ...{ language, timeZone, lists: known, links: linksByObject(links, known) },
+    async record(word, id) {
+      const list = listsForWord(word, known).find((name) => kept.has(name));
+      return list === undefined ? null : await storedRecord(store, list, id);
+    },
+  };
+}
+
+function openWorkspace(
+  context: AppContext,
+  { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
+) {
+  const { redis, keys, clock, log, measure } = context;
+  const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
+  const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
+  const schedule = createScheduleStore(redis, keys, name);
+  // Without Redis, the lists find out by their next sweeps.
+  const ended = (): void => void failures.recovered().catch(() => undefined);
+  const outages = apiOutages(config, { log, clock, ended });
+  const of = { workspace: name, log, clock };
+  const failures = createFailureLog({ ...of, lists: enabledLists(config), schedule, outages });
+  const sweepLog = createSweepLog(of);
+  const alive = new Map<ListName, () => void>();
+  const asked = new AskedLists(clock);
+  const edits = createEdits();
+  const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
+  const api = createReadApi({
+    workspace: name,
+    baseUrl,
+    token,
+    lists: Object.values(lists).map(({ descriptor }) => descriptor),
+    budget,
+    log,
+    clock,
+    outages,
+    observe(tried) {
+      log.debug({ workspace: name, ...tried }, 'request');
+      measure.tried(name, tried);
+      sweepLog.tried(tried);
+      alive.get(tried.list)?.();
+      asked.asked(tried.list);
+      // When Redis is away this fails; the end of the sweep then records the failure.
+      failures.tried(tried).catch(() => undefined);
+    },
+    ...(attempts !== undefined && { attempts }),
+  });
+  const ruled = listsWithRules(config, watch);
+  const aims = createAimQueue({ redis, keys, workspace: name });
+  const store = openStore(context, config, { aims, schedule, edited: edits.found, apartMs: api.clockApartMs });
+  return {
+    name,
+    config,
+    api,
+    /** Shared by all processes. */
+    budget,
+    store,
+    aims,
+    shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log, aheadMs: () => clock.now() - clock.monotonic() }),
+    sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
+    schedule,
+    failures,
+    sweepLog,
+    outages,
+    /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
+    alive,
+    /** As far as this process polls. */
+    asked,
+    edits,
+    surroundings: surroundings(config, store),
+    /** Also those that are not polled. */
+    lists: ruled,
+    /** `watch` is null when the due times of todos are not watched. */
+    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
+  };
+}
+
+function listsWithRules({ lists, budget, timeZone }: WorkspaceConfig, watch: TodoWatch | null) {
+  const all = Object.values(lists).map(({ baseline, ...list }) => ({
+    ...list,
+    // A person wrote it, perhaps without a zone. That it is a time was checked.
+    baseline: typeof baseline === 'object' ? { since: isoTime(readTime(baseline.since, timeZone) ?? 0) } : baseline,
+    rules: compileRules(list.descriptor, list, watch),
+  }));
+  const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
+  const walksPerSecond = (BACKGROUND_PART * budget.requests) / budget.perSeconds / inBackground;
+  return new Map<ListName, ListWithRules>(
+    all.map((list) => [list.descriptor.name, { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) }]),
+  );
+}
+
+function shortcutsOf(
+  { name: workspace, budget }: WorkspaceConfig,
+  lists: ReadonlyMap<ListName, ListWithRules>,
+  deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log' | 'aheadMs'>,
+) {
+  const requestsPerSecond = budget.requests / budget.perSeconds;
+  const about = { ...deps, workspace, requestsPerSecond };
+  const enabled = [...lists].filter(([, list]) => list.enabled);
+  return new Map<ListName, Shortcuts>(
+    enabled.map(([list, { descriptor, rules, intervalMs }]) => {
+      const kind = { hasOpen: descriptor.open !== undefined, namesOnly: rules.recognisedOnly };
+      return [list, new ListShortcuts({ ...about, ...kind, list, intervalMs })];
+    }),
+  );
+}
+
+function openStore(
+  { redis, keys, guard, clock, log, unfinished, measure }: AppContext,
+  { name: workspace, lists }: WorkspaceConfig,
+  { aims, ...actors }: { aims: AimQueue } & Pick<ActorOptions, 'schedule' | 'edited' | 'apartMs'>,
+): SweepStore {
+  const sweeps = createSweepStore(redis, keys, workspace, guard);
+  const polled = { workspace, lists: polledLists(lists), clock, log };
+  const credits = createCreditStore({ redis, keys, workspace });
+  const commit = observedCommit(
+    withActors((list, step) => sweeps.commit(list, step), { ...polled, ...actors, credits }),
+    { ...polled, queue: aims, unfinished, logged: (events) => measure.logged(workspace, events) },
+  );
+  return { ...sweeps, commit };
+}
+
+interface CommitOptions extends NamedOptions {
+  unfinished: Unfinished;
+  logged: (events: readonly ChangeEvent[]) => void;
+}
+
+/** A stop that cannot wait for Redis names the commit. What is in the log is counted, and its records queued. */
+export function observedCommit(commit: SweepStore['commit'], options: CommitOptions): SweepStore['commit'] {
+  const { unfinished, logged } = options;
+  return async (list, step) => {
+    const events = eventsOf(step);
+    const result = await unfinished.during(`commit of list "${list}"`, () => commit(list, step));
+    if (result.outcome === 'committed' && events.length > 0) {
+      logged(events);
+      // Nothing waits for it: it is only a hint.
+      void queueNamed(events, options);
+    }
+    return result;
+  };
+}
+
+/** The next try may succeed. */
+const OUTAGE = { failures: 3, lastsMs: 2_000 };
+
+function apiOutages(
+  { name, baseUrl }: WorkspaceConfig,
+  process: Pick<AppContext, 'log' | 'clock'> & { ended: () => void },
+): ApiOutages {
+  const shared = { facts: { workspace: name, api: new URL(baseUrl).host }, threshold: OUTAGE, ...process };
+  return {
+    away: new Episode({
+      begins: 'the API went away: it does not answer, or only with errors',
+      ends: 'the API is back',
+      level: 'warn',
+      ...shared,
+    }),
+    refused: new Episode({
+      begins: 'the API refuses the token: put the newest token into the configuration',
+      ends: 'the API accepts the token again',
+      ...shared,
+    }),
+  };
+}
