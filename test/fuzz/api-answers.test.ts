@@ -10,7 +10,7 @@ import { systemClock } from '../../src/kit/clock.js';
 import { TOKEN } from '../support/api-client.js';
 import { startRawServer } from '../support/api-server.js';
 import type { ListedApi } from '../support/listed.js';
-import { people } from '../support/people-rows.js';
+import { customers } from '../support/records.js';
 import { useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
 import { bent, jsonText, torn } from './hostile.js';
@@ -18,7 +18,7 @@ import { runs } from './runs.js';
 
 const redis = useRedis();
 
-const GOOD = people(5, (index) => ({ 이름: `person ${index}`, 메모: '고객', 팀: [{ id: 't1', name: '1팀' }] }));
+const GOOD = customers(5, (index) => ({ 이름: `person ${index}`, 메모: '고객', 팀: [{ id: 't1', name: '1팀' }] }));
 const PAGE = 2;
 
 function goodBody(cursor: number): object {

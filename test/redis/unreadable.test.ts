@@ -19,7 +19,7 @@ import { createSweepStore } from '../../src/feed/store/sweep-store.js';
 import { createTodoStore } from '../../src/feed/todos/todo-store.js';
 import { dumpOf } from '../support/dump.js';
 import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
-import { people } from '../support/people-rows.js';
+import { customers } from '../support/records.js';
 import { listedApi } from '../support/listed.js';
 import { useRedis, type TestRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -181,12 +181,12 @@ it.each<[string, KeyOf, string]>([
   ['summary', (of) => of.sweep('acme', 'people'), 'lastSweep'],
   ['page of members', (of) => of.members('acme', 'people'), '1'],
 ])('unreadable: a sweep that needs a damaged %s ends without writing anything', async (_what, keyOf, field) => {
-  const api = listedApi(people(2));
+  const api = listedApi(customers(2));
   const swept = sweptList(test, api);
   await swept.sweep();
   await damage(keyOf(test.keys), field, SECRET);
   const before = await dumpOf(test.redis, test.keys.prefix);
-  api.records = people(1, () => ({ 등급: 'B' }));
+  api.records = customers(1, () => ({ 등급: 'B' }));
   const error = (await swept.sweep().catch((thrown: unknown) => thrown)) as Error;
   expect([error, error.cause]).toContainEqual(refusal(keyOf(test.keys)));
   expect(await dumpOf(test.redis, test.keys.prefix)).toEqual(before);

@@ -3,10 +3,9 @@ import type { Redis } from '../../src/redis/client.js';
 import type { Surroundings } from '../../src/delivery/enrich.js';
 import type { DispatcherOptions } from '../../src/delivery/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
-import { buildEvent } from '../../src/events/envelope.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
-import type { ChangeEvent, Verb } from '../../src/events/types.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createUnfinished } from '../../src/kit/unfinished.js';
@@ -23,51 +22,9 @@ import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
 import { createWaitingStore } from '../../src/delivery/waiting.js';
 import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
+import { changeEvent, WORKSPACE } from './events.js';
 
-export const WORKSPACE = 'acme';
-
-export interface EventSpec {
-  record: string;
-  sequence: number;
-  workspace?: string;
-  list?: BuiltInList;
-  verb?: Verb;
-  changed?: readonly string[];
-  class?: ChangeEvent['data']['class'];
-  /** Makes the event about as large as a real one. */
-  weight?: number;
-}
-
-export function changeEvent(spec: EventSpec): ChangeEvent {
-  const { record, sequence, workspace = WORKSPACE, list = 'people', verb = 'updated', changed = ['담당자'] } = spec;
-  const image = {
-    id: record,
-    이름: `가상인 ${sequence}`,
-    ...(spec.weight ? { 메모: '가'.repeat(spec.weight / 3) } : {}),
-  };
-  // The images contain the changes that an updated event names, because merging compares images.
-  const holding = (value: number): Record<string, number> =>
-    verb === 'updated' ? Object.fromEntries(changed.map((field) => [field, value])) : {};
-  const [was, is] = [holding(sequence - 1), holding(sequence)];
-  return buildEvent({
-    workspace,
-    list,
-    verb,
-    recordId: record,
-    time: '2026-03-02T04:10:00.000Z',
-    contentDigest: `${record}-${sequence}`,
-    data: {
-      before: verb === 'created' ? null : { ...image, ...was },
-      after: verb === 'deleted' ? null : { ...image, ...is },
-      changes: verb === 'updated' ? changed.map((field) => ({ field, before: sequence - 1, after: sequence })) : [],
-      sequence,
-      class: spec.class ?? 'edited',
-      detectedBy: 'both',
-      observedAt: '2026-03-02T04:10:01.000Z',
-      sweep: 'sweep-1',
-    },
-  });
-}
+export { changeEvent, WORKSPACE, type EventSpec } from './events.js';
 
 export function aSubscription(name: string, handle: Handle, changes: Partial<Subscription> = {}): Subscription {
   return {

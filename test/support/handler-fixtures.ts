@@ -3,29 +3,21 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
 import type { ChangefeedError } from '../../src/kit/errors.js';
-import { buildEvent } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { HandlerContext } from '../../src/delivery/handlers/handler.js';
 import { SERVICES } from '../../src/delivery/handlers/message/services.js';
 import { silentLog } from '../../src/kit/log.js';
+import { changeEvent } from './events.js';
 
 export function sampleEvent(subject = '0198f0aa-1c00-7a10-8f01-00000000a001'): ChangeEvent {
-  return buildEvent({
-    workspace: 'acme',
-    list: 'people',
-    verb: 'updated',
-    recordId: subject,
-    time: '2026-03-02T04:10:00.000Z',
-    contentDigest: 'ab12',
+  return changeEvent({
+    record: subject,
+    sequence: 2,
     data: {
       before: { id: subject, 이름: '가상인', '딜 개수': 1 },
       after: { id: subject, 이름: '가상인 "둘" 100%\n', '딜 개수': 2 },
       changes: [{ field: '딜 개수', before: 1, after: 2 }],
-      sequence: 2,
-      class: 'edited',
-      detectedBy: 'both',
       observedAt: '2026-03-02T04:10:05.000Z',
-      sweep: 'sweep-1',
     },
   });
 }

@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach } from 'vitest';
-import { buildEvent, type EventDraft } from '../../src/events/envelope.js';
+import type { EventDraft } from '../../src/events/envelope.js';
 import type { CrmRecord } from '../../src/crm/record.js';
-import type { ChangeData, ChangeEvent } from '../../src/events/types.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import type { PostgresOptions } from '../../src/delivery/handlers/postgres/options.js';
 import { postgres } from '../../src/delivery/handlers/postgres/postgres.js';
+import { changeEvent } from './events.js';
 import { handlerContext } from './handler-fixtures.js';
 import { obtainPostgres } from './postgres.js';
 
@@ -89,19 +90,18 @@ export function step({
 }: Step): ChangeEvent {
   const image = (fields: object | null): CrmRecord | null => (fields === null ? null : { id, ...fields });
   const observedAt = at(observed ?? sequence * 10);
-  const data: ChangeData = {
-    before: image(before),
-    after: verb === 'deleted' ? null : image(after),
-    changes: [],
-    sequence,
-    class: 'edited',
-    detectedBy: 'content',
-    observedAt,
-    sweep: 'sweep-1',
-  };
-  const { workspace = 'acme', list = 'people' } = rest;
-  const draft = { workspace, list, verb, recordId: id, time: observedAt, contentDigest: String(sequence), data };
-  return buildEvent(draft as EventDraft);
+  return changeEvent({
+    ...rest,
+    ...{ record: id, verb, sequence },
+    time: observedAt,
+    data: {
+      before: image(before),
+      after: verb === 'deleted' ? null : image(after),
+      changes: [],
+      detectedBy: 'content',
+      observedAt,
+    },
+  });
 }
 
 export async function send(subscription: Subscription, ...events: ChangeEvent[]): Promise<void> {

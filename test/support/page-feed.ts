@@ -9,7 +9,7 @@ import { defineHandler } from '../../src/delivery/handlers/define.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { changeEvent } from './fan-out.js';
+import { changeEvent } from './events.js';
 import { baselined, openFeed } from './feed.js';
 import { startOtherCrm, type OtherCrm } from './other-crm.js';
 import type { TestRedis } from './redis.js';
@@ -102,7 +102,5 @@ export function personEvent(
   sequence: number,
   { fields = {}, changes = [] }: { fields?: object; changes?: ChangeEvent['data']['changes'] } = {},
 ): ChangeEvent {
-  const plain = changeEvent({ record, sequence });
-  const data = { ...plain.data, changes };
-  return { ...plain, data: { ...data, after: { ...plain.data.after, id: record, ...fields } } };
+  return changeEvent({ record, sequence, fields, data: { changes } });
 }

@@ -4,7 +4,7 @@ import { ChangefeedError } from '../../../src/kit/errors.js';
 import { silentLog, type Log } from '../../../src/kit/log.js';
 import { listedApi } from '../../support/listed.js';
 import { rowsOfGate } from '../../support/night.js';
-import { people, person } from '../../support/named-people.js';
+import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 

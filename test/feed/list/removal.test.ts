@@ -4,7 +4,7 @@ import { ChangefeedError } from '../../../src/kit/errors.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { dyingStore } from '../../support/dying-store.js';
 import { listedApi } from '../../support/listed.js';
-import { people, person } from '../../support/named-people.js';
+import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 

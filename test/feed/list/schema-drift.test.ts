@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dyingStore } from '../../support/dying-store.js';
 import { listedApi } from '../../support/listed.js';
-import { people, person } from '../../support/people-rows.js';
+import { customer, customers } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 
@@ -26,10 +26,10 @@ describe('schema drift: a field that moves on nearly all rows', () => {
       { field: '메모', kind: 'changed', before: ['null'], after: ['string'] },
     ],
   ])('is one event when it %s, and the images move along', async (_what, more, schema) => {
-    const api = listedApi(people(30));
+    const api = listedApi(customers(30));
     const { sweep, events } = sweptList(redis, api);
     await sweep();
-    api.records = people(30, more);
+    api.records = customers(30, more);
     const { counts, muted } = await sweep();
     expect(counts).toMatchObject({ seen: 30, ignored: 30, edited: 0 });
     expect(muted).toEqual({ schema: 30 });
@@ -40,35 +40,35 @@ describe('schema drift: a field that moves on nearly all rows', () => {
     ]);
     expect(emitted[0]?.data.schema).toEqual({ ...schema, rows: 30, share: 1 });
 
-    api.records = people(30, more).with(3, person(3, { ...more(3), 이름: 'changed' }));
+    api.records = customers(30, more).with(3, customer(3, { ...more(3), 이름: 'changed' }));
     expect((await sweep()).counts).toMatchObject({ unchanged: 29, edited: 1 });
   });
 
   it('is an event per record when the collapse is switched off (control)', async () => {
-    const api = listedApi(people(30));
+    const api = listedApi(customers(30));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = people(30, () => ({ 출처: 'web' }));
+    api.records = customers(30, () => ({ 출처: 'web' }));
     await sweep({ rules: { collapse: false } });
     expect(await eventLines()).toHaveLength(30);
   });
 
   it('does not mute what a person changed in the same sweep', async () => {
-    const api = listedApi(people(30));
+    const api = listedApi(customers(30));
     const { sweep, eventLines, events } = sweptList(redis, api);
     await sweep();
-    api.records = people(30, (n) => ({ 출처: 'web', ...(n === 7 ? { 이름: '김민서' } : {}) }));
+    api.records = customers(30, (n) => ({ 출처: 'web', ...(n === 7 ? { 이름: '김민서' } : {}) }));
     await sweep();
     expect(await eventLines()).toEqual(['schema_changed schema:출처 1', 'updated p007 1']);
     expect((await events())[1]?.data.changes.map(({ field }) => field)).toEqual(['이름']);
   });
 
   it('does not mute a value that a person set in the sweep in which empty keys vanished, nor later', async () => {
-    const api = listedApi(people(30));
+    const api = listedApi(customers(30));
     const { sweep, events } = sweptList(redis, api);
     await sweep();
-    const gone = (index: number, 메모?: string) => person(index, { 메모 });
-    api.records = people(30, () => ({ 메모: undefined })).with(5, gone(5, 'called'));
+    const gone = (index: number, 메모?: string) => customer(index, { 메모 });
+    api.records = customers(30, () => ({ 메모: undefined })).with(5, gone(5, 'called'));
     await sweep();
     api.records = api.records.with(7, gone(7, 'met'));
     await sweep();
@@ -81,11 +81,11 @@ describe('schema drift: a field that moves on nearly all rows', () => {
   });
 
   it('counts its own sequence when it moves again', async () => {
-    const api = listedApi(people(30));
+    const api = listedApi(customers(30));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     for (const more of [{ 출처: 'web' }, { 출처: ['web'] }, {}]) {
-      api.records = people(30, () => more);
+      api.records = customers(30, () => more);
       await sweep();
       await sweep();
     }
@@ -97,13 +97,13 @@ describe('schema drift: a schema that is changed back', () => {
   const redis = useRedis();
 
   it('is one more event, although every row shows an earlier content', async () => {
-    const api = listedApi(people(40));
+    const api = listedApi(customers(40));
     const { sweep, eventLines } = sweptList(redis, api);
     const graded = (n: number) => (n % 4 === 0 ? { 메모: `m${n}` } : {});
-    api.records = people(40, graded);
+    api.records = customers(40, graded);
     await sweep();
     for (const more of [() => ({ 메모: undefined }), graded]) {
-      api.records = people(40, more);
+      api.records = customers(40, more);
       await sweep();
       await sweep();
     }
@@ -111,14 +111,14 @@ describe('schema drift: a schema that is changed back', () => {
   });
 
   it('is followed without an event by a row that is shown later', async () => {
-    const api = listedApi(people(40));
+    const api = listedApi(customers(40));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    const late = people(40)[7]!;
-    api.records = people(40, () => ({ 출처: 'web' })).with(7, late);
+    const late = customers(40)[7]!;
+    api.records = customers(40, () => ({ 출처: 'web' })).with(7, late);
     await sweep();
     await sweep();
-    api.records = people(40, () => ({ 출처: 'web' }));
+    api.records = customers(40, () => ({ 출처: 'web' }));
     await sweep();
     expect(await eventLines()).toEqual(['schema_changed schema:출처 1']);
   });
@@ -133,10 +133,10 @@ describe('schema drift: a field that moves on some rows', () => {
     [25, 30],
     [9, 9],
   ])('is an event for each of them: %i of %i', async (some, all) => {
-    const api = listedApi(people(all));
+    const api = listedApi(customers(all));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = people(all, (n) => ((n * 7) % all < some ? { 출처: 'web' } : {}));
+    api.records = customers(all, (n) => ((n * 7) % all < some ? { 출처: 'web' } : {}));
     const first = await sweep();
     expect(first.counts).toMatchObject({ edited: some });
     await sweep();
@@ -144,12 +144,12 @@ describe('schema drift: a field that moves on some rows', () => {
   });
 
   it('is one event when the schema changes between two pages of a sweep', async () => {
-    const api = listedApi(people(40));
+    const api = listedApi(customers(40));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
     let pages = 0;
     api.before = () => {
-      if ((pages += 1) === 11) api.records = people(40, () => ({ 출처: 'web' }));
+      if ((pages += 1) === 11) api.records = customers(40, () => ({ 출처: 'web' }));
       return undefined;
     };
     await sweep();
@@ -159,10 +159,10 @@ describe('schema drift: a field that moves on some rows', () => {
   });
 
   it('is reported at its page when other rows of the page stayed, and does not begin a survey', async () => {
-    const api = listedApi(people(200), 20);
+    const api = listedApi(customers(200), 20);
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = people(200, (n) => (n % 20 < 5 ? { 출처: 'web' } : {}));
+    api.records = customers(200, (n) => (n % 20 < 5 ? { 출처: 'web' } : {}));
     api.asked.length = 0;
     await sweep();
     expect(api.asked).toHaveLength(10);
@@ -170,12 +170,12 @@ describe('schema drift: a field that moves on some rows', () => {
   });
 
   it('is one event when it moves from some page on, although a person filled it on an earlier page', async () => {
-    const api = listedApi(people(60), 20);
+    const api = listedApi(customers(60), 20);
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = people(60, (n) => (n === 3 ? { 출처: 'web' } : {}));
+    api.records = customers(60, (n) => (n === 3 ? { 출처: 'web' } : {}));
     api.before = (_cursor, page) => {
-      if (page === 2) api.records = people(60, () => ({ 출처: 'web' }));
+      if (page === 2) api.records = customers(60, () => ({ 출처: 'web' }));
       return undefined;
     };
     await sweep();
@@ -187,10 +187,10 @@ describe('schema drift: a crash before, in or after a survey', () => {
   const redis = useRedis();
 
   it.each([1, 5, 10, 16, 17, 18, 19, 20, 21])('loses and repeats nothing (at write %i)', async (fatal) => {
-    const api = listedApi(people(30));
+    const api = listedApi(customers(30));
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
-    api.records = people(30, (n) => ({ 출처: 'web', ...(n % 10 === 0 ? { 이름: 'changed' } : {}) }));
+    api.records = customers(30, (n) => ({ 출처: 'web', ...(n % 10 === 0 ? { 이름: 'changed' } : {}) }));
     const { dying } = dyingStore(store, fatal);
     await sweep({ store: dying }).catch(() => undefined);
     await sweep();

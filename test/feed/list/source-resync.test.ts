@@ -3,7 +3,7 @@ import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { createMirrorStore } from '../../../src/ops/server/mirror/mirror-store.js';
 import { dyingStore } from '../../support/dying-store.js';
 import { listedApi } from '../../support/listed.js';
-import { people, person } from '../../support/named-people.js';
+import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 

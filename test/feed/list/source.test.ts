@@ -3,7 +3,7 @@ import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import { dumpOf } from '../../support/dump.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
-import { people, person } from '../../support/named-people.js';
+import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 

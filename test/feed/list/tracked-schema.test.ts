@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listedApi } from '../../support/listed.js';
-import { people } from '../../support/people-rows.js';
+import { customers } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 
@@ -8,7 +8,7 @@ describe('schema: the tally of a list', () => {
   const redis = useRedis();
 
   it('counts fields and value types on all rows, and follows every change', async () => {
-    const api = listedApi(people(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})));
+    const api = listedApi(customers(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})));
     const { sweep, store } = sweptList(redis, api);
     await sweep();
     const forms = async () => {
@@ -25,10 +25,10 @@ describe('schema: the tally of a list', () => {
         팀: { 'list of {id, name}': 3 },
       },
     });
-    api.records = people(13, (n) => (n < 1 ? { 등급: 4 } : {}));
+    api.records = customers(13, (n) => (n < 1 ? { 등급: 4 } : {}));
     await sweep();
     await sweep();
-    api.records = people(11, (n) => (n < 1 ? { 등급: 4 } : {}));
+    api.records = customers(11, (n) => (n < 1 ? { 등급: 4 } : {}));
     await sweep();
     await sweep();
     expect(await forms()).toEqual({
@@ -39,15 +39,15 @@ describe('schema: the tally of a list', () => {
 
   it('is one change when a key that is empty on most rows vanishes, and one when it comes back', async () => {
     const some = (n: number): object => ({ 추천인: n > 9 && n < 13 ? `u${n}` : null });
-    const api = listedApi(people(30, some));
+    const api = listedApi(customers(30, some));
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = people(30);
+    api.records = customers(30);
     await sweep();
     expect(await eventLines()).toEqual(['schema_changed schema:추천인 1']);
 
     // One record came back with another value, which is an edit.
-    api.records = people(30, (n) => (n === 11 ? { 추천인: 'u9' } : some(n)));
+    api.records = customers(30, (n) => (n === 11 ? { 추천인: 'u9' } : some(n)));
     await sweep();
     await sweep();
     expect(await eventLines()).toEqual([
@@ -60,15 +60,15 @@ describe('schema: the tally of a list', () => {
   it('reports a value that is back after its loss was reported', async () => {
     // The first rows of a sweep, fewer than ten: too few to see a schema change.
     const some = (n: number): object => ({ 추천인: n < 3 ? `u${n}` : null });
-    const api = listedApi(people(30, some));
+    const api = listedApi(customers(30, some));
     const { sweep, events } = sweptList(redis, api);
     const heard = async (subject: string) =>
       (await events()).filter((event) => event.subject === subject).map(({ data }) => data.after?.['추천인'] ?? null);
     await sweep();
-    api.records = people(30);
+    api.records = customers(30);
     await sweep();
     expect(await heard('p001')).toEqual([null]);
-    api.records = people(30, some);
+    api.records = customers(30, some);
     await sweep();
     await sweep();
     expect(await heard('p001')).toEqual([null, 'u1']);
@@ -76,10 +76,10 @@ describe('schema: the tally of a list', () => {
 
   it('is one change when times are cut to the minute from one sweep to the next', async () => {
     const at = (n: number, rest: string): object => ({ '생성 날짜': `2026-03-01T10:${10 + n}:${rest}Z` });
-    const api = listedApi(people(30, (n) => at(n, '07.123')));
+    const api = listedApi(customers(30, (n) => at(n, '07.123')));
     const { sweep, eventLines, events } = sweptList(redis, api);
     await sweep();
-    api.records = people(30, (n) => at(n, '00.000'));
+    api.records = customers(30, (n) => at(n, '00.000'));
     await sweep();
     expect(await eventLines()).toEqual(['schema_changed schema:생성 날짜 1']);
     const schema = { kind: 'changed', before: ['timestamp'], after: ['timestamp to the minute'] };

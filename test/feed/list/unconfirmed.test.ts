@@ -3,7 +3,7 @@ import { UNCONFIRMED } from '../../../src/feed/detect/removal.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
-import { people, person } from '../../support/named-people.js';
+import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 

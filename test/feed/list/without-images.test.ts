@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FieldRules } from '../../../src/feed/detect/rules.js';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { listedApi } from '../../support/listed.js';
-import { people } from '../../support/people-rows.js';
+import { customers } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList, type SweptList } from '../../support/swept-list.js';
 
@@ -86,21 +86,21 @@ describe('without images:', () => {
     ['that is filled', { 메모: 'm' }],
   ])('a field %s on all rows is one event, and does not hide an edit', async (_what, more) => {
     const list = listOf();
-    await list.show(people(30));
-    await list.show(people(30, (n) => ({ ...more, ...(n === 7 && EDITED) })));
+    await list.show(customers(30));
+    await list.show(customers(30, (n) => ({ ...more, ...(n === 7 && EDITED) })));
     const emitted = (await list.events()).map(({ type, subject }) => `${type} ${subject}`);
     expect(emitted).toEqual([`crm.person.schema_changed schema:${Object.keys(more)[0]}`, 'crm.person.updated p007']);
     // The field is gone again, on the row of the edit too.
-    const { counts } = await list.show(people(30, (n) => (n === 7 ? EDITED : {})));
+    const { counts } = await list.show(customers(30, (n) => (n === 7 ? EDITED : {})));
     expect([counts.ignored, counts.edited]).toEqual([29, 1]);
-    expect((await list.show(people(30, (n) => ({ ...more, ...(n === 7 && EDITED) })))).counts.ignored).toBe(30);
-    expect((await list.show(people(30, (n) => ({ ...more, ...(n === 7 && EDITED) })))).counts.unchanged).toBe(30);
+    expect((await list.show(customers(30, (n) => ({ ...more, ...(n === 7 && EDITED) })))).counts.ignored).toBe(30);
+    expect((await list.show(customers(30, (n) => ({ ...more, ...(n === 7 && EDITED) })))).counts.unchanged).toBe(30);
   });
 
   it('a new field of few rows is an event of each', async () => {
     const list = listOf();
-    await list.show(people(30));
-    await list.show(people(30, (n) => (n < 3 ? { 출처: 'web', ...stamp(2) } : {})));
+    await list.show(customers(30));
+    await list.show(customers(30, (n) => (n < 3 ? { 출처: 'web', ...stamp(2) } : {})));
     expect(await classes(list)).toEqual(['p000 edited both', 'p001 edited both', 'p002 edited both']);
   });
 
@@ -121,7 +121,7 @@ describe('without images:', () => {
 
   it('switching images on or off writes every record again, though no page has changed', async () => {
     const list = listOf();
-    const rows = people(7);
+    const rows = customers(7);
     const kept = async (images: boolean): Promise<number> => {
       const { counts } = await list.show(rows, {}, images);
       expect(counts.seen).toBe(7);
