@@ -164,7 +164,7 @@ export const SECTIONS: readonly Section[] = [
   },
 ];
 
-const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `handlers/${kind}/${kind}.ts`);
+const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `delivery/handlers/${kind}/${kind}.ts`);
 const SHARED = [
   'config/schema.ts',
   'config/servers.ts',

@@ -60,7 +60,7 @@ describe('handlers page: the retry schedule of webhooks', () => {
   it('handlers page: the table is generated from the schedule (update: npx vitest run test/delivery/handlers/docs.test.ts -u)', async () => {
     const written = page.replace(/(<!-- schedule: webhook -->\n)[^]*?(<!-- end -->)/, `$1\n${webhookSchedule()}\n\n$2`);
     expect(written).toContain('| 15 |');
-    await expect(written).toMatchFileSnapshot('../../docs/handlers.md');
+    await expect(written).toMatchFileSnapshot('../../../docs/handlers.md');
   });
 
   it('webhook retries: span hours by default', () => {
