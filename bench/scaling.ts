@@ -1,6 +1,6 @@
 /**
  * A simple model of many workspaces, from what `many` measures to what cannot be measured on one machine: 10,000 workspaces and a billion records.
- * No new measurement; the model is checked against measured runs (docs/scaling.md).
+ * No new measurement; the model is checked against measured runs (docs/internals/scaling.md).
  */
 import { atLeast, atMost, type Bench } from './support/bench.js';
 import { median, rounded } from './support/turns.js';

@@ -83,7 +83,7 @@ const listOptions = strictOptions(
     enabled: yesOrNo.default(true),
     /**
      * At least this time from the start of one sweep to the start of the next: fewer requests. @defaultValue as often as the budget allows,
-     * see planner.md
+     * see operations.md
      */
     interval: duration({ from: '1s', to: LONGEST_AGE }).optional(),
     /** Field patterns (`*` allowed): a change of these fields alone makes no event. @defaultValue none */

@@ -178,7 +178,7 @@ interface OnceOptions extends ContextOptions {
   eventId: string;
 }
 
-/** Its limits are described in docs/fan-out.md. */
+/** Its limits are described in docs/delivery.md. */
 function onceFor({ subscription, once: store, workspace, eventId }: OnceOptions, log: () => Log): Once {
   return async (key, effect) => {
     const mark = { subscription: subscription.name, workspace, eventId, key };

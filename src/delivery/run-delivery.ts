@@ -1,5 +1,5 @@
 /**
- * One run of one delivery, from BullMQ's job until BullMQ gets the result. docs/fan-out.md shows the state machine.
+ * One run of one delivery, from BullMQ's job until BullMQ gets the result. docs/internals/delivery.md shows the state machine.
  *
  *   standing ──not the head──> it has left (a repeat after a crash): add the present head's job, report the result
  *    │

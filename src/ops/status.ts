@@ -76,7 +76,7 @@ const listStatus = z.object({
     .object({ last: shortcutStatus, first: shortcutStatus, aimed: shortcutStatus, open: shortcutStatus })
     .readonly()
     .nullable()
-    .describe('what the pages that were read out of turn have shown (docs/planner.md); null while none has been read'),
+    .describe('what the pages that were read out of turn have shown; null while none has been read'),
   sweeping: z
     .object({ startedAt: iso, pages: count, records: count, running: z.boolean() })
     .nullable()

@@ -41,7 +41,7 @@ export const SECTIONS: readonly Section[] = [
   { title: '`workspaces[]`', name: 'workspaceOptions', around: workspace },
   {
     title: '`workspaces[].budget`',
-    text: 'One budget per workspace, shared by all processes. No window ever holds more than the limit; a tenth of it may be sent at once. While the API refuses requests, less is used: see [planner.md](planner.md).',
+    text: 'One budget per workspace, shared by all processes. No window ever holds more than the limit; a tenth of it may be sent at once. While the API refuses requests, less is used: see [operations.md](operations.md#too-many-requests-or-too-slow).',
     name: 'budgetOptions',
     around: (budget) => workspace({ budget }),
   },
@@ -73,7 +73,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: '`subscriptions[].settle`',
-    text: 'A duration alone is short for `{ still }`. [fan-out.md](fan-out.md#settle-the-outcome-not-each-keystroke) says which changes are merged.',
+    text: 'A duration alone is short for `{ still }`. [delivery.md](delivery.md#settle-the-outcome-not-each-keystroke) says which changes are merged.',
     name: 'settleOptions',
     around: (settle) => subscription(NDJSON, { settle: { still: '30s', ...settle } }),
   },
@@ -219,7 +219,7 @@ function code(text: string): string {
 
 function listsText(): string {
   const rows = LIST_NAMES.map((list) => [`\`${list}\``, `\`${descriptorOf(list).path.slice('v2/'.length)}\``]);
-  return `Without \`interval\`, a list is swept all the time, as fast as the budget allows; [planner.md](planner.md) says how the lists share it.\n\n${table(['list', 'path'], rows)}`;
+  return `Without \`interval\`, a list is swept all the time, as fast as the budget allows; [operations.md](operations.md#too-many-requests-or-too-slow) says how the lists share it.\n\n${table(['list', 'path'], rows)}`;
 }
 
 const HEAD = `# Configuration

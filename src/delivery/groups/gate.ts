@@ -11,7 +11,7 @@
  *   merge     entries behind the head leave, and the merged event takes the head's place (`settle`)
  *
  * All need BullMQ's lock of the job: a process that was suspended cannot let the next event start. A job
- * lost in a crash between two steps is added by the repetition. docs/fan-out.md goes through each crash.
+ * lost in a crash between two steps is added by the repetition. docs/internals/delivery.md goes through each crash.
  */
 import { z } from 'zod';
 import { describe } from '../../kit/errors.js';

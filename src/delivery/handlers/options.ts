@@ -116,7 +116,7 @@ export const subscriptionShape = {
   from: actorRules.optional(),
   /** Leaves out changes made by one of these, such as those of the handler itself: `[{ type: 'api', id: '…' }]`. @defaultValue none */
   notFrom: actorRules.optional(),
-  /** Conditions on the contents of the event (see docs/fan-out.md), or in code a function `(event) => boolean`. @defaultValue all */
+  /** Conditions on the contents of the event (see docs/delivery.md), or in code a function `(event) => boolean`. @defaultValue all */
   where: whereSchema.optional(),
   /**
    * Stored records that the event's record refers to, in `data.related`: `['person', 'organization', 'deal']`, or with the fields of each,

@@ -1,4 +1,4 @@
-/** Conditions as data, in the forms that docs/fan-out.md lists. Values are never converted: "3" is not 3. */
+/** Conditions as data, in the forms that docs/delivery.md lists. Values are never converted: "3" is not 3. */
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';

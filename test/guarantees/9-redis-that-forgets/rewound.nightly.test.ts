@@ -41,7 +41,7 @@ describe.skipIf(redisBinary === undefined)('a Redis that forgets', () => {
     const { outcome, measured } = await rewind(options, { cli, mirrors, ...deps });
     const { wrong } = outcome;
     const wrongs = Object.fromEntries(Object.entries(wrong).map(([receiver, records]) => [receiver, records.length]));
-    // For the table in docs/reliability.md.
+    // For the table in docs/internals/reliability.md.
     process.stdout.write(`${JSON.stringify({ ...options, ...outcome, ...measured, wrong: wrongs })}\n`);
     return outcome;
   };
