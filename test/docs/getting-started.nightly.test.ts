@@ -17,6 +17,14 @@ function fileOf(name: string): CodeBlock {
   return found;
 }
 
+/** The page has the configuration once, and the first lines of CommonJS. */
+function configurationAs(name: string): string {
+  const { code } = fileOf('changefeed.config.ts');
+  if (!name.endsWith('.js')) return code;
+  const beginning = blocks.find((block) => block.code.includes('module.exports'))!.code;
+  return code.replace(/^[^]*export default defineConfig\(\{\n/, beginning);
+}
+
 describe('getting started', () => {
   const folder = useCli();
   const spawn = useProcesses();
@@ -33,7 +41,7 @@ describe('getting started', () => {
     { timeout: 240_000 },
     async (name) => {
       const env = await environment();
-      const installed = await folder({ 'package.json': {}, [name]: fileOf(name).code });
+      const installed = await folder({ 'package.json': {}, [name]: configurationAs(name) });
       const process = installed.start(['start'], env);
       await process.waitForLine(/^(done|changed): \S/, 200_000);
       await process.kill('SIGTERM');
@@ -72,8 +80,7 @@ function onAnyPort(code: string): string {
 function withWebhook(url: string): string {
   const snippet = blocks.find(({ code }) => code.startsWith('webhook({'))?.code ?? '';
   expect(snippet).toContain("'http://127.0.0.1:4050/'");
-  const { code } = fileOf('changefeed.config.mjs');
-  return code
+  return configurationAs('changefeed.config.mjs')
     .replace('import { defineConfig,', 'import { defineConfig, webhook,')
     .replace('subscriptions: [', `subscriptions: [\n${snippet.replace('http://127.0.0.1:4050/', url)}`);
 }

@@ -1,4 +1,4 @@
-/** The parts of docs/cli.md that are made from the commands, and the shapes it promises for `--json`. */
+/** The parts of docs/cli.md that are made from the commands. */
 import { readFileSync } from 'node:fs';
 import type { Io } from '../../src/cli/io.js';
 import { noColours } from '../../src/cli/text.js';
@@ -37,17 +37,4 @@ function commandText(name: string): string {
   const command = name === 'changefeed' ? program : program.commands.find((one) => one.name() === name);
   if (command === undefined) throw new Error(`docs/cli.md names a command "${name}" that does not exist`);
   return `\n\`\`\`\n${command.helpInformation().trimEnd()}\n\`\`\`\n`;
-}
-
-export function promisedShape(name: 'sweep' | 'status'): unknown {
-  const found = new RegExp(`<!-- shape: ${name} -->\n\`\`\`json\n([^]*?)\n\`\`\``).exec(readFileSync(PAGE, 'utf8'));
-  return shapeOf(JSON.parse(found?.[1] ?? 'null'));
-}
-
-/** Names and types. Of an array only its first element, of counts only that they are numbers. */
-export function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
-  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, key === 'counts' ? 'counts' : shapeOf(inner)]);
-  return Object.fromEntries(entries) as object;
 }

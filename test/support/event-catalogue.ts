@@ -1,9 +1,10 @@
 /** docs/events.md, docs/events.schema.json and docs/asyncapi.json: made from the table of event types, their schemas and real events. */
 import { format } from 'prettier';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { ListDescriptor } from '../../src/crm/lists/descriptor.js';
 import { builtInLists, readyMadeLists } from '../../src/crm/lists/lists.js';
 import { EVENT_TYPES, NOTICE_TYPES, typesOf } from '../../src/events/catalogue.js';
-import type { ChangeEvent, TodoVerb, Verb } from '../../src/events/types.js';
+import { TODO_VERBS, VERBS, type ChangeEvent, type TodoVerb, type Verb } from '../../src/events/types.js';
 import { jsonSchemas } from './event-schemas.js';
 import { table } from './markdown.js';
 import { noticeRows } from './notice-table.js';
@@ -111,31 +112,46 @@ const SIGNED: Json = {
 };
 
 export async function eventsPage(examples: Examples): Promise<string> {
+  const verbs = [...VERBS, ...TODO_VERBS];
   const parts = [
     INTRODUCTION,
     '## All types',
-    ...builtInLists.all.flatMap((list) => [`### List \`${list.name}\``, tableOf(typesOf(list))]),
-    ...readyMadeLists.all.flatMap((list) => [
-      `### List \`${list.name}\`, where it is switched on`,
-      tableOf(typesOf(list)),
-    ]),
+    table(
+      ['list', 'types'],
+      [...builtInLists.all, ...readyMadeLists.all].map((list) => [listText(list), typesOf(list).map(asCode).join(' ')]),
+    ),
+    'The lists with a \\* are polled where they are [switched on](lists.md).',
+    table(
+      ['verb', 'when'],
+      verbs.map((verb) => [`[\`${verb}\`](#${verb})`, WHEN[verb]]),
+    ),
     '### The feed itself',
     'Reported by Changefeed about itself: [operations.md](operations.md) says what to do about each. A subscription gets them only by a pattern that begins with `changefeed.`.',
-    tableOf(NOTICE_TYPES),
+    table(
+      ['type', 'when'],
+      NOTICE_TYPES.map((type) => [asCode(type), whenOf(type)]),
+    ),
     '## The data of an event',
     DATA_TEXT,
     table(
       ['field', 'meaning'],
       optionDocs('events/types.ts', 'ChangeData').map(({ name, meaning }) => [
-        `\`${name}\``,
+        asCode(name),
         meaning || (MEANINGS[name] ?? ''),
       ]),
     ),
     '## Examples',
-    'Real events of a synthetic workspace, each whole.',
-    ...(await Promise.all(ALL_TYPES.map((type) => exampleOf(type, examples)))),
+    'Events of a synthetic workspace, each whole: one for every verb, and one of the feed itself.',
+    ...(await Promise.all(verbs.map((verb) => exampleOf(verb, `crm.todo.${verb}`, examples)))),
+    await exampleOf('The feed itself: an example', 'changefeed.token.refused', examples),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+const asCode = (text: string): string => `\`${text}\``;
+
+function listText({ name }: ListDescriptor): string {
+  return readyMadeLists.all.some((list) => list.name === name) ? `${asCode(name)} *` : asCode(name);
 }
 
 /** Declared by the name of their type. */
@@ -149,17 +165,16 @@ const INTRODUCTION = `# Events
 Every event is a [CloudEvent](https://cloudevents.io) 1.0 in its JSON form. Handlers, webhooks, queues, files and \`changefeed tail --json\`
 all get the same event.
 
-This page is generated from the code: \`npx vitest run test/events/catalogue.test.ts -u\`. Two more files are made with it, and both are in
-the package:
+Two files of the package describe every type:
 
 - [events.schema.json](events.schema.json): JSON Schema (2020-12). \`import schema from 'crm-changefeed/events.schema.json' with { type: 'json' }\`;
   \`#/$defs/crm.todo.completed\` is the schema of one type.
-- [asyncapi.json](asyncapi.json): the same as an AsyncAPI 3 document, with the examples.
+- [asyncapi.json](asyncapi.json): the same as an AsyncAPI 3 document, with an example of every type.
 
 | attribute | meaning |
 |---|---|
 ${optionDocs('events/types.ts', 'ChangeEvent')
-  .map(({ name, meaning }) => `| \`${name}\` | ${meaning || (ATTRIBUTES()[name] ?? '')} |`)
+  .map(({ name, meaning }) => `| ${asCode(name)} | ${meaning || (ATTRIBUTES()[name] ?? '')} |`)
   .join('\n')}
 
 Lists that you add ([lists.md](lists.md)) have the types \`crm.<object>.created\`, \`updated\`, \`deleted\`, \`snapshot\` and \`schema_changed\`, with
@@ -176,20 +191,9 @@ function ATTRIBUTES(): Readonly<Record<string, string>> {
 const DATA_TEXT = `A field that does not apply is absent. [handlers.md](handlers.md#your-own-function) shows which type has which; in TypeScript, \`event.type\`
 narrows the event. Contents of \`before\` and \`after\` are records of the CRM as its lists show them, with its field names.`;
 
-function tableOf(types: readonly string[]): string {
-  return table(
-    ['type', 'when'],
-    types.map((type) => [`[\`${type}\`](#${anchorOf(type)})`, whenOf(type)]),
-  );
-}
-
-async function exampleOf(type: string, examples: Examples): Promise<string> {
+async function exampleOf(heading: string, type: string, examples: Examples): Promise<string> {
   const json = await format(JSON.stringify(examples.get(type)), { parser: 'json', printWidth: 120 });
-  return [`### ${type}`, whenOf(type), `\`\`\`json\n${json}\`\`\``].join('\n\n');
-}
-
-function anchorOf(heading: string): string {
-  return heading.replaceAll('.', '');
+  return [`### ${heading}`, whenOf(type), `\`\`\`json\n${json}\`\`\``].join('\n\n');
 }
 
 function written(document: object): string {

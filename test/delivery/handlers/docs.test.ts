@@ -18,6 +18,9 @@ function optionsIn(heading: string): string[] {
   return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, option]) => option ?? '');
 }
 
+/** The page lists the options of these; configuration.md has those of the others. */
+const WITH_OPTIONS = KINDS.filter(({ handler }) => ['message', 'todoReport'].includes(handler));
+
 /** What a handler itself says it takes, when asked for something else. */
 function optionsOf(kind: (typeof KINDS)[number]): string[] {
   try {
@@ -29,11 +32,7 @@ function optionsOf(kind: (typeof KINDS)[number]): string[] {
 }
 
 describe('handlers page', () => {
-  it('handlers page: lists the options of all handlers', () => {
-    expect(optionsIn('What all handlers have in common')).toEqual(shared);
-  });
-
-  it.each(KINDS.map((kind) => [kind.handler, kind] as const))(
+  it.each(WITH_OPTIONS.map((kind) => [kind.handler, kind] as const))(
     'handlers page: lists the options of %s',
     (handler, kind) => {
       const own = optionsOf(kind).filter((option) => !shared.includes(option));

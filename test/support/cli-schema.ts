@@ -1,0 +1,106 @@
+/** docs/cli.schema.json: what the commands print with `--json`. It is made from the schemas that the code and the page's API have. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
+import { todosReport } from '../../src/crm/todo-counts.js';
+import { deliveryRow } from '../../src/delivery/receipts/delivery-row.js';
+import { triedSchema } from '../../src/delivery/tried.js';
+import { summarySchema } from '../../src/feed/store/sweep-state.js';
+import * as answers from '../../src/ops/server/page/answers.js';
+import { statusSchema } from '../../src/ops/status.js';
+
+const count = z.number().int();
+const text = z.string();
+
+const completeSweep = summarySchema
+  .extend({ workspace: text, list: text, outcome: z.literal('complete'), events: count })
+  .describe('`mode` is `baseline` for the first complete sweep of a list');
+const incompleteSweep = z.strictObject({
+  workspace: text,
+  list: text,
+  outcome: z.literal('incomplete'),
+  page: count.nullable(),
+  code: text.nullable().describe('the code of the reason'),
+  error: text.describe('a sentence'),
+});
+
+const finding = z.strictObject({
+  result: z.enum(['ok', 'warning', 'error', 'skipped']).describe('`skipped`: it could not be checked'),
+  check: text,
+  seen: text,
+  todo: text.nullable().describe('what to do'),
+});
+
+const PRINTED = {
+  sweep: z.strictObject({
+    sweeps: z.array(z.union([completeSweep, incompleteSweep])),
+    unhandled: z
+      .array(z.strictObject({ subscription: text, workspace: text, stage: z.enum(['reading', 'handling']) }))
+      .describe('empty unless `--timeout` was reached'),
+  }),
+  status: statusSchema.describe('with `--watch`, one per line'),
+  doctor: z.strictObject({ findings: z.array(finding) }),
+  todos: todosReport,
+  deliveries: deliveryRow.extend({}).describe('one per line'),
+  dead: answers.deadLetter
+    .extend({ event: z.looseObject({ id: text, type: text }).describe('the event, as handlers receive it') })
+    .describe('`list` and `show`: one per line; `retry` and `drop` print a count'),
+  try: triedSchema,
+  held: answers.heldRecords.shape.held,
+  skip: z.looseObject({ unread: count, queued: count, running: count }),
+  pause: z.strictObject({
+    subscription: text,
+    paused: z.boolean().describe('false: it was paused already, and keeps its earlier reason'),
+  }),
+  resume: z.strictObject({
+    subscription: text,
+    was: z.looseObject({ reason: text, missing: z.boolean() }).nullable().describe('null: it was not paused'),
+  }),
+  forget: z.strictObject({
+    workspace: text,
+    records: count,
+    events: count,
+    deliveries: z.strictObject({ waiting: count, handled: count, dead: count }),
+    keys: count,
+  }),
+  webhook: answers.tested.extend({
+    signatures: z
+      .array(z.strictObject({ secret: count, signature: text }))
+      .describe('`secret` is its position in the configuration, from 1'),
+  }),
+};
+
+export const cliSchema = (): string => `${JSON.stringify(cliDocument(), null, 2)}\n`;
+
+/** `format` says it already. */
+function withoutPattern({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+}
+
+export function cliDocument() {
+  const defs = Object.entries(PRINTED).map(([command, schema]) => {
+    const { $schema: _, ...json } = z.toJSONSchema(schema, {
+      io: 'output',
+      reused: 'inline',
+      override: withoutPattern,
+    });
+    return [command, json] as const;
+  });
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:crm-changefeed:cli',
+    title: 'What the commands of Changefeed print with --json',
+    description: '`#/$defs/<command>` is the schema of one command. `tail` prints events: see events.schema.json.',
+    $defs: Object.fromEntries(defs),
+  };
+}
+
+const ajv = new Ajv2020({ formats: { 'date-time': (value: string) => !Number.isNaN(Date.parse(value)) } });
+ajv.addSchema(cliDocument());
+
+/** Where what a command printed differs from the schema. */
+export function problemsOfPrinted(command: keyof typeof PRINTED, printed: unknown): string[] {
+  const validate = ajv.getSchema(`urn:crm-changefeed:cli#/$defs/${command}`)!;
+  return validate(printed) === true
+    ? []
+    : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
