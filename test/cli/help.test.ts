@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cliPage, commandNames } from '../support/cli-page.js';
 import { cliSchema } from '../support/cli-schema.js';
@@ -12,10 +11,5 @@ describe('command line page', () => {
   it('command line page: has a section for every command', () => {
     const sections = [...cliPage().matchAll(/^## changefeed ([\w-]+)$/gm)].map(([, name]) => name);
     expect(sections.sort()).toEqual([...commandNames].sort());
-  });
-
-  it.each(['README.md', 'README.ko.md'])('command line page: %s names the same commands', (name) => {
-    const readme = readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-    for (const name of commandNames) expect(readme).toContain(`changefeed ${name}`);
   });
 });

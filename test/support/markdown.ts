@@ -31,6 +31,10 @@ function anchorOf(title: string): string {
   return words.replace(/[^\p{L}\p{N}\p{M} _-]/gu, '').replaceAll(' ', '-');
 }
 
+export function headingLevelsOf(text: string): number[] {
+  return [...withoutCode(text).matchAll(/^(#{1,6}) /gm)].map(([, marks = '']) => marks.length);
+}
+
 export interface Link {
   /** Without the anchor; empty for the page itself. */
   path: string;
