@@ -224,8 +224,6 @@ function listsText(): string {
 
 const HEAD = `# Configuration
 
-<!-- Generated from the code by test/config/reference.test.ts: change the comments in the schemas, then run \`npx vitest run test/config/reference.test.ts -u\`. -->
-
 \`changefeed.config.ts\` (or \`.mts\`, \`.js\`, \`.mjs\`, \`.json\`) in the working directory; \`--config\` or \`CHANGEFEED_CONFIG\` names
 another file. In code it is \`export default defineConfig({ … })\`; in JSON, \`\${NAME}\` in a string is replaced from the
 environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. An error message names the path of a
