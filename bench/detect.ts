@@ -4,11 +4,11 @@
  *   npm run bench -- detect [records] [rounds]
  */
 import { compileRules } from '../src/feed/detect/rules.js';
-import { TrackedFields, schemaFrom } from '../src/feed/detect/schema-drift/schema.js';
-import { noCounts } from '../src/feed/list/counts.js';
-import { classifyPage, type ClassifyOptions } from '../src/feed/list/classify/classify-page.js';
-
-import type { SerialisedRecord, RecordWrite } from '../src/feed/store/sweep-state.js';
+import { comparePage, type ComparedPage } from '../src/feed/list/compare.js';
+import { FeedList, type ListDeps } from '../src/feed/list/list.js';
+import { systemClock } from '../src/kit/clock.js';
+import { silentLog } from '../src/kit/log.js';
+import { noCounts, type SerialisedRecord, type RecordWrite } from '../src/feed/store/sweep-state.js';
 import type { SweepStore } from '../src/feed/store/sweep-store.js';
 import { person } from './support/person.js';
 
@@ -36,46 +36,40 @@ function pageOf(page: number, round: number): ReturnType<typeof person>[] {
   });
 }
 
-function givenIn(round: number): Omit<ClassifyOptions, 'records' | 'memory'> {
-  const [workspace, sweep, observedAt] = ['bench', `s${round}`, '2026-03-01T00:00:00.000Z'];
+function listIn(round: number): FeedList {
+  const leased = { token: 't', signal: new AbortController().signal, epoch: undefined };
   const begun = { cursor: null, pages: 0, counts: noCounts(), firstPage: null };
-  return {
-    asked: { by: 'walk' },
-    page: 1,
+  const checkpoint = {
+    sweepId: `s${round}`,
+    startedAt: '2026-03-01T00:00:00.000Z',
+    mode: 'changes',
+    ...begun,
+  } as const;
+  const state = { baselineAt: null, quiet: false, lastSweep: null };
+  // As nothing of the list was swept before, no new record is one too many.
+  const options = {
+    list: 'people',
     rules,
-    checkpoint: { sweepId: sweep, startedAt: observedAt, mode: 'changes', ...begun },
-    baseline: null,
-    drifted: [],
-    askedAtMs: null,
-    unreadable: [],
-    guard: null,
-    observation: { workspace, sweep, observedAt },
-  };
+    baseline: 'quiet',
+    creations: { maxShare: 1, maxCount: 0 },
+    ...leased,
+  } as const;
+  const deps = { workspace: 'bench', store, clock: systemClock, log: silentLog } as unknown as ListDeps;
+  return new FeedList(deps, options, { checkpoint, cursors: [], cutOff: false, state });
 }
 
-function emptyMemory(): ClassifyOptions['memory'] {
-  const schema = schemaFrom([]);
-  return {
-    seen: new Map(),
-    skipped: false,
-    hasUnconfirmed: false,
-    schema,
-    tracked: new TrackedFields(schema),
-  };
-}
-
-async function judged(options: ClassifyOptions): Promise<RecordWrite[]> {
-  const page = await classifyPage(store, options);
-  return page.outcome === 'classified' ? page.changes.writes : [];
+async function judged(list: FeedList, page: ComparedPage['page']): Promise<RecordWrite[]> {
+  const compared = await comparePage(list, { by: 'walk', number: 1, page, askedAtMs: null });
+  return 'about' in compared ? [] : compared.writes;
 }
 
 async function cpuPerRecord(round: number): Promise<number> {
   let spent = 0;
   for (let page = 0; page < records / PAGE; page += 1) {
-    const memory = emptyMemory();
-    const options = { ...givenIn(round), records: pageOf(page, round), memory };
+    const list = listIn(round);
+    const answer = { list: 'people', records: pageOf(page, round), nextCursor: null, bytes: 0 };
     const started = process.cpuUsage();
-    const writes = await judged(options);
+    const writes = await judged(list, answer);
     const { user, system } = process.cpuUsage(started);
     spent += user + system;
     for (const { key, state } of writes) if (state !== null) states.set(key, state);

@@ -2,8 +2,8 @@
 import type { ListName } from '../src/crm/lists/lists.js';
 import type { Part } from '../src/kit/lifecycle.js';
 import { createPoller } from '../src/feed/list/poller.js';
-import type { SweepProgress } from '../src/feed/list/options.js';
-import { useShortcutsUntil } from '../src/feed/list/shortcuts/between-sweeps.js';
+import type { SweepProgress } from '../src/feed/list/list.js';
+import { watchList } from '../src/feed/list/loop.js';
 import { firstLoad, nextSweepMs, walkLoadOf } from '../src/feed/list/schedule.js';
 import { nextTodoSweepMs } from '../src/feed/todos/monitor.js';
 import type { AppContext } from './context.js';
@@ -18,7 +18,7 @@ export function pollRole(context: AppContext, workspaces: Workspaces): Part {
       .flatMap(({ name, config }) => enabledLists(config).map((list) => ({ workspace: name, list }))),
     dueInMs: ({ workspace, list }) => dueInMs(context, workspaces.get(workspace), list),
     sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
-    watch: ({ workspace, list }, turn) => watchList(context, workspaces.get(workspace), { list, ...turn }),
+    watch: ({ workspace, list }, turn) => watchWaiting(context, workspaces.get(workspace), { list, ...turn }),
     ready: (signal) => watch.untilUsable(signal),
     log,
     clock,
@@ -92,12 +92,12 @@ async function sweepDue(
 }
 
 /** A failure is the next sweep's to report: it reads the same list and the same Redis. */
-async function watchList(
+async function watchWaiting(
   { watch, guard, log, clock, capacity }: AppContext,
   workspace: Workspace,
   { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
 ): Promise<number> {
-  const { name, sweepDeps } = workspace;
+  const { name, feed } = workspace;
   const shortcuts = workspace.shortcuts.get(list);
   if (shortcuts === undefined || watch.refusal() !== null || capacity.waiting.count > 0) return untilMs;
   // The lease, and what is stored of the list, are needed for a page only.
@@ -107,7 +107,7 @@ async function watchList(
     const { rules, creations, baseline } = listIn(workspace, list);
     await guard.check(name);
     const until = { signal: AbortSignal.any([watch.evicting, signal]), shortcuts, untilMs };
-    await useShortcutsUntil(sweepDeps, { list, rules, creations, baseline, ...until });
+    await watchList(feed, { list, rules, creations, baseline, ...until });
   } catch (error) {
     signal.throwIfAborted();
     log.debug({ workspace: name, list, error: String(error) }, 'shortcuts of a waiting list stopped');

@@ -1,8 +1,9 @@
 /** Sweeps that a person or a program asks for, and what each does around `sweepList`. No role is needed. */
 import type { ListName } from '../src/crm/lists/lists.js';
 import { ChangefeedError } from '../src/kit/errors.js';
-import type { SweepProgress } from '../src/feed/list/options.js';
-import { sweepList, type RunOptions, type SweepResult } from '../src/feed/list/walk/run-sweep.js';
+import type { SweepProgress } from '../src/feed/list/list.js';
+import { sweepList, type SweepResult } from '../src/feed/list/loop.js';
+import type { Shortcuts } from '../src/feed/list/shortcuts/shortcuts.js';
 import type { SweepSummary } from '../src/feed/store/sweep-state.js';
 import { emitDueTodos } from '../src/feed/todos/monitor.js';
 import type { AppContext } from './context.js';
@@ -47,7 +48,13 @@ function listsToSweep(
   return wanted.filter((list) => workspace.lists.has(list));
 }
 
-type OneSweep = Pick<SweepCall, 'signal' | 'onProgress'> & Pick<RunOptions, 'list' | 'shortcuts' | 'again'>;
+interface OneSweep {
+  list: ListName;
+  shortcuts?: Shortcuts | undefined;
+  again?: boolean;
+  signal?: AbortSignal | undefined;
+  onProgress?: SweepCall['onProgress'];
+}
 
 /** Another process's sweep may have begun before the call, so it is waited for; its second one counts. */
 async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: OneSweep): Promise<ListSweep> {
@@ -86,11 +93,11 @@ export async function sweepOnce(
 ): Promise<SweepResult> {
   const refusal = watch.refusal();
   if (refusal !== null) throw refusal;
-  const { name, sweepDeps, failures, todos } = workspace;
+  const { name, feed, failures, todos } = workspace;
   const { rules, baseline, removals, creations } = listIn(workspace, list);
   const { after: afterMs, ...limits } = removals;
   const { lostAt } = await guard.check(name);
-  const result = await sweepList(sweepDeps, {
+  const result = await sweepList(feed, {
     list,
     rules,
     removals: { ...limits, afterMs },

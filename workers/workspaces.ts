@@ -11,14 +11,15 @@ import { builtInLists, withBuiltIn, type ListName } from '../src/crm/lists/lists
 import type { CrmRecord } from '../src/crm/record.js';
 import { listsForWord } from '../src/crm/references.js';
 import type { Surroundings } from '../src/delivery/enrich.js';
-import { eventsOf, objectOf, workspaceOf } from '../src/events/envelope.js';
+import { objectOf, workspaceOf } from '../src/events/envelope.js';
 import { linksByObject } from '../src/events/related.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import { normaliseBaseUrl } from '../src/kit/schema/addresses.js';
 import { isoTime } from '../src/kit/clock.js';
 import { readTime } from '../src/kit/iso-time.js';
 import { Episode } from '../src/kit/episode.js';
-import type { Unfinished } from '../src/kit/unfinished.js';
+import type { Log } from '../src/kit/log.js';
+import { createActors } from '../src/feed/list/actors.js';
 import { createAimQueue, type AimQueue } from '../src/feed/list/aim-queue.js';
 import { createBudgetWindow } from '../src/feed/api/budget-window.js';
 import { createCreditStore } from '../src/feed/store/credits.js';
@@ -28,10 +29,9 @@ import { createTodoStore } from '../src/feed/todos/todo-store.js';
 import { AskedLists } from '../src/feed/list/asked-lists.js';
 import { createFailureLog } from '../src/feed/list/failures.js';
 import type { Pace } from '../src/feed/list/schedule.js';
-import { queueNamed, type NamedOptions } from '../src/feed/list/shortcuts/named.js';
+import { queueNamed } from '../src/feed/list/shortcuts/named.js';
 import { createSweepLog } from '../src/feed/list/sweep-log.js';
-import { ListShortcuts, type Shortcuts, type ShortcutsDeps } from '../src/feed/list/shortcuts/shortcuts.js';
-import { createEdits, withActors, type ActorOptions } from './actors.js';
+import { ListShortcuts, type Shortcuts } from '../src/feed/list/shortcuts/shortcuts.js';
 import type { AppContext } from './context.js';
 
 type ListWithRules = ListConfig & Pace & { rules: Rules };
@@ -122,7 +122,7 @@ function openWorkspace(
   context: AppContext,
   { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
 ) {
-  const { redis, keys, clock, log, measure } = context;
+  const { redis, keys, guard, clock, log, measure, unfinished } = context;
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
   const schedule = createScheduleStore(redis, keys, name);
@@ -134,7 +134,6 @@ function openWorkspace(
   const sweepLog = createSweepLog(of);
   const alive = new Map<ListName, () => void>();
   const asked = new AskedLists(clock);
-  const edits = createEdits();
   const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
   const api = createReadApi({
     workspace: name,
@@ -157,8 +156,17 @@ function openWorkspace(
     ...(attempts !== undefined && { attempts }),
   });
   const ruled = listsWithRules(config, watch);
-  const aims = createAimQueue({ redis, keys, workspace: name });
-  const store = openStore(context, config, { aims, schedule, edited: edits.found, apartMs: api.clockApartMs });
+  const scope = { redis, keys, workspace: name };
+  const aims = createAimQueue(scope);
+  const store = createSweepStore(redis, keys, name, guard);
+  const polled = { workspace: name, lists: polledLists(lists), clock, log };
+  const actors = createActors({ ...polled, credits: createCreditStore(scope), apartMs: api.clockApartMs });
+  /** What is in the log is counted, and the records that it names are queued. */
+  const onEvents = (events: readonly ChangeEvent[]): void => {
+    measure.logged(name, events);
+    // Nothing waits for it: it is only a hint.
+    void queueNamed(events, { ...polled, queue: aims });
+  };
   return {
     name,
     config,
@@ -168,7 +176,7 @@ function openWorkspace(
     store,
     aims,
     shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log, aheadMs: () => clock.now() - clock.monotonic() }),
-    sweepDeps: { workspace: name, source: normaliseBaseUrl(baseUrl), api, store, clock, log },
+    feed: { ...of, source: normaliseBaseUrl(baseUrl), api, store, actors, unfinished, onEvents },
     schedule,
     failures,
     sweepLog,
@@ -177,7 +185,7 @@ function openWorkspace(
     alive,
     /** As far as this process polls. */
     asked,
-    edits,
+    edits: actors.edits,
     surroundings: surroundings(config, store),
     /** Also those that are not polled. */
     lists: ruled,
@@ -203,7 +211,7 @@ function listsWithRules({ lists, budget, timeZone }: WorkspaceConfig, watch: Tod
 function shortcutsOf(
   { name: workspace, budget }: WorkspaceConfig,
   lists: ReadonlyMap<ListName, ListWithRules>,
-  deps: Pick<ShortcutsDeps, 'store' | 'queue' | 'log' | 'aheadMs'>,
+  deps: { store: SweepStore; queue: AimQueue; log: Log; aheadMs: () => number },
 ) {
   const requestsPerSecond = budget.requests / budget.perSeconds;
   const about = { ...deps, workspace, requestsPerSecond };
@@ -214,41 +222,6 @@ function shortcutsOf(
       return [list, new ListShortcuts({ ...about, ...kind, list, intervalMs })];
     }),
   );
-}
-
-function openStore(
-  { redis, keys, guard, clock, log, unfinished, measure }: AppContext,
-  { name: workspace, lists }: WorkspaceConfig,
-  { aims, ...actors }: { aims: AimQueue } & Pick<ActorOptions, 'schedule' | 'edited' | 'apartMs'>,
-): SweepStore {
-  const sweeps = createSweepStore(redis, keys, workspace, guard);
-  const polled = { workspace, lists: polledLists(lists), clock, log };
-  const credits = createCreditStore({ redis, keys, workspace });
-  const commit = observedCommit(
-    withActors((list, step) => sweeps.commit(list, step), { ...polled, ...actors, credits }),
-    { ...polled, queue: aims, unfinished, logged: (events) => measure.logged(workspace, events) },
-  );
-  return { ...sweeps, commit };
-}
-
-interface CommitOptions extends NamedOptions {
-  unfinished: Unfinished;
-  logged: (events: readonly ChangeEvent[]) => void;
-}
-
-/** A stop that cannot wait for Redis names the commit. What is in the log is counted, and its records queued. */
-export function observedCommit(commit: SweepStore['commit'], options: CommitOptions): SweepStore['commit'] {
-  const { unfinished, logged } = options;
-  return async (list, step) => {
-    const events = eventsOf(step);
-    const result = await unfinished.during(`commit of list "${list}"`, () => commit(list, step));
-    if (result.outcome === 'committed' && events.length > 0) {
-      logged(events);
-      // Nothing waits for it: it is only a hint.
-      void queueNamed(events, options);
-    }
-    return result;
-  };
 }
 
 /** The next try may succeed. */

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/kit/log.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { Keys } from '../../src/redis/keys.js';
 import { createSweepStore } from '../../src/feed/store/sweep-store.js';
-import { sweepList, type SweepResult } from '../../src/feed/list/walk/run-sweep.js';
+import { sweepList, type SweepResult } from '../../src/feed/list/loop.js';
 import type { Contestant } from './turns.js';
 
 export interface OursOptions {

@@ -56,7 +56,7 @@ export type { TailedEvent, TailOptions } from '../delivery/tail.js';
 export type { TryCall } from '../delivery/try.js';
 export type { Tried } from '../delivery/tried.js';
 export { keysOfValueType } from '../feed/detect/schema-drift/value-type.js';
-export type { SweepProgress } from '../feed/list/options.js';
+export type { SweepProgress } from '../feed/list/list.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../crm/todo-counts.js';
 export type { TodosCall } from '../feed/todos/report.js';
 export type { HeldRecords, Inspector, ListSchema, RecordStory } from './inspector.js';

@@ -80,7 +80,7 @@ export function presence(
 function ofLists(workspaces: Workspaces) {
   return {
     late: workspaces.all().flatMap(({ name: workspace, asked }) => asked.late().map((one) => ({ workspace, ...one }))),
-    edits: workspaces.all().flatMap(({ name: workspace, edits }) => edits.all().map((one) => ({ workspace, ...one }))),
+    edits: workspaces.all().flatMap(({ name: workspace, edits }) => edits().map((one) => ({ workspace, ...one }))),
   };
 }
 

@@ -10,9 +10,8 @@ import { silentLog } from '../../src/kit/log.js';
 import { type Keys, keyOfField } from '../../src/redis/keys.js';
 import { createAimQueue, type AimQueue } from '../../src/feed/list/aim-queue.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
-import type { SweepOptions } from '../../src/feed/list/options.js';
-import { sweepList } from '../../src/feed/list/walk/run-sweep.js';
-import { useShortcutsUntil } from '../../src/feed/list/shortcuts/between-sweeps.js';
+import type { ListOptions } from '../../src/feed/list/list.js';
+import { sweepList, watchList } from '../../src/feed/list/loop.js';
 import type { RecordWrite, SerialisedRecord, SweepSummary } from '../../src/feed/store/sweep-state.js';
 import { loggedEvents } from '../support/redis.js';
 import { ModelCrm } from './crm.js';
@@ -37,7 +36,7 @@ export interface RunContext {
 /** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
   store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => SweepStore;
-  options?: (options: SweepOptions) => SweepOptions;
+  options?: (options: ListOptions) => ListOptions;
 }
 
 /** Longer than a record counts as new, so that the next sweep may report its removal. */
@@ -70,7 +69,7 @@ class Run {
   /** Of the process that ended last: it goes on with what it has learned, unless it died. */
   #kept: Reader | null = null;
   #late: readonly string[] = [];
-  readonly #options: SweepOptions;
+  readonly #options: ListOptions;
   readonly #intended: IntendedEvent[] = [];
   readonly #sweeps: CompleteSweep[] = [];
   readonly #unexpected: string[] = [];
@@ -244,7 +243,7 @@ class Run {
         const untilMs = this.#time.now() + watchMs;
         const clock = this.#time.betweenSweeps;
         const used = { ...options, shortcuts, untilMs };
-        const { outcome } = await useShortcutsUntil({ ...deps, clock }, used);
+        const { outcome } = await watchList({ ...deps, clock }, used);
         this.#checkOutcome(outcome, fault);
         return;
       }

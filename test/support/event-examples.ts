@@ -3,7 +3,7 @@
  * same events with the same ids and times. Rows of history and activity never change in the sandbox: there the answers are changed.
  */
 import type { ReadApi } from '../../src/feed/api/read-api.js';
-import { withActors } from '../../workers/actors.js';
+import { createActors } from '../../src/feed/list/actors.js';
 import { createLists, readyMadeLists, type BuiltInList } from '../../src/crm/lists/lists.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { Baseline } from '../../src/feed/detect/detect.js';
@@ -21,7 +21,7 @@ import { Keys } from '../../src/redis/keys.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createSweepStore } from '../../src/feed/store/sweep-store.js';
 import { createTodoStore } from '../../src/feed/todos/todo-store.js';
-import { sweepList } from '../../src/feed/list/walk/run-sweep.js';
+import { sweepList } from '../../src/feed/list/loop.js';
 import { emitDueTodos } from '../../src/feed/todos/monitor.js';
 import { FaultSchedule } from '../model/fault-schedule.js';
 import { inProcessApi } from '../model/in-process-api.js';
@@ -88,21 +88,18 @@ async function eventsOfALife(redis: TestRedis): Promise<ChangeEvent[]> {
     readyMadeLists.byName(name) === undefined ? sandboxed : { ...sandboxed, ...made.api };
   const sweeps = (keys: Keys, baseline: Baseline) => async (): Promise<void> => {
     const scope = { redis: redis.redis, keys, workspace: WORKSPACE };
-    const sweepStore = createSweepStore(redis.redis, keys, WORKSPACE);
-    const facts = {
+    const store = createSweepStore(redis.redis, keys, WORKSPACE);
+    const actors = createActors({
       workspace: WORKSPACE,
       lists,
       credits: createCreditStore(scope),
       clock: time.clock,
       log: silentLog,
-      schedule: createScheduleStore(redis.redis, keys, WORKSPACE),
       apartMs: () => 0,
-      edited: () => undefined,
-    };
-    const store = { ...sweepStore, commit: withActors((list, step) => sweepStore.commit(list, step), facts) };
+    });
     for (const list of lists.all) {
       const rules = compileRules(list, {}, WATCH);
-      const deps = { workspace: WORKSPACE, api: apiOf(list.name), store, clock: time.clock, log: silentLog };
+      const deps = { workspace: WORKSPACE, api: apiOf(list.name), store, actors, clock: time.clock, log: silentLog };
       await sweepList(deps, { list: list.name, rules, baseline, pagesAhead: 0 });
     }
     const todos = createTodoStore(redis.redis, keys, WORKSPACE);

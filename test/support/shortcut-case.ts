@@ -2,15 +2,16 @@
 import { compileRules } from '../../src/feed/detect/rules.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/kit/log.js';
-import { commitShortcut, type ShortcutResult } from '../../src/feed/list/shortcuts/commit-shortcut.js';
-import { restoreMemory } from '../../src/feed/list/memory.js';
-import type { SweepOptions } from '../../src/feed/list/options.js';
+import { openList, type ListOptions } from '../../src/feed/list/list.js';
+import type { ShownPage } from '../../src/feed/list/shortcuts/plan.js';
+import type { Shortcuts } from '../../src/feed/list/shortcuts/shortcuts.js';
+import { take } from '../../src/feed/list/take.js';
 import type { FencingToken } from '../../src/feed/store/sweep-state.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 import { sweptList, type SweptList } from './swept-list.js';
 
-export interface ReadPage extends Partial<Omit<SweepOptions, 'list' | 'rules'>> {
+export interface ReadPage extends Partial<Omit<ListOptions, 'list' | 'rules'>> {
   page: number;
   cursor?: string | null;
   askedMsAgo?: number;
@@ -20,7 +21,8 @@ export interface ReadPage extends Partial<Omit<SweepOptions, 'list' | 'rules'>> 
 }
 
 export interface ShortcutCase extends SweptList {
-  read: (page: ReadPage) => Promise<ShortcutResult>;
+  /** What the page has shown, or why nothing of it was judged. */
+  read: (page: ReadPage) => Promise<ShownPage | string | undefined>;
   walk: SweptList['sweep'];
 }
 
@@ -48,16 +50,19 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
     }) {
       const shortcut = { kind: 'last', page, cursor, ids: [], value: () => 1 } as const;
       const askedAtMs = clock.now() - askedMsAgo;
-      const answer = await api.fetchPage(list, { cursor, page });
+      const answer = { by: 'shortcut', shortcut, page: await api.fetchPage(list, { cursor, page }) } as const;
       const { token, ...options } = more;
-      const commit = async (held: FencingToken): Promise<ShortcutResult> => {
-        const { checkpoint, state } = await store.load(list);
-        const memory = await restoreMemory(store, list, checkpoint ?? { pages: 0 });
-        return await commitShortcut(
+      const shortcuts = { isLive: () => isLive } as Shortcuts;
+      const commit = async (held: FencingToken) => {
+        const opened = await openList(
           { workspace: 'acme', source, api, store, clock, log: silentLog },
-          { baseline: 'quiet', ...options, list, rules: compileRules(list) },
-          { shortcut, answer, askedAtMs, token: held, state, checkpoint, memory, isLive },
+          { baseline: 'quiet', ...options, list, rules: compileRules(list), shortcuts },
+          { token: held, signal: new AbortController().signal, epoch: undefined },
         );
+        await opened.restoreMemory();
+        const { step, shown, dropped } = await take(opened, { ...answer, askedAtMs, askedMs: askedAtMs });
+        if (step !== null) await opened.commit(step);
+        return shown ?? dropped;
       };
       return token === undefined ? await leased(commit) : await commit(token);
     },

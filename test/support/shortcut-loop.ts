@@ -2,15 +2,15 @@
 import { builtInLists, descriptorOf, nameOf, type ListRef } from '../../src/crm/lists/lists.js';
 import { compileRules, type FieldRules } from '../../src/feed/detect/rules.js';
 import type { Clock } from '../../src/kit/clock.js';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/kit/log.js';
 import { createAimQueue, type AimQueue } from '../../src/feed/list/aim-queue.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
-import { sweepList } from '../../src/feed/list/walk/run-sweep.js';
-import { observedCommit } from '../../workers/workspaces.js';
-import { createUnfinished } from '../../src/kit/unfinished.js';
-import { restoreMemory } from '../../src/feed/list/memory.js';
+import { openList } from '../../src/feed/list/list.js';
+import { readAll, sweepList } from '../../src/feed/list/loop.js';
+import { askForShortcut, type Answer } from '../../src/feed/list/pages.js';
+import { queueNamed } from '../../src/feed/list/shortcuts/named.js';
 import { ListShortcuts } from '../../src/feed/list/shortcuts/shortcuts.js';
-import { takeDueShortcut } from '../../src/feed/list/shortcuts/take-shortcut.js';
 import type { ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 
@@ -42,13 +42,10 @@ export async function shortcutLoop(
   const clock: Clock = { now: () => nowMs + steppedMs, monotonic: () => nowMs, sleep: () => Promise.resolve() };
   const scope = { redis: redis.redis, keys: redis.keys, workspace: 'acme' };
   const queue = createAimQueue(scope);
-  const sweeps = createSweepStore(redis.redis, redis.keys, 'acme');
-  const commit = observedCommit((name, step) => sweeps.commit(name, step), {
-    ...{ workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog },
-    ...{ unfinished: createUnfinished(), logged: () => undefined },
-  });
-  const store = { ...sweeps, commit };
+  const store = createSweepStore(redis.redis, redis.keys, 'acme');
+  const named = { workspace: 'acme', queue, lists: builtInLists, clock, log: silentLog };
   const deps = {
+    onEvents: (events: readonly ChangeEvent[]) => void queueNamed(events, named),
     workspace: 'acme',
     api,
     store,
@@ -99,11 +96,16 @@ export async function shortcutLoop(
     },
     async pass(ms) {
       await leased(async (token) => {
-        const memory = await restoreMemory(store, list, { pages: 0 });
-        for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
-          const { state, checkpoint } = await store.load(list);
-          await takeDueShortcut(deps, options, { reader: shortcuts, position: { token, state, checkpoint, memory } });
-        }
+        const { signal } = new AbortController();
+        const opened = await openList(deps, { ...options, shortcuts }, { token, signal, epoch: undefined });
+        await opened.restoreMemory();
+        const answers = async function* (): AsyncGenerator<Answer> {
+          for (const until = nowMs + ms; nowMs < until; nowMs += 100) {
+            const shortcut = await shortcuts.next(nowMs);
+            if (shortcut !== null) yield await askForShortcut(opened, shortcut, signal);
+          }
+        };
+        await readAll(opened, answers());
       });
     },
     async lines() {

@@ -5,12 +5,13 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { systemClock, type Clock } from '../../src/kit/clock.js';
 import { silentLog, type Log } from '../../src/kit/log.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
-import { sweepList, type RunOptions } from '../../src/feed/list/walk/run-sweep.js';
+import type { ListOptions } from '../../src/feed/list/list.js';
+import { sweepList } from '../../src/feed/list/loop.js';
 import type { SweepSummary } from '../../src/feed/store/sweep-state.js';
 import type { ListedApi } from './listed.js';
 import { loggedEvents, type TestRedis } from './redis.js';
 
-export interface SweptListOptions extends Partial<Omit<RunOptions, 'rules' | 'list'>> {
+export interface SweptListOptions extends Partial<Omit<ListOptions, 'rules' | 'list'>> {
   rules?: FieldRules;
   images?: boolean;
   watch?: TodoWatch;

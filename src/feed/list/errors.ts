@@ -1,35 +1,7 @@
-/** The errors with which a sweep of a list ends. */
+/** The errors of a commit that wrote nothing. */
 import type { ListName } from '../../crm/lists/lists.js';
-import { ChangefeedError, messageOf } from '../../kit/errors.js';
+import { ChangefeedError } from '../../kit/errors.js';
 import type { CommitResult } from '../store/sweep-state.js';
-
-export function incompleteSweep({
-  workspace,
-  list,
-  sweepId,
-  page,
-  resumes,
-  cause,
-}: {
-  workspace: string;
-  list: ListName;
-  /** Undefined before the sweep has begun. */
-  sweepId?: string;
-  page: number;
-  /** False: the checkpoint can no longer be used. */
-  resumes: boolean;
-  cause: unknown;
-}): ChangefeedError {
-  const next = resumes ? 'the next sweep resumes there' : 'the next sweep starts at the first page';
-  return new ChangefeedError('CF_SWEEP_INCOMPLETE', {
-    list,
-    sweepId,
-    page,
-    cause,
-    resumes,
-    message: `Workspace "${workspace}", list "${list}": the sweep stopped at page ${page}. Earlier pages are kept; ${next}. ${messageOf(cause)}`,
-  });
-}
 
 export function leaseLost(list: ListName): ChangefeedError {
   return new ChangefeedError('CF_LEASE_LOST', {

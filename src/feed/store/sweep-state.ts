@@ -7,7 +7,7 @@ import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import type { Missing } from '../detect/removal.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
-import { verdictSchema, type SurveyQuestion } from '../detect/survey.js';
+import { verdictSchema } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../../events/types.js';
 
@@ -45,6 +45,13 @@ const sweepCounts = z.object({
   missing: count,
 });
 export type SweepCounts = z.infer<typeof sweepCounts>;
+/** What became of a record on a page. */
+export type CountedKind = Exclude<keyof SweepCounts, 'seen' | 'deleted' | 'missing'>;
+
+export function noCounts(): SweepCounts {
+  const decided = { unchanged: 0, baselined: 0, created: 0, edited: 0, refreshed: 0, touched: 0, ignored: 0, held: 0 };
+  return { seen: 0, ...decided, deleted: 0, missing: 0 };
+}
 
 const sweep = z.object({
   sweepId: z.string(),
@@ -98,10 +105,7 @@ export const checkpointSchema = sweep.extend({
 });
 
 /** Where a sweep stands; committed together with its last page. */
-export interface Checkpoint extends z.infer<typeof checkpointSchema> {
-  /** A survey is under way. Never stored. */
-  survey?: SurveyQuestion['about'];
-}
+export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 export const storedPageSchema = z.object({
   /** The cursor it was requested with; null for the first page. */
@@ -122,14 +126,6 @@ export type StoredPage = z.infer<typeof storedPageSchema>;
 
 /** In place of the digest of a page that must be compared record by record. */
 export const NOT_RECOGNISED = '';
-
-export interface ListState {
-  /** ISO 8601: when the baseline was complete; null before. */
-  baselineAt: string | null;
-  /** The state was lost, or a person wants another baseline. It yields no events. */
-  quiet: boolean;
-  lastSweep: SweepSummary | null;
-}
 
 export const summarySchema = sweep.extend({
   completedAt: z.iso.datetime(),
@@ -223,7 +219,13 @@ export interface StoredSweep {
   cursors: string[];
   /** `resync` cut a sweep off, and its pages are still stored. It must be abandoned before the next one. */
   cutOff: boolean;
-  state: ListState;
+  state: {
+    /** ISO 8601: when the baseline was complete; null before. */
+    baselineAt: string | null;
+    /** The state was lost, or a person wants another baseline. It yields no events. */
+    quiet: boolean;
+    lastSweep: SweepSummary | null;
+  };
 }
 
 export interface Membership {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchedPage } from '../../../src/feed/api/read-api.js';
-import type { PageToRead } from '../../../src/feed/list/options.js';
-import { createReadAhead } from '../../../src/feed/list/walk/read-ahead.js';
+import { createReadAhead, type PageToRead } from '../../../src/feed/list/read-ahead.js';
 import { systemClock } from '../../../src/kit/clock.js';
 import type { StoredPage } from '../../../src/feed/store/sweep-state.js';
 

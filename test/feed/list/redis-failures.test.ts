@@ -13,7 +13,7 @@ import { Keys } from '../../../src/redis/keys.js';
 import { createScheduleStore } from '../../../src/feed/store/schedule.js';
 import { createSweepStore } from '../../../src/feed/store/sweep-store.js';
 import { createFailureLog } from '../../../src/feed/list/failures.js';
-import { sweepList } from '../../../src/feed/list/walk/run-sweep.js';
+import { sweepList } from '../../../src/feed/list/loop.js';
 import { eventually } from '../../support/eventually.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { redisBinary, type PrivateRedis } from '../../support/private-redis.js';

@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import { systemClock } from '../../../src/kit/clock.js';
 import { silentLog } from '../../../src/kit/log.js';
 import { createSweepStore } from '../../../src/feed/store/sweep-store.js';
-import { sweepList, type SweepResult } from '../../../src/feed/list/walk/run-sweep.js';
+import { sweepList, type SweepResult } from '../../../src/feed/list/loop.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 

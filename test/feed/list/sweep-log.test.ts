@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/kit/log.js';
-import { noCounts } from '../../../src/feed/list/counts.js';
+import { noCounts } from '../../../src/feed/store/sweep-state.js';
 import { createSweepLog } from '../../../src/feed/list/sweep-log.js';
 import type { SweepSummary } from '../../../src/feed/store/sweep-state.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/feed/api/read-api.js';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import type { ShortcutPage } from '../../../src/feed/list/shortcuts/plan.js';
-import type { Shortcuts, ShortcutOutcome } from '../../../src/feed/list/shortcuts/shortcuts.js';
+import type { Shortcuts } from '../../../src/feed/list/shortcuts/shortcuts.js';
 import { eventually } from '../../support/eventually.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
@@ -19,14 +19,14 @@ const edit = (api: ListedApi, id: string, grade: string): void => {
 /** Two records per page. A shortcut's request is held until `answer` is called, and answers what the list showed when it was sent. */
 function asking(api: ListedApi, shortcut: ShortcutPage) {
   const wanted = [shortcut];
-  const results: ShortcutOutcome['outcome'][] = [];
+  const results: ('shown' | 'not judged')[] = [];
   const abandoned: ShortcutPage[] = [];
   let answer: () => void = () => undefined;
   const reader: Shortcuts = {
     begin: () => Promise.resolve(),
     next: () => Promise.resolve(wanted.pop() ?? null),
-    done(_, { outcome }) {
-      results.push(outcome);
+    done(_, shown) {
+      results.push(shown === null ? 'not judged' : 'shown');
       return Promise.resolve();
     },
     abandon: (one) => void abandoned.push(one),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
-import { noCounts } from '../../../src/feed/list/counts.js';
+import { noCounts } from '../../../src/feed/store/sweep-state.js';
 import type { Checkpoint, Step } from '../../../src/feed/store/sweep-state.js';
 import { useRedis } from '../../support/redis.js';
 

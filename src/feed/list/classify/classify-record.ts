@@ -6,9 +6,8 @@ import { withoutFields, type Rules } from '../../detect/rules.js';
 import { fieldsFollowingDrift, transitions, type DriftedField } from '../../detect/schema-drift/drift.js';
 import { contentOf, isSchemaChangeUndone, valueTypesOf, type StoredRecord } from '../../detect/stored-record.js';
 import { watchTodo } from '../../detect/watch-todo.js';
-import type { CountedKind } from '../counts.js';
 import { serialised, type DifferingRecord } from '../records.js';
-import type { Checkpoint, RecordWrite } from '../../store/sweep-state.js';
+import type { Checkpoint, CountedKind, RecordWrite } from '../../store/sweep-state.js';
 
 export interface DecideRules extends AnswerTime {
   /** Fields that drifted: rows that make the same moves yield no event. */

@@ -11,7 +11,6 @@
  * further source of value is a further line in `#sources`. Holds no I/O. Its times are of the monotonic clock.
  */
 import type { OpenRecords } from '../../detect/open.js';
-import type { CompleteSweep, PageAnswer, WalkAnswer } from './answers.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
 import { RecentMap } from './recent-map.js';
@@ -43,6 +42,19 @@ export interface PlannedPage {
 
 export interface ShortcutPage extends PlannedPage {
   cursor: string | null;
+}
+
+/** What a page has shown, whoever read it. */
+export interface ShownPage {
+  keys: readonly string[];
+  created: readonly string[];
+  rewritten: readonly string[];
+  /** Records that differ and are left to the walk. */
+  left: number;
+  /** It shows a record that is older than its stored record. */
+  isOutdated: boolean;
+  nextCursor: string | null;
+  open: OpenRecords;
 }
 
 interface End {
@@ -117,7 +129,16 @@ export class Plan {
     return this.#names.size;
   }
 
-  anchor({ pages, startedMs, completedMs, lastCursor }: CompleteSweep, nowMs: number): void {
+  /** A sweep is complete: its pages are those of the list now. @param sweep.startedMs ms since the epoch, as `completedMs` */
+  anchor(
+    {
+      pages,
+      startedMs,
+      completedMs,
+      lastCursor,
+    }: { pages: number; startedMs: number; completedMs: number; lastCursor: string | null | undefined },
+    nowMs: number,
+  ): void {
     this.#pages = pages;
     this.#walkMs = Math.max(PAGES_PER_INTERVAL * this.#paceMs, completedMs - startedMs);
     this.#names.walked(startedMs);
@@ -173,7 +194,7 @@ export class Plan {
   }
 
   /** @param answer null: it could not be read, or is not ours to judge */
-  answered({ kind, page, ids }: PlannedPage, answer: PageAnswer | null, askedAtMs: number): void {
+  answered({ kind, page, ids }: PlannedPage, answer: ShownPage | null, askedAtMs: number): void {
     this.#underWay.delete(page);
     const isOutdated = answer?.isOutdated === true;
     if (isOutdated) this.live = false;
@@ -199,8 +220,14 @@ export class Plan {
     if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
   }
 
-  /** @returns how many of the new records the next poll of an end would have found */
-  walked({ page, created, changed, open }: WalkAnswer, nowMs: number): number {
+  /**
+   * @param read.created new records on the page that the walk has read @param read.changed known records that had changed
+   * @returns how many of the new records the next poll of an end would have found
+   */
+  walked(
+    { page, created, changed, open }: { page: number; created: number; changed: number; open: OpenRecords },
+    nowMs: number,
+  ): number {
     this.#sawOpen(page, { open, changed }, nowMs);
     if (created === 0) return 0;
     this.#grewAt(page, nowMs);
@@ -279,7 +306,7 @@ export class Plan {
   /** True: the end is not where it was expected, and waits for the next complete sweep. */
   #polled(
     name: EndName,
-    { page, shown, askedAtMs }: { page: number; shown: PageAnswer | null; askedAtMs: number },
+    { page, shown, askedAtMs }: { page: number; shown: ShownPage | null; askedAtMs: number },
   ): boolean {
     const end = this.#ends.get(name);
     if (end?.page !== page) return false;

@@ -4,11 +4,10 @@ import { messageOf } from '../../../kit/errors.js';
 import type { OpenRecords } from '../../detect/open.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import type { Log } from '../../../kit/log.js';
-import type { ListState, SweepSummary } from '../../store/sweep-state.js';
+import type { StoredSweep, SweepSummary } from '../../store/sweep-state.js';
 import type { SweepStore } from '../../store/sweep-store.js';
-import type { ShortcutResult } from './commit-shortcut.js';
 import { KnownPages } from './page-index.js';
-import { Plan, type PlannedPage, type PlanOptions, type ShortcutPage } from './plan.js';
+import { Plan, type PlannedPage, type PlanOptions, type ShortcutPage, type ShownPage } from './plan.js';
 import { RecentMap } from './recent-map.js';
 import type { AimQueue } from '../aim-queue.js';
 
@@ -21,8 +20,6 @@ export interface ShortcutsDeps extends PlanOptions {
   hasOpen?: boolean;
   log: Log;
 }
-
-export type ShortcutOutcome = ShortcutResult | { outcome: 'failed' };
 
 export interface WalkedPage {
   page: number;
@@ -66,7 +63,7 @@ export class ListShortcuts {
   }
 
   /** When the lease is acquired, and when a walk begins. Positions stay while no other sweep was complete. */
-  async begin({ baselineAt, lastSweep }: ListState, nowMs: number): Promise<void> {
+  async begin({ baselineAt, lastSweep }: StoredSweep['state'], nowMs: number): Promise<void> {
     if (!this.#isRestored) {
       const learned = await this.#deps.store.learned(this.#deps.list);
       if (learned !== null) this.#plan.restore(learned);
@@ -107,11 +104,14 @@ export class ListShortcuts {
     this.#plan.again(shortcut);
   }
 
-  /** What became of the page. `nowMs` is when it was asked for. */
-  async done(shortcut: ShortcutPage, result: ShortcutOutcome, nowMs: number): Promise<void> {
-    const shown = result.outcome === 'shown' ? result : null;
+  /** @param shown null where nothing of the page was judged @param of.nowMs when the page was asked for */
+  async done(
+    shortcut: ShortcutPage,
+    shown: ShownPage | null,
+    { events, nowMs }: { events: readonly ChangeEvent[]; nowMs: number },
+  ): Promise<void> {
     if (shown !== null) this.#remember(shortcut, shown);
-    if (shown !== null && this.#isKept(shortcut)) this.#learnLive(shown.events);
+    if (shown !== null && this.#isKept(shortcut)) this.#learnLive(events);
     this.#plan.answered(shortcut, shown, nowMs);
     this.#isSaved = false;
     if (nowMs - this.#savedMs >= SAVE_MS) await this.#save(nowMs);

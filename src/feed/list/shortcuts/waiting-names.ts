@@ -1,5 +1,4 @@
 /** Named records that wait to be looked up. One that a page has shown since the naming change does not. Pure. */
-import type { PageAnswer } from './answers.js';
 import { RecentMap } from './recent-map.js';
 import type { Aimed } from '../aim-queue.js';
 
@@ -12,7 +11,7 @@ export interface WaitingName {
 interface LookedUp {
   page: number;
   ids: readonly string[];
-  shown: PageAnswer;
+  shown: { keys: readonly string[]; created: readonly string[]; rewritten: readonly string[]; left: number };
   askedAtMs: number;
 }
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { PageAnswer } from '../../../../src/feed/list/shortcuts/answers.js';
-import { Plan, type PlannedPage, type PlanOptions } from '../../../../src/feed/list/shortcuts/plan.js';
+import { Plan, type PlannedPage, type ShownPage, type PlanOptions } from '../../../../src/feed/list/shortcuts/plan.js';
 
 const START = Date.UTC(2026, 2, 2);
 const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
-const shown = (more: Partial<PageAnswer> = {}): PageAnswer => ({
+const shown = (more: Partial<ShownPage> = {}): ShownPage => ({
   ...{ keys: ['x'], created: [], rewritten: [], left: 0, isOutdated: false, nextCursor: null, open: [] },
   ...more,
 });
@@ -18,7 +17,7 @@ function planned(options: Partial<PlanOptions> = {}) {
   const plan = new Plan({ requestsPerSecond: 8, intervalMs: null, ...options });
   plan.anchor(swept(20, START), START);
   const clock = { nowMs: START };
-  const read = (answer: (page: PlannedPage) => PageAnswer | null = () => shown()): number | null => {
+  const read = (answer: (page: PlannedPage) => ShownPage | null = () => shown()): number | null => {
     const page = plan.next(clock.nowMs, pageOf);
     if (page === null) return null;
     plan.taken(page, clock.nowMs);
@@ -43,7 +42,7 @@ function planned(options: Partial<PlanOptions> = {}) {
 }
 const looked =
   (isChanged: boolean) =>
-  ({ ids }: PlannedPage): PageAnswer =>
+  ({ ids }: PlannedPage): ShownPage =>
     shown({ keys: ids, rewritten: isChanged ? ids : [] });
 const times = (pages: readonly number[], page: number): number => pages.filter((one) => one === page).length;
 
@@ -57,7 +56,7 @@ describe('plan: the ends of a list', () => {
 
   it('plan: full pages without a new record are not the end, which then waits for the next complete sweep', () => {
     const { plan, clock, pass } = planned();
-    const endless = ({ page }: PlannedPage): PageAnswer => shown({ nextCursor: `c${page + 1}` });
+    const endless = ({ page }: PlannedPage): ShownPage => shown({ nextCursor: `c${page + 1}` });
     expect(pass(300, endless).filter((page) => page !== 1)).toEqual([20, 21, 22, 23]);
     plan.anchor(swept(30, clock.nowMs), clock.nowMs);
     clock.nowMs += 60_000;
@@ -118,7 +117,7 @@ describe('plan: named records', () => {
   it('plan: an end that gains three rows a second does not keep a named record waiting where the budget is small', () => {
     const { clock, name, read } = planned();
     let made = 0;
-    const growing = ({ page, ids }: PlannedPage): PageAnswer =>
+    const growing = ({ page, ids }: PlannedPage): ShownPage =>
       shown({ keys: ids, created: page === 20 ? Array.from({ length: 3 }, () => `n${(made += 1)}`) : [] });
     // One request a second, which the end is always worth.
     const pages = Array.from({ length: 60 }, (_, second) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PageAnswer } from '../../../../src/feed/list/shortcuts/answers.js';
+import type { ShownPage } from '../../../../src/feed/list/shortcuts/plan.js';
 import { WaitingNames } from '../../../../src/feed/list/shortcuts/waiting-names.js';
 
 const NAMED = Date.UTC(2026, 2, 2) + 700;
@@ -13,7 +13,7 @@ function waiting(ids: readonly string[], atMs = NAMED): WaitingNames {
 }
 
 /** Page 5 was requested then, and has answered. */
-function looked(names: WaitingNames, { askedAtMs = NAMED, ...more }: Partial<PageAnswer> & { askedAtMs?: number }) {
+function looked(names: WaitingNames, { askedAtMs = NAMED, ...more }: Partial<ShownPage> & { askedAtMs?: number }) {
   names.taken(['p5']);
   const shown = {
     keys: ['p5'],
@@ -48,7 +48,7 @@ describe('waiting names', () => {
   });
 
   it('waiting names: whether a name was right is known when its record was shown, unless changes were left to the walk', () => {
-    const judged = (more: Partial<PageAnswer>) => looked(waiting(['p5']), more).map(({ hadChanged }) => hadChanged);
+    const judged = (more: Partial<ShownPage>) => looked(waiting(['p5']), more).map(({ hadChanged }) => hadChanged);
     expect(judged({})).toEqual([false]);
     expect(judged({ rewritten: ['p5'] })).toEqual([true]);
     expect(judged({ rewritten: ['p5'], left: 1 })).toEqual([true]);

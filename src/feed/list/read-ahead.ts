@@ -3,10 +3,15 @@
  * before it names the same cursor; otherwise the requests under way are dropped. The number ahead doubles with each
  * page that fits, and is one after a miss: a server with new cursors in each sweep wastes at most one per page.
  */
-import type { FetchedPage, KnownPage } from '../../api/read-api.js';
-import type { Clock } from '../../../kit/clock.js';
-import type { PageToRead } from '../options.js';
-import { NOT_RECOGNISED, type StoredPage } from '../../store/sweep-state.js';
+import type { FetchedPage, KnownPage } from '../api/read-api.js';
+import type { Clock } from '../../kit/clock.js';
+import { NOT_RECOGNISED, type StoredPage } from '../store/sweep-state.js';
+
+export interface PageToRead {
+  /** Number of the page within the sweep, from 1. */
+  page: number;
+  cursor: string | null;
+}
 
 export interface ReadAheadOptions {
   fetch: (request: PageToRead & KnownPage & { signal: AbortSignal }) => Promise<FetchedPage>;
@@ -16,7 +21,7 @@ export interface ReadAheadOptions {
   usable: () => boolean;
   /** The most pages requested ahead; 0 requests each page when it is read. */
   most: number;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }
 
 export interface ReadPage {
@@ -30,11 +35,9 @@ export interface ReadPage {
 /** Stored pages are read from Redis by this many. */
 const CHUNK = 64;
 
-type Answer = Omit<ReadPage, 'known'>;
-
 interface Request {
   cursor: string | null;
-  answer: Promise<Answer>;
+  answer: Promise<{ fetched: FetchedPage; askedAtMs: number }>;
   drop: AbortController;
 }
 

@@ -1,15 +1,18 @@
 /** Renews a list's lease while a page is slow or the API asks to wait; aborts the work when it is lost. */
 import { OVER } from '../../kit/on-abort.js';
 import { leaseLost } from './errors.js';
-import type { SweepDeps, SweepOptions } from './options.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { Clock } from '../../kit/clock.js';
 import type { AcquireResult, FencingToken } from '../store/sweep-state.js';
+import type { SweepStore } from '../store/sweep-store.js';
 
 /** Long enough for a blocked event loop, short enough to wait for after a crash. */
 const LEASE_MS = 15_000;
 
-export type Held = Extract<AcquireResult, { outcome: 'held' }>;
+/** Another process has the lease. */
+export type LeaseTaken = Extract<AcquireResult, { outcome: 'held' }>;
 
-export interface LeasedWork {
+export interface Leased {
   token: FencingToken;
   /** The caller's signal; it also aborts with CF_LEASE_LOST when another process holds the list. */
   signal: AbortSignal;
@@ -17,10 +20,10 @@ export interface LeasedWork {
 }
 
 export async function withLease<Result>(
-  { store, clock }: SweepDeps,
-  { list, signal: given }: SweepOptions,
-  work: (leased: LeasedWork) => Promise<Result>,
-): Promise<{ outcome: 'done'; result: Result } | Held> {
+  { store, clock }: { store: SweepStore; clock: Clock },
+  { list, signal: given }: { list: ListName; signal?: AbortSignal | undefined },
+  work: (leased: Leased) => Promise<Result>,
+): Promise<{ outcome: 'done'; result: Result } | LeaseTaken> {
   const lease = await store.acquire(list, LEASE_MS);
   if (lease.outcome === 'held') return lease;
   const { token, epoch } = lease;

@@ -1,12 +1,11 @@
 /** Another address may be another workspace: all would be created, then deleted. So its contents must be the same. */
-import { walkList } from '../../api/visited-cursors.js';
-import { changesSince } from '../../detect/stored-record.js';
-import { withEveryField, type Rules } from '../../detect/rules.js';
-import { ChangefeedError } from '../../../kit/errors.js';
-import { incompleteSweep } from '../errors.js';
-import type { SweepDeps, SweepOptions } from '../options.js';
-import { readDiffering, readSeen, type DifferingRecord } from '../records.js';
-import type { StoredSweep } from '../../store/sweep-state.js';
+import { walkList } from '../api/visited-cursors.js';
+import { changesSince } from '../detect/stored-record.js';
+import { withEveryField, type Rules } from '../detect/rules.js';
+import { ChangefeedError } from '../../kit/errors.js';
+import { incompleteSweep } from './incomplete.js';
+import { isSameSource, type FeedList } from './list.js';
+import { readDiffering, readSeen, type DifferingRecord } from './records.js';
 
 /** The share of a page's records that must be stored with the same contents. */
 const SAME_SHARE = 0.8;
@@ -14,37 +13,34 @@ const SAME_SHARE = 0.8;
 const MOST_PAGES = 5;
 
 /** Reads a few pages, writes nothing. @throws ChangefeedError CF_SOURCE_CHANGED when the baseline is of another */
-export async function checkSource(
-  deps: SweepDeps,
-  options: SweepOptions,
-  { checkpoint, state: { baselineAt, lastSweep } }: StoredSweep,
-): Promise<void> {
-  const { workspace, source, log } = deps;
-  const { list } = options;
+export async function checkSource(list: FeedList): Promise<void> {
+  const { baselineAt, lastSweep } = list.state;
+  const { workspace, source, log } = list.deps;
   if (baselineAt === null || lastSweep === null || isSameSource(lastSweep.source, source)) return;
   // The sweep began at this address, and its contents were compared then.
-  if (checkpoint !== null && checkpoint.source === source) return;
-  if (await showsTheSame(deps, options, lastSweep.counts.seen)) {
-    log.info({ workspace, list, from: lastSweep.source, to: source }, 'source address changed, contents are the same');
+  if (list.checkpoint.source === source) return;
+  if (await showsTheSame(list, lastSweep.counts.seen)) {
+    const facts = { workspace, list: list.name, from: lastSweep.source, to: source };
+    log.info(facts, 'source address changed, contents are the same');
     return;
   }
   throw new ChangefeedError('CF_SOURCE_CHANGED', {
     workspace,
-    list,
+    list: list.name,
     from: lastSweep.source,
     to: source,
     message:
-      `Workspace "${workspace}", list "${list}": baseUrl is now ${source} and shows other records than ${lastSweep.source}, ` +
+      `Workspace "${workspace}", list "${list.name}": baseUrl is now ${source} and shows other records than ${lastSweep.source}, ` +
       'from which the baseline was taken. Nothing was written: correct baseUrl, take the new source with ' +
       `"changefeed resync <list>" (a quiet baseline), or start over with "changefeed forget ${workspace}" or another workspace name.`,
   });
 }
 
-async function showsTheSame({ api, store, workspace }: SweepDeps, options: SweepOptions, seenBefore: number) {
-  const { list, rules, signal } = options;
+async function showsTheSame({ name: list, rules, options: { signal }, deps }: FeedList, seenBefore: number) {
+  const { api, store, workspace } = deps;
   let number = 0;
   try {
-    for await (const { records } of walkList(api, list, signal === undefined ? {} : { signal })) {
+    for await (const { records } of walkList(api, list, { signal })) {
       const seen = await readSeen(store, records, rules);
       if (number === 0 && seen.length === 0) return seenBefore === 0;
       const differing = await readDiffering(store, list, seen);
@@ -54,7 +50,7 @@ async function showsTheSame({ api, store, workspace }: SweepDeps, options: Sweep
       if (number === MOST_PAGES) return false;
     }
   } catch (cause) {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     throw incompleteSweep({ workspace, list, page: number + 1, resumes: true, cause });
   }
   return false;
@@ -65,9 +61,4 @@ function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
   if (stored === null || stored.gone !== undefined) return false;
   const compared = stored.content === undefined ? withEveryField(rules) : rules;
   return changesSince(stored, record, compared)?.length === 0;
-}
-
-/** A sweep without a source (`SweepDeps.source` is optional) matches any source. */
-export function isSameSource(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined || one === other;
 }

@@ -1,47 +1,43 @@
 /** Finishes a sweep after its last page. Each step is one commit and may be repeated after a crash. */
-import type { Held } from '../../detect/held.js';
-import { restlessAfter } from '../../detect/restless.js';
-import type { Rules } from '../../detect/rules.js';
-import { pastAfter } from '../../detect/schema-drift/drift.js';
-import { stalenessOf, usualPauseAfter } from '../../detect/staleness.js';
-import { isoTime } from '../../../kit/clock.js';
-import { expectCommitted } from '../errors.js';
-import { finishRemovals } from '../guards/finish-removals.js';
-import { afterHeld, guardOf, heldCreations } from '../guards/guard-creations.js';
-import type { FinishStep, SweepDeps, SweepOptions } from '../options.js';
-import type { SweepMemory } from '../memory.js';
-import type { Checkpoint, FinishedPages, SweepCounts, SweepSummary } from '../../store/sweep-state.js';
+import type { Held } from '../detect/held.js';
+import { restlessAfter } from '../detect/restless.js';
+import { pastAfter } from '../detect/schema-drift/drift.js';
+import { stalenessOf, usualPauseAfter } from '../detect/staleness.js';
+import { isoTime } from '../../kit/clock.js';
+import { afterHeld, heldCreations } from './creations.js';
+import type { FeedList } from './list.js';
+import { finishRemovals } from './removals.js';
+import type { Checkpoint, FinishedPages, SweepCounts, SweepSummary } from '../store/sweep-state.js';
 
 /** Pages promoted by one script. More would block Redis for too long. */
 const PAGES_PER_STEP = 200;
 
 /** Nothing is left to finish: every page has its old members, and nothing is missing or held. */
-export function isFinished(checkpoint: Checkpoint, memory: SweepMemory, lastSweep: SweepSummary | null): boolean {
+export function isFinished({ lastSweep, hasUnconfirmed }: FeedList, checkpoint: Checkpoint): boolean {
   const { finishing, changedPages = 0, counts, pages } = checkpoint;
-  if (finishing !== true || lastSweep === null || changedPages !== 0 || memory.hasUnconfirmed) return false;
+  if (finishing !== true || lastSweep === null || changedPages !== 0 || hasUnconfirmed) return false;
   return pages === lastSweep.pages && lastSweep.counts.missing === 0 && counts.held === 0;
 }
 
 /** @throws ChangefeedError CF_LEASE_LOST */
-export async function finishSweep(deps: SweepDeps, options: SweepOptions, step: FinishStep): Promise<SweepSummary> {
-  const { store, clock } = deps;
-  const { list } = options;
-  const { token, lastSweep } = step;
-  const decided = await afterHeld(deps, list, lastSweep);
-  const creations = heldCreations(step.checkpoint, guardOf(options, lastSweep), decided.at);
-  const removing = { ...step, ...decided, creations };
-  const { checkpoint, held, pages } = options.rules.recognisedOnly
-    ? { checkpoint: step.checkpoint, held: null, pages: NO_PAGES }
-    : await finishRemovals(deps, options, removing);
-  for (const chunk of inSteps(pages)) expectCommitted(list, await store.promotePages(list, { token, ...chunk }));
-  const all = [held, creations].filter((one): one is Held => one !== null);
-  const { rules } = options;
-  const summary = summarise(checkpoint, { completedAt: isoTime(clock.now()), lastSweep, held: all, rules });
-  expectCommitted(list, await store.commit(list, { token, summary, writes: [] }));
+export async function finishSweep(list: FeedList): Promise<SweepSummary> {
+  const { deps, name, rules, options } = list;
+  const decided = await afterHeld(list);
+  const creations = heldCreations(list, decided.at);
+  const { held, pages } = rules.recognisedOnly ? NOTHING : await finishRemovals(list, { ...decided, creations });
+  for (const chunk of inSteps(pages))
+    list.expect(await deps.store.promotePages(name, { token: options.token, ...chunk }));
+  const summary = summarise(
+    list,
+    list.checkpoint,
+    [held, creations].filter((one) => one !== null),
+  );
+  await list.commit({ summary, writes: [] });
   return summary;
 }
 
 const NO_PAGES: FinishedPages = { promote: [], drop: [], forget: [] };
+const NOTHING = { held: null, pages: NO_PAGES };
 
 /** Pages to forget come first: after a crash, the promoted pages no longer show which they are. */
 function inSteps({ promote, drop, forget }: FinishedPages): FinishedPages[] {
@@ -57,31 +53,14 @@ function chunks(pages: readonly number[]): number[][] {
   return Array.from({ length: count }, (_, index) => pages.slice(index * PAGES_PER_STEP, (index + 1) * PAGES_PER_STEP));
 }
 
-interface Closed {
-  completedAt: string;
-  held: readonly Held[];
-  rules: Rules;
-}
-
 export function summarise(
+  { lastSweep, rules, deps }: FeedList,
   checkpoint: Checkpoint,
-  { completedAt, lastSweep, held, rules }: Pick<FinishStep, 'lastSweep'> & Closed,
+  held: readonly Held[],
 ): SweepSummary {
-  const {
-    sweepId,
-    startedAt,
-    epoch,
-    mode,
-    pages,
-    counts,
-    muted = {},
-    edited = {},
-    verdict,
-    source,
-    unreadable,
-    recognisedOnly,
-    longestPage,
-  } = checkpoint;
+  const { sweepId, startedAt, epoch, mode, pages, counts, muted = {}, edited = {}, verdict } = checkpoint;
+  const { source, unreadable, recognisedOnly, longestPage } = checkpoint;
+  const completedAt = isoTime(deps.clock.now());
   const drifted = pastAfter(lastSweep?.drifted ?? [], verdict?.fields ?? []);
   const restless = restlessAfter(lastSweep?.restless, { at: completedAt, seen: counts.seen, edited, rules });
   const completed = { at: completedAt, previous: lastSweep?.staleness };
@@ -108,7 +87,7 @@ export function summarise(
     ...(unreadable === undefined ? {} : { unreadable }),
     ...(source === undefined ? {} : { source }),
     ...(recognisedOnly === undefined ? {} : { recognisedOnly }),
-    ...foundByWalks(checkpoint, { completedAt, lastSweep }),
+    ...(lastSweep === null ? {} : { foundByWalks: foundByWalks(checkpoint, completedAt, lastSweep) }),
     usualPause,
     ...(staleness === undefined ? {} : { staleness }),
   };
@@ -118,16 +97,12 @@ export function summarise(
 const FOUND_AT_FIRST = { found: 1, ofSeconds: 60 };
 
 /** The last sweep counts half: what only walks find differs from sweep to sweep. */
-function foundByWalks(
-  { counts, byShortcuts = 0 }: Checkpoint,
-  { completedAt, lastSweep }: { completedAt: string; lastSweep: SweepSummary | null },
-): Pick<SweepSummary, 'foundByWalks'> {
-  if (lastSweep === null) return {};
+function foundByWalks({ counts, byShortcuts = 0 }: Checkpoint, completedAt: string, lastSweep: SweepSummary): number {
   const { created, edited, refreshed, deleted } = counts;
   const seconds = Math.max(1_000, Date.parse(completedAt) - Date.parse(lastSweep.completedAt)) / 1_000;
   const found = Math.max(0, created + edited + refreshed + deleted - byShortcuts);
   const now = (found + FOUND_AT_FIRST.found) / (seconds + FOUND_AT_FIRST.ofSeconds);
-  return { foundByWalks: (now + (lastSweep.foundByWalks ?? now)) / 2 };
+  return (now + (lastSweep.foundByWalks ?? now)) / 2;
 }
 
 /** Muted changes count, because the list is in use. Another order of keys or a new signature of a link does not. */

@@ -1,6 +1,6 @@
 /** Finds the records that a complete sweep did not show, and commits what `detect/removal.ts` decides about them. */
-import { heldOf, type Held } from '../../detect/held.js';
-import { isKnownByContent } from '../../detect/identity.js';
+import { heldOf, type Held } from '../detect/held.js';
+import { isKnownByContent } from '../detect/identity.js';
 import {
   DEFAULT_REMOVALS,
   GONE,
@@ -17,19 +17,17 @@ import {
   survivorOf,
   vanished,
   type Missing,
-} from '../../detect/removal.js';
-import { addToDelta, type SchemaDelta } from '../../detect/schema-drift/schema.js';
-import { valueTypesOf, type StoredRecord } from '../../detect/stored-record.js';
-import { NO_TIMERS } from '../../detect/watch-todo.js';
-import { nextSequence } from '../../../events/epoch.js';
-import type { ChangeEvent } from '../../../events/types.js';
-import { isoTime } from '../../../kit/clock.js';
-import { parseStored, serialised } from '../records.js';
-import { expectCommitted, leaseLost } from '../errors.js';
-import { observationOf, type FinishStep, type SweepDeps, type SweepOptions } from '../options.js';
-import type { ListName } from '../../../crm/lists/lists.js';
-import type { Checkpoint, FinishedPages, Membership, RecordWrite } from '../../store/sweep-state.js';
-import type { SweepStore } from '../../store/sweep-store.js';
+} from '../detect/removal.js';
+import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
+import { valueTypesOf, type StoredRecord } from '../detect/stored-record.js';
+import { NO_TIMERS } from '../detect/watch-todo.js';
+import { nextSequence } from '../../events/epoch.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { isoTime } from '../../kit/clock.js';
+import { parseStored, serialised } from './records.js';
+import { leaseLost } from './errors.js';
+import type { FeedList } from './list.js';
+import type { FinishedPages, Membership, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 
 const RECORDS_PER_STEP = 100;
 /** What was missing when the pages were read says nothing about now after this time. */
@@ -39,19 +37,9 @@ const LATE_MS = 60_000;
 const MERGE_LEAD_MS = 86_400_000;
 const MERGE_EVENTS_READ = 5_000;
 
-interface FinishedRemovals {
-  checkpoint: Checkpoint;
-  held: Held | null;
-  pages: FinishedPages;
-}
-
 /** @returns `left`: on some page before and on none now. `before` has only the pages that were replaced. */
-async function readMembershipChange(
-  store: SweepStore,
-  list: ListName,
-  sweptPages: number,
-): Promise<{ membership: Membership; left: string[]; pages: FinishedPages }> {
-  const membership = await store.membershipChange(list, sweptPages);
+async function readMembershipChange({ name, deps: { store }, checkpoint: { pages: sweptPages } }: FeedList) {
+  const membership = await store.membershipChange(name, sweptPages);
   const { before, changed } = membership;
   const gone = vanished({ before, changed, pages: sweptPages });
   const arrived = [...changed].flatMap(([page, keys]) => {
@@ -59,105 +47,93 @@ async function readMembershipChange(
     return keys.filter((key) => !old.has(key));
   });
   const isReplaced = (page: number): boolean => page === UNCONFIRMED || page > sweptPages || changed.has(page);
-  const holding = await store.pagesHolding(list, new Set([...gone, ...arrived]), isReplaced);
+  const holding = await store.pagesHolding(name, new Set([...gone, ...arrived]), isReplaced);
   const still = new Set([...holding.values()].flat());
-  return {
-    membership,
-    left: gone.filter((key) => !still.has(key)),
-    pages: {
-      promote: [...changed.keys()],
-      drop: [...before.keys()].filter((page) => page > sweptPages || page === UNCONFIRMED),
-      forget: [...holding.keys()],
-    },
+  const pages: FinishedPages = {
+    promote: [...changed.keys()],
+    drop: [...before.keys()].filter((page) => page > sweptPages || page === UNCONFIRMED),
+    forget: [...holding.keys()],
   };
+  return { membership, left: gone.filter((key) => !still.has(key)), pages };
 }
 
-/** @param step.creations new records that are held. Then every removal is held as well: the list may be another one */
+/** @param decided.creations new records that are held. Then every removal is held as well: the list may be another one */
 export async function finishRemovals(
-  deps: SweepDeps,
-  options: SweepOptions,
-  step: FinishStep & { at: string; acceptedAt: string | null; discardedAt: string | null; creations: Held | null },
-): Promise<FinishedRemovals> {
-  const { store, clock } = deps;
-  const { list, removals: rules = DEFAULT_REMOVALS } = options;
-  const { at, acceptedAt, discardedAt, creations, lastSweep } = step;
-  const { counts, readAt = at } = step.checkpoint;
-  const { membership, left, pages } = await readMembershipChange(store, list, step.checkpoint.pages);
-  if (step.checkpoint.takesOver === true)
-    return { checkpoint: await dropFormer(deps, options, { ...step, membership, left }), held: null, pages };
-  const missing = await stillMissing(deps, options, { membership, left, step, at, readAt });
+  list: FeedList,
+  decided: { at: string; acceptedAt: string | null; discardedAt: string | null; creations: Held | null },
+): Promise<{ held: Held | null; pages: FinishedPages }> {
+  const { at, acceptedAt, discardedAt, creations } = decided;
+  const { counts, readAt = at, takesOver } = list.checkpoint;
+  const { membership, left, pages } = await readMembershipChange(list);
+  if (takesOver === true) {
+    await dropFormer(list, membership, left);
+    return { held: null, pages };
+  }
+  const missing = await stillMissing(list, { membership, left, at, readAt });
   // Here and not where a person discards them: a sweep that was being finished then would have written them again.
   for (const [key, { since }] of missing) if (discardedAt !== null && since <= discardedAt) missing.delete(key);
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
   const why = creations?.why === 'too many' ? 'creations' : (creations?.why ?? 'too many');
   const present = counts.seen - counts.held;
-  const decision = decideRemovals(missing, { present, rules: { ...rules, ...limits }, acceptedAt, readAt });
-  const deleted = await withoutNewcomers(deps, options, { keys: decision.deleted, at: isoTime(clock.now()) });
+  const rules = { ...(list.options.removals ?? DEFAULT_REMOVALS), ...limits };
+  const decision = decideRemovals(missing, { present, rules, acceptedAt, readAt });
+  const deleted = await withoutNewcomers(list, { keys: decision.deleted, at: isoTime(list.deps.clock.now()) });
   const gone = new Set(deleted);
-  const survivors = await mergeSurvivors(deps, options, { missing, gone });
+  const survivors = await mergeSurvivors(list, { missing, gone });
   const entries = new Map<string, Missing | null>();
   for (const key of membership.missing.keys()) if (!missing.has(key)) entries.set(key, null);
   for (const [key, entry] of missing) entries.set(key, gone.has(key) ? null : entry);
-  const checkpoint = await commitSteps(deps, options, { ...step, entries, gone, survivors });
-  const since = heldOf(lastSweep?.held, 'removals')?.since ?? at;
-  return {
-    checkpoint: { ...checkpoint, counts: { ...checkpoint.counts, missing: missing.size - deleted.length } },
-    held: decision.held === null ? null : { what: 'removals', why, ...decision.held, since, at },
-    pages,
-  };
+  await commitSteps(list, { entries, gone, survivors });
+  count(list, { missing: missing.size - deleted.length });
+  if (decision.held === null) return { held: null, pages };
+  const since = heldOf(list.lastSweep?.held, 'removals')?.since ?? at;
+  return { held: { what: 'removals', why, ...decision.held, since, at }, pages };
+}
+
+function count(list: FeedList, counts: Partial<SweepCounts>): void {
+  const { checkpoint } = list;
+  list.checkpoint = { ...checkpoint, counts: { ...checkpoint.counts, ...counts } };
 }
 
 async function stillMissing(
-  { store }: SweepDeps,
-  { list }: SweepOptions,
-  {
-    membership,
-    left,
-    step,
-    ...times
-  }: { membership: Membership; left: readonly string[]; step: FinishStep; at: string; readAt: string },
+  { name, deps: { store }, checkpoint, lastSweep }: FeedList,
+  { membership, left, ...times }: { membership: Membership; left: readonly string[]; at: string; readAt: string },
 ): Promise<Map<string, Missing>> {
   const { changed, missing } = membership;
   const identified = left.filter((key) => !isKnownByContent(key));
   // May be deleted already: by this sweep before an interruption, or before a lagging replica showed them.
-  const digests = await store.digests(list, identified);
+  const digests = await store.digests(name, identified);
   const returned = new Set([...changed.values()].flat());
   const unreported = identified.filter((_key, index) => isPresent(digests[index]));
-  const sweeps = { sweep: step.checkpoint.sweepId, lastSweep: step.lastSweep?.sweepId ?? null };
+  const sweeps = { sweep: checkpoint.sweepId, lastSweep: lastSweep?.sweepId ?? null };
   return missingAfter(missing, { left: unreported, returned, ...sweeps, ...times });
 }
 
 async function withoutNewcomers(
-  { store }: SweepDeps,
-  { list }: SweepOptions,
+  { name, deps: { store } }: FeedList,
   { keys, at }: { keys: readonly string[]; at: string },
 ): Promise<string[]> {
   const old: string[] = [];
   for (let from = 0; from < keys.length; from += RECORDS_PER_STEP) {
     const chunk = keys.slice(from, from + RECORDS_PER_STEP);
-    const stored = (await store.records(list, chunk)).map((state) => parseStored(state));
+    const stored = (await store.records(name, chunk)).map((state) => parseStored(state));
     old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at)));
   }
   return old;
 }
 
 /** After another source's baseline: dropped without events. Sequences stay, so an id seen again counts on. */
-async function dropFormer(
-  deps: SweepDeps,
-  options: SweepOptions,
-  { membership, left, ...step }: FinishStep & { membership: Membership; left: readonly string[] },
-): Promise<Checkpoint> {
-  const { workspace, log } = deps;
+async function dropFormer(list: FeedList, membership: Membership, left: readonly string[]): Promise<void> {
+  const { workspace, log } = list.deps;
   const present = new Set([...membership.changed.values()].flat());
   const entries = new Map([...left, ...membership.missing.keys()].map((key) => [key, null] as const));
   const gone = new Set([...entries.keys()].filter((key) => !present.has(key)));
-  const checkpoint = await commitSteps(deps, options, { ...step, entries, gone, survivors: new Map() });
-  const facts = { workspace, list: options.list, dropped: gone.size, sweepId: checkpoint.sweepId };
+  await commitSteps(list, { entries, gone, survivors: new Map() });
+  const facts = { workspace, list: list.name, dropped: gone.size, sweepId: list.checkpoint.sweepId };
   log.info(facts, 'baseline of a new source: former records dropped');
-  return checkpoint;
 }
 
-interface Steps extends FinishStep {
+interface Removals {
   /** Records that become missing, or are missing no longer (null). */
   entries: ReadonlyMap<string, Missing | null>;
   /** Those of them that are deleted, or dropped. */
@@ -166,36 +142,32 @@ interface Steps extends FinishStep {
   survivors: ReadonlyMap<string, string>;
 }
 
-async function commitSteps(deps: SweepDeps, options: SweepOptions, steps: Steps): Promise<Checkpoint> {
-  const { entries, gone, token } = steps;
-  const { list } = options;
+async function commitSteps(list: FeedList, { entries, gone, survivors }: Removals): Promise<void> {
+  const { clock } = list.deps;
   const all = [...entries];
-  const beganMs = deps.clock.monotonic();
-  let { checkpoint } = steps;
+  const beganMs = clock.monotonic();
   for (let at = 0; at < all.length; at += RECORDS_PER_STEP) {
     // Redis did not answer meanwhile: the list may show the records again, so the next lease reads it once more.
-    if (deps.clock.monotonic() - beganMs > LATE_MS) throw leaseLost(list);
+    if (clock.monotonic() - beganMs > LATE_MS) throw leaseLost(list.name);
     const missing = all.slice(at, at + RECORDS_PER_STEP);
     const keys = missing.map(([key]) => key).filter((key) => gone.has(key));
     const schema: SchemaDelta = new Map();
-    const writes = await removalWrites(deps, options, { ...steps, keys, schema });
-    const deleted = checkpoint.counts.deleted + writes.filter(({ event }) => event !== null).length;
-    checkpoint = { ...checkpoint, counts: { ...checkpoint.counts, deleted } };
-    expectCommitted(list, await deps.store.commit(list, { token, checkpoint, writes, missing, schema }));
+    const writes = await removalWrites(list, { keys, survivors, schema });
+    const reported = writes.filter(({ event }) => event !== null).length;
+    count(list, { deleted: list.checkpoint.counts.deleted + reported });
+    await list.commit({ checkpoint: list.checkpoint, writes, missing, schema });
   }
-  return checkpoint;
 }
 
-/** @param steps.schema changed in place */
+/** @param of.schema changed in place */
 async function removalWrites(
-  deps: SweepDeps,
-  options: SweepOptions,
-  { keys, survivors, schema, tracked, checkpoint }: Steps & { keys: readonly string[]; schema: SchemaDelta },
+  list: FeedList,
+  { keys, survivors, schema }: { keys: readonly string[]; survivors: Removals['survivors']; schema: SchemaDelta },
 ): Promise<RecordWrite[]> {
-  const { list, rules } = options;
-  const observation = observationOf(deps, options, checkpoint);
+  const { rules, tracked, checkpoint } = list;
+  const observation = list.observation();
   const { observedAt, sweep } = observation;
-  const states = await deps.store.records(list, keys);
+  const states = await list.deps.store.records(list.name, keys);
   return keys.flatMap((key, index): RecordWrite[] => {
     const stored = parseStored(states[index] ?? null);
     if (stored === null || stored.gone !== undefined) return [];
@@ -214,8 +186,7 @@ async function removalWrites(
 }
 
 async function mergeSurvivors(
-  { store }: SweepDeps,
-  { list, rules }: SweepOptions,
+  { name, rules, deps: { store } }: FeedList,
   { gone, missing }: { gone: ReadonlySet<string>; missing: ReadonlyMap<string, Missing> },
 ): Promise<Map<string, string>> {
   const survivors = new Map<string, string>();
@@ -224,7 +195,7 @@ async function mergeSurvivors(
   const events = await store.recentEvents(since - MERGE_LEAD_MS, MERGE_EVENTS_READ);
   const mentions = mergeMentions(events, gone);
   const named = [...new Set([...mentions.values()].flatMap((ids) => [...ids]))];
-  const digests = await store.digests(list, named);
+  const digests = await store.digests(name, named);
   const present = new Set(named.filter((key, index) => isPresent(digests[index]) && !gone.has(key)));
   for (const [key, ids] of mentions) {
     const survivor = survivorOf(ids, (id) => present.has(id));

@@ -1,0 +1,264 @@
+/**
+ * Compares one page with the stored records, and decides about those that differ. A record whose text has the stored digest is
+ * not loaded. A question that only the whole list can answer turns the walk into a survey, and nothing of the page is written. A
+ * shortcut writes only what is certain.
+ */
+import type { Page } from '../api/read-api.js';
+import type { UnreadableRecord } from '../api/unreadable.js';
+import type { FieldChange } from '../../crm/canonical.js';
+import { ageOf } from '../detect/age.js';
+import { isSuspicious } from '../detect/creation.js';
+import { modifiedAtOf } from '../detect/fields.js';
+import { isKnownByContent } from '../detect/identity.js';
+import { isLeftAlone, isOutdated } from '../detect/left-alone.js';
+import { isPresent } from '../detect/removal.js';
+import { isEdit } from '../detect/rules.js';
+import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
+import { storedModifiedAt, storedValueTypes, valueTypesOf } from '../detect/stored-record.js';
+import { movesOnPage, NO_MOVES, type SurveyQuestion } from '../detect/survey.js';
+import type { Checkpoint, CountedKind, CreatedRecords, RecordWrite, SweepCounts } from '../store/sweep-state.js';
+import { decide, type DecidedRecord } from './classify/classify-record.js';
+import { guardOf } from './creations.js';
+import type { FeedList } from './list.js';
+import { readDiffering, readSeen, type DifferingRecord, type SeenRecord } from './records.js';
+
+/** A page that was read. */
+export interface ComparedPage {
+  /** A shortcut knows which ids shortcuts have created since the last walk began, and whether cursors are live. */
+  by: 'walk' | { created: CreatedRecords; isLive: boolean };
+  number: number;
+  /** Its unreadable records stay as they are stored, and they are not missing. */
+  page: Page;
+  /** When it was asked for; null when it is certainly younger than every stored record. */
+  askedAtMs: number | null;
+}
+
+interface Decided {
+  row: DifferingRecord;
+  decision: DecidedRecord;
+}
+
+export interface Comparison {
+  keys: readonly string[];
+  writes: RecordWrite[];
+  schema: SchemaDelta;
+  created: readonly string[];
+  /** Every record of the page is stored as the page shows it. */
+  isSettled: boolean;
+  /** Null: the members of the page are those of the last complete sweep. */
+  members: { page: number; keys: readonly string[] } | null;
+  /** Records that differ, and that a shortcut leaves to the walk. */
+  left: number;
+  /** It shows a record that is older than its stored record. */
+  isOutdated: boolean;
+  counts: SweepCounts;
+  /** What the page changes in the checkpoint. */
+  reached: Partial<Checkpoint>;
+}
+
+/** @throws ChangefeedError CF_PAGE_MALFORMED when a record has no id */
+export async function comparePage(list: FeedList, compared: ComparedPage): Promise<Comparison | SurveyQuestion> {
+  const { rules, checkpoint, deps } = list;
+  const { by, number, page } = compared;
+  const { unreadable = [] } = page;
+  const seen = await readSeen(deps.store, page.records, rules);
+  const before = rules.recognisedOnly ? null : await deps.store.members(list.name, number);
+  const fresh = suspiciousCreations(list, compared, seen);
+  if (fresh > 0) return { about: 'creations', fresh };
+  const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
+  // Compared in every sweep: with a record of an earlier page, which must count once, or with an unreadable one.
+  const isOwn = unreadable.length === 0 && keys.every((key) => !list.seen.has(key));
+  const all = await readDiffering(deps.store, list.name, seen);
+  const { askedAtMs } = compared;
+  const context = { ...{ rules, askedAtMs, checkpoint }, ...{ baseline: list.baseline, drifted: list.drifted } };
+  const answer = { ...context, observation: list.observation() };
+  const differing = all.filter(({ record, stored }) => stored === null || !isLeftAlone(stored, record, answer));
+  const isOld = all.some(({ record, stored }) => stored !== null && isOutdated(stored, record, answer));
+  const { moved, moving } = movesIn(list, seen, differing);
+  if (by === 'walk' && moving.length > 0) return { about: 'fields', fields: moving };
+  const decided = differing.map((row): Decided => ({ row, decision: decide(row, answer) }));
+  const tally = new Tally(list, compared);
+  const members = new Set(before);
+  const isWritten = ({ row, decision }: Decided, index: number): boolean => {
+    const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
+    return decision.write?.event != null && !isMoving && isCertain(list, compared, { row, members, isOld });
+  };
+  const written = by === 'walk' ? decided.map((one) => held(list, one)) : decided.filter(isWritten);
+  for (const { key, digest, storedDigest } of seen) if (digest === storedDigest) tally.count(key, 'unchanged');
+  const decidedRows = new Set(differing);
+  for (const row of all) if (!decidedRows.has(row)) tally.leave(row);
+  for (const one of written) tally.add(one);
+  const isSame = rules.recognisedOnly || sameMembers(before, keys);
+  const { changedPages = 0 } = checkpoint;
+  return {
+    keys,
+    writes: tally.writes,
+    schema: tally.schema,
+    created: tally.created,
+    isSettled: isOwn && tally.isSettled,
+    members: isSame ? null : { page: number, keys },
+    left: by === 'walk' ? 0 : decided.filter(({ decision }) => decision.write?.event != null).length - written.length,
+    isOutdated: isOld,
+    counts: tally.counts,
+    reached: {
+      ...tally.reached(),
+      changedPages: changedPages + (isSame ? 0 : 1),
+      ...(unreadable.length > 0 && { unreadable: withUnreadable(checkpoint, number, unreadable) }),
+    },
+  };
+}
+
+/** The new records so far, when they are suspiciously many; otherwise 0. A baseline is not guarded. */
+function suspiciousCreations(list: FeedList, { by }: ComparedPage, rows: readonly SeenRecord[]): number {
+  const { checkpoint, seen, verdict } = list;
+  if (checkpoint.mode === 'baseline' || verdict.heldSince !== null) return 0;
+  const first = rows.filter(({ key }) => !seen.has(key));
+  const freshOnPage = first.filter(({ storedDigest }) => !isPresent(storedDigest)).length;
+  if (freshOnPage === 0) return 0;
+  const guard = guardOf(list);
+  const before = guard.reported + (checkpoint.fresh ?? 0);
+  // A shortcut is measured by the whole list; the walk counts each record when it sees it.
+  const soFar =
+    by === 'walk'
+      ? { seen: checkpoint.counts.seen, fresh: before }
+      : { seen: guard.before + before + by.created.count, fresh: before + by.created.count };
+  const counts = { seen: soFar.seen + first.length, fresh: soFar.fresh + freshOnPage, allowed: verdict.allowed };
+  return isSuspicious(counts, guard) ? counts.fresh : 0;
+}
+
+function movesIn(list: FeedList, seen: readonly SeenRecord[], differing: readonly DifferingRecord[]) {
+  const { rules, schema, tracked, drifted, verdict } = list;
+  if (list.baseline !== null) return NO_MOVES;
+  return movesOnPage(seen, differing, { rules, schema, tracked, drifted, edited: verdict.edited });
+}
+
+/** New records that the verdict holds are neither stored nor emitted. */
+function held({ verdict }: FeedList, { row, decision }: Decided): Decided {
+  const isHeld = verdict.heldSince !== null && decision.kind === 'created';
+  return { row, decision: isHeld ? { kind: 'held', write: null } : decision };
+}
+
+/**
+ * A shortcut commits records never stored or newer than stored, and other differences while the list is live. The walk
+ * gets the rest, what it may have seen on another page (the next sweep could skip that page by its bytes, and miss that
+ * the change was undone), and, while it surveys the list, known records.
+ */
+function isCertain(
+  list: FeedList,
+  { by, number }: ComparedPage,
+  { row, members, isOld }: { row: DifferingRecord; members: ReadonlySet<string>; isOld: boolean },
+): boolean {
+  const { key, record, stored } = row;
+  if (by === 'walk') return true;
+  if (stored === null) return !isRepeatedRow(key);
+  const isHere = members.has(key) || by.created.ids.has(key);
+  const isElsewhere = (list.seen.get(key) ?? number) !== number;
+  if (stored.gone !== undefined || !isHere || isElsewhere || list.survey !== null) return false;
+  const age = ageOf(modifiedAtOf(record, list.rules.list), storedModifiedAt(stored, list.rules.list));
+  return age === 'newer' || (by.isLive && !isOld && age === 'unclear');
+}
+
+/** The second of two equal rows without ids. Their number depends on where pages begin. */
+function isRepeatedRow(key: string): boolean {
+  return isKnownByContent(key) && /-\d+$/u.test(key);
+}
+
+/** A field that is edited on most rows is among the first ones. */
+const MOST_EDITED = 50;
+/** A record seen before in this sweep counts again only when it changed since. */
+const COUNTED_AGAIN: readonly CountedKind[] = ['created', 'edited', 'refreshed'];
+
+/** What is written of a page, and the counts of the sweep after it. */
+class Tally {
+  readonly #list: FeedList;
+  readonly #page: ComparedPage;
+  readonly writes: RecordWrite[] = [];
+  readonly schema: SchemaDelta = new Map();
+  readonly created: string[] = [];
+  readonly counts: SweepCounts;
+  #fresh: number;
+  #muted: Readonly<Record<string, number>>;
+  #edited: Readonly<Record<string, number>> | undefined;
+  isSettled = true;
+
+  constructor(list: FeedList, page: ComparedPage) {
+    const { counts, fresh = 0, muted = {}, edited } = list.checkpoint;
+    this.#list = list;
+    this.#page = page;
+    this.counts = { ...counts };
+    this.#fresh = fresh;
+    this.#muted = muted;
+    this.#edited = edited;
+  }
+
+  leave({ key }: DifferingRecord): void {
+    this.isSettled = false;
+    this.count(key, 'unchanged');
+  }
+
+  add({ row, decision: { kind, write, mutedBy } }: Decided): void {
+    const { key, digest, record, state, stored } = row;
+    const { rules, schema, tracked } = this.#list;
+    if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = countedOnce(this.#muted, mutedBy);
+    if (kind === 'edited' && this.#isFirst(key)) this.#countEdits(write?.event?.data.changes ?? []);
+    this.count(key, kind);
+    const isStored = rules.recognisedOnly ? write !== null : (write?.state ?? state)?.digest === digest;
+    if (!isStored) this.isSettled = false;
+    if (write === null) return;
+    this.writes.push(write);
+    if (kind === 'created' || kind === 'baselined') this.created.push(key);
+    if (kind === 'created' && this.#page.by === 'walk') this.#fresh += 1;
+    const isKnown = stored !== null && stored.gone === undefined;
+    const before = isKnown ? storedValueTypes(stored, record, { rules, schema }) : null;
+    addToDelta(this.schema, before, valueTypesOf(record, rules), tracked);
+  }
+
+  count(key: string, kind: CountedKind): void {
+    const { seen, rules } = this.#list;
+    const isFirst = this.#isFirst(key);
+    if (isFirst) this.counts.seen += 1;
+    if (isFirst || COUNTED_AGAIN.includes(kind)) this.counts[kind] += 1;
+    // Such a list may be too long to keep the keys that a walk has seen; a row that stands on two pages counts twice.
+    if (isFirst && !rules.recognisedOnly) seen.set(key, this.#page.number);
+  }
+
+  reached(): Partial<Checkpoint> {
+    const [fresh, edited] = [this.#fresh, this.#edited];
+    return { counts: this.counts, ...(fresh > 0 && { fresh }), muted: this.#muted, ...(edited && { edited }) };
+  }
+
+  #countEdits(changes: readonly FieldChange[]): void {
+    for (const change of changes) {
+      const counts = this.#edited ?? {};
+      const hasRoom = Object.hasOwn(counts, change.field) || Object.keys(counts).length < MOST_EDITED;
+      if (hasRoom && isEdit(change, this.#list.rules)) this.#edited = countedOnce(counts, change.field);
+    }
+  }
+
+  /** What a shortcut has seen, the walk sees and counts itself. */
+  #isFirst(key: string): boolean {
+    return this.#page.by === 'walk' && !this.#list.seen.has(key);
+  }
+}
+
+function countedOnce(counts: Readonly<Record<string, number>>, name: string): Readonly<Record<string, number>> {
+  // A field may have a name that every object of the language knows.
+  return { ...counts, [name]: (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0) + 1 };
+}
+
+/** A server whose records are all unreadable would make the checkpoint as large as the list. */
+const MOST_NAMED = 20;
+
+function withUnreadable(
+  { unreadable = [] }: Checkpoint,
+  page: number,
+  found: readonly UnreadableRecord[],
+): NonNullable<Checkpoint['unreadable']> {
+  return [...unreadable, ...found.map((one) => ({ page, ...one }))].slice(0, MOST_NAMED);
+}
+
+function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {
+  if (before?.length !== keys.length) return false;
+  const sorted = [...keys].sort();
+  return before.every((key, index) => key === sorted[index]);
+}

@@ -1,0 +1,359 @@
+/**
+ * One list under a lease: where it is, what it remembers from page to page, and the one way in which it writes.
+ *
+ *     waiting    until the next sweep is due: only shortcuts are read
+ *     walking    page by page from the checkpoint, and shortcuts while the next page is awaited
+ *     surveying  from the first page to the end, without a commit of the walk; the verdict begins another walk (survey.ts)
+ *     finishing  every page is committed: removals and the summary follow (finish.ts)
+ *
+ * This file must not know HTTP or Redis.
+ */
+import type { ReadApi } from '../api/read-api.js';
+import { createVisitedCursors, type VisitedCursors } from '../api/visited-cursors.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { Observation } from '../detect/build-event.js';
+import type { CreationRules } from '../detect/creation.js';
+import type { Baseline } from '../detect/detect.js';
+import { heldOf } from '../detect/held.js';
+import { UNCONFIRMED, type RemovalRules } from '../detect/removal.js';
+import type { Rules } from '../detect/rules.js';
+import { schemaFrom, TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
+import type { DriftedField } from '../detect/schema-drift/drift.js';
+import { NO_VERDICT, type Survey, type SurveyQuestion, type Verdict } from '../detect/survey.js';
+import { eventsOf } from '../../events/envelope.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { isoTime, type Clock } from '../../kit/clock.js';
+import type { Log } from '../../kit/log.js';
+import { isYounger } from '../../kit/stored-time.js';
+import type { Unfinished } from '../../kit/unfinished.js';
+import {
+  NOT_RECOGNISED,
+  noCounts,
+  type Checkpoint,
+  type CommitResult,
+  type FencingToken,
+  type Step,
+  type StoredPage,
+  type StoredSweep,
+  type SweepCounts,
+  type SweepSummary,
+} from '../store/sweep-state.js';
+import type { SweepStore } from '../store/sweep-store.js';
+import type { Actors } from './actors.js';
+import { expectCommitted } from './errors.js';
+import type { Leased } from './lease.js';
+import { createReadAhead, type PageToRead, type ReadAhead } from './read-ahead.js';
+import type { Shortcuts } from './shortcuts/shortcuts.js';
+
+export interface ListDeps {
+  workspace: string;
+  /** Normalised base URL of the API; a baseline is bound to it. @defaultValue not bound */
+  source?: string | undefined;
+  api: ReadApi;
+  store: SweepStore;
+  clock: Clock;
+  log: Log;
+  /** @defaultValue no event says who made a change */
+  actors?: Actors | undefined;
+  /** Names the commit under way to a stop that cannot wait for Redis. */
+  unfinished?: Unfinished | undefined;
+  /** Called with the events of each commit, which are in the log. */
+  onEvents?: ((events: readonly ChangeEvent[]) => void) | undefined;
+}
+
+export interface ListOptions {
+  list: ListName;
+  rules: Rules;
+  /** Which events the first complete sweep emits. */
+  baseline: Baseline;
+  /** @defaultValue DEFAULT_REMOVALS */
+  removals?: RemovalRules | undefined;
+  /** The most pages requested ahead of the walk; 0: one page after another. @defaultValue PAGES_AHEAD */
+  pagesAhead?: number | undefined;
+  /** @defaultValue DEFAULT_CREATIONS */
+  creations?: CreationRules | undefined;
+  /** @defaultValue none are used */
+  shortcuts?: Shortcuts | undefined;
+  /** The last attempt failed, which was logged: that this one resumes it is no news. @defaultValue false */
+  again?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: SweepProgress) => void) | undefined;
+}
+
+export interface SweepProgress {
+  workspace: string;
+  list: ListName;
+  mode: Checkpoint['mode'];
+  pages: number;
+  records: number;
+  /** Records that the last complete sweep saw, as an estimate of the total. Null on the first sweep. */
+  expected: number | null;
+  done: boolean;
+}
+
+/** On one connection each, they hide the API's latency; more would only wait for the budget. */
+const PAGES_AHEAD = 12;
+/** An older checkpoint is not resumed: its first pages show another day. */
+const CHECKPOINT_LIFE_MS = 3_600_000;
+/** Later it may lead elsewhere without an error, and records be missed. Starting again costs requests only. */
+const CURSOR_LIFE_MS = 300_000;
+
+/** Counts a list whose pages cannot answer a question one by one. */
+interface Surveying {
+  about: SurveyQuestion['about'];
+  counts: Survey;
+  /** New records that were reported before. */
+  reported: number;
+  visited: VisitedCursors;
+  keys: Set<string>;
+  next: PageToRead;
+}
+
+export async function openList(deps: ListDeps, options: ListOptions, leased: Leased): Promise<FeedList> {
+  return new FeedList(deps, { ...options, ...leased }, await deps.store.load(options.list));
+}
+
+export class FeedList {
+  readonly deps: ListDeps;
+  readonly options: ListOptions & Leased;
+  readonly name: ListName;
+  readonly rules: Rules;
+  /** As the last complete sweep left the list. It changes in a sweep only, which needs the lease. */
+  readonly state: StoredSweep['state'];
+  #stored: StoredSweep;
+  /** Where the walk stands. While none is under way or interrupted, it stands for that of the last sweep. */
+  checkpoint: Checkpoint;
+  visited: VisitedCursors;
+  /** Not null: the list is surveyed. */
+  survey: Surveying | null = null;
+  /** Set when the last page left nothing to finish. */
+  summary: SweepSummary | null = null;
+  schema: SchemaTally = schemaFrom([]);
+  tracked = new TrackedFields(this.schema);
+  /** Key → first page that showed it, of the pages compared. One also on an unchanged page counts twice. */
+  seen = new Map<string, number>();
+  /** The page before was skipped: its records are not among those seen. */
+  skipped = false;
+  /** There are unconfirmed ids: see UNCONFIRMED in detect/removal.ts. */
+  hasUnconfirmed = false;
+  /** When the walk was committed last, by the monotonic clock. */
+  committedMs = 0;
+  ahead: ReadAhead;
+
+  constructor(deps: ListDeps, options: ListOptions & Leased, stored: StoredSweep) {
+    this.deps = deps;
+    this.options = options;
+    this.name = options.list;
+    this.rules = options.rules;
+    this.state = stored.state;
+    this.#stored = stored;
+    this.checkpoint = stored.checkpoint ?? betweenWalks(stored.state.lastSweep);
+    this.visited = createVisitedCursors({ firstPage: null, cursors: [] });
+    this.ahead = this.#readAhead();
+  }
+
+  get next(): PageToRead | null {
+    const { finishing, pages, cursor } = this.checkpoint;
+    if (this.survey !== null) return this.survey.next;
+    return finishing === true ? null : { page: pages + 1, cursor };
+  }
+
+  /** Null where it was of another source, so it says nothing about this one. */
+  get lastSweep(): SweepSummary | null {
+    return this.checkpoint.takesOver === true ? null : this.state.lastSweep;
+  }
+
+  /** Whether a page with the bytes that the last sweep read need not be parsed. A survey counts every page. */
+  get skips(): boolean {
+    return this.checkpoint.mode === 'changes' && this.lastSweep !== null && this.survey === null;
+  }
+
+  get baseline(): Baseline | null {
+    const { mode, quiet } = this.checkpoint;
+    if (mode !== 'baseline') return null;
+    return quiet === true ? 'quiet' : this.options.baseline;
+  }
+
+  get verdict(): Verdict {
+    return this.checkpoint.verdict ?? NO_VERDICT;
+  }
+
+  get drifted(): DriftedField[] {
+    return [...this.verdict.fields, ...(this.lastSweep?.drifted ?? [])];
+  }
+
+  observation(): Observation {
+    const { workspace, clock } = this.deps;
+    const { epoch } = this.options;
+    const observedAt = isoTime(clock.now());
+    return { workspace, sweep: this.checkpoint.sweepId, observedAt, ...(epoch !== undefined && { epoch }) };
+  }
+
+  /** The one way in which a list writes. @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
+  async commit(step: Omit<Step, 'token'>): Promise<void> {
+    const { store, actors, unfinished, onEvents } = this.deps;
+    const { token } = this.options;
+    const write = () => store.commit(this.name, { token, ...step });
+    this.expect(await (unfinished?.during(`commit of list "${this.name}"`, write) ?? write()));
+    const events = eventsOf(step);
+    if (step.writes.length > 0) await actors?.committed(this.name, step.writes);
+    if (events.length > 0) onEvents?.(events);
+  }
+
+  /** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
+  expect(result: CommitResult): void {
+    expectCommitted(this.name, result);
+  }
+
+  /** The walk that begins next starts at the first page. */
+  async abandon(): Promise<void> {
+    this.expect(await this.deps.store.abandon(this.name, this.options.token));
+    this.#stored = { ...this.#stored, checkpoint: null, cursors: [], cutOff: false };
+  }
+
+  /**
+   * At the checkpoint of an interrupted walk, unless that is too old; otherwise at the first page.
+   * @param reported what an earlier walk of the same sweep has reported
+   */
+  async beginWalk(verdict: Verdict, reported: { counts: SweepCounts; fresh?: number } = { counts: noCounts() }) {
+    const { store, clock, source } = this.deps;
+    const { checkpoint, cursors, cutOff } = this.#stored;
+    const isResumed = checkpoint !== null && this.#isResumable(checkpoint);
+    if (isResumed) this.#logResumed(checkpoint);
+    else {
+      if (checkpoint !== null || cutOff) await this.abandon();
+      this.expect(await store.beginWalk(this.name, this.options.token));
+      this.checkpoint = this.#firstCheckpoint(verdict, reported, isTakeover(checkpoint, this.state.lastSweep, source));
+    }
+    const { firstPage } = this.checkpoint;
+    const lastPages = isSameSource(this.state.lastSweep?.source, source) ? this.state.lastSweep?.pages : undefined;
+    this.visited = createVisitedCursors({ firstPage, cursors: isResumed ? cursors : [], lastPages });
+    this.survey = null;
+    await this.options.shortcuts?.begin(this.state, clock.monotonic());
+    await this.restoreMemory();
+    this.committedMs = clock.monotonic();
+    this.readAhead();
+  }
+
+  /** What the pages before have shown. */
+  async restoreMemory(): Promise<void> {
+    const { store } = this.deps;
+    const [schema, unconfirmed, walked] = await Promise.all([
+      store.schema(this.name),
+      store.members(this.name, UNCONFIRMED),
+      store.walkedMembers(this.name),
+    ]);
+    this.schema = schema;
+    this.tracked = new TrackedFields(schema);
+    this.seen.clear();
+    for (const [page, keys] of walked) for (const key of keys) if (!this.seen.has(key)) this.seen.set(key, page);
+    this.skipped = this.checkpoint.pages > 0;
+    this.hasUnconfirmed = unconfirmed !== null;
+  }
+
+  /** Drops the requests under way. What is read next is read from another page, or in another way. */
+  readAhead(): void {
+    this.ahead.close();
+    this.ahead = this.#readAhead();
+  }
+
+  #readAhead(): ReadAhead {
+    const { store, api, clock } = this.deps;
+    const { signal, pagesAhead: most = PAGES_AHEAD } = this.options;
+    return createReadAhead({
+      fetch: ({ signal: dropped, knownDigest, ...wanted }) =>
+        api.fetchIfChanged(this.name, {
+          ...wanted,
+          ...(this.skips && { knownDigest }),
+          signal: AbortSignal.any([signal, dropped]),
+        }),
+      stored: async (from, count) => (await store.pages(this.name, from, count)).map((page) => this.#underRules(page)),
+      // No cursor of the last sweep is older than its start.
+      usable: () => isYounger(this.lastSweep?.startedAt, clock.now(), CURSOR_LIFE_MS),
+      most,
+      clock,
+    });
+  }
+
+  /** A page whose records were stored under other rules is not recognised: digests of their contents are made again. */
+  #underRules(page: StoredPage | null): StoredPage | null {
+    const { images, tag } = this.rules;
+    return page === null || page.rules === (images ? undefined : tag) ? page : { ...page, digest: NOT_RECOGNISED };
+  }
+
+  /** One that was stopped while it was finished would decide removals by pages that may show the records again now. */
+  #isResumable({ startedAt, readAt = startedAt, finishing, recognisedOnly, source }: Checkpoint): boolean {
+    const nowMs = this.deps.clock.now();
+    const isSameForm = (recognisedOnly ?? false) === this.rules.recognisedOnly;
+    if (!isSameForm || !isSameSource(source, this.deps.source)) return false;
+    if (finishing === true) return recognisedOnly === true;
+    return isYounger(startedAt, nowMs, CHECKPOINT_LIFE_MS) && isYounger(readAt, nowMs, CURSOR_LIFE_MS);
+  }
+
+  #logResumed({ sweepId, pages }: Checkpoint): void {
+    const { workspace, log } = this.deps;
+    log[this.options.again === true ? 'debug' : 'info'](
+      { workspace, list: this.name, sweepId, pages },
+      'sweep resumed',
+    );
+  }
+
+  #firstCheckpoint(
+    verdict: Verdict,
+    { counts, fresh = 0 }: { counts: SweepCounts; fresh?: number },
+    isOfAnother: boolean,
+  ): Checkpoint {
+    const { workspace, clock, log, source } = this.deps;
+    const { token, epoch } = this.options;
+    const { baselineAt, quiet, lastSweep } = this.state;
+    const now = clock.now();
+    const sweepId = `${this.name}-${token}-${now.toString(36)}`;
+    const isOther = isOtherForm(lastSweep, this.rules);
+    if (isOther) {
+      const facts = { workspace, list: this.name, sweepId };
+      log.info(facts, 'the list keeps its records in another form: another baseline is taken');
+    }
+    return {
+      sweepId,
+      startedAt: isoTime(now),
+      ...(epoch !== undefined && { epoch }),
+      mode: baselineAt === null || isOther ? 'baseline' : 'changes',
+      ...((quiet || isOther) && { quiet: true }),
+      ...(this.rules.recognisedOnly && { recognisedOnly: true }),
+      cursor: null,
+      pages: 0,
+      counts,
+      ...(fresh > 0 && { fresh }),
+      firstPage: null,
+      ...(source !== undefined && { source }),
+      ...(baselineAt === null && isOfAnother && { takesOver: true }),
+      ...(baselineAt !== null && { verdict }),
+    };
+  }
+}
+
+function betweenWalks(lastSweep: SweepSummary | null): Checkpoint {
+  const { sweepId, startedAt } = lastSweep ?? { sweepId: '', startedAt: '' };
+  return { sweepId, startedAt, mode: 'changes', cursor: null, pages: 0, counts: noCounts(), firstPage: null };
+}
+
+/** The stored records belong to another source, by its address or by its contents. This baseline replaces them. */
+function isTakeover(
+  checkpoint: Checkpoint | null,
+  lastSweep: SweepSummary | null,
+  source: string | undefined,
+): boolean {
+  if (checkpoint?.takesOver === true || !isSameSource(checkpoint?.source, source)) return true;
+  if (lastSweep === null) return false;
+  return !isSameSource(lastSweep.source, source) || heldOf(lastSweep.held, 'creations')?.why === 'replaced';
+}
+
+/** A sweep without a source matches any source. */
+export function isSameSource(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+/** The list has kept its records in another form than the one it keeps them in now: it needs another baseline. */
+export function isOtherForm(lastSweep: SweepSummary | null, { recognisedOnly }: Rules): boolean {
+  return lastSweep !== null && (lastSweep.recognisedOnly ?? false) !== recognisedOnly;
+}
