@@ -1,7 +1,7 @@
 /** A clock that advances only when code reads it or sleeps on it: a run always has the same times, and no wait takes real time. */
 import type { Clock } from '../../src/kit/clock.js';
 
-/** How often a lease is renewed (src/feed/list/lease-keeper.ts). */
+/** How often a lease is renewed (src/feed/list/lease.ts). */
 const RENEWAL_MS = 5_000;
 
 interface Sleeper {
