@@ -29,7 +29,7 @@ import { createTodoStore } from '../src/feed/todos/todo-store.js';
 import { AskedLists } from '../src/feed/list/asked-lists.js';
 import { createFailureLog } from '../src/feed/list/failures.js';
 import type { Pace } from '../src/feed/list/schedule.js';
-import { queueNamed } from '../src/feed/list/shortcuts/named.js';
+import { queueNamed, type NamedOptions } from '../src/feed/list/shortcuts/named.js';
 import { createSweepLog } from '../src/feed/list/sweep-log.js';
 import { ListShortcuts, type Shortcuts } from '../src/feed/list/shortcuts/shortcuts.js';
 import type { AppContext } from './context.js';
@@ -41,7 +41,7 @@ export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 export function createWorkspaces(context: AppContext, { attempts }: { attempts: number | undefined }) {
   const byName = new Map(
-    context.config.workspaces.map((config) => [config.name, openWorkspace(context, { config, attempts })]),
+    context.config.workspaces.map((config) => [config.name, openWorkspace(context, config, attempts)]),
   );
   const names = [...byName.keys()];
   const get = (name: string): Workspace => {
@@ -118,10 +118,7 @@ function surroundings({ language, timeZone, lists, links }: WorkspaceConfig, sto
   };
 }
 
-function openWorkspace(
-  context: AppContext,
-  { config, attempts }: { config: WorkspaceConfig; attempts: number | undefined },
-) {
+function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: number | undefined) {
   const { redis, keys, guard, clock, log, measure, unfinished } = context;
   const { name, baseUrl, token, budget: limits, lists, todos, timeZone } = config;
   const watch = todos.watch && lists.todo.enabled ? { timeZone, dueSoonMs: todos.dueSoon } : null;
@@ -134,7 +131,8 @@ function openWorkspace(
   const sweepLog = createSweepLog(of);
   const alive = new Map<ListName, () => void>();
   const asked = new AskedLists(clock);
-  const budget = createSharedBudget({ window: createBudgetWindow({ redis, keys, workspace: name }), limits, clock });
+  const scope = { redis, keys, workspace: name };
+  const budget = createSharedBudget({ window: createBudgetWindow(scope), limits, clock });
   const api = createReadApi({
     workspace: name,
     baseUrl,
@@ -156,17 +154,11 @@ function openWorkspace(
     ...(attempts !== undefined && { attempts }),
   });
   const ruled = listsWithRules(config, watch);
-  const scope = { redis, keys, workspace: name };
-  const aims = createAimQueue(scope);
   const store = createSweepStore(redis, keys, name, guard);
-  const polled = { workspace: name, lists: polledLists(lists), clock, log };
-  const actors = createActors({ ...polled, credits: createCreditStore(scope), apartMs: api.clockApartMs });
-  /** What is in the log is counted, and the records that it names are queued. */
-  const onEvents = (events: readonly ChangeEvent[]): void => {
-    measure.logged(name, events);
-    // Nothing waits for it: it is only a hint.
-    void queueNamed(events, { ...polled, queue: aims });
-  };
+  const aims = createAimQueue(scope);
+  const named = { ...of, lists: polledLists(lists), queue: aims };
+  const actors = createActors({ ...named, credits: createCreditStore(scope), apartMs: api.clockApartMs });
+  const written = { actors, unfinished, onEvents: afterCommit(context, named) };
   return {
     name,
     config,
@@ -176,12 +168,12 @@ function openWorkspace(
     store,
     aims,
     shortcuts: shortcutsOf(config, ruled, { store, queue: aims, log, aheadMs: () => clock.now() - clock.monotonic() }),
-    feed: { ...of, source: normaliseBaseUrl(baseUrl), api, store, actors, unfinished, onEvents },
+    feed: { ...of, source: normaliseBaseUrl(baseUrl), api, store, ...written },
     schedule,
     failures,
     sweepLog,
     outages,
-    /** Called at every answer of the API about a list while a loop sweeps it: the sweep makes progress. */
+    /** Called at every answer of the API about a list that a loop sweeps. */
     alive,
     /** As far as this process polls. */
     asked,
@@ -191,6 +183,15 @@ function openWorkspace(
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */
     todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
+  };
+}
+
+/** What is in the log is counted, and the records that it names are queued. */
+function afterCommit({ measure }: AppContext, named: NamedOptions) {
+  return (events: readonly ChangeEvent[]): void => {
+    measure.logged(named.workspace, events);
+    // Nothing waits for it: it is only a hint.
+    void queueNamed(events, named);
   };
 }
 

@@ -16,7 +16,6 @@ import type { Clock } from '../../src/kit/clock.js';
 import { silentLog } from '../../src/kit/log.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createCreditStore } from '../../src/feed/store/credits.js';
-import { createScheduleStore } from '../../src/feed/store/schedule.js';
 import { Keys } from '../../src/redis/keys.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createSweepStore } from '../../src/feed/store/sweep-store.js';

@@ -31,7 +31,6 @@ import {
   noCounts,
   type Checkpoint,
   type CommitResult,
-  type FencingToken,
   type Step,
   type StoredPage,
   type StoredSweep,

@@ -77,13 +77,19 @@ async function apply(list: FeedList, answer: Answer, taken: Taken): Promise<void
     const { shortcut, page, askedMs } = answer;
     const facts = { workspace: deps.workspace, list: list.name, page: shortcut.page, kind: shortcut.kind, why };
     if (why !== undefined) deps.log.debug(facts, 'shortcut dropped');
-    if (page === 'not sent') return shortcuts?.abandon(shortcut);
     if (shown !== null && shown.rewritten.length > 0) list.ahead.forget(shortcut.page);
-    await shortcuts?.done(shortcut, shown, { events, nowMs: askedMs });
+    if (page === 'not sent') shortcuts?.abandon(shortcut);
+    else await shortcuts?.done(shortcut, shown, { events, nowMs: askedMs });
     return;
   }
-  if (question !== undefined) return beginSurvey(list, question);
-  if (survey !== null) return await continueSurvey(list, answer.nextCursor);
+  if (question !== undefined) {
+    beginSurvey(list, question);
+    return;
+  }
+  if (survey !== null) {
+    await continueSurvey(list, answer.nextCursor);
+    return;
+  }
   if (step !== null) list.committedMs = deps.clock.monotonic();
   list.summary = step?.summary ?? null;
   const { number, known, cursor } = answer;
