@@ -8,6 +8,8 @@ type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeo
 
 export type { ListSchema, TodosReport };
 export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/status.js';
+export type { SubscriptionDetails } from '../src/delivery/receipts/delivery-row.js';
+export type { Tried } from '../src/delivery/tried.js';
 export type { EventView, ValueView } from '../src/ops/server/page/answers.js';
 export type Status = z.output<typeof answers.status>;
 export type Subscription = Status['subscriptions'][number];
@@ -17,12 +19,10 @@ export type History = Answered<'history'>;
 export type EventsPage = Answered<'eventsPage'>;
 export type OneEvent = Answered<'oneEvent'>;
 export type Delivery = Answered<'deliveries'>['deliveries'][number];
-export type SubscriptionDetails = Answered<'subscriptionDetails'>;
 export type Skipped = Answered<'skipped'>;
 export type Held = Answered<'heldRecords'>['held'][number];
 export type LeftBehind = Answered<'leftBehind'>['subscriptions'][number];
 export type Tested = Answered<'tested'>;
-export type Tried = Answered<'tried'>;
 export type DeadLetter = Answered<'deadLetter'>;
 
 /** What a section of the page is shown from. */

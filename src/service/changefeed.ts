@@ -279,7 +279,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     ...forgetting(context),
   };
   const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
-  const server = servedBy(context, { workspaces, feed, stateDir, prometheus, ...facts });
+  const server = servedBy(context, { workspaces, feed, dispatcher, stateDir, prometheus, ...facts });
   return { feed, budgetOf: (name) => workspaces.get(name).budget };
 }
 
@@ -298,16 +298,17 @@ function subscriptionsOf(dispatcher: Dispatcher) {
 
 function servedBy(
   context: AppContext,
-  { workspaces, feed, stateDir, prometheus, ...facts }: ServedParts,
+  { workspaces, feed, dispatcher, stateDir, prometheus, ...facts }: ServedParts,
 ): ReturnType<typeof httpPart> | null {
   if (prometheus === null) return null;
   const monitoring = monitoringRoutes(monitored(context, { ...facts, prometheus }));
-  return httpPart(context, { workspaces, feed, monitoring, stateDir });
+  return httpPart(context, { workspaces, feed, dispatcher, monitoring, stateDir });
 }
 
 interface ServedParts extends Omit<Parameters<typeof monitored>[1], 'prometheus'> {
   workspaces: Workspaces;
   feed: Changefeed;
+  dispatcher: Dispatcher;
   stateDir: string;
   prometheus: Prometheus | null;
 }

@@ -1,5 +1,6 @@
 /** The HTTP server of this process: whatever it serves is a set of routes in the list below. */
 import { polledLists } from '../config/lists.js';
+import type { Dispatcher } from '../delivery/dispatcher.js';
 import { openQueues, type Queues } from '../delivery/queues.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { packageVersion } from '../kit/package-version.js';
@@ -17,6 +18,7 @@ const USUAL_PORT = 4021;
 interface HttpDeps {
   workspaces: Workspaces;
   feed: FeedOfPage;
+  dispatcher: Dispatcher;
   monitoring: Routes;
   stateDir: string;
 }
@@ -55,7 +57,14 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */
 async function serverOf(
   context: AppContext,
-  { workspaces, feed, monitoring, opened, access }: HttpDeps & { opened: () => Queues; access: AccessOptions },
+  {
+    workspaces,
+    feed,
+    dispatcher,
+    monitoring,
+    opened,
+    access,
+  }: HttpDeps & { opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
@@ -65,6 +74,7 @@ async function serverOf(
   const { host, port } = config.http;
   const source: PageSource = {
     feed,
+    dispatcher,
     log: events,
     links: (name) => surroundingsOf(workspaces, name).links,
     redisIsAway: () => watch.trouble() === 'away',

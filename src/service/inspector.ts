@@ -8,6 +8,7 @@ import type { ListName } from '../crm/lists/lists.js';
 import type { CrmRecord } from '../crm/record.js';
 import type { ChangeEvent } from '../events/types.js';
 import { explainRecord, type RecordStory } from '../feed/list/explain.js';
+import type { HeldRecords } from '../ops/server/page/source.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
 import { listIn, storedRecord, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
@@ -43,13 +44,6 @@ export interface Inspector {
 
 /** How many of the newest events of the log are read to find those of a record. */
 const NEWEST_EVENTS = 10_000;
-
-export interface HeldRecords extends Held {
-  workspace: string;
-  list: ListName;
-  /** At most three of the records whose removal is held. Held new records are not stored, so there are none of them. */
-  examples: readonly { id: string; title: string | null }[];
-}
 
 const EXAMPLES = 3;
 
@@ -102,4 +96,4 @@ export function createInspector(workspaces: Workspaces): Inspector {
   };
 }
 
-export type { ListSchema, RecordStory };
+export type { HeldRecords, ListSchema, RecordStory };

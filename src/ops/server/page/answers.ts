@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { deliveryRow } from '../../../delivery/receipts/delivery-row.js';
 import { subscriptionStatus } from '../../../delivery/subscription-status.js';
-import { triedSchema } from '../../../delivery/tried.js';
 import { statusSchema } from '../../status.js';
 
 /** An answer without the further properties that its schema allows. */
@@ -162,7 +161,6 @@ export const deadLetter = z
   .meta({ id: 'DeadLetter' });
 
 export const deadLetters = z.strictObject({ deadLetters: z.array(deadLetter) });
-export const tried = triedSchema;
 export const tested = z.looseObject({
   subscription: z.string(),
   place: z.string().describe('its address without what is secret, or the kind of handler'),
@@ -174,7 +172,6 @@ export const tested = z.looseObject({
   body: z.string(),
   problem: z.string().nullable(),
 });
-export type Tested = Plain<z.output<typeof tested>>;
 export const skipped = z.strictObject({
   count: count.describe('dropped'),
   unread: count.describe('of these, not read from the log'),
@@ -218,7 +215,6 @@ export const deliveries = z.strictObject({
     }),
   ),
 });
-export { subscriptionDetails } from '../../../delivery/receipts/delivery-row.js';
 
 export const schema = z.strictObject({
   rows: count,

@@ -30,6 +30,18 @@ const REFUSALS = {
 const NOTHING = z.strictObject({});
 const ACTION = z.looseObject({ 'x-changefeed-action': z.string().describe('any value') });
 
+export const OPERATE = { access: 'operate' } as const;
+
+/** What the document says of a route with this tag. `more`: the schemas of what it takes. */
+export const described =
+  (tag: string) =>
+  <Answer extends z.ZodType, More extends object = object>(
+    operationId: string,
+    summary: string,
+    answer: Answer,
+    more?: More,
+  ) => ({ tags: [tag], operationId, summary, response: { 200: answer }, ...(more as More) });
+
 /** Every route that is added with tags is in the document, takes no unknown names, and has its refusals. */
 export async function beginApi(app: FastifyInstance, version: string, redisIsAway: () => boolean): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);

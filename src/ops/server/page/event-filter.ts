@@ -23,20 +23,21 @@ export const eventsQuery = z.strictObject({
 
 type EventsQuery = z.output<typeof eventsQuery>;
 
-export function workspacesFrom(
-  { workspace }: Pick<EventsQuery, 'workspace'>,
-  source: Pick<PageSource, 'workspaces'>,
-): string[] {
+export function workspacesFrom({ workspace }: EventsQuery, source: PageSource): string[] {
+  return workspace === undefined ? source.workspaces().map(({ name }) => name) : [knownWorkspace(workspace, source)];
+}
+
+/** @throws RefusedError 404 */
+export function knownWorkspace<Name extends string | undefined>(workspace: Name, source: PageSource): Name {
   const names = source.workspaces().map(({ name }) => name);
-  if (workspace === undefined) return names;
-  if (names.includes(workspace)) return [workspace];
+  if (workspace === undefined || names.includes(workspace)) return workspace;
   throw new RefusedError(404, `There is no workspace "${workspace}". The configuration names ${names.join(', ')}.`);
 }
 
 /** All conditions must hold. */
 export function filterFrom(
   { list, type, field, person, actor, record, text }: EventsQuery,
-  source: Pick<PageSource, 'workspaces'>,
+  source: PageSource,
 ): (event: ChangeEvent) => boolean {
   const tests: ((event: ChangeEvent) => boolean)[] = [];
   if (list !== undefined) {
@@ -60,7 +61,7 @@ export function filterFrom(
   return (event) => tests.every((test) => test(event));
 }
 
-function objectOfList(list: string, source: Pick<PageSource, 'workspaces'>): string {
+function objectOfList(list: string, source: PageSource): string {
   const lists = source.workspaces().flatMap((workspace) => workspace.lists);
   const found = lists.find(({ name, object }) => name === list || object === list);
   if (found !== undefined) return found.object;

@@ -2,10 +2,25 @@
 import type { ChangeEvent, LoggedEvent } from '../../../events/types.js';
 import { BEFORE_ALL, timeOfLogId } from '../../../events/log-id.js';
 import { isoTime } from '../../../kit/clock.js';
-import { formatPosition, type Position } from './position.js';
 import type { EventLog } from '../../../log/event-log.js';
 
-export interface BeforeCall {
+/** A position in the logs of all workspaces, as workspace → log id; `+` is the end of the log. */
+export type Position = ReadonlyMap<string, string>;
+
+const PART = /^([\w.-]{1,64})@(\d{1,15}-\d{1,19}|0|\+)$/;
+
+/** `acme@1700-0,beta@1699-3`: id of server-sent events, and cursor of pages. */
+export function formatPosition(position: Position): string {
+  return [...position].map(([workspace, logId]) => `${workspace}@${logId}`).join(',');
+}
+
+export function parsePosition(text: string): Position | null {
+  const parts = text.split(',').map((part) => PART.exec(part));
+  if (parts.includes(null)) return null;
+  return new Map(parts.map((part) => [part?.[1] ?? '', part?.[2] ?? '']));
+}
+
+interface BeforeCall {
   workspaces: readonly string[];
   before: Position;
   limit: number;
@@ -14,7 +29,7 @@ export interface BeforeCall {
 
 const CHUNK = 200;
 /** Events that one page looks at, when few of them are wanted. The answer then says how far it has looked. */
-export const MOST_SEARCHED = 4_000;
+const MOST_SEARCHED = 4_000;
 
 /** `next`: where the next page begins, null at the beginning of the log. `searched` counts what was not found too. */
 export async function eventsBefore(log: EventLog, { workspaces, before, limit, wanted }: BeforeCall) {
@@ -58,13 +73,7 @@ async function* newestFirst(log: EventLog, offsets: Position, chunk: number) {
   }
 }
 
-export async function endsOf(
-  { log }: { log: Pick<EventLog, 'readBefore'> },
-  workspaces: readonly string[],
-): Promise<Position> {
-  const ends = workspaces.map(async (name): Promise<[string, string]> => {
-    const [newest] = await log.readBefore(name, '+', 1);
-    return [name, newest?.logId ?? BEFORE_ALL];
-  });
+export async function endsOf(log: EventLog, workspaces: readonly string[]): Promise<Position> {
+  const ends = workspaces.map(async (name) => [name, await log.tail(name)] as const);
   return new Map(await Promise.all(ends));
 }

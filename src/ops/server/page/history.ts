@@ -11,7 +11,7 @@ export type History = ReturnType<typeof createHistory>;
 export const SAMPLE_MS = 5_000;
 const KEPT_MS = 3_600_000;
 
-export function createHistory(clock: Pick<Clock, 'now'>) {
+export function createHistory(clock: Clock) {
   const samples: { ms: number; sample: Sample }[] = [];
   return {
     add(status: Status): void {

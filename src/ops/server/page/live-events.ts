@@ -3,8 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { TailedEvent } from '../../../delivery/tail.js';
 import { messageOf } from '../../../kit/errors.js';
 import type { Log } from '../../../kit/log.js';
-import { endsOf } from './events-before.js';
-import type { Position } from './position.js';
+import { endsOf, type Position } from './events-before.js';
 import type { FeedOfPage, PageSource } from './source.js';
 
 export type LiveEvents = ReturnType<typeof createLiveEvents>;
@@ -26,7 +25,7 @@ export function createLiveEvents(source: PageSource, log: Log) {
     const broken = new AbortController();
     const signal = AbortSignal.any([stopping.signal, broken.signal]);
     const names = source.workspaces().map(({ name }) => name);
-    const begun = endsOf(source, names);
+    const begun = endsOf(source.log, names);
     const watchOne = async ([workspace, from]: [string, string]): Promise<void> => {
       for await (const _ of feed.tail({ workspace, from, signal })) logs.emit('grown');
     };

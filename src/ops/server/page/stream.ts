@@ -11,10 +11,9 @@ import { refuse } from '../http/refusal.js';
 import { streamed } from './answers.js';
 import { REDIS_AWAY, RefusedError, unlessAway, type Api } from './api.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
-import { endsOf } from './events-before.js';
+import { endsOf, formatPosition, parsePosition, type Position } from './events-before.js';
 import type { EventViews } from './event-view.js';
 import { storedEvents, type LiveEvents } from './live-events.js';
-import { formatPosition, parsePosition, type Position } from './position.js';
 import type { PageSource } from './source.js';
 
 const streamQuery = eventsQuery.extend({
@@ -167,7 +166,7 @@ async function startOf(
 ): Promise<Position> {
   const last = headers['last-event-id'];
   const text = typeof last === 'string' && last !== '' ? last : (from ?? 'now');
-  const ends = (): Promise<Position> => endsOf(source, workspaces);
+  const ends = (): Promise<Position> => endsOf(source.log, workspaces);
   if (text === 'now') return await ends();
   const position = parsePosition(text);
   // A workspace that the position does not name begins now.

@@ -15,10 +15,7 @@ const GRAIN_MS = 60_000;
 /** The report being made, and those that wait: one per period that the page offers, and some. */
 const MOST_AT_ONCE = 5;
 
-export function createTodoReports(
-  feed: Pick<FeedOfPage, 'todos'>,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-): (since: string) => Promise<TodosReport> {
+export function createTodoReports(todos: FeedOfPage['todos'], clock: Clock): (since: string) => Promise<TodosReport> {
   const kept = new Map<string, { untilMs: number; report: Promise<TodosReport> }>();
   const turns = new Turns();
   return async (text) => {
@@ -28,7 +25,7 @@ export function createTodoReports(
     if (known !== undefined) return await known.report;
     if ([...kept.values()].filter(({ untilMs }) => untilMs === Infinity).length >= MOST_AT_ONCE)
       throw new RefusedError(429, 'Reports of todos for other periods are being made. Try again in some seconds.');
-    const making = { untilMs: Infinity, report: turns.take('todos', () => feed.todos({ since })).then(readableTexts) };
+    const making = { untilMs: Infinity, report: turns.take('todos', () => todos({ since })).then(readableTexts) };
     kept.set(since, making);
     try {
       return await making.report;

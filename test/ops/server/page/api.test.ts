@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { z } from 'zod';
+import { triedSchema } from '../../../../src/delivery/tried.js';
 import { subscriptionDetails } from '../../../../src/delivery/receipts/delivery-row.js';
 import type { ChangeEvent } from '../../../../src/events/types.js';
 import * as answers from '../../../../src/ops/server/page/answers.js';
@@ -59,7 +60,7 @@ describe('status page API', () => {
       ['/api/lists/acme/people/schema', answers.schema],
       ['/api/held', answers.heldRecords],
       ['/api/subscriptions/left-behind', answers.leftBehind],
-      ['/api/try?subscription=broken&last=1d&list=people&record=p1', answers.tried],
+      ['/api/try?subscription=broken&last=1d&list=people&record=p1', triedSchema],
     ];
     for (const [path, schema] of forms)
       expect({ path, ...schema.safeParse(await page.get(path)) }).toMatchObject({ path, success: true });

@@ -1,6 +1,5 @@
 import { connect, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { LoggedEvent } from '../../../../src/events/types.js';
 import { systemClock } from '../../../../src/kit/clock.js';
 import { silentLog } from '../../../../src/kit/log.js';
 import { createHttpServer } from '../../../../src/ops/server/http/server.js';
@@ -14,12 +13,12 @@ import { eventually } from '../../../support/eventually.js';
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
 
 /** A log without events, whose end is known as soon as `answers` is. */
-async function openStreams(answers: () => Promise<LoggedEvent[]> = () => Promise.resolve([])) {
+async function openStreams(answers: () => Promise<string> = () => Promise.resolve('0-0')) {
   let [away, asked] = [false, 0];
   const source = {
     redisIsAway: () => away,
     workspaces: () => [{ name: 'acme', timeZone: 'UTC', lists: [] }],
-    log: { readBefore: () => ((asked += 1), answers()), event: () => Promise.resolve(null) },
+    log: { tail: () => ((asked += 1), answers()) },
     feed: { tail: noEvents },
   } as unknown as PageSource;
   const live = createLiveEvents(source, silentLog);
@@ -83,13 +82,13 @@ describe('stream', () => {
     ['one request each', 210, 1],
     ['many requests each', 5, 42],
   ])('stream: connections that are cut while a stream begins hold no place (%s)', async (_, sockets, requests) => {
-    const [known, resolve] = promised<LoggedEvent[]>();
+    const [known, resolve] = promised<string>();
     const streams = await openStreams(() => known);
     const open = Array.from({ length: sockets }, () => streams.send(requests));
     await eventually(() => expect(streams.asked()).toBe(sockets * requests));
     for (const socket of open) socket.destroy();
     await eventually(async () => expect(await streams.connections()).toBe(0));
-    resolve([]);
+    resolve('0-0');
     expect((await streams.ask()).status).toBe(200);
   });
 

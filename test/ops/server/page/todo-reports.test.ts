@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TodosReport } from '../../../../src/crm/todo-counts.js';
+import { systemClock } from '../../../../src/kit/clock.js';
 import { createTodoReports } from '../../../../src/ops/server/page/todo-reports.js';
 import { eventually } from '../../../support/eventually.js';
 
@@ -11,7 +12,7 @@ function reports() {
     begun.push(since);
     return new Promise((resolve) => ends.push(() => resolve({ since, at: '', workspaces: [] })));
   };
-  const ask = createTodoReports({ todos }, { now: () => now, monotonic: () => now });
+  const ask = createTodoReports(todos, { ...systemClock, now: () => now, monotonic: () => now });
   return { ask, begun, end: () => ends.shift()?.(), later: (ms: number) => void (now += ms) };
 }
 
@@ -57,10 +58,7 @@ describe('todo reports of the page', () => {
     void ask('2026-03-08T18:30:00Z');
     expect(begun).toHaveLength(2);
     let calls = 0;
-    const failing = createTodoReports(
-      { todos: () => Promise.reject(new Error(`failed ${++calls}`)) },
-      { now: () => 1, monotonic: () => 1 },
-    );
+    const failing = createTodoReports(() => Promise.reject(new Error(`failed ${++calls}`)), systemClock);
     await expect(failing('7d')).rejects.toThrow('failed 1');
     await expect(failing('7d')).rejects.toThrow('failed 2');
   });
