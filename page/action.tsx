@@ -1,24 +1,28 @@
 /** A button with a dialog that says what will happen and to how many, carries it out, and says what came of it. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { messageOf } from './api.js';
 import { usePreferences } from './preferences.js';
 
-export interface ActionProps {
-  label: string;
-  /** Read instead of the label where several buttons have the same. */
-  name?: string;
+interface AskProps {
   /** @defaultValue the label */
   title?: string;
-  /** Of the button that carries it out. @defaultValue the label */
+  /** The label of the button that carries it out. @defaultValue the label */
   sure?: string;
   danger?: boolean;
-  main?: boolean;
   /** False: something has to be given first. @defaultValue true */
   ready?: boolean;
-  onOpen?: () => void;
   /** What came of it, in words; null closes the dialog, because the page shows it. */
   run: () => Promise<ComponentChildren>;
   children?: ComponentChildren;
+}
+
+interface ActionProps extends AskProps {
+  label: string;
+  /** Read instead of the label where several buttons have the same. */
+  name?: string;
+  main?: boolean;
+  onOpen?: () => void;
 }
 
 export function Action({ label, name, onOpen, main = false, ...dialog }: ActionProps) {
@@ -37,10 +41,17 @@ export function Action({ label, name, onOpen, main = false, ...dialog }: ActionP
   );
 }
 
-type DialogProps = Omit<ActionProps, 'label' | 'name' | 'main' | 'onOpen'> & { onClose: () => void };
 type State = 'asking' | 'running' | { done: ComponentChildren } | { failed: string };
 
-function Dialog({ title, sure, danger = false, ready = true, run, children, onClose }: DialogProps) {
+function Dialog({
+  title,
+  sure,
+  danger = false,
+  ready = true,
+  run,
+  children,
+  onClose,
+}: AskProps & { onClose: () => void }) {
   const { t } = usePreferences();
   const [state, setState] = useState<State>('asking');
   const element = useRef<HTMLDialogElement>(null);
@@ -52,7 +63,7 @@ function Dialog({ title, sure, danger = false, ready = true, run, children, onCl
     setState('running');
     run()
       .then((done) => (done === null ? element.current?.close() : setState({ done })))
-      .catch((failure: unknown) => setState({ failed: failure instanceof Error ? failure.message : '' }));
+      .catch((failure: unknown) => setState({ failed: messageOf(failure) }));
   };
   const isDone = typeof state === 'object' && 'done' in state;
   return (

@@ -8,7 +8,8 @@ type Answered<Name extends keyof typeof answers> = answers.Plain<z.output<(typeo
 
 export type { ListSchema, TodosReport };
 export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/status.js';
-export type { SubscriptionDetails } from '../src/delivery/receipts/delivery-row.js';
+/** A delivery without its title, which only the lists of deliveries have. */
+export type { DeliveryRow as Attempt, SubscriptionDetails } from '../src/delivery/receipts/delivery-row.js';
 export type { Tried } from '../src/delivery/tried.js';
 export type { EventView, ValueView } from '../src/ops/server/page/answers.js';
 export type Status = z.output<typeof answers.status>;
@@ -59,6 +60,15 @@ export function act<Answer = { count: number }>(
   body: object = {},
 ): Promise<Answer> {
   return call<Answer>(method, path, body);
+}
+
+/** What an operator does about a subscription. */
+export function actOn<Answer = { count: number }>(name: string, action: string, body: object = {}): Promise<Answer> {
+  return act<Answer>('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body);
+}
+
+export function messageOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : '';
 }
 
 export function pathWith(path: string, query: Readonly<Record<string, string | undefined>>): string {

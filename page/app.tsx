@@ -1,11 +1,11 @@
 /** The frame of the page: who is signed in, the sections, language and appearance. */
+import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { act, ask, whenSignedOut, type About, type Caller, type SectionProps, type Status } from './api.js';
 import { useFocusOn, usePlace, usePolled, type Polled } from './hooks.js';
 import type { Language } from './formats.js';
-import { usePreferences, type Theme } from './preferences.js';
+import { THEMES, usePreferences, type Theme } from './preferences.js';
 import { SignIn } from './sign-in.js';
-import type { TextKey } from './text/en.js';
 import { Changes } from './views/changes.js';
 import { DeadLetters } from './views/dead-letters.js';
 import { Lists } from './views/lists.js';
@@ -15,6 +15,16 @@ import { Subscriptions } from './views/subscriptions.js';
 import { Todos } from './views/todos.js';
 
 const SECTIONS = ['changes', 'lists', 'subscriptions', 'dead', 'todos', 'schema', 'problems'] as const;
+type Section = (typeof SECTIONS)[number];
+const VIEWS: Readonly<Record<Section, (props: SectionProps) => JSX.Element>> = {
+  changes: Changes,
+  lists: Lists,
+  subscriptions: Subscriptions,
+  dead: DeadLetters,
+  todos: Todos,
+  schema: Schema,
+  problems: Problems,
+};
 const STATUS_MS = 3_000;
 
 /** The link that `changefeed start` prints. */
@@ -52,6 +62,7 @@ function Frame({ caller }: { caller: Caller }) {
   const status = usePolled<Status>('/api/status', STATUS_MS);
   const heading = useFocusOn(section);
   const shown = SECTIONS.find((one) => one === section) ?? 'changes';
+  const View = VIEWS[shown];
   useEffect(() => {
     document.title = `${t(`nav.${shown}`)} · Changefeed`;
   });
@@ -59,9 +70,8 @@ function Frame({ caller }: { caller: Caller }) {
     event.preventDefault();
     heading.current?.focus();
   };
-  const dead = status.value?.subscriptions.reduce((sum, one) => sum + one.dead, 0) ?? 0;
-  const badges: Partial<Record<(typeof SECTIONS)[number], number>> = {
-    dead,
+  const badges: Partial<Record<Section, number>> = {
+    dead: status.value?.subscriptions.reduce((sum, one) => sum + one.dead, 0) ?? 0,
     problems: status.value?.problems.length ?? 0,
   };
   return (
@@ -100,36 +110,11 @@ function Frame({ caller }: { caller: Caller }) {
         {about === null ? (
           <p class="quiet">{t('loading')}</p>
         ) : (
-          <Section
-            shown={shown}
-            about={about}
-            status={status.value}
-            again={status.again}
-            canAct={caller.role === 'operate'}
-          />
+          <View about={about} status={status.value} again={status.again} canAct={caller.role === 'operate'} />
         )}
       </main>
     </div>
   );
-}
-
-function Section({ shown, ...props }: SectionProps & { shown: (typeof SECTIONS)[number] }) {
-  switch (shown) {
-    case 'changes':
-      return <Changes about={props.about} />;
-    case 'lists':
-      return <Lists status={props.status} />;
-    case 'subscriptions':
-      return <Subscriptions {...props} />;
-    case 'dead':
-      return <DeadLetters {...props} />;
-    case 'todos':
-      return <Todos />;
-    case 'schema':
-      return <Schema about={props.about} />;
-    case 'problems':
-      return <Problems {...props} />;
-  }
 }
 
 function Health({ value: status, error, redisAway }: Polled<Status>) {
@@ -165,9 +150,9 @@ function Choices({ caller }: { caller: Caller }) {
         </option>
       </select>
       <select aria-label={t('theme')} value={theme} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
-        {(['auto', 'light', 'dark'] as const).map((one) => (
+        {THEMES.map((one) => (
           <option key={one} value={one}>
-            {t(`theme.${one}` satisfies TextKey)}
+            {t(`theme.${one}`)}
           </option>
         ))}
       </select>

@@ -1,8 +1,9 @@
 /** What a problem waits for a person to decide: what a list holds back, and what removed subscriptions have left behind. */
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
-import { act, type Held, type LeftBehind as Left } from './api.js';
+import { act, actOn, type Held, type LeftBehind as Left } from './api.js';
 import { usePolled } from './hooks.js';
+import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 
 interface DecisionProps {
@@ -64,7 +65,7 @@ export function LeftBehind({ configured, canAct, again }: DecisionProps & { conf
       {found.map(({ subscription: name, waiting, dead }) => {
         const values = { name, waiting: number(waiting), dead: number(dead) };
         const forget = async (): Promise<null> => {
-          await act('POST', `/api/subscriptions/${encodeURIComponent(name)}/forget`).finally(done);
+          await actOn(name, 'forget').finally(done);
           return null;
         };
         return (
@@ -96,23 +97,18 @@ function Rename({ from, configured, values, done }: RenameProps) {
   const { t } = usePreferences();
   const [to, setTo] = useState('');
   const run = async (): Promise<string> => {
-    await act('POST', `/api/subscriptions/${encodeURIComponent(from)}/rename`, { to }).finally(done);
+    await actOn(from, 'rename', { to }).finally(done);
     return t('left.renamed', { ...values, to });
   };
   return (
     <Action label={t('left.rename')} name={`${t('left.rename')}: ${from}`} ready={to !== ''} run={run}>
       <p>{t('left.renameSure', values)}</p>
-      <label>
-        {t('left.to')}
-        <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-          <option value="" />
-          {configured.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label={t('left.to')}
+        value={to}
+        onChoose={setTo}
+        options={['', ...configured].map((name) => [name, name])}
+      />
     </Action>
   );
 }

@@ -1,7 +1,8 @@
 /** Who got an event: for each subscription when, after how many attempts, with what answer. */
 import { useState } from 'preact/hooks';
-import { pathWith, type Delivery } from './api.js';
+import { pathWith, type Attempt, type Delivery } from './api.js';
 import { placeOf, usePolled } from './hooks.js';
+import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 
 const TONES: Readonly<Record<Delivery['outcome'], string>> = {
@@ -62,9 +63,6 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
   );
 }
 
-/** A delivery without its title, which only the lists of deliveries have. */
-type Attempt = Omit<Delivery, 'title'>;
-
 export function Outcome({ delivery: { outcome, nextAttemptAt } }: { delivery: Attempt }) {
   const { t, word } = usePreferences();
   const isOver = outcome === 'retry' && Date.parse(nextAttemptAt ?? '') < new Date().getTime();
@@ -96,28 +94,24 @@ export function Answer({ delivery, isNewest = false }: { delivery: Attempt; isNe
   );
 }
 
-const SHOWN = ['', 'failed', 'pending'] as const;
+const SHOWN = ['failed', 'pending'] as const;
 
 /** The newest deliveries of a subscription; a row opens to its event. */
 export function NewestDeliveries({ subscription }: { subscription: string }) {
   const { t } = usePreferences();
-  const [outcome, setOutcome] = useState<(typeof SHOWN)[number]>('');
+  const [outcome, setOutcome] = useState('');
   const path = pathWith('/api/deliveries', { subscription, outcome, limit: '20' });
   const { value, error } = usePolled<{ deliveries: Delivery[] }>(path, 5_000);
   return (
     <section class="card" aria-label={t('sub.newest')}>
       <div class="head">
         <h2>{t('sub.newest')}</h2>
-        <label class="inline">
-          {t('filter.show')}{' '}
-          <select value={outcome} onChange={(event) => setOutcome(event.currentTarget.value as (typeof SHOWN)[number])}>
-            {SHOWN.map((one) => (
-              <option key={one} value={one}>
-                {one === '' ? t('filter.all') : t(`sub.show.${one}`)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label={t('filter.show')}
+          value={outcome}
+          onChoose={setOutcome}
+          options={[['', t('filter.all')], ...SHOWN.map((one) => [one, t(`sub.show.${one}`)] as const)]}
+        />
       </div>
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
@@ -135,12 +129,11 @@ export function NewestDeliveries({ subscription }: { subscription: string }) {
 }
 
 function Sent({ delivery }: { delivery: Delivery }) {
-  const { word } = usePreferences();
+  const { kind } = usePreferences();
   const { type, title, record, list } = delivery;
-  const [, object = '', verb = ''] = type.split('.');
   return (
     <li>
-      <Outcome delivery={delivery} /> <span class="kind">{`${word('object', object)} ${word('verb', verb)}`}</span>{' '}
+      <Outcome delivery={delivery} /> <span class="kind">{kind(type)}</span>{' '}
       <a href={placeOf('changes', { record, show: 'all', ...(list !== null && { list }) })}>{title ?? record}</a>{' '}
       <Answer delivery={delivery} />
     </li>

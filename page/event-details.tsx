@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import { ask, type EventView, type OneEvent } from './api.js';
 import { DeliveriesOf } from './deliveries.js';
 import { BeforeAfter, By, Kind, type ShownChange } from './event-parts.js';
-import { NamedFacts } from './facts.js';
 import type { Group } from './group-events.js';
 import { placeOf } from './hooks.js';
+import { NamedFacts } from './parts.js';
 import { usePreferences } from './preferences.js';
 
 /** A text of megabytes would make the browser slow: the whole event is at the address of the link. */

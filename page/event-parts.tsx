@@ -25,7 +25,7 @@ export function Kind({ event }: { event: EventView }) {
   return <span class="kind">{text}</span>;
 }
 
-export function BeforeAfter({ change: { before, after } }: { change: Pick<ShownChange, 'before' | 'after'> }) {
+export function BeforeAfter({ change: { before, after } }: { change: ShownChange }) {
   return (
     <>
       {before !== undefined && <Value value={before} side="before" />} <span aria-hidden="true">→</span>{' '}

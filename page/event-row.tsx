@@ -4,8 +4,8 @@ import type { EventView } from './api.js';
 import { EventDetails } from './event-details.js';
 import { BeforeAfter, By, isOfFeed, Kind, type ShownChange } from './event-parts.js';
 import { authorOf, nameOf, type Group } from './group-events.js';
+import { ProblemText } from './parts.js';
 import { usePreferences } from './preferences.js';
-import { ProblemText } from './problem-text.js';
 
 export interface EventRowProps {
   group: Group;

@@ -1,30 +1,16 @@
 /** Numbers, times and durations as a person reads them on the page. */
-import { formatsFor, type Formats as SharedFormats } from '../src/words/format.js';
-import type { Language, Values } from '../src/words/words.js';
+import { formatsFor } from '../src/words/format.js';
+import type { Language, Values, WordKey } from '../src/words/words.js';
 import type { ValueView } from './api.js';
-import type { TextKey } from './text/en.js';
+import type { texts } from './texts.js';
 
 export type { Language } from '../src/words/words.js';
 export { filled } from '../src/words/words.js';
-export type Translate = (key: TextKey, values?: Values) => string;
+export type Translate = (key: keyof typeof texts | WordKey, values?: Values) => string;
 
 const TIME = /(?<=^|: )\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-export interface Formats extends Pick<SharedFormats, 'number' | 'percent' | 'duration'> {
-  /** A value of a record; null where there is none. */
-  valueText: (value: ValueView) => string | null;
-  /** `14:03:11`, with the day when it is another one. */
-  clock: (iso: string) => string;
-  /** With the year when it is another one; in the browser's time zone, unless another is given. */
-  dateTime: (iso: string, timeZone?: string) => string;
-  /** With each time of the API in a text as a person reads it: a value, or the end of `마감 날짜: 2026-…`. */
-  times: (text: string) => string;
-  /** `timestamp`, `list of {id, name}`: the type of a value. */
-  valueType: (type: string) => string;
-  ago: (iso: string, nowMs: number) => string;
-  /** How long an answer took, in ms below a second. */
-  took: (ms: number) => string;
-}
+export type Formats = ReturnType<typeof formats>;
 
 const KOREAN_TYPES: Readonly<Record<string, string>> = {
   absent: '필드 없음',
@@ -55,32 +41,34 @@ function rounded(ms: number): number {
   return Math.floor(Math.max(0, ms) / (step ?? 1)) * (step ?? 1);
 }
 
-export function formats(language: Language, t: Translate): Formats {
+export function formats(language: Language, t: Translate) {
   const inZone = (timeZone?: string) => formatsFor({ language, timeZone, now: new Date().toISOString() });
   const { number, percent, duration: exact, date, value: written } = inZone();
   const duration = (ms: number): string => exact(rounded(ms));
-  const dateTime: Formats['dateTime'] = (iso, timeZone) => inZone(timeZone).dateTime(iso);
-  const times: Formats['times'] = (text) =>
+  /** With the year when it is another one; in the browser's time zone, unless another is given. */
+  const dateTime = (iso: string, timeZone?: string): string => inZone(timeZone).dateTime(iso);
+  /** With each time of the API in a text as a person reads it: a value, or the end of `마감 날짜: 2026-…`. */
+  const times = (text: string): string =>
     text.replace(TIME, (iso) => (Number.isNaN(Date.parse(iso)) ? iso : dateTime(iso)));
   return {
-    number,
-    percent,
-    valueText({ text, type, cut }) {
+    ...{ number, percent, duration, dateTime, times },
+    /** A value of a record; null where there is none. */
+    valueText: ({ text, type, cut }: ValueView): string | null => {
       if (text === null) return null;
       if (type === 'boolean') return written(text === 'true');
       return type === 'number' && !cut ? written(Number(text)) : times(text);
     },
-    clock(iso) {
+    /** `14:03:11`, with the day when it is another one. */
+    clock: (iso: string): string => {
       const at = new Date(iso);
       const time = at.toTimeString().slice(0, 8);
       return at.toDateString() === new Date().toDateString() ? time : `${date(iso)} ${time}`;
     },
-    dateTime,
-    times,
-    valueType: (type) => (language === 'ko' ? koreanType(type) : type),
-    duration,
-    took: (ms) => (ms < 1_000 ? `${number(Math.round(ms))} ms` : duration(ms)),
-    ago(iso, nowMs) {
+    /** `timestamp`, `list of {id, name}`: the type of a value. */
+    valueType: (type: string): string => (language === 'ko' ? koreanType(type) : type),
+    /** How long an answer took, in ms below a second. */
+    took: (ms: number): string => (ms < 1_000 ? `${number(Math.round(ms))} ms` : duration(ms)),
+    ago: (iso: string, nowMs: number): string => {
       const ms = nowMs - Date.parse(iso);
       return ms < 1_500 ? t('time.now') : t('time.ago', { time: duration(ms) });
     },

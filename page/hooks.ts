@@ -1,27 +1,24 @@
 /** Reading from the server again and again, and the address of the section that is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, ask } from './api.js';
+import { ApiError, ask, messageOf } from './api.js';
 
-export interface Polled<Value> {
+interface Answered<Value> {
+  path: string | null;
   value: Value | null;
   /** The message of the last failure; null when the last answer was good. */
   error: string | null;
   /** The server answers that it cannot read Redis. */
   redisAway: boolean;
-  again: () => void;
 }
+export type Polled<Value> = Answered<Value> & { again: () => void };
 
 /** What is asked for once a minute must not be missing for a minute because one request failed. */
 const AFTER_FAILURE_MS = 2_000;
 
 /** Asks at once, and again after each wait, as long as the page can be seen. A path of null asks nothing. */
 export function usePolled<Value>(path: string | null, everyMs: number): Polled<Value> {
-  const [state, setState] = useState<Omit<Polled<Value>, 'again'> & { path: string | null }>({
-    path,
-    value: null,
-    error: null,
-    redisAway: false,
-  });
+  const nothing: Answered<Value> = { path, value: null, error: null, redisAway: false };
+  const [state, setState] = useState(nothing);
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (path === null) return;
@@ -35,8 +32,8 @@ export function usePolled<Value>(path: string | null, everyMs: number): Polled<V
           if (!ended) setState({ path, value, error: null, redisAway: false });
         } catch (error) {
           waitMs = Math.min(everyMs, AFTER_FAILURE_MS);
-          const message = error instanceof Error ? error.message : '';
-          const failed = { path, error: message, redisAway: error instanceof ApiError && error.status === 503 };
+          const redisAway = error instanceof ApiError && error.status === 503;
+          const failed = { path, error: messageOf(error), redisAway };
           if (!ended) setState((before) => ({ ...failed, value: before.path === path ? before.value : null }));
         }
       }
@@ -55,22 +52,11 @@ export function usePolled<Value>(path: string | null, everyMs: number): Polled<V
       document.removeEventListener('visibilitychange', seen);
     };
   }, [path, everyMs, turn]);
-  const fits = state.path === path;
-  return {
-    value: fits ? state.value : null,
-    error: fits ? state.error : null,
-    redisAway: fits && state.redisAway,
-    again: () => setTurn((count) => count + 1),
-  };
+  return { ...(state.path === path ? state : nothing), again: () => setTurn((count) => count + 1) };
 }
 
 /** The part of the address after `#`: `changes?list=people`. */
-export interface Place {
-  section: string;
-  query: URLSearchParams;
-}
-
-export function usePlace(): Place {
+export function usePlace(): { section: string; query: URLSearchParams } {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const changed = (): void => setHash(location.hash);

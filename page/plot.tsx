@@ -10,7 +10,7 @@ export interface Series {
   colour: number | 'limit';
 }
 
-export interface PlotProps {
+interface PlotProps {
   /** What it shows, as a heading. */
   title: string;
   /** Seconds since the epoch. */
@@ -62,23 +62,15 @@ export function Plot({ title, times, series, bars = false, days = false }: PlotP
         series: [
           {},
           ...stacked.map(({ label, colour: of }): uPlot.Series => {
-            const stroke = of === 'limit' ? colour('--quiet') : colour(`--series-${of}`);
-            if (bars)
-              return {
-                label,
-                stroke,
-                fill: stroke,
-                width: 0,
-                ...(barsOf !== undefined && { paths: barsOf }),
-                points: { show: false },
-              };
-            return {
-              label,
-              stroke,
-              width: of === 'limit' ? 1 : 2,
-              ...(of === 'limit' ? { dash: [5, 4] } : {}),
+            const isLimit = of === 'limit';
+            const stroke = colour(isLimit ? '--quiet' : `--series-${of}`);
+            const line = {
+              width: isLimit ? 1 : 2,
               points: { show: times.length < 2 },
+              ...(isLimit && { dash: [5, 4] }),
             };
+            const bar = { fill: stroke, width: 0, points: { show: false }, ...(barsOf && { paths: barsOf }) };
+            return { label, stroke, ...(bars ? bar : line) };
           }),
         ],
       };
@@ -108,7 +100,7 @@ export function Plot({ title, times, series, bars = false, days = false }: PlotP
         <span>{title}</span>
         <ul class="legend">
           {series.map(({ label, colour }) => (
-            <li key={label} class={`colour-${colour}`}>
+            <li key={label} class={String(colour)} style={{ '--legend': `var(--series-${colour})` }}>
               {label}
             </li>
           ))}

@@ -1,11 +1,12 @@
 /** Language and appearance: what the browser says, until a person chooses. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
-import { en } from './text/en.js';
-import { ko } from './text/ko.js';
+import { textOf } from '../src/words/words.js';
+import { texts } from './texts.js';
 import { filled, formats, type Formats, type Language, type Translate } from './formats.js';
 
-export type Theme = 'auto' | 'light' | 'dark';
+export const THEMES = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
 
 interface Preferences extends Formats {
   language: Language;
@@ -18,13 +19,15 @@ interface Preferences extends Formats {
     group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'outcome' | 'reason',
     name: string,
   ) => string;
+  /** `person updated`, for an event type. */
+  kind: (type: string) => string;
 }
 
 const Context = createContext<Preferences | null>(null);
 
 export function PreferencesProvider({ children }: { children: ComponentChildren }) {
   const [language, setLanguage] = useStored<Language>('language', ['en', 'ko'], browserLanguage());
-  const [theme, setTheme] = useStored<Theme>('theme', ['auto', 'light', 'dark'], 'auto');
+  const [theme, setTheme] = useStored<Theme>('theme', THEMES, 'auto');
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
@@ -33,13 +36,16 @@ export function PreferencesProvider({ children }: { children: ComponentChildren 
     else document.documentElement.dataset['theme'] = theme;
   }, [theme]);
   const value = useMemo((): Preferences => {
-    const texts: Readonly<Record<string, string>> = language === 'ko' ? ko : en;
-    const t: Translate = (key, values = {}) => filled(texts[key] ?? key, values);
-    const word: Preferences['word'] = (group, name) => {
-      const key = `${group}.${name}`;
-      return Object.hasOwn(texts, key) ? (texts[key] ?? name) : name;
+    const own: Readonly<Record<string, readonly [string, string]>> = texts;
+    const found = (key: string): string | undefined =>
+      Object.hasOwn(own, key) ? own[key]?.[language === 'ko' ? 1 : 0] : textOf(language, key);
+    const t: Translate = (key, values = {}) => filled(found(key) ?? key, values);
+    const word: Preferences['word'] = (group, name) => found(`${group}.${name}`) ?? name;
+    const kind = (type: string): string => {
+      const [, object = '', verb = ''] = type.split('.');
+      return `${word('object', object)} ${word('verb', verb)}`;
     };
-    return { language, setLanguage, theme, setTheme, t, word, ...formats(language, t) };
+    return { language, setLanguage, theme, setTheme, t, word, kind, ...formats(language, t) };
   }, [language, theme]);
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }

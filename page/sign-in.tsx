@@ -1,3 +1,4 @@
+/** Asks for a token, which becomes a session. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { act, ApiError } from './api.js';
 import { usePreferences } from './preferences.js';

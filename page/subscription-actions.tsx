@@ -2,11 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from './action.js';
-import { act, type About, type Skipped, type Subscription, type Tested } from './api.js';
+import { actOn, messageOf, type About, type Skipped, type Subscription, type Tested } from './api.js';
 import { useSettled } from './hooks.js';
+import { Choice, TextField } from './parts.js';
 import { usePreferences } from './preferences.js';
 
-const pathOf = (name: string, action: string): string => `/api/subscriptions/${encodeURIComponent(name)}/${action}`;
 const HOUR_MS = 3_600_000;
 const RANGES = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 
@@ -20,10 +20,10 @@ export function Skip({ subscription: { name }, again }: OneProps) {
   const [found, setFound] = useState<Skipped | null>(null);
   const count = (): void => {
     setFound(null);
-    void act<Skipped>('POST', pathOf(name, 'skip'), { dryRun: true }).then(setFound, () => undefined);
+    void actOn<Skipped>(name, 'skip', { dryRun: true }).then(setFound, () => undefined);
   };
   const run = async (): Promise<string> => {
-    const done = await act<Skipped>('POST', pathOf(name, 'skip')).finally(again);
+    const done = await actOn<Skipped>(name, 'skip').finally(again);
     return t('skip.done', { count: number(done.count) });
   };
   return (
@@ -87,13 +87,13 @@ export function Replay({ subscription: { name, on }, again }: OneProps) {
     const body = bodyOf(settled);
     if (!open || body === null) return;
     let ended = false;
-    act('POST', pathOf(name, 'replay'), { ...body, dryRun: true })
+    actOn(name, 'replay', { ...body, dryRun: true })
       .then(({ count }) => !ended && setFound({ count }))
-      .catch((failure: unknown) => !ended && setFound({ error: failure instanceof Error ? failure.message : '' }));
+      .catch((failure: unknown) => !ended && setFound({ error: messageOf(failure) }));
     return () => void (ended = true);
   }, [JSON.stringify(settled), open]);
   const run = async (): Promise<string> => {
-    await act('POST', pathOf(name, 'replay'), bodyOf(range) ?? {}).finally(again);
+    await actOn(name, 'replay', bodyOf(range) ?? {}).finally(again);
     return t('replay.started');
   };
   const isCounted = found !== null && 'count' in found && JSON.stringify(settled) === JSON.stringify(range);
@@ -131,16 +131,12 @@ function RangeFields({ range, set, types }: RangeProps) {
   const { t } = usePreferences();
   return (
     <>
-      <label>
-        {t('replay.from')}
-        <select value={range.from} onChange={(event) => set({ from: event.currentTarget.value })}>
-          {(['1h', '24h', '7d', 'time', 'beginning'] as const).map((one) => (
-            <option key={one} value={one}>
-              {t(`replay.from.${one}`)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label={t('replay.from')}
+        value={range.from}
+        onChoose={(from) => set({ from })}
+        options={(['1h', '24h', '7d', 'time', 'beginning'] as const).map((one) => [one, t(`replay.from.${one}`)])}
+      />
       {range.from === 'time' && (
         <label>
           {t('replay.time')}
@@ -152,24 +148,16 @@ function RangeFields({ range, set, types }: RangeProps) {
           />
         </label>
       )}
-      <label>
-        {t('replay.type')}
-        <input
-          value={range.type}
-          list="replay-types"
-          placeholder={types[0]}
-          onInput={(event) => set({ type: event.currentTarget.value.trim() })}
-        />
-        <datalist id="replay-types">
-          {types.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      </label>
-      <label>
-        {t('replay.record')}
-        <input value={range.record} onInput={(event) => set({ record: event.currentTarget.value })} />
-      </label>
+      <TextField
+        label={t('replay.type')}
+        value={range.type}
+        type="text"
+        placeholder={types[0]}
+        onText={(type) => set({ type: type.trim() })}
+        id="replay-types"
+        suggestions={types}
+      />
+      <TextField label={t('replay.record')} value={range.record} type="text" onText={(record) => set({ record })} />
       <label class="check">
         <input
           type="checkbox"
@@ -198,7 +186,7 @@ export function Replays({ subscription: { name, replays }, again, canAct }: OneP
             <Action
               label={t('replay.stop')}
               run={async () => {
-                await act('POST', pathOf(name, 'replay/stop'), { id }).finally(again);
+                await actOn(name, 'replay/stop', { id }).finally(again);
                 return null;
               }}
             >
@@ -224,27 +212,18 @@ function typesFor(on: readonly string[], { workspaces }: About): string[] {
 }
 
 export function TestEvent({ subscription: { name, on }, about }: { subscription: Subscription; about: About }) {
-  const { t, word } = usePreferences();
-  const types = typesFor(on, about);
+  const { t, kind } = usePreferences();
+  const types = typesFor(on, about).map((one) => [one, kind(one)] as const);
   const [type, setType] = useState('');
   const run = async (): Promise<ComponentChildren> => {
     // The dialog has said that a function runs.
     const body = { run: true, ...(type !== '' && { type }) };
-    return <TestOutcome outcome={await act<Tested>('POST', pathOf(name, 'test'), body)} />;
+    return <TestOutcome outcome={await actOn<Tested>(name, 'test', body)} />;
   };
   return (
     <Action label={t('test.label')} title={t('test.title', { name })} sure={t('test.sure')} run={run}>
       <p>{t('test.what')}</p>
-      <label>
-        {t('test.type')}
-        <select value={type} onChange={(event) => setType(event.currentTarget.value)}>
-          <option value="">{t('test.first')}</option>
-          {types.map((one) => {
-            const [, object = '', verb = ''] = one.split('.');
-            return <option key={one} value={one}>{`${word('object', object)} ${word('verb', verb)}`}</option>;
-          })}
-        </select>
-      </label>
+      <Choice label={t('test.type')} value={type} onChoose={setType} options={[['', t('test.first')], ...types]} />
     </Action>
   );
 }

@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { ask, type About, type Subscription, type SubscriptionDetails, type Tried } from './api.js';
 import { Action } from './action.js';
 import { Answer, NewestDeliveries, Outcome } from './deliveries.js';
-import { NamedFacts } from './facts.js';
-import { usePolled } from './hooks.js';
+import { placeOf, usePolled } from './hooks.js';
+import { NamedFacts } from './parts.js';
 import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
 
@@ -69,44 +69,29 @@ function LastHour({
   subscription: Subscription;
 }) {
   const { t, number, percent, duration, took } = usePreferences();
-  const { lagEvents, lagSeconds, dead } = subscription;
-  const { successShare: share } = lastHour;
+  const { name, lagEvents, lagSeconds, dead } = subscription;
+  const { attempts, p50Ms, p95Ms, successShare: share } = lastHour;
   const time = (ms: number | null): string => (ms === null ? '–' : took(ms));
   const lag = lagEvents === null ? '–' : number(lagEvents);
   return (
-    <dl class="tiles" aria-label={t('sub.lastHour')}>
-      <div class={share === null || share >= 0.95 ? '' : 'bad'}>
-        <dt>{t('sub.success')}</dt>
-        <dd>{share === null ? '–' : percent(share)}</dd>
-      </div>
-      <div>
-        <dt>{t('sub.attempts')}</dt>
-        <dd>{number(lastHour.attempts)}</dd>
-      </div>
-      <div>
-        <dt>{t('sub.p50')}</dt>
-        <dd>{time(lastHour.p50Ms)}</dd>
-      </div>
-      <div>
-        <dt>{t('sub.p95')}</dt>
-        <dd>{time(lastHour.p95Ms)}</dd>
-      </div>
-      <div>
-        <dt>{t('sub.lag')}</dt>
-        <dd title={duration((lagSeconds ?? 0) * 1_000)}>{lag}</dd>
-      </div>
-      <div class={dead > 0 ? 'bad' : ''}>
-        <dt>{t('sub.dead')}</dt>
-        <dd>
-          {dead === 0 ? (
-            number(dead)
-          ) : (
-            <a href={`#/dead?subscription=${encodeURIComponent(subscription.name)}`}>{number(dead)}</a>
-          )}
-        </dd>
-      </div>
-    </dl>
+    <NamedFacts
+      class="tiles"
+      label={t('sub.lastHour')}
+      facts={[
+        [t('sub.success'), share === null ? '–' : percent(share), share === null || share >= 0.95 ? '' : 'bad'],
+        [t('sub.attempts'), number(attempts)],
+        [t('sub.p50'), time(p50Ms)],
+        [t('sub.p95'), time(p95Ms)],
+        [t('sub.lag'), <span title={duration((lagSeconds ?? 0) * 1_000)}>{lag}</span>],
+        [t('sub.dead'), <DeadCount name={name} dead={dead} />, dead > 0 ? 'bad' : ''],
+      ]}
+    />
   );
+}
+
+export function DeadCount({ name, dead }: { name: string; dead: number }) {
+  const { number } = usePreferences();
+  return dead === 0 ? number(dead) : <a href={placeOf('dead', { subscription: name })}>{number(dead)}</a>;
 }
 
 const OPTIONS = ['on', 'workspaces', 'lists', 'class', 'fields', 'from', 'notFrom', 'where'] as const;
@@ -181,11 +166,7 @@ function Try({ name }: { name: string }) {
 }
 
 function TriedText({ tried: { read, selected, byType, refused, tried } }: { tried: Tried }) {
-  const { t, word, number, times } = usePreferences();
-  const kind = (type: string): string => {
-    const [, object = '', verb = ''] = type.split('.');
-    return `${word('object', object)} ${word('verb', verb)}`;
-  };
+  const { t, kind, number, times } = usePreferences();
   return (
     <>
       <p>{t('try.found', { selected: number(selected), count: number(read) })}</p>

@@ -1,14 +1,14 @@
 /** What changed just now: the newest events, live, with filters that are part of the address. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, pathWith, type About, type EventsPage, type EventView } from '../api.js';
-import { Choice } from '../choice.js';
+import { ask, messageOf, pathWith, type About, type EventsPage, type EventView, type SectionProps } from '../api.js';
 import { EventRow } from '../event-row.js';
 import { groupEvents } from '../group-events.js';
 import { placeOf, useNow, usePlace, useSettled } from '../hooks.js';
+import { Choice, Filter, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
 const FILTERS = ['workspace', 'list', 'type', 'field', 'person', 'actor', 'text', 'record'] as const;
-type Filter = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
+type Given = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 const VERBS = [
   'created',
   'updated',
@@ -30,12 +30,10 @@ const FEW_ROWS = 15;
 /** Events that the page holds; older ones are a button away. */
 const MOST_SHOWN = 1_000;
 
-type Line = 'live' | 'cut';
-
-export function Changes({ about }: { about: About }) {
+export function Changes({ about }: SectionProps) {
   const { t, clock, number } = usePreferences();
   const { query } = usePlace();
-  const filter: Filter = Object.fromEntries(
+  const filter: Given = Object.fromEntries(
     FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? '']] : [])),
   );
   const settled = useSettled(filter, 250);
@@ -50,8 +48,7 @@ export function Changes({ about }: { about: About }) {
   }, [isShort, feed.next, feed.loading, feed.error]);
   return (
     <>
-      <div class="head">
-        <h1>{t('changes.title')}</h1>
+      <Head title={t('changes.title')}>
         <p class="line" role="status">
           <span class={`dot ${feed.following ? feed.line : 'paused'}`} />
           {feed.following ? t(feed.line === 'live' ? 'changes.live' : 'changes.cut') : t('changes.paused')}
@@ -59,7 +56,7 @@ export function Changes({ about }: { about: About }) {
             {feed.following ? t('changes.pause') : t('changes.follow')}
           </button>
         </p>
-      </div>
+      </Head>
       <Filters about={about} filter={filter} everything={everything} events={feed.events} />
       {feed.waiting > 0 && (
         <button type="button" class="waiting main" onClick={() => feed.follow(true)}>
@@ -100,14 +97,14 @@ export function Changes({ about }: { about: About }) {
 
 interface FiltersProps {
   about: About;
-  filter: Filter;
+  filter: Given;
   everything: boolean;
   events: readonly EventView[];
 }
 
 function Filters({ about, filter, everything, events }: FiltersProps) {
   const { t, word } = usePreferences();
-  const set = (name: keyof Filter | 'show', value: string): void => {
+  const set = (name: keyof Given | 'show', value: string): void => {
     const show = everything ? 'all' : '';
     history.replaceState(null, '', placeOf('changes', { ...filter, show, [name]: value }));
     dispatchEvent(new HashChangeEvent('hashchange'));
@@ -117,9 +114,14 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
       about.workspaces.flatMap(({ lists: all }) => all.filter((one) => one.enabled)).map((one) => [one.name, one]),
     ).values(),
   ];
-  const fields = [...new Set(events.flatMap(({ changes }) => changes.map(({ field }) => field)))].sort();
-  const people = [...new Set(events.flatMap(({ person }) => (person === null ? [] : [person.name])))].sort();
-  const actors = [...new Set(events.flatMap(({ actor }) => (actor?.name ? [actor.name] : [])))].sort();
+  const sorted = (of: (event: EventView) => string[]): string[] => [...new Set(events.flatMap(of))].sort();
+  const suggestions = {
+    person: sorted(({ person }) => (person === null ? [] : [person.name])),
+    actor: [...ACTORS, ...sorted(({ actor }) => (actor?.name ? [actor.name] : []))],
+    field: sorted(({ changes }) => changes.map(({ field }) => field)),
+    text: [],
+    record: [],
+  };
   const given = Object.keys(filter).length;
   const [open, setOpen] = useState(given > 0);
   return (
@@ -129,28 +131,30 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
         {given > 0 && <span class="badge">{given}</span>}
       </button>
       <div class={open ? 'fields' : 'fields folded'}>
-        <label>
-          {t('filter.show')}
-          <select value={everything ? 'all' : ''} onChange={(event) => set('show', event.currentTarget.value)}>
-            <option value="">{t('filter.edits')}</option>
-            <option value="all">{t('filter.everything')}</option>
-          </select>
-        </label>
+        <Choice
+          label={t('filter.show')}
+          value={everything ? 'all' : ''}
+          onChoose={(value) => set('show', value)}
+          options={[
+            ['', t('filter.edits')],
+            ['all', t('filter.everything')],
+          ]}
+        />
         {about.workspaces.length > 1 && (
-          <Choice
+          <Filter
             label={t('filter.workspace')}
             value={filter.workspace}
             onChoose={(value) => set('workspace', value)}
             options={about.workspaces.map(({ name }) => [name, name])}
           />
         )}
-        <Choice
+        <Filter
           label={t('filter.list')}
           value={filter.list}
           onChoose={(value) => set('list', value)}
           options={lists.map(({ name }) => [name, word('list', name)])}
         />
-        <Choice
+        <Filter
           label={t('filter.type')}
           value={filter.type}
           onChoose={(value) => set('type', value)}
@@ -159,42 +163,18 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
             ['changefeed.*', word('object', 'feed')],
           ]}
         />
-        <Text
-          label={t('filter.person')}
-          value={filter.person}
-          onText={(value) => set('person', value)}
-          suggestions={people}
-          id="people"
-        />
-        <Text
-          label={t('filter.actor')}
-          value={filter.actor}
-          onText={(value) => set('actor', value)}
-          suggestions={[...ACTORS, ...actors]}
-          id="actors"
-        />
-        <Text
-          label={t('filter.field')}
-          value={filter.field}
-          onText={(value) => set('field', value)}
-          suggestions={fields}
-          id="fields"
-        />
-        <Text
-          label={t('filter.text')}
-          value={filter.text}
-          onText={(value) => set('text', value)}
-          suggestions={[]}
-          id="texts"
-        />
-        {filter.record !== undefined && (
-          <Text
-            label={t('filter.record')}
-            value={filter.record}
-            onText={(value) => set('record', value)}
-            suggestions={[]}
-            id="records"
-          />
+        {(['person', 'actor', 'field', 'text', 'record'] as const).map(
+          (name) =>
+            (name !== 'record' || filter.record !== undefined) && (
+              <TextField
+                key={name}
+                label={t(`filter.${name}`)}
+                value={filter[name]}
+                onText={(value) => set(name, value)}
+                id={name}
+                suggestions={suggestions[name]}
+              />
+            ),
         )}
         {given > 0 && (
           <a class="button" href="#/changes">
@@ -206,66 +186,17 @@ function Filters({ about, filter, everything, events }: FiltersProps) {
   );
 }
 
-interface TextProps {
-  label: string;
-  value: string | undefined;
-  onText: (value: string) => void;
-  suggestions: readonly string[];
-  id: string;
-}
-
-function Text({ label, value = '', onText, suggestions, id }: TextProps) {
-  return (
-    <label>
-      {label}
-      <input
-        type="search"
-        value={value}
-        list={`suggested-${id}`}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-      <datalist id={`suggested-${id}`}>
-        {suggestions.slice(0, 50).map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
-    </label>
-  );
-}
-
-interface Feed {
-  events: readonly EventView[];
-  /** Positions of events that came while the page was open. */
-  fresh: ReadonlySet<string>;
-  /** New events that are not shown, because the feed is paused. */
-  waiting: number;
-  next: string | null;
-  searchedBackTo: string | null;
-  /** Events that were looked at so far. */
-  searched: number;
-  loading: boolean;
-  error: string | null;
-  line: Line;
-  following: boolean;
-  follow: (following: boolean) => void;
-  older: () => void;
-}
-
 /** After a first page that failed. */
 const TRY_AGAIN_MS = 3_000;
 
 /** The newest events of the log, and then each as it comes. */
-function useFeed(filter: Filter): Feed {
+function useFeed(filter: Given) {
   const [events, setEvents] = useState<readonly EventView[]>([]);
   const [waiting, setWaiting] = useState<readonly EventView[]>([]);
-  const [page, setPage] = useState<Pick<EventsPage, 'next' | 'searchedBackTo' | 'searched'>>({
-    next: null,
-    searchedBackTo: null,
-    searched: 0,
-  });
+  const [page, setPage] = useState<EventsPage>({ events: [], next: null, searchedBackTo: null, searched: 0, end: '' });
   const [loading, setLoading] = useState(true);
   const [error, setError] = useState<string | null>(null);
-  const [line, setLine] = useState<Line>('live');
+  const [line, setLine] = useState<'live' | 'cut'>('live');
   const [following, setFollowing] = useState(true);
   const fresh = useRef(new Set<string>());
   const paused = useRef(false);
@@ -300,7 +231,7 @@ function useFeed(filter: Filter): Feed {
         if (ended) return;
         setEvents([]);
         setLoading(false);
-        setError(reason instanceof Error ? reason.message : '');
+        setError(messageOf(reason));
         again = setTimeout(() => setAttempt(attempt + 1), TRY_AGAIN_MS);
       });
     return () => {
@@ -314,34 +245,29 @@ function useFeed(filter: Filter): Feed {
     if (page.next === null) return;
     setLoading(true);
     ask<EventsPage>('/api/events', { ...filter, limit: PAGE, before: page.next })
-      .then((next) => {
-        setEvents((before) => [...before, ...next.events]);
-        setPage({ ...next, searched: page.searched + next.searched });
+      .then((older) => {
+        setEvents((before) => [...before, ...older.events]);
+        setPage({ ...older, searched: page.searched + older.searched });
       })
-      .catch((reason: unknown) => setError(reason instanceof Error ? reason.message : ''))
+      .catch((reason: unknown) => setError(messageOf(reason)))
       .finally(() => setLoading(false));
   };
-  const follow = (next: boolean): void => {
-    paused.current = !next;
-    setFollowing(next);
-    if (!next) return;
+  const follow = (isFollowed: boolean): void => {
+    paused.current = !isFollowed;
+    setFollowing(isFollowed);
+    if (!isFollowed) return;
     setEvents((before) =>
       waiting.toReversed().reduce<readonly EventView[]>((all, event) => newestFirst(event, all), before),
     );
     setWaiting([]);
   };
+  const { next, searchedBackTo, searched } = page;
   return {
-    // First: a page has events too, those that it began with.
-    ...page,
-    events,
-    fresh: fresh.current,
+    ...{ events, next, searchedBackTo, searched, loading, error, line, following, follow, older },
+    /** Positions of events that came while the page was open. */
+    fresh: fresh.current as ReadonlySet<string>,
+    /** New events that are not shown, because the feed is paused. */
     waiting: waiting.length,
-    loading,
-    error,
-    line,
-    following,
-    follow,
-    older,
   };
 }
 

@@ -1,10 +1,10 @@
 /** Events that could not be handled: why, and what to do with them. */
 import { useState } from 'preact/hooks';
 import { Action } from '../action.js';
-import { act, pathWith, type DeadLetter, type SectionProps } from '../api.js';
-import { Choice } from '../choice.js';
+import { act, messageOf, pathWith, type DeadLetter, type SectionProps } from '../api.js';
 import { EventRow } from '../event-row.js';
 import { placeOf, useNow, usePlace, usePolled } from '../hooks.js';
+import { Filter, Head } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
 interface Answer {
@@ -36,7 +36,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   const send: Send = (action, which) =>
     act('POST', `/api/dead-letters/${action}`, Object.keys(which).length === 0 ? { all: true } : which)
       .then(({ count }) => setDone({ action, count }))
-      .catch((failure: unknown) => setDone({ failed: failure instanceof Error ? failure.message : '' }))
+      .catch((failure: unknown) => setDone({ failed: messageOf(failure) }))
       .finally(() => {
         letters.again();
         again();
@@ -45,20 +45,17 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   const go = (next: Chosen): void => void (location.hash = placeOf('dead', pick({ ...chosen, ...next })));
   return (
     <>
-      <div class="head">
-        <h1>{t('dead.title')}</h1>
-        <p class="quiet">{t('dead.intro')}</p>
-      </div>
+      <Head title={t('dead.title')}>{t('dead.intro')}</Head>
       {!canAct && <p class="quiet">{t('read.only')}</p>}
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <div class="fields">
-          <Choice
+          <Filter
             label={t('dead.subscription')}
             value={chosen.subscription}
             options={status?.subscriptions.map(({ name }) => [name, name]) ?? []}
             onChoose={(subscription) => go({ subscription })}
           />
-          <Choice
+          <Filter
             label={t('dead.reason')}
             value={chosen.reason}
             options={[...new Set(found.map(({ reason }) => reason))].map((reason) => [reason, reason])}

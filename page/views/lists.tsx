@@ -1,20 +1,18 @@
 /** How fresh each list is, how it is read, and how much of the request budget is used. */
 import { useMemo } from 'preact/hooks';
-import type { History, ListStatus, Status, WorkspaceStatus } from '../api.js';
+import type { History, ListStatus, SectionProps, WorkspaceStatus } from '../api.js';
 import { useNow, usePolled } from '../hooks.js';
+import { Columns, Head } from '../parts.js';
 import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';
 
-export function Lists({ status }: { status: Status | null }) {
+export function Lists({ status }: SectionProps) {
   const { t } = usePreferences();
   const { value: history } = usePolled<History>('/api/history', 5_000);
   if (status === null) return <p class="quiet">{t('loading')}</p>;
   return (
     <>
-      <div class="head">
-        <h1>{t('lists.title')}</h1>
-        <p class="quiet">{t('lists.intro')}</p>
-      </div>
+      <Head title={t('lists.title')}>{t('lists.intro')}</Head>
       {status.workspaces.map((workspace) => (
         <section key={workspace.name} aria-label={workspace.name}>
           {status.workspaces.length > 1 && <h2>{workspace.name}</h2>}
@@ -31,20 +29,16 @@ function Table({ workspace: { lists }, at }: { workspace: WorkspaceStatus; at: s
   return (
     <div class="card wide">
       <table class="cards-when-narrow">
-        <thead>
-          <tr>
-            <th scope="col">{t('lists.list')}</th>
-            <th scope="col" class="right">
-              {t('lists.records')}
-            </th>
-            <th scope="col">{t('lists.fresh')}</th>
-            <th scope="col">{t('lists.sweep')}</th>
-            <th scope="col">{t('lists.strategy')}</th>
-            <th scope="col" class="right">
-              {t('lists.actors')}
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          names={[
+            [t('lists.list')],
+            [t('lists.records'), 'right'],
+            [t('lists.fresh')],
+            [t('lists.sweep')],
+            [t('lists.strategy')],
+            [t('lists.actors'), 'right'],
+          ]}
+        />
         <tbody>
           {lists.map((list) => (
             <Row key={list.list} list={list} at={at} />
@@ -108,14 +102,15 @@ function Row({ list, at }: { list: ListStatus; at: string }) {
 
 function Marks({ list }: { list: ListStatus }) {
   const { t, number } = usePreferences();
-  const marks: [string, string][] = [
-    ...(list.failure !== null ? [['bad', t('lists.failing')] as [string, string]] : []),
-    ...(list.late ? [['bad', t('lists.late')] as [string, string]] : []),
+  const mark = (isShown: boolean, kind: string, text: string): [string, string][] => (isShown ? [[kind, text]] : []);
+  const marks = [
+    ...mark(list.failure !== null, 'bad', t('lists.failing')),
+    ...mark(list.late, 'bad', t('lists.late')),
     ...list.held.map(({ what, count }): [string, string] => [
       'warn',
       t(what === 'removals' ? 'lists.held' : 'lists.heldNew', { count: number(count) }),
     ]),
-    ...(list.silence !== null ? [['warn', t('lists.silent')] as [string, string]] : []),
+    ...mark(list.silence !== null, 'warn', t('lists.silent')),
   ];
   return (
     <>

@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 import type { Problem, SectionProps } from '../api.js';
 import { HeldRecords, LeftBehind } from '../decisions.js';
 import { placeOf, useNow } from '../hooks.js';
+import { Head, ProblemText } from '../parts.js';
 import { usePreferences } from '../preferences.js';
-import { ProblemText } from '../problem-text.js';
 
 export function Problems({ status, canAct, again }: SectionProps) {
   const { t, word, dateTime, duration } = usePreferences();
@@ -15,10 +15,7 @@ export function Problems({ status, canAct, again }: SectionProps) {
   );
   return (
     <>
-      <div class="head">
-        <h1>{t('problems.title')}</h1>
-        <p class="quiet">{t('problems.intro')}</p>
-      </div>
+      <Head title={t('problems.title')}>{t('problems.intro')}</Head>
       {status.problems.length === 0 ? (
         <p class="empty">{t('problems.none')}</p>
       ) : (
@@ -91,9 +88,9 @@ function One({ problem: { severity, message, facts, since, kind, subject, worksp
         <strong>{title}</strong>
         {what === 'subscription' ? (
           <a
-            href={placeOf(kind === 'delivery.dead' ? 'dead' : 'subscriptions', {
-              [kind === 'delivery.dead' ? 'subscription' : 'name']: name,
-            })}
+            href={
+              kind === 'delivery.dead' ? placeOf('dead', { subscription: name }) : placeOf('subscriptions', { name })
+            }
           >
             {name}
           </a>

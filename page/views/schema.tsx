@@ -1,10 +1,11 @@
 /** The fields of a list and their types of values. */
 import { useState } from 'preact/hooks';
-import type { About, ListSchema } from '../api.js';
+import type { ListSchema, SectionProps } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { Choice, Columns, Head, TextField } from '../parts.js';
 import { usePreferences } from '../preferences.js';
 
-export function Schema({ about }: { about: About }) {
+export function Schema({ about }: SectionProps) {
   const { t, word, number, percent, valueType } = usePreferences();
   const { query } = usePlace();
   const [search, setSearch] = useState('');
@@ -22,36 +23,24 @@ export function Schema({ about }: { about: About }) {
   const fields = value?.fields.filter(({ field }) => field.toLowerCase().includes(search.toLowerCase())) ?? [];
   return (
     <>
-      <div class="head">
-        <h1>{t('schema.title')}</h1>
-        <p class="quiet">{t('schema.intro')}</p>
-      </div>
+      <Head title={t('schema.title')}>{t('schema.intro')}</Head>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <div class="fields">
           {about.workspaces.length > 1 && (
-            <label>
-              {t('filter.workspace')}
-              <select value={workspace?.name} onChange={(event) => go({ workspace: event.currentTarget.value })}>
-                {about.workspaces.map(({ name }) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label={t('filter.workspace')}
+              value={workspace?.name}
+              onChoose={(name) => go({ workspace: name })}
+              options={about.workspaces.map(({ name }) => [name, name])}
+            />
           )}
-          <label>
-            {t('lists.list')}
-            <select value={list?.name} onChange={(event) => go({ list: event.currentTarget.value })}>
-              {lists.map(({ name }) => (
-                <option key={name} value={name}>
-                  {word('list', name)}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            {t('schema.search')}
-            <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
-          </label>
+          <Choice
+            label={t('lists.list')}
+            value={list?.name}
+            onChoose={(name) => go({ list: name })}
+            options={lists.map(({ name }) => [name, word('list', name)])}
+          />
+          <TextField label={t('schema.search')} value={search} onText={setSearch} />
         </div>
       </form>
       {value === null ? (
@@ -60,13 +49,7 @@ export function Schema({ about }: { about: About }) {
         <div class="card wide">
           <p class="quiet">{t('schema.rows', { count: number(value.rows) })}</p>
           <table class="cards-when-narrow">
-            <thead>
-              <tr>
-                <th scope="col">{t('schema.field')}</th>
-                <th scope="col">{t('schema.share')}</th>
-                <th scope="col">{t('schema.types')}</th>
-              </tr>
-            </thead>
+            <Columns names={[[t('schema.field')], [t('schema.share')], [t('schema.types')]]} />
             <tbody>
               {fields.map(({ field, share, forms }) => (
                 <tr key={field}>

@@ -1,11 +1,16 @@
 /** What receives the events, how far each is behind, and the switch that pauses it. */
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
-import { act, type History, type SectionProps, type Subscription } from '../api.js';
+import { actOn, type History, type SectionProps, type Subscription } from '../api.js';
 import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { Head, NamedFacts } from '../parts.js';
 import { Plot } from '../plot.js';
 import { usePreferences } from '../preferences.js';
-import { OneSubscription } from '../subscription-view.js';
+import { DeadCount, OneSubscription } from '../subscription-view.js';
+
+/** Colours of the plot. */
+const MOST_SERIES = 6;
 
 export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   const { t } = usePreferences();
@@ -13,10 +18,8 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
   const { value: history } = usePolled<History>('/api/history', 5_000);
   const { times, series } = useMemo(() => {
     const samples = history?.samples ?? [];
-    const names = [...new Set(samples.flatMap(({ subscriptions }) => subscriptions.map(({ name }) => name)))].slice(
-      0,
-      6,
-    );
+    const all = new Set(samples.flatMap(({ subscriptions }) => subscriptions.map(({ name }) => name)));
+    const names = [...all].slice(0, MOST_SERIES);
     const lagOf = (name: string) =>
       samples.map(({ subscriptions }) => subscriptions.find((one) => one.name === name)?.lagEvents ?? null);
     return {
@@ -40,10 +43,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
     );
   return (
     <>
-      <div class="head">
-        <h1>{t('subscriptions.title')}</h1>
-        <p class="quiet">{t('subscriptions.intro')}</p>
-      </div>
+      <Head title={t('subscriptions.title')}>{t('subscriptions.intro')}</Head>
       {!canAct && <p class="quiet">{t('read.only')}</p>}
       {status.subscriptions.length === 0 && <p class="empty">{t('subscriptions.none')}</p>}
       <ul class="grid">
@@ -107,44 +107,27 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
   const open = ({ target }: Event): void => {
     if ((target as Element).closest('a, button, dialog') === null) location.hash = placeOf('subscriptions', { name });
   };
+  const behind =
+    lagEvents === null || lagSeconds === null
+      ? t('sub.notBegun')
+      : lagEvents === 0
+        ? t('sub.upToDate')
+        : t('sub.lagValue', { count: number(lagEvents), time: duration(lagSeconds * 1_000) });
+  const queued = { waiting: number(waiting), active: number(active), delayed: number(delayed) };
+  const facts: [string, ComponentChildren][] = [
+    [t('sub.lag'), behind],
+    [t('sub.rate'), t('sub.rateValue', { count: number(subscription.handledLastMinute) })],
+    ...(waiting + active + delayed > 0 ? [[t('sub.waiting'), t('sub.waitingValue', queued)] as [string, string]] : []),
+    [t('sub.dead'), <DeadCount name={name} dead={dead} />],
+    [t('sub.on'), on.join(', ')],
+  ];
   return (
     <li class="card subscription" onClick={open}>
       <h2>
         <a href={placeOf('subscriptions', { name })}>{name}</a> <span class="quiet small">{handler}</span>
       </h2>
       <State subscription={subscription} />
-      <dl class="facts">
-        <div>
-          <dt>{t('sub.lag')}</dt>
-          <dd>
-            {lagEvents === null || lagSeconds === null
-              ? t('sub.notBegun')
-              : lagEvents === 0
-                ? t('sub.upToDate')
-                : t('sub.lagValue', { count: number(lagEvents), time: duration(lagSeconds * 1_000) })}
-          </dd>
-        </div>
-        <div>
-          <dt>{t('sub.rate')}</dt>
-          <dd>{t('sub.rateValue', { count: number(subscription.handledLastMinute) })}</dd>
-        </div>
-        {waiting + active + delayed > 0 && (
-          <div>
-            <dt>{t('sub.waiting')}</dt>
-            <dd>
-              {t('sub.waitingValue', { waiting: number(waiting), active: number(active), delayed: number(delayed) })}
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>{t('sub.dead')}</dt>
-          <dd>{dead === 0 ? number(0) : <a href={placeOf('dead', { subscription: name })}>{number(dead)}</a>}</dd>
-        </div>
-        <div>
-          <dt>{t('sub.on')}</dt>
-          <dd class="wrap">{on.join(', ')}</dd>
-        </div>
-      </dl>
+      <NamedFacts facts={facts} />
       {canAct && <Switch subscription={subscription} again={again} />}
     </li>
   );
@@ -155,7 +138,7 @@ function Switch({ subscription, again }: { subscription: Subscription; again: ()
   const { name, paused, lagEvents } = subscription;
   const [reason, setReason] = useState('');
   const send = async (action: 'pause' | 'resume', body: object): Promise<null> => {
-    await act('POST', `/api/subscriptions/${encodeURIComponent(name)}/${action}`, body).finally(again);
+    await actOn(name, action, body).finally(again);
     return null;
   };
   if (paused !== null)

@@ -2,52 +2,43 @@
 import { useMemo, useState } from 'preact/hooks';
 import { pathWith, type TodosReport } from '../api.js';
 import { usePolled } from '../hooks.js';
+import { Choice, Columns, Head, NamedFacts } from '../parts.js';
 import { Plot, type Series } from '../plot.js';
 import { usePreferences } from '../preferences.js';
 
 type Workspace = TodosReport['workspaces'][number];
 type Group = Workspace['people'][number];
-const PERIODS = [7, 30, 90] as const;
+const PERIODS = ['7', '30', '90'] as const;
 /** People with a colour of their own in the plot. */
 const MOST_PEOPLE = 5;
+const COUNTS = ['open', 'dueToday', 'overdue', 'completed'] as const;
 
 export function Todos() {
   const { t } = usePreferences();
-  const [days, setDays] = useState<number>(30);
+  const [days, setDays] = useState('30');
   const { value, error } = usePolled<TodosReport>(pathWith('/api/todos', { since: `${days}d` }), 20_000);
   return (
     <>
-      <div class="head">
-        <h1>{t('todos.title')}</h1>
-        <label>
-          {t('todos.period')}{' '}
-          <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
-            {PERIODS.map((one) => (
-              <option key={one} value={one}>
-                {t('todos.days', { count: one })}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+      <Head title={t('todos.title')}>
+        <Choice
+          label={t('todos.period')}
+          value={days}
+          onChoose={setDays}
+          options={PERIODS.map((one) => [one, t('todos.days', { count: one })])}
+        />
+      </Head>
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
       ) : (
         value.workspaces.map((one) => (
-          <Of
-            key={one.workspace}
-            workspace={one}
-            several={value.workspaces.length > 1}
-            since={one.since}
-            at={value.at}
-          />
+          <Of key={one.workspace} workspace={one} several={value.workspaces.length > 1} at={value.at} />
         ))
       )}
     </>
   );
 }
 
-function Of({ workspace, several, since, at }: { workspace: Workspace; several: boolean; since: string; at: string }) {
+function Of({ workspace, several, at }: { workspace: Workspace; several: boolean; at: string }) {
   const { t, number, percent, dateTime } = usePreferences();
   const { total, asOf, strangeDue, people, teams, timeZone } = workspace;
   const tiles: [string, string, string][] = [
@@ -64,15 +55,8 @@ function Of({ workspace, several, since, at }: { workspace: Workspace; several: 
       {strangeDue !== null && (
         <p class="bad-text">{t('todos.strangeDue', { count: strangeDue.todos, example: strangeDue.example })}</p>
       )}
-      <dl class="tiles">
-        {tiles.map(([name, value, kind]) => (
-          <div key={name} class={kind}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <Completed workspace={workspace} since={since} at={at} />
+      <NamedFacts class="tiles" facts={tiles} />
+      <Completed workspace={workspace} at={at} />
       <Groups title={t('todos.person')} nameless={t('todos.nobody')} groups={people} />
       {teams.some(({ id }) => id !== null) && (
         <Groups title={t('todos.team')} nameless={t('todos.noTeam')} groups={teams} />
@@ -81,30 +65,15 @@ function Of({ workspace, several, since, at }: { workspace: Workspace; several: 
   );
 }
 
-function Completed({
-  workspace: { days, people, timeZone },
-  since,
-  at,
-}: {
-  workspace: Workspace;
-  since: string;
-  at: string;
-}) {
+function Completed({ workspace: { days, people, timeZone, since }, at }: { workspace: Workspace; at: string }) {
   const { t, number } = usePreferences();
-  const top = useMemo(
-    () =>
-      people
-        .toSorted((a, b) => b.completed - a.completed)
-        .filter(({ completed }) => completed > 0)
-        .slice(0, MOST_PEOPLE),
-    [people],
-  );
   const { times, dates, series } = useMemo(() => {
+    const top = people.filter(({ completed }) => completed > 0).sort((a, b) => b.completed - a.completed);
     const all = datesBetween({ since, at, timeZone });
     const byDate = new Map(days.map((day) => [day.date, day]));
     const of = (date: string, id: string | null): number =>
       byDate.get(date)?.people.find((one) => one.id === id)?.completed ?? 0;
-    const shown: Series[] = top.map(({ id, name }, index) => ({
+    const shown = top.slice(0, MOST_PEOPLE).map(({ id, name }, index) => ({
       label: name ?? t('todos.nobody'),
       colour: index + 1,
       values: all.map((date) => of(date, id)),
@@ -121,7 +90,7 @@ function Completed({
       dates: all,
       series: [...shown, ...rest],
     };
-  }, [days, top, since, at, timeZone, t]);
+  }, [days, people, since, at, timeZone, t]);
   if (series.length === 0) return null;
   return (
     <div class="card">
@@ -130,16 +99,7 @@ function Completed({
         <summary>{t('table.data')}</summary>
         <div class="scroll" tabIndex={0} role="region" aria-label={t('table.data')}>
           <table>
-            <thead>
-              <tr>
-                <th scope="col">{t('table.day')}</th>
-                {series.map(({ label }) => (
-                  <th key={label} scope="col" class="right">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <Columns names={[[t('table.day')], ...series.map(({ label }) => [label, 'right'] as const)]} />
             <tbody>
               {dates.map((date, index) => (
                 <tr key={date}>
@@ -161,24 +121,16 @@ function Completed({
 
 function Groups({ title, nameless, groups }: { title: string; nameless: string; groups: readonly Group[] }) {
   const { t, number, percent, duration } = usePreferences();
+  const columns = [...COUNTS, 'rate', 'median'] as const;
   return (
     <div class="card wide">
       <table class="cards-when-narrow">
-        <thead>
-          <tr>
-            <th scope="col">{title}</th>
-            {(['open', 'dueToday', 'overdue', 'completed', 'rate', 'median'] as const).map((name) => (
-              <th key={name} scope="col" class="right">
-                {t(`todos.${name}`)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Columns names={[[title], ...columns.map((name) => [t(`todos.${name}`), 'right'] as const)]} />
         <tbody>
           {groups.map((group) => (
             <tr key={group.id}>
               <th scope="row">{group.name ?? nameless}</th>
-              {(['open', 'dueToday', 'overdue', 'completed'] as const).map((name) => (
+              {COUNTS.map((name) => (
                 <td
                   key={name}
                   class={`right ${name === 'overdue' && group.overdue > 0 ? 'bad-text' : ''}`}

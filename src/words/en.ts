@@ -1,6 +1,6 @@
 /**
  * The words that chats, digests, the command line and the page share, in English. `ko.ts` has the same keys. `{name}` is replaced, and
- * `{count|event|events}` is the singular or the plural. The texts of the page alone are in page/text/.
+ * `{count|event|events}` is the singular or the plural. The texts of the page alone are in page/texts.ts.
  */
 export const en = {
   // Objects, lists, and how many of them.

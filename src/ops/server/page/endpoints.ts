@@ -127,7 +127,7 @@ const ofList = { params: z.object({ workspace: z.string(), list: z.string() }) }
 
 function addLists(app: Api, { source: { feed }, clock }: EndpointDeps): void {
   const of = described('lists');
-  const todos = createTodoReports(feed.todos, clock);
+  const todos = createTodoReports((call) => feed.todos(call), clock);
   const what = 'Open, due, overdue and completed todos: in total, by person in charge, by team, and by day.';
   app.get(
     '/api/todos',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { filled, formats } from '../../../../page/formats.js';
-import { en } from '../../../../page/text/en.js';
+import { texts } from '../../../../page/texts.js';
 
 describe('page: times', () => {
   const { dateTime, times } = formats('en', (key: string) => key);
@@ -22,7 +22,7 @@ describe('page: times', () => {
 
 describe('page: texts', () => {
   it('one event is no events', () => {
-    const said = [1, 2, 0, '1', '1,000'].map((count) => filled(en['sub.lagValue'], { count, time: '3 s' }));
+    const said = [1, 2, 0, '1', '1,000'].map((count) => filled(texts['sub.lagValue'][0], { count, time: '3 s' }));
     expect(said).toEqual(['1 event, 3 s', '2 events, 3 s', '0 events, 3 s', '1 event, 3 s', '1,000 events, 3 s']);
   });
 });
