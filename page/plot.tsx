@@ -18,7 +18,7 @@ interface PlotProps {
   series: Series[];
   /** Stacked bars instead of lines. */
   bars?: boolean;
-  /** Without a time of day. */
+  /** The axis shows days and no time of day. */
   days?: boolean;
 }
 

@@ -31,7 +31,7 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   const found = letters.value?.deadLetters ?? [];
   const groups = groupsOf(found);
   const counts = status?.subscriptions.filter(({ name }) => name === (chosen.subscription ?? name)) ?? [];
-  // Of those with one reason, only the loaded ones are counted.
+  // Dead letters with one reason are counted as far as they are loaded.
   const total = chosen.reason === undefined ? counts.reduce((sum, one) => sum + one.dead, 0) : found.length;
   const send: Send = (action, which) =>
     act('POST', `/api/dead-letters/${action}`, Object.keys(which).length === 0 ? { all: true } : which)
@@ -112,7 +112,7 @@ function groupsOf(letters: readonly DeadLetter[]): DeadLetter[][] {
   return [...groups.values()];
 }
 
-/** For all that are chosen. */
+/** What can be done with all that are chosen. */
 function Actions({ count, chosen, send }: { count: string; chosen: Chosen; send: Send }) {
   const { t } = usePreferences();
   return (

@@ -20,6 +20,9 @@ const factsSchema = z.object({
   list: z.string().nullable(),
   since: z.iso.datetime(),
 });
+/** Its sequence is given by the script. */
+type Draft = Omit<NoticeDraft, 'sequence'>;
+
 /** What the event about the end of a problem repeats. */
 type Facts = z.infer<typeof factsSchema>;
 
@@ -28,7 +31,7 @@ export type NoticeStore = ReturnType<typeof createNoticeStore>;
 export function createNoticeStore(redis: Redis, keys: Keys) {
   return {
     /** Reports a problem by an event, unless it was already reported and has lasted since then. */
-    async raise(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): Promise<'raised' | 'known'> {
+    async raise(draft: Draft, nowMs: number): Promise<'raised' | 'known'> {
       const { workspace } = draft;
       const touched = [keys.notices, keys.log, keys.state].map((key) => key(workspace));
       const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, noticeArguments(draft, nowMs)));
@@ -59,7 +62,7 @@ export function createNoticeStore(redis: Redis, keys: Keys) {
 }
 
 /** What a script needs to publish a problem (lua/shared/publish-notice.lua). */
-export function noticeArguments(draft: Omit<NoticeDraft, 'sequence'>, nowMs: number): (string | number)[] {
+export function noticeArguments(draft: Draft, nowMs: number): (string | number)[] {
   const { kind, subject, severity, list, at } = draft;
   const facts: Facts = { severity, list, since: draft.since ?? at };
   return [`${kind} ${subject}`, subject, nowMs, ...halves(draft), JSON.stringify(facts)];
@@ -76,7 +79,7 @@ function endOf(
   name: string,
   facts: Facts | null,
   { workspace, nowMs }: { workspace: string; nowMs: number },
-): Omit<NoticeDraft, 'sequence'> | null {
+): Draft | null {
   const at = name.indexOf(' ');
   const subject = name.slice(at + 1);
   const problem = PROBLEM_KINDS.find((kind) => kind === name.slice(0, at));
@@ -88,7 +91,7 @@ function endOf(
 }
 
 /** The event's JSON before and after its sequence, which the script inserts. */
-function halves(draft: Omit<NoticeDraft, 'sequence'>): [string, string] {
+function halves(draft: Draft): [string, string] {
   const [before = '', after = ''] = JSON.stringify(buildNotice({ ...draft, sequence: MARK })).split(String(MARK));
   return [before, after];
 }

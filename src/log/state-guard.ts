@@ -45,7 +45,7 @@ export type WorkspaceState = z.infer<typeof stateSchema> & { epoch: number };
 
 export type StateGuard = ReturnType<typeof createStateGuard>;
 
-/** Of each list, the last step that this process knows of in the epoch. */
+/** The last step of each list that this process knows of in the epoch. */
 export type Steps = Map<ListName, string>;
 
 interface GuardDeps {
@@ -128,7 +128,7 @@ class WorkspaceGuard {
         this.#adopt(state);
         return state;
       }
-      // Of several processes one begins the epoch; each reads it then.
+      // One of several processes begins the epoch; each reads it then.
       await this.#begin(seen, isLost);
     }
   }
@@ -184,7 +184,7 @@ class WorkspaceGuard {
     const base = state ?? freshState(this.#known?.state ?? null, nowMs);
     const epoch = epochAfter(Math.max(base.epoch, this.#known?.state.epoch ?? 0), nowMs);
     const next: WorkspaceState = { ...base, format: FORMAT, epoch, epochSince: to, server };
-    // Without a state, its loss is what is reported, where one was known.
+    // Where the state is gone and was known, its loss is what is reported.
     if (state !== null && (isLost || isCut)) next.rewound = { from: timeBefore(last, { to, state }), to };
     const loss = state === null && this.#known !== null ? lossNotice(workspace, next, this.#known.seenAt) : null;
     const args = [

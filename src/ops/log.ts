@@ -29,7 +29,7 @@ export function createLog({ level = 'info', pretty = false, colour = false, dest
   const sink = destination ?? process.stderr;
   const options = {
     level,
-    // Without process id and host name: the supervisor's log has them.
+    // The log of the supervisor has the process id and the host name.
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },

@@ -50,17 +50,20 @@ export function problemsOf(status: Observed): Problem[] {
   return [...distinct.filter(isError), ...distinct.filter((one) => !isError(one))];
 }
 
-export function isError({ severity }: Pick<Problem, 'severity'>): boolean {
+export function isError({ severity }: Problem): boolean {
   return severity === 'error';
 }
 
 /** Two problems with the same name are the same problem. */
-export function nameOf({ kind, workspace, subject }: Pick<Problem, 'kind' | 'workspace' | 'subject'>): string {
+export function nameOf({ kind, workspace, subject }: Problem): string {
   return `${kind} ${workspace ?? ''} ${subject}`;
 }
 
-interface Found extends Partial<Pick<Problem, 'workspace' | 'list' | 'since'>> {
+interface Found {
   subject: string;
+  workspace?: string | null;
+  list?: string | null;
+  since?: string | null;
   /** What else the text of the problem names. `workspace`, `list` and `since` are among the facts anyway. */
   facts?: Facts;
 }
@@ -77,18 +80,11 @@ function problem(severity: Problem['severity'], kind: Problem['kind'], { subject
 
 function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observed): Problem[] {
   const subject = 'redis';
-  const evicts = { policy: evictionPolicy ?? '' };
-  return [
-    ...(mayEvict ? [problem('error', 'redis.evicts', { subject, facts: evicts })] : []),
-    ...(refuses === null
-      ? []
-      : [
-          problem('error', 'redis.refuses', {
-            subject,
-            facts: { why: `refused.${refuses}`, error: REFUSED[refuses].error },
-          }),
-        ]),
-  ];
+  const problems: Problem[] = [];
+  if (mayEvict) problems.push(problem('error', 'redis.evicts', { subject, facts: { policy: evictionPolicy ?? '' } }));
+  if (refuses === null) return problems;
+  const facts = { why: `refused.${refuses}`, error: REFUSED[refuses].error };
+  return [...problems, problem('error', 'redis.refuses', { subject, facts })];
 }
 
 function missingRoles({ at, processes, subscriptions, workspaces }: Observed): Problem[] {
@@ -287,12 +283,17 @@ export function heldText(held: Held, formats?: Formats): string {
 function subscriptionProblems({ at, subscriptions, processes }: Observed): Problem[] {
   const dispatching = processes.filter(({ roles }) => roles.includes('dispatch'));
   const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((one) => runsMs(one, at)));
-  return subscriptions.flatMap((one) =>
-    troublesOf(one, { at, dispatchedMs }).map(({ severity, kind, since = null, facts }) => {
-      const { name } = one;
-      return problem(severity, kind, { subject: `subscription:${name}`, since, facts: { name, ...facts } });
-    }),
-  );
+  return subscriptions.flatMap((one) => troublesOf(one, { at, dispatchedMs }));
+}
+
+function trouble(
+  { name }: SubscriptionStatus,
+  severity: Problem['severity'],
+  kind: Problem['kind'],
+  facts: Facts,
+  since: string | null = null,
+): Problem {
+  return problem(severity, kind, { subject: `subscription:${name}`, since, facts: { name, ...facts } });
 }
 
 function unconfigured({ unconfigured: found }: Observed): Problem[] {
@@ -304,24 +305,22 @@ function unconfigured({ unconfigured: found }: Observed): Problem[] {
   return [problem('warning', 'subscription.unconfigured', { subject: 'subscriptions', facts })];
 }
 
-type Trouble = Pick<Problem, 'severity' | 'kind'> & Partial<Pick<Problem, 'since' | 'facts'>>;
-
 interface Report {
   at: string;
   /** How long all processes with the role `dispatch` have run; 0 without one. */
   dispatchedMs: number;
 }
 
-function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[] {
+function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[] {
   const { paused, unreadable } = subscription;
   if (unreadable !== null) {
     const facts = { text: 'subscription.unreadable', error: unreadable };
-    return [{ severity: 'error', kind: 'subscription.failing', facts }];
+    return [trouble(subscription, 'error', 'subscription.failing', facts)];
   }
   if (paused !== null && paused.at !== null) {
     const { at: since, reason, missing } = paused;
     const facts = { reason: sentence(reason), waiting: missing ? 'waiting.some' : 'waiting.all' };
-    return [{ severity: 'error', kind: 'subscription.disabled', since, facts }];
+    return [trouble(subscription, 'error', 'subscription.disabled', facts, since)];
   }
   const fails = failing(subscription, report);
   // Everything is late where the receiver is away.
@@ -333,34 +332,37 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Trouble[]
   ];
 }
 
-function failing({ failingSince, failures, lastError }: SubscriptionStatus, { at }: Report): Trouble[] {
+function failing(subscription: SubscriptionStatus, { at }: Report): Problem[] {
+  const { failingSince, failures, lastError } = subscription;
   const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
   if (failsMs < FAILING_MS) return [];
   const facts = { count: failures, ...lastErrorFacts(lastError) };
   const severity = failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
-  return [{ severity, kind: 'subscription.failing', since: failingSince, facts }];
+  return [trouble(subscription, severity, 'subscription.failing', facts, failingSince)];
 }
 
 function lastErrorFacts(lastError: SubscriptionStatus['lastError']): Facts {
   return lastError === null ? {} : { last: 'last.error', error: sentence(lastError.message) };
 }
 
-function late({ lateSince: since, lagEvents, active, waiting, delayed, paused }: SubscriptionStatus): Trouble[] {
-  if (since === null) return [];
+function late(subscription: SubscriptionStatus): Problem[] {
+  const { lateSince, lagEvents, active, waiting, delayed, paused } = subscription;
+  if (lateSince === null) return [];
   const counts = { count: lagEvents ?? 0, active, queued: waiting, delayed };
   const facts = { ...counts, remedy: paused !== null ? 'late.paused' : 'late.slow' };
-  return [{ severity: 'warning', kind: 'delivery.late', since, facts }];
+  return [trouble(subscription, 'warning', 'delivery.late', facts, lateSince)];
 }
 
-function dead({ dead: letters, lastError }: SubscriptionStatus): Trouble[] {
-  if (letters === 0) return [];
-  const facts = { count: letters, ...lastErrorFacts(lastError) };
-  return [{ severity: letters >= MANY_DEAD ? 'error' : 'warning', kind: 'delivery.dead', facts }];
+function dead(subscription: SubscriptionStatus): Problem[] {
+  const { dead: count, lastError } = subscription;
+  if (count === 0) return [];
+  const facts = { count, ...lastErrorFacts(lastError) };
+  return [trouble(subscription, count >= MANY_DEAD ? 'error' : 'warning', 'delivery.dead', facts)];
 }
 
-function unread({ lagEvents }: SubscriptionStatus, { dispatchedMs }: Report): Trouble[] {
-  if (lagEvents !== null || dispatchedMs < UNREAD_MS) return [];
-  return [{ severity: 'error', kind: 'delivery.late', facts: { text: 'delivery.unread' } }];
+function unread(subscription: SubscriptionStatus, { dispatchedMs }: Report): Problem[] {
+  if (subscription.lagEvents !== null || dispatchedMs < UNREAD_MS) return [];
+  return [trouble(subscription, 'error', 'delivery.late', { text: 'delivery.unread' })];
 }
 
 /** With a full stop. */

@@ -13,7 +13,7 @@ export interface Measure {
   tried(workspace: string, tried: ObservedTry): void;
   /** @param swept.ms how long it took; null when it is incomplete */
   swept(swept: { workspace: string; list: ListName; outcome: 'complete' | 'incomplete'; ms: number | null }): void;
-  logged(workspace: string, events: readonly Pick<ChangeEvent, 'type' | 'data'>[]): void;
+  logged(workspace: string, events: readonly ChangeEvent[]): void;
   /** A handler was called. Returns what to call with its outcome; only the first call counts. */
   handling(subscription: string): (ended: HandlerEnded) => void;
   /** A delivery has its receipt. */

@@ -1,5 +1,5 @@
 /** Reads what `status` shows of Redis and of a workspace. Changes nothing. */
-import type { allowanceAfter } from '../feed/api/allowance.js';
+import { allowanceAfter } from '../feed/api/allowance.js';
 import type { BudgetLimits } from '../feed/api/budget.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../kit/errors.js';
@@ -9,7 +9,7 @@ import { isoTime, type Clock } from '../kit/clock.js';
 import { knownMs } from '../kit/stored-time.js';
 import { clockApart } from '../redis/facts.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js';
-import type { nextSweepMs, Pace } from '../feed/list/schedule.js';
+import { nextSweepMs, type Pace } from '../feed/list/schedule.js';
 import type { SweepSummary } from '../feed/store/sweep-state.js';
 import { readBudgetUse } from '../feed/api/budget-window.js';
 import { readCheckpoint, readSummary } from '../feed/store/checkpoint.js';
@@ -30,17 +30,17 @@ type WatchedList = Pace & { enabled: boolean };
 /** Loops read the times at least every 5 s, and the lease of a killed sweep lasts 15 s. */
 const LATE_MS = 25_000;
 
-interface View extends WorkspaceRedis {
+interface View {
+  redis: Redis;
+  keys: Keys;
   nowMs: number;
-  nextMs: typeof nextSweepMs;
-  allowance: typeof allowanceAfter;
-  /** By how many ms a list is late: the least that a polling process says. */
+  /** How late a list is, ms: the least that a polling process says. */
   lateMs: (workspace: string, list: ListName) => number;
   actorsIn: (workspace: string, list: ListName) => ListStatus['actors'];
 }
 
 export async function readWorkspaceStatus(
-  view: Omit<View, 'workspace'>,
+  view: View,
   { name, budget, lists }: WatchedWorkspace,
 ): Promise<WorkspaceStatus> {
   const { redis, keys } = view;
@@ -58,17 +58,17 @@ export async function readWorkspaceStatus(
     ),
   ]);
   const since = { stateSince, stateLostAt, stateRewound };
-  const { requests: allowed } = view.allowance(budget, refusal);
+  const { requests: allowed } = allowanceAfter(budget, refusal);
   return { name, ...since, logLength, budget: { ...budget, pausedMs, allowed, used }, lists: listStatuses };
 }
 
 /** One read per kind of key: `status` reads thousands of lists. */
 async function readListStatus(
-  view: View,
+  view: View & WorkspaceRedis,
   { list, stateSince, ...pace }: WatchedList & { list: ListName; stateSince: string | null },
 ): Promise<ListStatus> {
   const { enabled, intervalMs } = pace;
-  const { redis, keys, workspace, nowMs, nextMs, lateMs, actorsIn } = view;
+  const { redis, keys, workspace, nowMs, lateMs, actorsIn } = view;
   const hash = keys.sweep(workspace, list);
   const [fields, stored, running] = await Promise.all([
     redis.hmget(hash, 'lastSweep', 'failure', 'lastFailure', 'checkpoint', 'baselineAt', LEARNED, ROWS_FIELD),
@@ -85,7 +85,7 @@ async function readListStatus(
   const scheduledMs =
     times.lastSweep === null && times.failure === null
       ? Date.parse(stateSince ?? isoTime(nowMs))
-      : nextMs(times, { ...pace, wakeMs: null, nowMs });
+      : nextSweepMs(times, { ...pace, wakeMs: null, nowMs });
   const dueMs = Math.min(scheduledMs, nowMs - lateMs(workspace, list));
   return {
     list,

@@ -7,7 +7,7 @@ import { readRedisUrl, type RedisAddress } from '../kit/schema/redis-url.js';
 export type Redis = Server | Cluster;
 export { Cluster, Server };
 
-/** Without the option that would change the types of the replies. */
+/** The options of ioredis, less the one that would change the types of the replies. */
 export type Options = Omit<RedisOptions, 'replyMapping'>;
 
 export type ClusterOptions = NonNullable<ConstructorParameters<typeof Cluster<'legacy'>>[1]>;
@@ -48,7 +48,7 @@ export function serverArguments(
     name,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(isEncrypted && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
-    // Without a wait the client would end. The one between connections does not apply, because none was tried yet.
+    // The client would end if there were no wait. The one between connections does not apply, because none was tried yet.
     sentinelRetryStrategy: (tries) =>
       options.retryStrategy?.(tries) === null ? null : Math.min(LONGEST_SENTINEL_RETRY_MS, 50 * tries),
   };
@@ -89,7 +89,7 @@ export async function* scanKeys(redis: Redis, options: { match: string; count: n
   for (const server of await serversOf(redis)) yield* server.scanStream(options) as AsyncIterable<string[]>;
 }
 
-/** For each server that holds keys, a key that it would hold: this one with a hash tag. */
+/** A key for each server that holds keys: this one with a hash tag, by which that server would hold it. */
 export async function keysOnEachServer(redis: Redis, key: string): Promise<string[]> {
   if (!(redis instanceof Cluster)) return [key];
   await serversOf(redis);

@@ -169,7 +169,7 @@ class EndableCluster extends Cluster {
     }
   }
 
-  /** Without a connection to a node there is none whose end would end the client. */
+  /** Where no node is connected, there is no connection whose end would end the client. */
   override disconnect(reconnect = false): void {
     const hasNodes = this.nodes().length > 0;
     super.disconnect(reconnect);

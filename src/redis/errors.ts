@@ -26,7 +26,7 @@ const SOCKET =
 /** The answer to EXEC names no reason. The errors of the commands before it are in a property of the error. */
 const DISCARDED = /\bEXECABORT Transaction discarded\b/;
 
-/** By the message, as another error may wrap this one. @param place a refusal by another address does not count */
+/** Reads the message, as another error may wrap this one. @param place a refusal by another address does not count */
 export function classifyRedisError(error: unknown, place?: string): RedisErrorKind {
   const text = messageOf(error);
   const reply = REPLIES.find(([pattern]) => pattern.test(text));

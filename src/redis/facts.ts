@@ -34,7 +34,7 @@ export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFa
 }
 
 /** The clock of Redis less ours, ms. In a cluster, that of any server. */
-export async function clockApart(redis: Pick<Redis, 'time'>, clock: Clock): Promise<number> {
+export async function clockApart(redis: Redis, clock: Clock): Promise<number> {
   const askedAtMs = clock.now();
   const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
   return Math.round(seconds * 1_000 + micros / 1_000 - (askedAtMs + clock.now()) / 2);

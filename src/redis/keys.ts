@@ -70,7 +70,7 @@ export class Keys {
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */
   sweep = (workspace: string, list: ListName): string => this.#workspace(workspace, `sweep:${list}`);
-  // Of the last complete sweep.
+  // What the last complete sweep has seen.
   /** hash page → ids of its records, packed (membership.ts). */
   members = (workspace: string, list: ListName): string => this.#workspace(workspace, `members:${list}`);
   /** hash page → how the page is recognised (JSON): cursor, next cursor, digest, records, first page. */
@@ -82,7 +82,7 @@ export class Keys {
   /** set: ids of records that shortcuts created since the last walk began. */
   created = (workspace: string, list: ListName): string => this.#workspace(workspace, `created:${list}`);
 
-  // Of the sweep under way.
+  // What the sweep under way has seen.
   /** set: visited cursors. */
   walkCursors = (workspace: string, list: ListName): string => this.#workspace(workspace, `walk-cursors:${list}`);
   /** hash page → ids, as in `members`, of pages whose members changed. */

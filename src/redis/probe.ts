@@ -100,8 +100,8 @@ async function checkKind(redis: Server, kind: RedisAddress['kind']): Promise<voi
 }
 
 /** @throws ChangefeedError CF_REDIS_UNREACHABLE; CF_CONFIG_INVALID for a bad URL; the signal's reason */
-export async function checkRedis(url: string, { signal }: Pick<ProbeOptions, 'signal'> = {}): Promise<void> {
-  const cause = await probeRedis(url, { signal });
+export async function checkRedis(url: string, options: ProbeOptions = {}): Promise<void> {
+  const cause = await probeRedis(url, options);
   if (cause === null) return;
   throw new ChangefeedError('CF_REDIS_UNREACHABLE', { message: complaint(parseRedisUrl(url), cause), cause });
 }

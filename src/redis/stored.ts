@@ -58,7 +58,7 @@ export function unreadable({ what, ...place }: StoredAt, found: string): Changef
   const remove = field === undefined ? `DEL ${key}` : `HDEL ${key} ${shown}`;
   const names = { remove, key, field };
   const remedy = REMEDIES[what].replace(/\{(\w+)\}/g, (_, name: keyof typeof names) => names[name] ?? '');
-  // Without the cause: messages of JSON.parse quote the text.
+  // The cause is left out: messages of JSON.parse quote the text.
   return new ChangefeedError('CF_STATE_UNREADABLE', {
     ...place,
     message: `Redis key ${where}: expected ${what}, found ${found}. Nothing was written. ${remedy}`,

@@ -229,7 +229,7 @@ export class RedisWatch {
 }
 
 /** While Redis refuses writes, a BullMQ worker would take jobs as fast as they fail; so it pauses. */
-export function pauseWhileUnwritable(worker: Pick<Worker, 'pause' | 'resume' | 'once'>, watch: RedisUse): void {
+export function pauseWhileUnwritable(worker: Worker, watch: RedisUse): void {
   const stop = watch.onWritable((isWritable) => {
     // `true`: does not wait for running jobs. Both calls affect this process only and do not query Redis.
     void (isWritable ? worker.resume() : worker.pause(true));

@@ -240,6 +240,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;
+  const { deliveries, describeSubscription, replay, stopReplay, resume } = dispatcher;
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
@@ -268,7 +269,10 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     get deadLetters() {
       return dispatcher.deadLetters;
     },
-    ...subscriptionsOf(dispatcher),
+    ...{ deliveries, describeSubscription, replay, stopReplay, resume },
+    try: (subscription, call = {}) => dispatcher.try(subscription, call),
+    skip: (subscription, call = {}) => dispatcher.skip(subscription, call),
+    pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
     test: (subscription, call = {}) => sendTest(subscription, call, config),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
     hint: async (list, ids, options = {}) =>
@@ -279,38 +283,10 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     ...forgetting(context),
   };
   const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
-  const server = servedBy(context, { workspaces, feed, dispatcher, stateDir, prometheus, ...facts });
+  const routes = (measured: Prometheus) => monitoringRoutes(monitored(context, { ...facts, prometheus: measured }));
+  const server: ReturnType<typeof httpPart> | null =
+    prometheus && httpPart(context, { workspaces, feed, dispatcher, monitoring: routes(prometheus), stateDir });
   return { feed, budgetOf: (name) => workspaces.get(name).budget };
-}
-
-function subscriptionsOf(dispatcher: Dispatcher) {
-  return {
-    deliveries: (query) => dispatcher.deliveries(query),
-    describeSubscription: (subscription) => dispatcher.describeSubscription(subscription),
-    replay: (call) => dispatcher.replay(call),
-    stopReplay: (subscription, id) => dispatcher.stopReplay(subscription, id),
-    try: (subscription, call = {}) => dispatcher.try(subscription, call),
-    skip: (subscription, call = {}) => dispatcher.skip(subscription, call),
-    pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
-    resume: (subscription) => dispatcher.resume(subscription),
-  } satisfies Partial<Changefeed>;
-}
-
-function servedBy(
-  context: AppContext,
-  { workspaces, feed, dispatcher, stateDir, prometheus, ...facts }: ServedParts,
-): ReturnType<typeof httpPart> | null {
-  if (prometheus === null) return null;
-  const monitoring = monitoringRoutes(monitored(context, { ...facts, prometheus }));
-  return httpPart(context, { workspaces, feed, dispatcher, monitoring, stateDir });
-}
-
-interface ServedParts extends Omit<Parameters<typeof monitored>[1], 'prometheus'> {
-  workspaces: Workspaces;
-  feed: Changefeed;
-  dispatcher: Dispatcher;
-  stateDir: string;
-  prometheus: Prometheus | null;
 }
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {

@@ -38,11 +38,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
   ];
 }
 
-export function logConfigWarnings(
-  log: Pick<Log, 'warn'>,
-  config: Config,
-  about: readonly ConfigWarning['about'][],
-): void {
+export function logConfigWarnings(log: Log, config: Config, about: readonly ConfigWarning['about'][]): void {
   for (const { about: kind, subject, reason, remedy } of configWarnings(config))
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }

@@ -76,9 +76,9 @@ async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir
   try {
     await checkRedis(url);
     const servers = await readRedisFacts(url, systemClock);
-    const judged = servers.flatMap(({ place, ...facts }) =>
-      judgeRedis({ ...facts, allowEviction }).map((one) =>
-        servers.length === 1 ? one : { ...one, check: one.check.replace('Redis', `Redis ${place}`) },
+    const judged = servers.flatMap((server) =>
+      judgeRedis({ ...server, allowEviction }).map((one) =>
+        servers.length === 1 ? one : { ...one, check: one.check.replace('Redis', `Redis ${server.place}`) },
       ),
     );
     return [ok('Redis', 'answers'), ...judged];

@@ -1,4 +1,4 @@
-/** Without it, every user of this machine could read all records. It stays the same: sessions survive a restart. */
+/** The token of the page: every user of this machine could read all records if there were none. It stays the same: sessions survive a restart. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** For every process with roles: reports that it lives, checks Redis and the state, watches for problems. */
+/** Every process with roles reports that it lives, checks Redis and the state, and watches for problems. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createSentinel } from '../ops/sentinel.js';

@@ -38,7 +38,7 @@ export interface OpenedService extends OpenedChangefeed {
 
 interface ReadOptions {
   path?: string | undefined;
-  /** For a command that a person waits for: each kind of warning once, and fewer tries. @defaultValue false */
+  /** A person waits for the command: each kind of warning once, and fewer tries. @defaultValue false */
   quiet?: boolean;
   /** Events are shown on standard output: complete sweeps are not logged. @defaultValue false */
   showsEvents?: boolean;
@@ -56,6 +56,8 @@ interface Loaded {
   config: Config;
   files: readonly string[];
   log: Log;
+  /** When it was read, ms; undefined for a command that starts no roles. */
+  configReadAtMs?: number;
 }
 
 /** Tries per page while a person waits: about 6 s without an answer. The service tries for about a minute. */
@@ -76,7 +78,7 @@ async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> 
 
 async function open(
   { cwd, env }: ServiceWorld,
-  { config, files, log, configReadAtMs }: Loaded & Pick<ChangefeedOptions, 'configReadAtMs'>,
+  { config, files, log, configReadAtMs }: Loaded,
   { quiet = false, signal }: OpenOptions,
 ): Promise<OpenedService> {
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
@@ -136,7 +138,7 @@ export function quietLog(terminal: Terminal): Log {
   return requested === '' ? logOnce(log) : log;
 }
 
-function lookOf({ env, interactive, err }: Terminal): Pick<LogOptions, 'colour' | 'destination'> {
+function lookOf({ env, interactive, err }: Terminal): LogOptions {
   if (!interactive) return {};
   return {
     colour: (env['NO_COLOR'] ?? '') === '',

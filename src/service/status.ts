@@ -1,13 +1,11 @@
 /** What `status` shows: read from Redis, so it is the same in every process. */
 import type { DispatchRole } from '../../workers/dispatch.js';
-import { allowanceAfter } from '../feed/api/allowance.js';
 import type { ListName } from '../crm/lists/lists.js';
 import { problemsOf } from '../ops/problems.js';
 import type { Status } from '../ops/status.js';
 import { isoTime } from '../kit/clock.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
 import { readRedisStatus, readWorkspaceStatus } from '../ops/read-status.js';
-import { nextSweepMs } from '../feed/list/schedule.js';
 import type { AppContext } from '../../workers/context.js';
 import type { Workspaces } from '../../workers/workspaces.js';
 
@@ -15,7 +13,7 @@ export async function readStatus(context: AppContext, workspaces: Workspaces, di
   const { config, redis, keys, clock } = context;
   const processes = await createProcessRegistry(redis, keys).list();
   const [lateMs, actorsIn] = [latenessIn(processes), knownActorsIn(processes)];
-  const view = { redis, keys, nowMs: clock.now(), nextMs: nextSweepMs, allowance: allowanceAfter, lateMs, actorsIn };
+  const view = { redis, keys, nowMs: clock.now(), lateMs, actorsIn };
   const [redisStatus, workspaceStatuses, subscriptions, unconfigured] = await Promise.all([
     readRedisStatus(redis, keys, { ...config.redis, clock }),
     Promise.all(

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../src/redis/private/port.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { readRedisFacts } from '../../src/redis/facts.js';
 import { checkRedis } from '../../src/redis/probe.js';
 import { systemClock } from '../../src/kit/clock.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { digestJob } from '../../src/delivery/digest-job.js';
 import { bullmq, type BullmqOptions } from '../../src/delivery/handlers/bullmq/bullmq.js';
 import { openConnections } from '../../src/redis/connections.js';
-import { freePort } from '../../src/redis/private/port.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { probeRedis, checkRedis } from '../../src/redis/probe.js';
 import { Keys } from '../../src/redis/keys.js';
 import { eventually } from '../support/eventually.js';

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, inject } from 'vitest';
 import { openChangefeed } from '../../src/service/changefeed.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { freePort } from '../../src/redis/private/port.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import type { Target } from '../support/read-api.js';
 import { readApiContract } from './read-api-contract.js';

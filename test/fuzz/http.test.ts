@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { builtInLists } from '../../src/crm/lists/lists.js';
-import { parseHint } from '../../src/ops/server/hints/parse-hint.js';
+import { parseHint } from '../../src/ops/server/hints.js';
 import { startPageFeed } from '../support/page-feed.js';
 import { useRedis } from '../support/redis.js';
 import { bent, jsonText, torn } from './hostile.js';

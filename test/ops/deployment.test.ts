@@ -10,7 +10,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.js';
 import { ROLES } from '../../src/service/changefeed.js';
 import { parseRedisUrl } from '../../src/redis/client.js';
-import { freePort } from '../../src/redis/private/port.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { probeRedis } from '../../src/redis/probe.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';

@@ -27,11 +27,6 @@ it.each(['REDIS_URL', 'TEST_REDIS_URL'])('ensure-redis: does nothing if %s names
   expect(await ensureRedis({ [name]: 'redis://named' })).toEqual({ stdout: '', stderr: '' });
 });
 
-it.each(['redis-server', 'valkey-server'])('ensure-redis: does nothing if there is a %s', async (name) => {
-  program(name, 'exit 0');
-  expect(await ensureRedis()).toEqual({ stdout: '', stderr: '' });
-});
-
 it('ensure-redis: installs Redis as root with the package manager of the system', async () => {
   program('id', 'echo 0');
   symlinkSync('/bin/chmod', join(bin, 'chmod'));

@@ -36,12 +36,6 @@ describe('config warnings: a subscription that can never match', () => {
       { workspaces: [workspace('acme', { lists: { deal: { path: 'deal' } } }), workspace('beta')] },
     ],
     [
-      'its list is disabled in its only workspace',
-      { on: ['crm.todo.completed', 'crm.todo.overdue'] },
-      'these lists are disabled: "todo" in acme',
-      acme(off('todo')) as Given,
-    ],
-    [
       'its list is disabled in the workspaces it names, and enabled in another',
       { on: ['crm.memo.*'], workspaces: ['acme'] },
       'these lists are disabled: "memo" in acme',
@@ -59,7 +53,6 @@ describe('config warnings: a subscription that can never match', () => {
 
   it.each<[string, object, Given?]>([
     ["the feed's own events", { on: ['changefeed.*'] }],
-    ["one of the feed's own events, in one workspace", { on: ['changefeed.token.refused'], workspaces: ['acme'] }],
     ["the feed's own events of a feed that polls nothing", { on: ['changefeed.*'] }, acme(off(...LISTS)) as Given],
     ['one of its lists is enabled', { on: ['crm.*.created'] }, acme(off(...LISTS.slice(1))) as Given],
     [
@@ -67,7 +60,6 @@ describe('config warnings: a subscription that can never match', () => {
       { on: ['crm.memo.*'] },
       { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
     ],
-    ['a list of its own', { on: ['crm.deal.updated'], lists: ['deal'] }, acme({ deal: { path: 'deal' } }) as Given],
     ['its class and fields depend on the events', { on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }],
     [
       'its fields are those of one list with images',
@@ -148,15 +140,11 @@ describe('config warnings: an address without encryption', () => {
 
   it.each([
     ['http://crm.example/api', true],
-    ['http://203.0.113.7/api', false],
     ['http://198.41.0.4/api', true],
     ['http://[2606:4700::1111]', true],
     ['https://crm.example/api', false],
-    ['http://127.0.0.1:4000', false],
     ['http://[::1]:4000', false],
-    ['http://localhost:4000', false],
     ['http://10.1.2.3', false],
-    ['http://crm:8080', false],
     ['http://crm.internal', false],
   ])('config warnings: of the API at %s: %s', (baseUrl, isWarned) => {
     const expected = isWarned ? [['acme', 'use https in baseUrl']] : [];
@@ -166,9 +154,7 @@ describe('config warnings: an address without encryption', () => {
   it.each([
     ['redis://:secret@redis.example/0', 'redis.example:6379'],
     ['redis+cluster://10.0.0.7,198.41.0.4:7000', '10.0.0.7:6379, 198.41.0.4:7000'],
-    ['redis+sentinel://sentinel.example/feed', 'sentinel.example:26379'],
     ['rediss://redis.example', null],
-    ['redis://redis:6379', null],
     ['redis://10.0.0.7', null],
   ])('config warnings: of Redis at %s: %s', (url, place) => {
     expect(warned({ redis: { url } })).toEqual(place === null ? [] : [[place, 'use rediss']]);
@@ -178,11 +164,8 @@ describe('config warnings: an address without encryption', () => {
 
   it.each([
     ['postgres://u:p@db.example/crm', true],
-    ['postgres://u:p@db.example/crm?sslmode=disable', true],
     ['postgres://u:p@/crm?host=db.example', true],
     ['postgres://u:p@db.example/crm?sslmode=verify-full', false],
-    ['postgres://u:p@db.example/crm?ssl=true', false],
-    ['postgres://u:p@db:5432/crm', false],
     ['postgres://u:p@/crm?host=/run/a.socket', false],
     ['postgres://u:p@/crm', false],
   ])('config warnings: of PostgreSQL at %s: %s', (url, isWarned) => {

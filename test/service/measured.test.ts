@@ -7,6 +7,7 @@ import { unmeasured, type HandlerEnded, type Measure } from '../../src/ops/prome
 import { handlerContext, sampleEvent } from '../support/handler-fixtures.js';
 
 const AT = Date.parse(sampleEvent().data.observedAt) + 3_000;
+const CHANGED = Date.parse(sampleEvent().time);
 const clock = { now: () => AT, monotonic: () => AT, sleep: () => Promise.resolve() };
 
 function measuring() {
@@ -20,34 +21,22 @@ function measuring() {
 const context = (more: object = {}) => ({ ...handlerContext(), ...more });
 
 describe('measured handlers', () => {
-  it('measured handlers: a success has the delay since its change and since its detection', async () => {
+  const fail = (): never => {
+    throw new Error('no');
+  };
+  it.each<[string, () => void | Promise<void>, object, object]>([
+    ['a success', () => undefined, {}, { outcome: 'success', delay: { changeMs: AT - CHANGED, detectionMs: 3_000 } }],
+    ['what is sent again', () => Promise.resolve(), { replay: true }, { outcome: 'success', delay: null }],
+    ['a failure', fail, {}, { outcome: 'failure' }],
+    ['a late failure', () => Promise.resolve().then(fail), {}, { outcome: 'failure' }],
+  ])('measured handlers: %s is counted once, with its delays', async (_what, handle, more, expected) => {
     const { ended, measured } = measuring();
-    const [one] = measured([defineHandler({ name: 'ops', handle: () => undefined })]);
-    await one?.handle(sampleEvent(), context());
-    const changeMs = AT - Date.parse(sampleEvent().time);
-    expect(ended).toEqual([{ outcome: 'success', ms: 0, delay: { changeMs, detectionMs: 3_000 } }]);
-  });
-
-  it('measured handlers: what is sent again has no delay, and neither has a snapshot', async () => {
-    const { ended, measured } = measuring();
-    const [one] = measured([defineHandler({ name: 'ops', handle: () => Promise.resolve() })]);
-    await one?.handle(sampleEvent(), context({ replay: true }));
-    await one?.handle({ ...sampleEvent(), type: 'crm.person.snapshot' }, context());
-    expect(ended.map(({ delay }) => delay)).toEqual([null, null]);
-  });
-
-  it('measured handlers: failures are counted and thrown on, sooner or later', async () => {
-    const { ended, measured } = measuring();
-    const fail = (): never => {
-      throw new Error('no');
-    };
-    const [soon, late] = measured([
-      defineHandler({ name: 'soon', handle: fail }),
-      defineHandler({ name: 'late', handle: () => Promise.resolve().then(fail) }),
-    ]);
-    expect(() => soon?.handle(sampleEvent(), context())).toThrow('no');
-    await expect(late?.handle(sampleEvent(), context())).rejects.toThrow('no');
-    expect(ended.map(({ outcome }) => outcome)).toEqual(['failure', 'failure']);
+    const [one] = measured([defineHandler({ name: 'ops', handle })]);
+    const said = await Promise.resolve()
+      .then(() => one?.handle(sampleEvent(), context(more)))
+      .catch((error: unknown) => error);
+    expect(said instanceof Error).toBe('outcome' in expected && expected.outcome === 'failure');
+    expect(ended).toMatchObject([expected]);
   });
 
   it('measured handlers: a handler that ignores its timeout is counted at the timeout', () => {
@@ -58,10 +47,5 @@ describe('measured handlers', () => {
     expect(ended).toEqual([]);
     timeout.abort(new ChangefeedError('CF_HANDLER_TIMEOUT', { message: 'too slow' }));
     expect(ended.map(({ outcome }) => outcome)).toEqual(['timeout']);
-  });
-
-  it('measured handlers: without metrics a subscription stays as it is', () => {
-    const one = defineHandler({ name: 'ops', handle: () => undefined });
-    expect(withMeasure([one], { measure: unmeasured, clock })[0]).toBe(one);
   });
 });

@@ -11,10 +11,8 @@ describe('opening a feed in a program', () => {
   const redis = useRedis();
 
   it.each<[string, (config: ReturnType<typeof defineConfig>) => Promise<Changefeed>]>([
-    ['defineConfig as the option config', (config) => openChangefeed({ config })],
     ['defineConfig alone', (config) => openChangefeed(config)],
     ['parseConfig as the option config', (config) => openChangefeed({ config: parseConfig(config) })],
-    ['parseConfig alone', (config) => openChangefeed(parseConfig(config))],
   ])('opening a feed: %s', async (_form, open) => {
     const crm = await startOtherCrm();
     const handled: string[] = [];

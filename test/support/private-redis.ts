@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { withinTime } from '../../src/kit/clock.js';
-import { freePort } from '../../src/redis/private/port.js';
 import { openRedis } from '../../src/redis/private/open.js';
 import { silentLog } from '../../src/kit/log.js';
 import { probeRedis } from '../../src/redis/probe.js';
-import { findRedis, LOG_FILE, spawnKeeper, type ServerOptions } from '../../src/redis/private/launch.js';
+import { findRedis, freePort, LOG_FILE, spawnKeeper, type ServerOptions } from '../../src/redis/private/launch.js';
 
 export interface PrivateRedis {
   readonly url: string;

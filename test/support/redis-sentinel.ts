@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from '../../src/redis/private/port.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { eventually } from './eventually.js';
 import { launchRedis, redisBinary, tlsSettings, type Certificate, type PrivateRedis } from './private-redis.js';
 

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from '../../src/redis/private/port.js';
+import { freePort } from '../../src/redis/private/launch.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import type { JournalLine } from '../../sandbox/journal/lines.js';

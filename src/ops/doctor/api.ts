@@ -103,7 +103,7 @@ function quota(check: string, lists: readonly ReadList[], budget: Budget): Findi
   return warning(check, `answered 429; ${shown}; ${ours}`, todo);
 }
 
-/** By its last dated answer. */
+/** How far its last dated answer is from the clock of this machine. */
 function clockApartMs(lists: readonly ReadList[]): number | null {
   return (
     lists

@@ -28,10 +28,7 @@ export interface ReadOptions {
 }
 
 /** @param api asks once: it is made with `attempts: 1` */
-export async function readList(
-  { fetchPage }: Pick<ReadApi, 'fetchPage'>,
-  { list, pages: most, signal }: ReadOptions,
-): Promise<ReadList> {
+export async function readList({ fetchPage }: ReadApi, { list, pages: most, signal }: ReadOptions): Promise<ReadList> {
   const pages: Page[] = [];
   const answers: Answer[] = [];
   const onAnswer = (answer: Answer): void => void answers.push(answer);

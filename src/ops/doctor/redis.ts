@@ -3,7 +3,7 @@ import type { RedisFacts } from '../../redis/facts.js';
 import { printable } from '../../kit/printable.js';
 import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
 
-type Facts = Omit<RedisFacts, 'place'> & { allowEviction: boolean };
+type Facts = RedisFacts & { allowEviction: boolean };
 
 /** BullMQ needs 6.2; we test with 7. */
 const LEAST_VERSION = 6.2;

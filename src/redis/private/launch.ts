@@ -1,8 +1,9 @@
-/** Spawns the keeper of a redis-server or valkey-server (keeper.mjs). */
+/** Finds a redis-server or valkey-server and a free port, and spawns the keeper of the server (keeper.mjs). */
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ChangefeedError } from '../../kit/errors.js';
@@ -71,4 +72,17 @@ export function spawnKeeper(dir: string) {
 /** The program to start; undefined if neither is on the PATH. */
 export function findRedis(): string | undefined {
   return ['redis-server', 'valkey-server'].find((program) => spawnSync(program, ['--version']).status === 0);
+}
+
+/** Below the ports of outgoing connections (from 32768 on Linux, 49152 elsewhere): one could take ours. */
+const RANGE = [20_000, 32_000] as const;
+
+/** This port of the loopback address if it is free now, else another one. Another program may take it at any time. */
+export async function freePort(wanted = randomInt(...RANGE)): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
+  const isFree = await once(server, 'listening').then(
+    () => once(server.close(), 'close'),
+    () => null,
+  );
+  return isFree === null ? await freePort() : wanted;
 }

@@ -23,9 +23,8 @@ import type { Log } from '../../kit/log.js';
 import { runLoop } from '../../kit/loop.js';
 import { identityOf, isAlive, type ProcessIdentity } from '../../kit/process-identity.js';
 import { checkRedis, probeRedis } from '../probe.js';
-import { ENDING, findRedis, LOG_FILE, spawnKeeper, USER, type Keeper } from './launch.js';
+import { ENDING, findRedis, freePort, LOG_FILE, spawnKeeper, USER, type Keeper } from './launch.js';
 import { lockHolder, takeLock } from './lock.js';
-import { freePort } from './port.js';
 import { prepareStateDir, readStateFile, withStateDir } from './state-dir.js';
 
 export interface OpenRedisOptions {

@@ -8,7 +8,10 @@ const wrong = (findings: readonly Finding[]) =>
 
 describe('doctor: Redis', () => {
   const INFO = ['redis_version:7.0.15', 'role:master', 'used_memory:1048576', 'maxmemory:0', 'aof_enabled:1'];
-  const facts = { refusal: null, evictionPolicy: 'noeviction', snapshots: '', clockApartMs: 20, allowEviction: false };
+  const facts = {
+    ...{ place: 'redis:6379', refusal: null, evictionPolicy: 'noeviction', snapshots: '' },
+    ...{ clockApartMs: 20, allowEviction: false },
+  };
   const judged = (lines: readonly string[], more: object = {}) => {
     const names = new Set(lines.map((line) => line.split(':')[0]));
     const info = [...INFO.filter((line) => !names.has(line.split(':')[0])), ...lines].join('\r\n');

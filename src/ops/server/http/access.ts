@@ -48,7 +48,7 @@ export function callerOf(request: AccessRequest, options: AccessOptions): Caller
   return role === null ? callerOfProxy(request, options) : { role, name: null, how: 'session' };
 }
 
-export function roleOfToken(given: string, { tokens }: Pick<AccessOptions, 'tokens'>): Role | null {
+export function roleOfToken(given: string, { tokens }: AccessOptions): Role | null {
   if (tokens.operate !== undefined && isSameToken(given, tokens.operate)) return 'operate';
   return tokens.read !== undefined && isSameToken(given, tokens.read) ? 'read' : null;
 }
@@ -58,17 +58,18 @@ export function mayUse(access: Access, caller: Caller | null): boolean {
   return caller !== null && (access === 'read' || caller.role === 'operate');
 }
 
-function callerOfProxy({ headers, remoteAddress }: AccessRequest, { trustedProxy }: AccessOptions): Caller | null {
+function callerOfProxy({ headers, remoteAddress }: AccessRequest, access: AccessOptions): Caller | null {
+  const { trustedProxy } = access;
   if (trustedProxy === undefined || remoteAddress === undefined) return null;
   // A browser on the proxy's machine sends from its address too, and a website can set the header on a name of its own.
   if (!isOwnHost(headers.host, trustedProxy.hosts)) return null;
   const given = headers[trustedProxy.userHeader];
   const name = typeof given === 'string' ? given.trim() : '';
-  if (name === '' || !isOfProxy(remoteAddress, { trustedProxy })) return null;
+  if (name === '' || !isOfProxy(remoteAddress, access)) return null;
   return { role: trustedProxy.operators.includes(name) ? 'operate' : 'read', name, how: 'proxy' };
 }
 
-export function isOfProxy(address: string, { trustedProxy }: Pick<AccessOptions, 'trustedProxy'>): boolean {
+export function isOfProxy(address: string, { trustedProxy }: AccessOptions): boolean {
   return trustedProxy?.from.some((range) => isWithin(address, range)) ?? false;
 }
 

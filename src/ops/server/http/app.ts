@@ -1,8 +1,13 @@
 /** The Fastify instance of each server: clients that fall silent hold few connections for a limited time. */
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance, type RawServerDefault } from 'fastify';
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type RawServerDefault,
+} from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { createPlaces, type Places } from './places.js';
+import { createPlaces, type Places } from './limits.js';
 
 /** A request must have arrived whole within this time. Answers, such as streams, may take longer. */
 const REQUEST_MS = 30_000;
@@ -37,11 +42,7 @@ export function createApp({ isProxy = () => false, ...options }: AppOptions): Fa
 }
 
 /** Closes a connection beyond the share of its address. Exported for its test, which needs other addresses. */
-export function admit(
-  socket: Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>,
-  places: Places,
-  isProxy: (address: string) => boolean,
-): void {
+export function admit(socket: Socket, places: Places, isProxy: (address: string) => boolean): void {
   const address = socket.remoteAddress ?? '';
   if (!ipaddr.isValid(address)) return void socket.destroy();
   const parsed = ipaddr.process(address);
@@ -96,4 +97,16 @@ function urlOf(app: FastifyInstance, host: string): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+export interface Refusal {
+  status: number;
+  message: string;
+}
+
+export const TOO_MANY: Refusal = { status: 429, message: 'Too many wrong tokens. Wait a minute.' };
+
+/** The answer of every refusal. */
+export function refuse(reply: FastifyReply, { status, message }: Refusal): FastifyReply {
+  return reply.code(status).header('cache-control', 'no-store').send({ error: { status, message } });
 }

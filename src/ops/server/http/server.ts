@@ -5,9 +5,8 @@ import type { Clock } from '../../../kit/clock.js';
 import { DECIDED, type Log } from '../../../kit/log.js';
 import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
-import { createApp, listening, type ListeningServer } from './app.js';
-import { createAttempts, type Attempts } from './attempts.js';
-import { refuse, TOO_MANY, type Refusal } from './refusal.js';
+import { createApp, listening, refuse, TOO_MANY, type ListeningServer, type Refusal } from './app.js';
+import { createAttempts, type Attempts } from './limits.js';
 import { signInRoutes } from './sign-in.js';
 
 declare module 'fastify' {
@@ -36,7 +35,7 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer extends ListeningServer {
-  /** For tests: requests without a socket. */
+  /** Tests send requests to it without a socket. */
   readonly app: FastifyInstance;
 }
 
@@ -81,7 +80,7 @@ function isAction({ method, routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.access === 'operate' && !['GET', 'HEAD'].includes(method);
 }
 
-/** Without the words of a request: they may quote a record. */
+/** The words of a request are left out: they may quote a record. */
 function decisionOf({ caller, socket, method, routeOptions, params, body }: FastifyRequest, answer: unknown): object {
   const { subscription, ids, all } = (body ?? {}) as { subscription?: unknown; ids?: unknown[]; all?: unknown };
   return {

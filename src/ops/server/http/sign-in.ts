@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kit/clock.js';
 import { roleOfToken, type AccessOptions } from './access.js';
-import type { Attempts } from './attempts.js';
-import { refuse, TOO_MANY } from './refusal.js';
+import type { Attempts } from './limits.js';
+import { refuse, TOO_MANY } from './app.js';
 import { makeSession, SESSION_COOKIE, SESSION_MS } from './session.js';
 
 export interface SignInDeps {

@@ -64,7 +64,7 @@ export function createMirror(deps: MirrorDeps): Source {
 }
 
 /** A list that is never served is a 404: clients repeat a request after a 5xx, and waiting does not help. */
-function findList({ lists }: Pick<MirrorDeps, 'lists'>, name: string): ListDescriptor | SourceFailure {
+function findList({ lists }: MirrorDeps, name: string): ListDescriptor | SourceFailure {
   const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
   if (list?.enabled === true && list.images) return list.descriptor;
   const why =

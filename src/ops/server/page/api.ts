@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ChangefeedError } from '../../../kit/errors.js';
 import { withinTime } from '../../../kit/clock.js';
 import { documentRoutes, json } from '../http/openapi.js';
-import { refuse } from '../http/refusal.js';
+import { refuse } from '../http/app.js';
 import { refusal, type Plain } from './answers.js';
 
 declare module 'fastify' {

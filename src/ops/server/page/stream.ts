@@ -6,8 +6,8 @@ import type { TailedEvent } from '../../../delivery/tail.js';
 import { BEFORE_ALL, parseBeginning } from '../../../events/log-id.js';
 import { isAborted, type Clock } from '../../../kit/clock.js';
 import { SECURITY_HEADERS } from '../http/browser-safety.js';
-import { createPlaces } from '../http/places.js';
-import { refuse } from '../http/refusal.js';
+import { createPlaces } from '../http/limits.js';
+import { refuse } from '../http/app.js';
 import { streamed } from './answers.js';
 import { REDIS_AWAY, RefusedError, unlessAway, type Api } from './api.js';
 import { eventsQuery, filterFrom, workspacesFrom } from './event-filter.js';
@@ -58,7 +58,7 @@ const schema = {
 export function addStream(app: Api, deps: StreamDeps): void {
   const streams = createPlaces(SHARE);
   const config = { access: 'read', offline: true } as const;
-  // Without a route for HEAD: it would be answered by a stream without end.
+  // HEAD has no route: it would be answered by a stream without end.
   app.get('/events', { config, schema, exposeHeadRoute: false }, async (request, reply) => {
     const { query } = request;
     const wanted = filterFrom(query, deps.source);

@@ -1,4 +1,5 @@
 /** A request and its answer as values, so that faults, limits and delays can be layers around the answer. */
+import { createHash } from 'node:crypto';
 
 export interface ReadRequest {
   readonly method: string;
@@ -58,3 +59,13 @@ export function htmlAnswer(status: number, title: string): Answer {
   const html = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: Buffer.from(html), delivery: WHOLE };
 }
+
+/** ETag, and the 304 for a client that has the page already: the version of an answer is a digest of its body, so it is the same exactly as long as the bytes are. */
+export const withEtag: Layer = (next) => async (request) => {
+  const answer = await next(request);
+  if (answer.status !== 200 || request.list === null) return answer;
+  const etag = `"${createHash('sha256').update(answer.body).digest('hex').slice(0, 24)}"`;
+  const named = (request.ifNoneMatch ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));
+  const isKnown = named.includes(etag) || named.includes('*');
+  return { ...answer, ...(isKnown && { status: 304, body: Buffer.alloc(0) }), headers: { ...answer.headers, etag } };
+};

@@ -2,7 +2,10 @@
 import type { ListDescriptor } from '../../../crm/lists/descriptor.js';
 import { builtInLists, type BuiltInList } from '../../../crm/lists/lists.js';
 
-export interface ServedList extends Pick<ListDescriptor, 'name' | 'path' | 'object'> {
+export interface ServedList {
+  readonly name: string;
+  readonly path: string;
+  readonly object: string;
   /** The key of the array in `data`: a server has to choose one. */
   readonly key: string;
 }

@@ -10,7 +10,7 @@ import {
   type ReadRequest,
 } from './answer.js';
 import { bearerOf } from '../http/access.js';
-import type { Attempts } from '../http/attempts.js';
+import type { Attempts } from '../http/limits.js';
 import { failureBody, type Failure } from './envelope.js';
 import type { Source, SourceAnswer, Sources } from './source.js';
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../../../src/kit/clock.js';
 import { silentLog } from '../../../../src/kit/log.js';
 import type { AccessOptions } from '../../../../src/ops/server/http/access.js';
 import { admit } from '../../../../src/ops/server/http/app.js';
-import { createPlaces } from '../../../../src/ops/server/http/places.js';
+import { createPlaces } from '../../../../src/ops/server/http/limits.js';
 import { createHttpServer, type HttpServer, type Routes } from '../../../../src/ops/server/http/server.js';
 import { openStream } from '../../../../src/ops/server/page/stream.js';
 import { eventually } from '../../../support/eventually.js';

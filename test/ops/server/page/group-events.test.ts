@@ -135,11 +135,6 @@ describe('page: one edit is one row', () => {
     expect(group?.lead.edit).toBe(true);
   });
 
-  it('what only the system has changed is no edit', () => {
-    const groups = grouped(row('h1', '미완료 TODO', 3, { actor: SYSTEM }), counters());
-    expect(groups.map(({ lead }) => lead.edit)).toEqual([false]);
-  });
-
   it('a row says who made an edit, when its field and value are those of the event', () => {
     const [first] = grouped(row('h1', '등급', 'A'), person('등급', 'A'));
     expect(first && authorOf(first)).toMatchObject({ name: '김하나' });
