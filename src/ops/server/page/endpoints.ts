@@ -1,28 +1,15 @@
 /** The API of the status page: the feed as a whole, its events, and its lists. Each route is one question or one decision. */
 import { z } from 'zod';
 import { todosReport } from '../../../crm/todo-counts.js';
-import type { Clock } from '../../../kit/clock.js';
-import type { Status } from '../../status.js';
 import * as answers from './answers.js';
 import { described, OPERATE, RefusedError, type Api } from './api.js';
 import { eventsQuery, filterFrom, knownWorkspace, workspacesFrom } from './event-filter.js';
-import { readableTexts, type EventViews } from './event-view.js';
+import { readableTexts } from './event-view.js';
 import { endsOf, eventsBefore, formatPosition, parsePosition } from './events-before.js';
-import { SAMPLE_MS, type History } from './history.js';
-import type { PageSource } from './source.js';
+import { SAMPLE_MS } from './history.js';
+import type { EndpointDeps } from './source.js';
 import { addSubscriptions } from './subscriptions.js';
 import { createTodoReports } from './todo-reports.js';
-
-export interface EndpointDeps {
-  source: PageSource;
-  views: EventViews;
-  history: History;
-  clock: Clock;
-  version: string;
-  queues: 'mounted' | 'not installed';
-  /** Read at most once a second, however many pages are open. */
-  status: () => Promise<Status>;
-}
 
 const OFFLINE = { offline: true } as const;
 

@@ -6,12 +6,15 @@ import type { Pinged } from '../../../delivery/handlers/handler.js';
 import type { TailedEvent, TailOptions } from '../../../delivery/tail.js';
 import type { FindRecord } from '../../../events/about.js';
 import type { Links } from '../../../events/related.js';
+import type { Clock } from '../../../kit/clock.js';
 import type { Held } from '../../../feed/detect/held.js';
 import type { ListSchema } from '../../../feed/detect/schema-drift/schema.js';
 import type { TodosCall } from '../../../feed/todos/report.js';
 import type { EventLog } from '../../../log/event-log.js';
 import type { StoredSubscription } from '../../forget.js';
 import type { Status } from '../../status.js';
+import type { EventViews } from './event-view.js';
+import type { History } from './history.js';
 
 export interface PageWorkspace {
   name: string;
@@ -53,4 +56,16 @@ export interface PageSource {
   redisIsAway(): boolean;
   /** Events that a subscription handled in the last minute; at most some 1,000 are counted. */
   handledLastMinute(subscriptions: readonly string[]): Promise<Map<string, number>>;
+}
+
+/** What the routes of the page are made from. */
+export interface EndpointDeps {
+  source: PageSource;
+  views: EventViews;
+  history: History;
+  clock: Clock;
+  version: string;
+  queues: 'mounted' | 'not installed';
+  /** Read at most once a second, however many pages are open. */
+  status: () => Promise<Status>;
 }

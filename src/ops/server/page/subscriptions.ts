@@ -5,9 +5,9 @@ import type { ReplayCall } from '../../../delivery/replay.js';
 import { triedSchema } from '../../../delivery/tried.js';
 import * as answers from './answers.js';
 import { described, OPERATE, RefusedError, type Api } from './api.js';
-import type { EndpointDeps } from './endpoints.js';
 import { knownWorkspace } from './event-filter.js';
 import { readableTexts } from './event-view.js';
+import type { EndpointDeps } from './source.js';
 
 const of = described('subscriptions');
 const named = { params: z.object({ name: z.string() }) };
