@@ -76,7 +76,7 @@ function withoutPattern({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSche
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
 }
 
-export function cliDocument() {
+function cliDocument() {
   const defs = Object.entries(PRINTED).map(([command, schema]) => {
     const { $schema: _, ...json } = z.toJSONSchema(schema, {
       io: 'output',
@@ -94,7 +94,10 @@ export function cliDocument() {
   };
 }
 
-const ajv = new Ajv2020({ formats: { 'date-time': (value: string) => !Number.isNaN(Date.parse(value)) } });
+const ajv = new Ajv2020({
+  allowUnionTypes: true,
+  formats: { 'date-time': (value: string) => !Number.isNaN(Date.parse(value)) },
+});
 ajv.addSchema(cliDocument());
 
 /** Where what a command printed differs from the schema. */
