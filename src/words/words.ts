@@ -1,8 +1,7 @@
 /** Words by language, with their `{name}`s replaced. Pure. */
-import { en, type WordKey } from './en.js';
-import { ko } from './ko.js';
+import { en, ko, type WordKey } from './texts.js';
 
-export type { WordKey } from './en.js';
+export type { WordKey } from './texts.js';
 export const LANGUAGES = ['ko', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -10,18 +9,7 @@ const LISTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en
 
 export type Values = Readonly<Record<string, string | number>>;
 
-export interface Words {
-  language: Language;
-  /** The text of a key, with the values in it. */
-  t: (key: WordKey, values?: Values) => string;
-  /** The word for a name that the list may know: `verb`, `created`. Otherwise the name itself, without `_`. */
-  word: (
-    group: 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'place' | 'outcome',
-    name: string,
-  ) => string;
-  /** How many records of an object: `3 todos`, `고객 3명`. */
-  countOf: (object: string, count: number) => string;
-}
+export type Words = ReturnType<typeof makeWords>;
 
 const MADE = new Map<Language, Words>();
 
@@ -36,17 +24,21 @@ export function textOf(language: Language, key: string): string | undefined {
   return Object.hasOwn(LISTS[language], key) ? LISTS[language][key] : undefined;
 }
 
-function makeWords(language: Language): Words {
+type Group = 'verb' | 'object' | 'list' | 'actor' | 'problem' | 'part' | 'place' | 'outcome';
+
+function makeWords(language: Language) {
   const numbers = new Intl.NumberFormat(language);
   const found = (key: string): string | undefined => textOf(language, key);
-  const word: Words['word'] = (group, name) => found(`${group}.${name}`) ?? name.replace(/[._]/g, ' ');
+  /** The word for a name that the list may know: `verb`, `created`. Otherwise the name itself, without `_`. */
+  const word = (group: Group, name: string): string => found(`${group}.${name}`) ?? name.replace(/[._]/g, ' ');
   return {
-    language,
-    t: (key, values = {}) => filled(found(key) ?? key, values),
+    /** The text of a key, with the values in it. */
+    t: (key: WordKey, values: Values = {}): string => filled(found(key) ?? key, values),
     word,
-    countOf: (object, number) => {
-      const count = numbers.format(number);
-      return filled(found(`count.${object}`) ?? `${word('object', object)}: {count}`, { count });
+    /** How many records of an object: `3 todos`, `고객 3명`. */
+    countOf(object: string, number: number): string {
+      const text = found(`count.${object}`) ?? `${word('object', object)}: {count}`;
+      return filled(text, { count: numbers.format(number) });
     },
   };
 }

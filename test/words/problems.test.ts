@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Held } from '../../src/feed/detect/held.js';
-import { en } from '../../src/words/en.js';
 import { formatsFor } from '../../src/words/format.js';
-import { ko } from '../../src/words/ko.js';
 import { problemText } from '../../src/words/problems.js';
+import { en, ko } from '../../src/words/texts.js';
 import {
   ALL,
   AT,
