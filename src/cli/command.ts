@@ -118,7 +118,8 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
   };
 }
 
-export interface CommandService extends Known, Pick<OpenedService, 'feed'> {
+export interface CommandService extends Known {
+  feed: OpenedService['feed'];
   /** For whoever asks later who did what: one line at level info, as for decisions made on the page. */
   decided: (what: string, facts: object) => void;
 }

@@ -43,10 +43,16 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
 /** The former names of commands. */
 export const RENAMED: Readonly<Record<string, string>> = { disable: 'pause', enable: 'resume' };
 
+/** Commands that have no file of their own. */
+const FILE_OF: Readonly<Record<string, string>> = {
+  ...{ accept: 'held', discard: 'held', resync: 'held' },
+  ...{ pause: 'subscriptions', resume: 'subscriptions', skip: 'subscriptions' },
+};
+
 /** Loaded on use: most load the whole service, and `--version` and `--help` must not wait for it. */
 export async function loadCommand(name: string): Promise<DefineCommand> {
-  const file = new URL(`./commands/${name}${extname(import.meta.url)}`, import.meta.url);
+  const file = new URL(`./commands/${FILE_OF[name] ?? name}${extname(import.meta.url)}`, import.meta.url);
   const { [name]: define } = (await import(file.href)) as Record<string, DefineCommand>;
-  if (define === undefined) throw new Error(`commands/${name}.ts exports no ${name}.`);
+  if (define === undefined) throw new Error(`${file.pathname} exports no ${name}.`);
   return define;
 }

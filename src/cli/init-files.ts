@@ -48,24 +48,19 @@ export function withLines(text: string, lines: readonly Line[]): string | undefi
   return `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${missing.join('')}`;
 }
 
-function codeFiles({ format, workspace, baseUrl, lists }: Answers): [string, string][] {
+function codeFiles(answers: Answers): [string, string][] {
   // A `.mjs` file is an ES module whatever the project's package.json says.
   const [config, handler, from] =
-    format === 'ts'
+    answers.format === 'ts'
       ? ['changefeed.config.ts', 'handlers/log-changes.ts', './handlers/log-changes.js']
       : ['changefeed.config.mjs', 'handlers/log-changes.mjs', './handlers/log-changes.mjs'];
   return [
-    [config, configText({ workspace, baseUrl, from, lists })],
+    [config, configText(answers, from)],
     [handler, HANDLER],
   ];
 }
 
-function configText({
-  workspace,
-  baseUrl,
-  from,
-  lists,
-}: Pick<Answers, 'workspace' | 'baseUrl' | 'lists'> & { from: string }): string {
+function configText({ workspace, baseUrl, lists }: Answers, from: string): string {
   const switched =
     lists.length === 0
       ? '// lists: { people_history: true, organization_history: true, deal: true, lead: true, lead_history: true },'

@@ -67,7 +67,7 @@ export function processIo(): Io {
   };
 }
 
-function widthOfTerminal({ isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number | undefined {
+function widthOfTerminal({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
   return isTTY && columns > 0 ? columns : undefined;
 }
 
@@ -114,7 +114,7 @@ function endNow(reason: string, code: number): never {
 }
 
 /** Signals and uncaught errors stop the command in order: a private Redis stops too and no event is lost. */
-function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
+function stopSignal() {
   const stopping = new AbortController();
   let first: { name: NodeJS.Signals; at: number } | undefined;
   const stop = (name: NodeJS.Signals): void => {
@@ -168,5 +168,5 @@ function stopSignal(): Pick<Io, 'signal' | 'onHangUp'> {
     );
     stopping.abort(new Error('Stopped by the error above.', { cause: error }));
   });
-  return { signal: stopping.signal, onHangUp: (act) => (hangUp = act) };
+  return { signal: stopping.signal, onHangUp: (act: () => void): void => void (hangUp = act) };
 }

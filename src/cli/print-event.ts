@@ -91,8 +91,8 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity, abo
 
 export async function printEvent(
   event: ChangeEvent,
-  { record }: Pick<Inspector, 'record'>,
-  { out, colours, columns, language }: Pick<Io, 'out' | 'colours' | 'columns'> & Pick<LineStyle, 'language'>,
+  { record }: Inspector,
+  { out, colours, columns, language }: Io & { language?: Language | undefined },
 ): Promise<void> {
   out(eventLine(event, { colours: colours.out, columns, language, about: await nameItBelongsTo(event, record) }));
 }

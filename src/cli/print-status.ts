@@ -5,25 +5,27 @@ import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus }
 import { formatDuration } from '../kit/duration.js';
 import { formatsFor, type Formats } from '../words/format.js';
 import { problemText } from '../words/problems.js';
-import { wordsFor, type Values, type WordKey } from '../words/words.js';
+import { wordsFor, type Words } from '../words/words.js';
 import { type Colours, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
-interface Page extends Say {
+interface Page {
   nowMs: number;
   colours: Colours;
   columns: number;
   /** Also the counts of each sweep, the shortcuts, and errors that are over. */
   verbose: boolean;
-}
-
-interface Say {
   formats: Formats;
-  t: (key: WordKey, values?: Values) => string;
+  t: Words['t'];
 }
 
-function sayIn(formats: Formats): Say {
-  return { formats, t: wordsFor(formats.language).t };
+interface PageOptions {
+  colours: Colours;
+  columns?: number | undefined;
+  verbose?: boolean;
+  formats?: Formats | undefined;
 }
+
+type LastSweep = NonNullable<ListStatus['lastSweep']>;
 
 /** With six lists and three subscriptions it fits on a terminal of 80 × 24 when all is well. */
 export function statusText(
@@ -33,9 +35,10 @@ export function statusText(
     columns = Infinity,
     verbose = false,
     formats = formatsFor({ language: 'en', now: status.at }),
-  }: Pick<Page, 'colours'> & { columns?: number | undefined; verbose?: boolean; formats?: Formats | undefined },
+  }: PageOptions,
 ): string {
-  const page = { nowMs: Date.parse(status.at), colours, columns, verbose, ...sayIn(formats) };
+  const { t } = wordsFor(formats.language);
+  const page = { nowMs: Date.parse(status.at), colours, columns, verbose, formats, t };
   return [
     problemsText(status.problems, page),
     subscriptionsText(status.subscriptions, page),
@@ -97,12 +100,9 @@ function workspaceText({ name, budget, logLength, lists: all }: WorkspaceStatus,
       lastSweepText(list, { ...page, colours }),
     ]);
   const lists = fittedTable(t('status.listHead').split('|'), rowsIn, page);
-  const more = page.verbose ? detailLines(all, page) : recentErrors(all, page);
+  const details = [lastErrorText, shortcutsText].flatMap((text) => all.flatMap((list) => text(list, page)));
+  const more = page.verbose ? details : recentErrors(all, page);
   return [fitted(head, page.columns), lists, ...more].join('\n');
-}
-
-function detailLines(lists: readonly ListStatus[], page: Page): string[] {
-  return [...lists.flatMap((list) => lastErrorText(list, page)), ...lists.flatMap((list) => shortcutsText(list, page))];
 }
 
 const RECENT_MS = 900_000;
@@ -150,13 +150,8 @@ function scheduleText(list: ListStatus, { nowMs, verbose, colours, t, formats }:
 }
 
 function lastErrorText({ list, failure, lastError }: ListStatus, page: Page): string[] {
-  const {
-    nowMs,
-    columns,
-    colours: { dim },
-    t,
-    formats,
-  } = page;
+  const { nowMs, columns, colours, t, formats } = page;
+  const { dim } = colours;
   if (lastError === null) return [];
   const { code, message } = lastError;
   const facts = { list, code, time: formats.duration(Math.max(0, nowMs - Date.parse(lastError.at))) };
@@ -180,21 +175,22 @@ function lastSweepText({ lastSweep, actors }: ListStatus, page: Page): string {
   if (lastSweep === null) return '—';
   const took = lastSweep.tookMs === null ? t('status.unknown') : formats.duration(lastSweep.tookMs);
   const by = actors === null ? '' : t('status.actors', { known: actors.known, count: actors.of });
+  const { counts, muted } = lastSweep;
   if (verbose)
-    return `${t('status.pages', { count: formats.number(lastSweep.pages), time: took })}: ${countsText(lastSweep)}${by}`;
-  return t('status.found', { changes: changesText(lastSweep, page), time: took });
-}
-
-function changesText({ counts }: Pick<NonNullable<ListStatus['lastSweep']>, 'counts'>, { t, formats }: Say): string {
+    return `${t('status.pages', { count: formats.number(lastSweep.pages), time: took })}: ${countsText(counts, muted)}${by}`;
   const { created = 0, edited = 0, refreshed = 0, deleted = 0 } = counts;
-  const changes = created + edited + refreshed + deleted;
-  return changes === 0 ? t('status.noChanges') : t('count.change', { count: formats.number(changes) });
+  const number = created + edited + refreshed + deleted;
+  const changes = number === 0 ? t('status.noChanges') : t('count.change', { count: formats.number(number) });
+  return t('status.found', { changes, time: took });
 }
 
-export function warningTexts(
-  { held, silence, unreadable }: Pick<ListStatus, 'held' | 'silence' | 'unreadable'>,
-  nowMs: number,
-): string[] {
+interface Warned {
+  held: ListStatus['held'];
+  silence: ListStatus['silence'];
+  unreadable: ListStatus['unreadable'];
+}
+
+export function warningTexts({ held, silence, unreadable }: Warned, nowMs: number): string[] {
   return [
     ...held.map((one) => `${heldText(one)} (changefeed held)`),
     ...(silence === null ? [] : [silenceText(silence, nowMs)]),
@@ -218,7 +214,7 @@ function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number)
   return `${what}: is the token still allowed to see it?`;
 }
 
-export function countsText({ counts, muted }: Pick<NonNullable<ListStatus['lastSweep']>, 'counts' | 'muted'>): string {
+export function countsText(counts: LastSweep['counts'], muted: LastSweep['muted']): string {
   const { seen = 0, ...others } = counts;
   const parts = Object.entries(others).filter(([, number]) => number > 0);
   const rules = Object.entries(muted).map(([rule, number]) => `${rule} ×${number}`);
@@ -256,11 +252,8 @@ function numbersOf(
   { lagEvents, lagSeconds, waiting, active, delayed, dead }: SubscriptionStatus,
   page: Page,
 ): string[] {
-  const {
-    verbose,
-    colours: { yellow, red },
-    t,
-  } = page;
+  const { verbose, colours, t } = page;
+  const { yellow, red } = colours;
   return [
     lagEvents === 0 ? t('status.none') : yellow(lagText(lagEvents, lagSeconds, page)),
     ...(verbose ? [String(waiting), String(active)] : []),
@@ -269,7 +262,7 @@ function numbersOf(
   ];
 }
 
-function lagText(events: number | null, seconds: number | null, { t, formats }: Say): string {
+function lagText(events: number | null, seconds: number | null, { t, formats }: Page): string {
   if (events === null || seconds === null) return t('status.notBegun');
   return `${t('count.event', { count: formats.number(events) })}, ${formats.duration(seconds * 1_000)}`;
 }
@@ -277,7 +270,7 @@ function lagText(events: number | null, seconds: number | null, { t, formats }: 
 function nameText(
   { name, paused, failingSince, lateSince, unreadable }: SubscriptionStatus,
   { red, yellow }: Colours,
-  { t }: Say,
+  { t }: Page,
 ): string {
   if (unreadable !== null) return `${name} ${red(`(${t('status.UNREADABLE')})`)}`;
   if (paused !== null)

@@ -32,7 +32,7 @@ function completeLine(name: string, { summary }: Complete, { green, dim, yellow 
   const endMs = Date.parse(completedAt);
   const warnings = warningTexts({ held, silence, unreadable }, endMs);
   const after = warnings.map((warning) => yellow(`; ${warning}`)).join('');
-  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ counts: { ...counts }, muted })}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(endMs - Date.parse(startedAt))})`)}`;
+  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ ...counts }, muted)}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(endMs - Date.parse(startedAt))})`)}`;
 }
 
 /** Events that a sweep appended. The events of an emitted baseline are not counted. */
@@ -52,7 +52,7 @@ export function stopOf({ error }: { error: unknown }): { page: number | null; co
   };
 }
 
-export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { isNew }: { isNew: boolean }): string {
+export function baselineText(lists: readonly ListStatus[], { isNew }: { isNew: boolean }): string {
   const records = lists.reduce((sum, list) => sum + list.records, 0);
   const known = `${count(records, 'record')} in ${count(lists.length, 'list')} ${records === 1 ? 'is' : 'are'} known`;
   return isNew
@@ -60,10 +60,7 @@ export function baselineText(lists: readonly Pick<ListStatus, 'records'>[], { is
     : `Every list has its baseline: ${known}. Changes appear below as they are found.`;
 }
 
-export function nextSweepText(
-  lists: readonly Pick<ListStatus, 'list' | 'intervalMs' | 'dueAt'>[],
-  nowMs: number,
-): string {
+export function nextSweepText(lists: readonly ListStatus[], nowMs: number): string {
   if (lists.some(({ intervalMs }) => intervalMs === null))
     return 'The lists are swept all the time, within the request budget.';
   const [next] = lists

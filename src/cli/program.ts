@@ -86,7 +86,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
 }
 
 /** One sentence and the code; the stack only with LOG_LEVEL=debug. */
-function errorText(error: unknown, { env, errorColumns }: Pick<Io, 'env' | 'errorColumns'>): string {
+function errorText(error: unknown, { env, errorColumns }: Io): string {
   const code = error instanceof ChangefeedError ? ` [${error.code}]` : '';
   const stack = env['LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
   const report = configReport(error, errorColumns);

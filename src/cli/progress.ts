@@ -16,7 +16,7 @@ const REPAINT_MS = 50;
 const FIRST_RATE_MS = 2_000;
 const NARROW_COLUMNS = 110;
 
-export function progressView(io: Pick<Io, 'interactive' | 'live' | 'columns'>): ProgressView {
+export function progressView(io: Io): ProgressView {
   if (!io.interactive) return { show: () => undefined, stop: () => undefined };
   const screen = io.live();
   const bars = new Map<string, { line: string; startedAt: number; firstRecords: number }>();

@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../events/types.js';
 import type { ListStatus, Status } from '../ops/status.js';
 import { systemClock } from '../kit/clock.js';
 import type { Language } from '../words/words.js';
-import { languageOf } from './language.js';
+import { languageOf } from './answers.js';
 import { printEvent } from './print-event.js';
 import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { languageOf } from '../../src/cli/language.js';
+import { languageOf } from '../../src/cli/answers.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { noColours } from '../../src/cli/text.js';
 import { parseConfig } from '../../src/config/parse.js';

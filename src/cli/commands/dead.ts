@@ -1,36 +1,14 @@
 import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../service/changefeed.js';
 import { usage } from '../../kit/errors.js';
 import { separated, wholeNumber, word } from '../arguments.js';
-import {
-  argument,
-  asText,
-  defineCommand,
-  flag,
-  option,
-  restArguments,
-  withFeed,
-  type CommandService,
-} from '../command.js';
-import { isConfirmed } from '../confirm.js';
+import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';
+import { answer, isConfirmed } from '../answers.js';
 import type { Io } from '../io.js';
 import { eventWords, localTime } from '../print-event.js';
 import { count, cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
 const DEFAULT_LIMIT = 100;
 const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
-
-interface Call {
-  action: (typeof ACTIONS)[number];
-  filter: DeadLetterFilter;
-  limit: number | undefined;
-  json: boolean;
-  /** show: also the whole event, and where each attempt failed. */
-  verbose: boolean;
-  dryRun: boolean;
-  /** Does not ask before dead letters are dropped that were not named one by one. */
-  yes: boolean;
-  decided: CommandService['decided'];
-}
 
 export const dead = defineCommand({
   input: {
@@ -68,66 +46,76 @@ export const dead = defineCommand({
     const { dryRun = false, yes = false, json = false, verbose = false } = given;
     return await withFeed(io, config, async ({ feed: { deadLetters }, decided }) => {
       if (ids.length > 0) await refuseUnknown(deadLetters, filter, ids);
-      return await act(
-        deadLetters,
-        { action, filter, limit, json, verbose, dryRun, yes: yes || ids.length > 0, decided },
-        io,
-      );
+      if (action === 'list' || action === 'show') {
+        if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
+        await show(deadLetters, { action, filter, limit, json, verbose }, io);
+        return 0;
+      }
+      // Those that are named one by one need no question.
+      const call = { isDropped: action === 'drop', filter, json, dryRun, yes: yes || ids.length > 0 };
+      const changed = await change(deadLetters, call, io);
+      if (changed !== null && !dryRun) decided(`dead ${action}`, { subscription, count: changed });
+      return changed === null ? 1 : 0;
     });
   },
 });
 
-async function act(letters: DeadLetters, call: Call, io: Io): Promise<number> {
-  const { action, filter, limit = DEFAULT_LIMIT, json, verbose, dryRun } = call;
-  if (action === 'retry' || action === 'drop') return await change(letters, { ...call, action }, io);
-  if (dryRun) throw usage(`dead ${action}: --dry-run goes with retry and drop.`);
+interface Shown {
+  action: 'list' | 'show';
+  filter: DeadLetterFilter;
+  limit: number | undefined;
+  json: boolean;
+  /** show: also the whole event, and where each attempt failed. */
+  verbose: boolean;
+}
+
+async function show(
+  letters: DeadLetters,
+  { action, filter, limit = DEFAULT_LIMIT, json, verbose }: Shown,
+  io: Io,
+): Promise<void> {
   const found = await letters.list({ ...filter, ...(action === 'list' && { limit }) });
   if (json) for (const letter of found) io.out(JSON.stringify(letter));
   else if (action === 'show') io.out(found.map((letter) => letterText(letter, { verbose, io })).join('\n\n'));
   else if (found.length > 0) io.out(listText(found, io));
   else io.out(Object.keys(filter).length === 0 ? 'no dead letters' : 'no such dead letters');
-  if (action === 'list' && found.length >= limit) await sayMore(letters, { filter, shown: found.length }, io);
-  return 0;
-}
-
-/** On standard error, so that standard output stays a list. */
-async function sayMore(
-  letters: DeadLetters,
-  { filter, shown }: { filter: DeadLetterFilter; shown: number },
-  io: Io,
-): Promise<void> {
+  if (action === 'show' || found.length < limit) return;
+  // On standard error, so that standard output stays a list.
   const all = (await letters.list({ ...filter, limit: Infinity })).length;
-  if (all > shown) io.err(`${shown} of ${count(all, 'dead letter')} shown; --limit ${all} shows all.`);
+  if (all > found.length) io.err(`${found.length} of ${count(all, 'dead letter')} shown; --limit ${all} shows all.`);
 }
 
+interface Change {
+  isDropped: boolean;
+  filter: DeadLetterFilter;
+  json: boolean;
+  dryRun: boolean;
+  yes: boolean;
+}
+
+/** How many letters were changed, or would be; null when the person does not want it. */
 async function change(
   letters: DeadLetters,
-  { action, filter, json, dryRun, yes, decided }: Call & { action: 'retry' | 'drop' },
+  { isDropped, filter, json, dryRun, yes }: Change,
   io: Io,
-): Promise<number> {
-  const isDropped = action === 'drop';
+): Promise<number | null> {
+  const member = isDropped ? 'dropped' : 'retried';
   if (dryRun || (isDropped && !yes)) {
     const found = await letters.list({ ...filter, limit: Infinity });
     const number = count(found.length, 'dead letter');
+    const which = perSubscription(found);
     if (dryRun) {
-      if (json) io.out(JSON.stringify({ [isDropped ? 'dropped' : 'retried']: found.length, dryRun }));
-      else
-        io.out(
-          fitted(
-            `${number} would be ${isDropped ? 'dropped' : 'handled again'}${perSubscription(found)}. Nothing was changed.`,
-            io.columns,
-          ),
-        );
-      return 0;
+      const text = `${number} would be ${isDropped ? 'dropped' : 'handled again'}${which}. Nothing was changed.`;
+      answer(io, json, { [member]: found.length, dryRun }, text);
+      return found.length;
     }
-    const what = `This drops ${number}${perSubscription(found)}, which cannot be undone`;
-    if (found.length > 0 && !(await isConfirmed({ command: 'dead drop', what, yes }, io))) return 1;
+    const what = `This drops ${number}${which}, which cannot be undone`;
+    if (found.length > 0 && !(await isConfirmed({ command: 'dead drop', what, yes }, io))) return null;
   }
   const changed = isDropped ? await letters.drop(filter) : await letters.retry(filter);
-  decided(`dead ${action}`, { subscription: filter.subscription, count: changed });
-  if (json) io.out(JSON.stringify({ [isDropped ? 'dropped' : 'retried']: changed }));
-  else io.out(`${count(changed, 'dead letter')} ${isDropped ? 'dropped' : 'to be handled again'}`);
-  return 0;
+  const text = `${count(changed, 'dead letter')} ${isDropped ? 'dropped' : 'to be handled again'}`;
+  answer(io, json, { [member]: changed }, text);
+  return changed;
 }
 
 function perSubscription(letters: readonly DeadLetter[]): string {

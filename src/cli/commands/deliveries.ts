@@ -5,6 +5,7 @@ import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';
 import { localSecond } from '../print-event.js';
 import type { Io } from '../io.js';
+import { say } from '../answers.js';
 import { cut, fitted, fittedTable, printable, type Colours } from '../text.js';
 
 const DEFAULT_LIMIT = 50;
@@ -49,7 +50,7 @@ export const deliveries = defineFeedCommand({
     const rows = await feed.deliveries(query);
     if (json) for (const row of rows) io.out(JSON.stringify(row));
     else if (rows.length > 0) io.out(tableOf(rows, io));
-    else io.out(fitted(event === undefined ? 'no such deliveries' : NO_EVENT, io.columns));
+    else say(io, event === undefined ? 'no such deliveries' : NO_EVENT);
     return 0;
   },
 });

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { openChangefeed, type Changefeed } from '../../service/changefeed.js';
 import { quietLog } from '../../service/process.js';
 import { parseConfig } from '../../config/parse.js';
+import { createApp, listening } from '../../ops/server/http/app.js';
 import { LIST_NAMES, readyMadeLists } from '../../crm/lists/lists.js';
 import { listOf } from '../../events/envelope.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../../sandbox/sandbox.js';
 import { positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
 import { systemClock } from '../../kit/clock.js';
-import { OPS_ATTEMPTS, startDemoReceiver, type DemoReceiver } from '../demo-receiver.js';
 import type { Io } from '../io.js';
 import { printEvent } from '../print-event.js';
 import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
@@ -35,7 +35,7 @@ export const demo = defineCommand({
     const sandbox = demoSandbox({ seed, people });
     const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
     let feed: Changefeed | undefined;
-    let receiver: DemoReceiver | undefined;
+    let receiver: Awaited<ReturnType<typeof startDemoReceiver>> | undefined;
     try {
       const address = await sandbox.start();
       const title = io.colours.err.bold('Changefeed demo');
@@ -67,7 +67,7 @@ export function countText({ world }: Sandbox): string {
   return `${world.counts.people} people and ${total.toLocaleString('en')} records in ${lists.length} lists`;
 }
 
-function subscriptionsOf({ opsUrl, chatUrl }: DemoReceiver, stateDir: string): object[] {
+function subscriptionsOf({ opsUrl, chatUrl }: { opsUrl: string; chatUrl: string }, stateDir: string): object[] {
   const allowHosts = ['127.0.0.1'];
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const retry = { attempts: OPS_ATTEMPTS, delay: '1s', maxDelay: '2s' };
@@ -133,4 +133,41 @@ function pageLines(url: string, link: string, io: Io): string[] {
     `The status page: ${io.colours.err.bold(link)}`,
     ...views.map(([view, shows]) => `  ${`${url}/#/${view}`.padEnd(url.length + 18)}${shows}`),
   ];
+}
+
+const OPS_ATTEMPTS = 3;
+/** Counts the events that reach `/ops`. The first dead letter comes early: a viewer waits seconds, not minutes. */
+const REFUSED_ONCE = 6;
+const REFUSED_TO_THE_END = 40;
+
+/** The server that the subscriptions send to. One of its addresses fails now and then, as real ones do. */
+async function startDemoReceiver() {
+  const refusals = new Map<string, number>();
+  let count = 0;
+  const app = createApp({});
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume();
+    done(null);
+  });
+  app.post('/chat', (_request, reply) => reply.code(204).send());
+  app.post('/ops', (request, reply) => {
+    const id = String(request.headers['webhook-id']);
+    const left = refusals.get(id) ?? refusalsOf(++count);
+    refusals.set(id, left - 1);
+    return left > 0 ? reply.code(503).send('the order system is being deployed') : reply.code(204).send();
+  });
+  const server = listening(app, { host: '127.0.0.1', port: 0 });
+  const url = await server.start();
+  return {
+    chatUrl: `${url}/chat`,
+    /** Refuses the first attempt of some events and all attempts of a few; what a person sends again, it takes. */
+    opsUrl: `${url}/ops`,
+    close: () => server.stop(),
+  };
+}
+
+function refusalsOf(nth: number): number {
+  if (nth % REFUSED_TO_THE_END === 3) return OPS_ATTEMPTS;
+  return nth % REFUSED_ONCE === 2 ? 1 : 0;
 }

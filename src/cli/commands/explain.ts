@@ -4,7 +4,8 @@ import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import type { CrmRecord } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { eventWords, localTime, recordTitle } from '../print-event.js';
-import { count, fitted, printable } from '../text.js';
+import { say } from '../answers.js';
+import { count, printable } from '../text.js';
 
 export const explain = defineFeedCommand({
   input: {
@@ -20,7 +21,7 @@ export const explain = defineFeedCommand({
     else {
       const record = await feed.lists.record(list, id, workspace);
       const events = story.known ? await feed.lists.events(list, id, workspace) : [];
-      io.out(fitted(storyText(story, { record, events, verbose }), io.columns));
+      say(io, storyText(story, { record, events, verbose }));
     }
     return story.known ? 0 : 1;
   },

@@ -1,43 +1,39 @@
-import { usage } from '../../kit/errors.js';
 import type { Forgotten } from '../../service/changefeed.js';
-
-import { argument, asText, defineCommand, flag, withFeed } from '../command.js';
-import type { Io } from '../io.js';
-import { count, fitted } from '../text.js';
+import { answer, isConfirmed } from '../answers.js';
+import { argument, asText, defineFeedCommand, flag } from '../command.js';
+import { count } from '../text.js';
 
 /** Cannot be undone, so a person confirms it by typing the name of the workspace. */
-export const forget = defineCommand({
+export const forget = defineFeedCommand({
   input: {
     workspace: argument('its name, whether the configuration still has it or not', asText),
     yes: flag('do not ask'),
     json: flag('print it as JSON'),
   },
-  async run({ workspace, yes = false, json = false, config }, io) {
-    const forgotten = await withFeed(io, config, async ({ feed, decided }) => {
-      if (!yes && !(await feed.isStored(workspace))) return nothing(workspace);
-      if (!yes && !(await isConfirmed(workspace, io))) return null;
-      const done = await feed.forget(workspace);
-      decided('forget', { workspace, count: done.records });
-      return done;
-    });
-    if (forgotten === null) {
-      io.err('Nothing was deleted.');
-      return 1;
+  async run({ workspace, yes = false, json = false }, { feed, decided }, io) {
+    const question = {
+      command: 'forget',
+      what: `This deletes all stored data of workspace "${workspace}" and cannot be undone`,
+      yes,
+      ask: ': records, log, dead letters. Type its name to continue: ',
+      isYes: (typed: string) => typed === workspace,
+      unchanged: 'Nothing was deleted.',
+    };
+    let forgotten: Forgotten = nothing(workspace);
+    if (yes || (await feed.isStored(workspace))) {
+      if (!(await isConfirmed(question, io))) return 1;
+      forgotten = await feed.forget(workspace);
+      decided('forget', { workspace, count: forgotten.records });
     }
-    io.out(json ? JSON.stringify(forgotten) : fitted(forgottenText(forgotten), io.columns));
+    answer(io, json, forgotten, forgottenText(forgotten));
     return 0;
   },
 });
 
-function nothing(workspace: string): Forgotten {
-  return { workspace, records: 0, events: 0, deliveries: { waiting: 0, handled: 0, dead: 0 }, keys: 0 };
-}
-
-async function isConfirmed(workspace: string, { ask }: Io): Promise<boolean> {
-  const what = `This deletes all stored data of workspace "${workspace}" and cannot be undone`;
-  if (ask === undefined) throw usage(`forget: ${what}. Without a terminal, confirm it with --yes.`);
-  return (await ask(`${what}: records, log, dead letters. Type its name to continue: `)).trim() === workspace;
-}
+const nothing = (workspace: string): Forgotten => ({
+  ...{ workspace, records: 0, events: 0, keys: 0 },
+  deliveries: { waiting: 0, handled: 0, dead: 0 },
+});
 
 function forgottenText({ workspace, records, events, deliveries, keys }: Forgotten): string {
   const { waiting, handled, dead } = deliveries;

@@ -9,7 +9,7 @@ import { word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
 import { FORMATS, LATER, projectFiles, TOKEN_VARIABLE, tokenIn, withLines, type Answers } from '../init-files.js';
 import type { Io } from '../io.js';
-import { fitted } from '../text.js';
+import { say } from '../answers.js';
 
 const READY_MADE = readyMadeLists.all.map(({ name }) => name);
 const ENV_FILE = '.env';
@@ -45,7 +45,7 @@ export const init = defineCommand({
     }
     const answers = texts as unknown as Asked;
     const written = writeAll({ ...answers, lists }, io.cwd);
-    io.out(fitted(nextSteps(answers, written, io), io.columns));
+    say(io, nextSteps(answers, written, io));
   },
 });
 

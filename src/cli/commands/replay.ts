@@ -6,7 +6,8 @@ import { typeOption, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, restArguments, type CommandService, type Read } from '../command.js';
 import type { Conditions } from '../../delivery/handlers/where.js';
 import type { Io } from '../io.js';
-import { count, fitted } from '../text.js';
+import { answer, say } from '../answers.js';
+import { count } from '../text.js';
 
 const since: Read<string> = (text) => {
   const ms = parseDuration(text);
@@ -48,17 +49,12 @@ export const replay = defineFeedCommand({
       throw usage('replay: --snapshot sends every record; only --workspace and --json go with it.');
     const workspaces = await service.feed.snapshot(snapshot, workspace);
     service.decided('snapshot', { subscription: snapshot, workspaces });
-    if (json) io.out(JSON.stringify({ workspaces }));
-    else io.out(fitted(snapshotText(snapshot, workspaces), io.columns));
+    answer(io, json, { workspaces }, snapshotText(snapshot, workspaces));
     return 0;
   },
 });
 
-interface LogCall extends Partial<Omit<ReplayCall, 'signal' | 'types'>> {
-  since?: string;
-  type?: string[];
-  json?: boolean;
-}
+type LogCall = Partial<ReplayCall> & { since?: string; type?: string[]; json?: boolean };
 
 async function replayLog(
   { subscription, from, since: sinceTime, type: types, dryRun = false, json = false, ...call }: LogCall,
@@ -74,11 +70,9 @@ async function replayLog(
   const asked = { ...call, types, subscription, from: first, dryRun, onProgress, signal: io.signal };
   const result = await feed.replay(asked).finally(() => screen?.end());
   if (!dryRun) decided('replay', { subscription, count: result.events });
-  if (json) io.out(JSON.stringify(dryRun ? { ...result, dryRun } : result));
-  else {
-    const [what, end] = dryRun ? ['would be sent', '. Nothing was sent.'] : ['sent', endText(result)];
-    io.out(fitted(`${count(result.events, 'event')} ${what} to "${subscription}" again${end}`, io.columns));
-  }
+  const [what, end] = dryRun ? ['would be sent', '. Nothing was sent.'] : ['sent', endText(result)];
+  const text = `${count(result.events, 'event')} ${what} to "${subscription}" again${end}`;
+  answer(io, json, dryRun ? { ...result, dryRun } : result, text);
   return result.interrupted ? 1 : 0;
 }
 
@@ -97,11 +91,8 @@ async function stopReplay(
   let stopped = 0;
   for (const name of names) stopped += await feed.stopReplay(name, id);
   decided('replay stop', { subscription, count: stopped });
-  io.out(
-    stopped === 0
-      ? 'no such replay is being sent'
-      : 'stopped; what is in the queue already is delivered (changefeed skip drops it)',
-  );
+  const text = 'stopped; what is in the queue already is delivered (changefeed skip drops it)';
+  say(io, stopped === 0 ? 'no such replay is being sent' : text);
   return 0;
 }
 

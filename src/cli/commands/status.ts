@@ -6,7 +6,7 @@ import { isError } from '../../ops/problems.js';
 import type { Status } from '../../ops/status.js';
 import { defineFeedCommand, flag } from '../command.js';
 import type { Io } from '../io.js';
-import { formatsOf } from '../language.js';
+import { formatsOf } from '../answers.js';
 import { statusText } from '../print-status.js';
 import { count, cut } from '../text.js';
 
@@ -42,7 +42,7 @@ function textOf(
 }
 
 /** While Redis is away the last answer stays, and the error is below it. */
-async function again(feed: Pick<Changefeed, 'status'>, last: Status, io: Io): Promise<Status> {
+async function again(feed: Changefeed, last: Status, io: Io): Promise<Status> {
   if (isAborted(io.signal)) return last;
   try {
     return await feed.status();

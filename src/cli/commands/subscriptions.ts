@@ -1,10 +1,69 @@
-import type { StoredSubscription } from '../../service/changefeed.js';
+/** What a person decides about a subscription, and what is stored of subscriptions. */
 import { usage } from '../../kit/errors.js';
-import { word } from '../arguments.js';
-import { argument, asText, defineFeedCommand, flag, restArguments, type CommandService } from '../command.js';
-import { isConfirmed } from '../confirm.js';
+import { answer, isConfirmed } from '../answers.js';
+import { word, workspaceOption } from '../arguments.js';
+import { argument, asText, defineFeedCommand, flag, option, restArguments, type CommandService } from '../command.js';
 import type { Io } from '../io.js';
-import { count, fitted, table } from '../text.js';
+import { count, printable, table } from '../text.js';
+
+const subscription = argument('its name', asText);
+
+export const pause = defineFeedCommand({
+  input: {
+    subscription,
+    reason: option('text', 'reason shown in "status" (default: paused manually)', asText),
+    json: flag('print the outcome as JSON'),
+  },
+  async run({ subscription: name, reason, json = false }, { feed, decided }, io) {
+    const paused = await feed.pause(name, reason);
+    decided('pause', { subscription: name, count: Number(paused) });
+    const text = paused ? `"${name}" is paused: its events wait until it is resumed` : `"${name}" was already paused`;
+    answer(io, json, { subscription: name, paused }, text);
+  },
+});
+
+export const resume = defineFeedCommand({
+  input: { subscription, json: flag('print the outcome as JSON') },
+  async run({ subscription: name, json = false }, { feed, decided }, io) {
+    const was = await feed.resume(name);
+    decided('resume', { subscription: name, count: Number(was !== null) });
+    const text =
+      was === null
+        ? `"${name}" was not paused`
+        : `"${name}" is resumed; it was paused at ${was.at}: ${printable(was.reason)}`;
+    answer(io, json, { subscription: name, was }, text);
+    if (!json && was?.missing === true)
+      io.out(io.colours.out.red('Events that log.retention deleted in the meantime are lost to it.'));
+  },
+});
+
+export const skip = defineFeedCommand({
+  input: {
+    subscription,
+    workspace: workspaceOption('only what waits of this workspace'),
+    dryRun: flag('only say how many'),
+    yes: flag('do not ask'),
+    json: flag('print the counts as JSON'),
+  },
+  async run({ subscription, workspace, dryRun = false, yes = false, json = false }, { feed, decided }, io) {
+    const waitText = ({ unread, queued }: { unread: number; queued: number }): string =>
+      `${count(unread + queued, 'waiting event')} (${unread.toLocaleString('en')} not read from the log, ${queued.toLocaleString('en')} in the queue) for "${subscription}"`;
+    if (dryRun || !yes) {
+      const waiting = await feed.skip(subscription, { workspace, dryRun: true });
+      const what = `This drops ${waitText(waiting)}, which cannot be undone`;
+      if (dryRun) {
+        answer(io, json, { ...waiting, dryRun }, `${what}. Nothing was changed.`);
+        return 0;
+      }
+      if (!(await isConfirmed({ command: 'skip', what, yes }, io))) return 1;
+    }
+    const skipped = await feed.skip(subscription, { workspace });
+    decided('skip', { subscription, workspace, count: skipped.unread + skipped.queued });
+    const running = skipped.running === 0 ? '' : ` ${count(skipped.running, 'event')} being handled will end.`;
+    answer(io, json, skipped, `${waitText(skipped)} dropped.${running} Dead letters stay.`);
+    return 0;
+  },
+});
 
 export const subscriptions = defineFeedCommand({
   input: {
@@ -14,38 +73,28 @@ export const subscriptions = defineFeedCommand({
     yes: flag('forget: do not ask'),
     json: flag('print it as JSON; list: one line per subscription'),
   },
-  async run({ action, name: names, dryRun = false, yes = false, json = false }, { feed, config, decided }, io) {
-    if (action === 'list') {
-      const configured = config.subscriptions.map(({ name }) => name);
-      list(await feed.storedSubscriptions(), { configured, json }, io);
-      return 0;
-    }
-    const [name, ...others] = names;
-    if (action === 'rename') {
-      const [to] = others;
-      if (name === undefined || to === undefined || others.length > 1)
+  async run({ action, name: names, dryRun = false, yes = false, json = false }, service, io) {
+    const [name, to, ...more] = names;
+    if (action === 'list') await list(service, json, io);
+    else if (action === 'forget') {
+      if (name === undefined || to !== undefined)
+        throw usage('subscriptions forget: give the name of one subscription; "subscriptions list" shows them.');
+      return await forget(service, { name, dryRun, yes, json }, io);
+    } else {
+      if (name === undefined || to === undefined || more.length > 0)
         throw usage('subscriptions rename: give the former and the new name.');
-      const moved = await feed.renameSubscription(name, to);
-      decided('subscriptions rename', { from: name, to, count: moved.waiting + moved.dead });
+      const moved = await service.feed.renameSubscription(name, to);
+      service.decided('subscriptions rename', { from: name, to, count: moved.waiting + moved.dead });
       const what = `${count(moved.waiting, 'waiting event')} and ${count(moved.dead, 'dead letter')}`;
-      io.out(
-        json
-          ? JSON.stringify(moved)
-          : fitted(`"${to}" has ${what} of "${name}", and reads the log from its offset.`, io.columns),
-      );
-      return 0;
+      answer(io, json, moved, `"${to}" has ${what} of "${name}", and reads the log from its offset.`);
     }
-    if (name === undefined || others.length > 0)
-      throw usage('subscriptions forget: give the name of one subscription; "subscriptions list" shows them.');
-    return await forget({ feed, decided }, { name, dryRun, yes, json }, io);
+    return 0;
   },
 });
 
-function list(
-  stored: readonly StoredSubscription[],
-  { configured, json }: { configured: readonly string[]; json: boolean },
-  io: Io,
-): void {
+async function list({ feed, config }: CommandService, json: boolean, io: Io): Promise<void> {
+  const configured = config.subscriptions.map(({ name }) => name);
+  const stored = await feed.storedSubscriptions();
   const known = stored.map((one) => ({ ...one, configured: configured.includes(one.subscription) }));
   if (json) for (const one of known) io.out(JSON.stringify(one));
   else if (known.length === 0) io.out('nothing is stored of any subscription');
@@ -59,25 +108,21 @@ function list(
 }
 
 async function forget(
-  { feed, decided }: Pick<CommandService, 'feed' | 'decided'>,
+  { feed, decided }: CommandService,
   { name, dryRun, yes, json }: { name: string; dryRun: boolean; yes: boolean; json: boolean },
   io: Io,
 ): Promise<number> {
   // Also before the question: what is refused need not be asked.
   const found = await feed.forgetSubscription(name, { dryRun: true });
-  const what = `removes everything of the subscription "${name}" (${count(found.waiting, 'waiting event')}, ${count(found.dead, 'dead letter')})`;
+  const what = `This removes everything of the subscription "${name}" (${count(found.waiting, 'waiting event')}, ${count(found.dead, 'dead letter')})`;
   if (dryRun) {
-    io.out(json ? JSON.stringify({ ...found, dryRun }) : fitted(`This ${what}. Nothing was changed.`, io.columns));
+    answer(io, json, { ...found, dryRun }, `${what}. Nothing was changed.`);
     return 0;
   }
-  const question = { command: 'subscriptions forget', what: `This ${what}, which cannot be undone`, yes };
+  const question = { command: 'subscriptions forget', what: `${what}, which cannot be undone`, yes };
   if (!(await isConfirmed(question, io))) return 1;
   const forgotten = await feed.forgetSubscription(name);
   decided('subscriptions forget', { subscription: name, count: forgotten.keys });
-  io.out(
-    json
-      ? JSON.stringify(forgotten)
-      : fitted(`The subscription "${name}" is forgotten: ${count(forgotten.keys, 'key')} removed.`, io.columns),
-  );
+  answer(io, json, forgotten, `The subscription "${name}" is forgotten: ${count(forgotten.keys, 'key')} removed.`);
   return 0;
 }

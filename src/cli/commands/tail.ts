@@ -2,7 +2,7 @@ import { compileActor } from '../../events/actor.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { logOffset, typeOption, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, negatedFlag, option } from '../command.js';
-import { languageOf } from '../language.js';
+import { languageOf } from '../answers.js';
 import { printEvent } from '../print-event.js';
 import { printable, widthOf } from '../text.js';
 

@@ -3,7 +3,8 @@ import { usage } from '../../kit/errors.js';
 import { recordOption, wholeNumber, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag, option } from '../command.js';
 import { localTime } from '../print-event.js';
-import { count, cut, fitted, printable } from '../text.js';
+import { answer } from '../answers.js';
+import { count, cut, printable } from '../text.js';
 
 const tryCommand = defineFeedCommand({
   input: {
@@ -19,7 +20,7 @@ const tryCommand = defineFeedCommand({
       throw usage('try: --record shows each event; --number has no effect.');
     const examples = number ?? (json ? Infinity : undefined);
     const tried = await feed.try(subscription, { last, record, workspace, examples, signal: io.signal });
-    io.out(json ? JSON.stringify(tried) : fitted(triedText(tried), io.columns));
+    answer(io, json, tried, triedText(tried));
     return io.signal.aborted ? 1 : 0;
   },
 });

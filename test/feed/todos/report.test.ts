@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { noColours, widthOf } from '../../../src/cli/text.js';
-import { todosText } from '../../../src/cli/print-todos.js';
+import { todosText } from '../../../src/cli/commands/todos.js';
 import type { Clock } from '../../../src/kit/clock.js';
 import { createTodoStore, type TodoStore } from '../../../src/feed/todos/todo-store.js';
 import { factsIn, reportTodos, sumsOf } from '../../../src/feed/todos/report.js';
