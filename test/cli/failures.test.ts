@@ -1,14 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Status } from '../../src/ops/status.js';
-import { probeRedis } from '../../src/redis/probe.js';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
-import { eventually } from '../support/eventually.js';
-import { rowsOfGate } from '../support/night.js';
 import { startOtherCrm, type OtherCrm } from '../support/other-crm.js';
-import { redisBinary } from '../support/private-redis.js';
 import { startPrivateRedis, useRedis } from '../support/redis.js';
 
 describe('failures: the command line', () => {
@@ -203,20 +197,4 @@ describe('failures: the command line', () => {
     expect(runs[0].stderr.match(/^✓/gm)).toHaveLength(6);
     expect(await service.kill('SIGTERM')).toEqual({ code: 0, signal: null });
   });
-
-  it.skipIf(redisBinary === undefined).each(rowsOfGate(1, ['SIGTERM', 'SIGINT'] as const))(
-    'start: %s stops the service and its private Redis with exit code 0 and no stack',
-    async (signal) => {
-      const crm = await startOtherCrm();
-      const folder = await folderOf(crm);
-      const service = folder.start(['start'], { REDIS_URL: undefined });
-      await service.waitForLine(/sweep complete/);
-      const { url } = JSON.parse(readFileSync(join(folder.cwd, 'state', 'redis.json'), 'utf8')) as { url: string };
-      expect(await probeRedis(url)).toBeNull();
-      expect(await service.kill(signal)).toEqual({ code: 0, signal: null });
-      expect(service.stderr).not.toMatch(STACK_OR_COLOUR);
-      expect(service.stderr).not.toMatch(/"level":"(warn|error)"/);
-      await eventually(async () => expect(String(await probeRedis(url))).toContain('ECONNREFUSED'));
-    },
-  );
 });

@@ -1,13 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import type { Pinged } from '../../src/delivery/handlers/handler.js';
 import type { Status } from '../../src/index.js';
 import { STACK_OR_COLOUR, useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { appendEvents, changeEvent } from '../support/fan-out.js';
-import { useReceivers, type Reply } from '../support/handler-fixtures.js';
+import { useReceivers } from '../support/handler-fixtures.js';
 import { useRedis } from '../support/redis.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -21,68 +17,6 @@ const configOf = (url: string, changes: object = {}): object => ({
     { handler: 'webhook', name: 'ops', url, secret: SECRET, allowHosts: ['127.0.0.1'], start: 'beginning', ...changes },
     { handler: 'ndjson', name: 'archive', path: 'events.ndjson' },
   ],
-});
-
-describe('webhook test', () => {
-  it(
-    'webhook test: sends one signed test event and reports the outcome, without Redis',
-    { timeout: 240_000 },
-    async () => {
-      const answers: Reply[] = [
-        { status: 200, body: 'hello\nthere' },
-        { status: 200 },
-        { status: 500, body: `no ${KEY} no` },
-      ];
-      const receiver = await startReceiver(() => answers.shift() ?? {});
-      const place = `127.0.0.1:${receiver.port}/in`;
-      const folder = await cli({ 'changefeed.config.json': configOf(`${receiver.url}/in?key=sesame-key`) });
-
-      const shown = await folder.call(['webhook', 'test', 'ops']);
-      const [first] = receiver.received;
-      expect(new Webhook(SECRET).verify(first!.body, first!.headers as Record<string, string>)).toMatchObject({
-        type: 'changefeed.test',
-        subject: 'ops',
-      });
-      expect(shown.stdout.replace(/in \d+ ms/, 'in 9 ms')).toBe(
-        [
-          `accepted  ops: ${place} answered 200 in 9 ms`,
-          `secret 1    ${String(first!.headers['webhook-signature'])}`,
-          `webhook-id  ${String(first!.headers['webhook-id'])}`,
-          'type        changefeed.test',
-          'answer      hello there',
-          '',
-        ].join('\n'),
-      );
-      const asJson = await folder.call(['webhook', 'test', 'ops', '--json']);
-      expect(JSON.parse(asJson.stdout)).toMatchObject({ subscription: 'ops', place, outcome: 'accepted', status: 200 });
-      const refused = await folder.call(['webhook', 'test', 'ops', '--json']);
-      expect(JSON.parse(refused.stdout) as Pinged).toMatchObject({
-        outcome: 'refused',
-        status: 500,
-        body: 'no [hidden] no',
-        problem: `Webhook "ops": ${place} answered 500.`,
-      });
-      expect([shown, asJson, refused].map(({ code, stderr }) => [code, stderr])).toEqual([
-        [0, ''],
-        [0, ''],
-        [1, ''],
-      ]);
-      expect(shown.stdout + asJson.stdout + refused.stdout).not.toMatch(new RegExp(`sesame|${KEY}`));
-      expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
-    },
-  );
-
-  it('webhook test: an unknown name is refused with the names of the subscriptions', { timeout: 240_000 }, async () => {
-    const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
-    const cases: [string[], string][] = [
-      [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Known: ops, archive. [CF_USAGE]'],
-      [['tset', 'ops'], 'webhook: found "tset" (did you mean "test"?); allowed: test. [CF_USAGE]'],
-    ];
-    for (const [args, sentence] of cases) {
-      const { code, stdout, stderr } = await folder.call(['webhook', ...args]);
-      expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `changefeed: ${sentence}\n` });
-    }
-  });
 });
 
 describe('paused subscriptions: the command line', () => {

@@ -207,6 +207,8 @@ export default {
       'changefeed.config.ts:2: running it failed: Cannot',
       undefined,
     ],
+    ['changefeed.config.ts', `import 'not-installed-here';`, 'running it failed: Cannot find', undefined],
+    ['changefeed.config.js', 'export const config = {};', 'it has no default export. Write: export default', undefined],
   ])(
     'problems of a configuration: %s that cannot be evaluated has its place, reason and lines',
     async (name, text, says, frame) => {

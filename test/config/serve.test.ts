@@ -14,22 +14,4 @@ describe('serve', () => {
       hintTokens: new Map([['other', THREE]]),
     });
   });
-
-  it('serve: the token for hints stands in addresses, so it must not read records too', () => {
-    expect(() => read({ token: ONE, hintToken: ONE })).toThrow(
-      'serve.hintToken: found the same token as in serve.token; allowed: another one, because it stands in addresses.',
-    );
-    const both = { token: { acme: ONE, other: TWO }, hintToken: { acme: TWO } };
-    expect(() => read(both, ['acme', 'other'])).toThrow('serve.hintToken: found the same token as in serve.token');
-  });
-
-  it('serve: a short token is refused, without being shown', () => {
-    for (const serve of [{ token: 'fifteen-letters' }, { token: ONE, hintToken: { acme: 'fifteen-letters' } }]) {
-      expect(() => read(serve)).toThrow('a token of 16 or more characters without spaces');
-      expect(() => read(serve)).not.toThrow('fifteen-letters');
-    }
-    expect(() => read({ token: ONE, hintToken: { nowhere: TWO } })).toThrow(
-      'serve.hintToken.nowhere: there is no such workspace',
-    );
-  });
 });

@@ -1,24 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  ChangefeedError,
-  ERROR_CODES,
-  describe as describeValue,
-  exitCodeOf,
-  messageOf,
-} from '../../src/kit/errors.js';
+import { ERROR_CODES, describe as describeValue, messageOf } from '../../src/kit/errors.js';
 
 describe('error codes', () => {
   it('error codes: the code and docs/errors.md have the same table', () => {
     const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `(CF_\w+)` \| ([^|]+?) \|/gm)].map(([, code, meaning]) => [code, meaning]);
     expect(Object.fromEntries(rows)).toEqual(ERROR_CODES);
-  });
-
-  it('error codes: usage and configuration errors exit with 2, others with 1', () => {
-    expect(exitCodeOf(new ChangefeedError('CF_CONFIG_INVALID', { message: 'x' }))).toBe(2);
-    expect(exitCodeOf(new ChangefeedError('CF_UNAVAILABLE', { message: 'x' }))).toBe(1);
-    expect(exitCodeOf('thrown text')).toBe(1);
   });
 });
 

@@ -5,6 +5,7 @@ import { afterEach } from 'vitest';
 import type { ChangefeedError } from '../../src/kit/errors.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { HandlerContext } from '../../src/delivery/handlers/handler.js';
+import type { Resolve } from '../../src/delivery/handlers/http/guard.js';
 import { SERVICES } from '../../src/delivery/handlers/message/services.js';
 import { silentLog } from '../../src/kit/log.js';
 import { changeEvent } from './events.js';
@@ -53,6 +54,17 @@ export async function failureOf(delivery: Promise<unknown>): Promise<ChangefeedE
     (reason: unknown) => reason,
   );
   return error as ChangefeedError;
+}
+
+/** A resolver that answers with the next of these lists of addresses each time; the last one stays. */
+export function resolving(...rounds: string[][]): Resolve & { asked: () => number } {
+  let asked = 0;
+  const resolve: Resolve = () => {
+    const round = rounds[Math.min(asked, rounds.length - 1)] ?? [];
+    asked += 1;
+    return Promise.resolve(round.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+  };
+  return Object.assign(resolve, { asked: () => asked });
 }
 
 export interface Received {

@@ -3,7 +3,7 @@ import { DigestSums } from '../../../src/delivery/summary.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { DigestSummary } from '../../../src/delivery/handlers/handler.js';
 import { digestText } from '../../../src/delivery/handlers/message/digest-text.js';
-import { message, type MessageOptions } from '../../../src/delivery/handlers/message/message.js';
+import { message } from '../../../src/delivery/handlers/message/message.js';
 import { buildSubscription } from '../../../src/delivery/handlers/registry.js';
 import { formatsFor } from '../../../src/words/format.js';
 import { changeEvent } from '../../support/fan-out.js';
@@ -104,15 +104,6 @@ describe('a digest as a message', () => {
     expect(text.split('\n').at(-1)).toBe('<https://status.example.com/#/changes|Open the status page>');
   });
 
-  it('digest: is posted in the language of the workspace, to any service', async () => {
-    const receiver = await startReceiver();
-    const chat = message({ name: 'chat', service: 'discord', url: receiver.url, allowHosts: ['127.0.0.1'] });
-    await chat.handleDigest?.(digestOf(someEvents()), { ...handlerContext(), language: 'ko' });
-    await chat.close?.();
-    const { content } = JSON.parse(receiver.received[0]?.body ?? '') as { content: string };
-    expect(content.split('\n')[0]).toBe('**acme 변경 14건: 고객 12명 생성, 고객 수정 1건, TODO 1건 완료**');
-  });
-
   it('digest: is written as data, and a message without one sends at most twenty a minute', () => {
     const url = 'https://hooks.example.com/key';
     const built = (more: object) => buildSubscription({ handler: 'message', name: 'chat', url, ...more });
@@ -127,43 +118,5 @@ describe('a digest as a message', () => {
     expect(
       [built({}), built({ mostPerMinute: 5 }), built({ mostPerMinute: false })].map((one) => one.mostPerMinute),
     ).toEqual([20, 5, undefined]);
-  });
-
-  it.each<[string, object, string]>([
-    [
-      'no moment',
-      { digest: {} },
-      `found an object with 0 keys; allowed: an object with one of every ('1h') and at ('09:00').`,
-    ],
-    ['two moments', { digest: { every: '1h', at: '09:00' } }, `an object with one of every ('1h') and at ('09:00').`],
-    [
-      'seconds',
-      { digest: { every: '30s' } },
-      `digest.every of message "chat": found "30s"; allowed: a duration in quotes`,
-    ],
-    ['an hour of 24', { digest: { at: '24:00' } }, `found "24:00"; allowed: a time of day in quotes, such as '09:00'.`],
-    ['a day', { digest: { at: '09:00', days: 'weekend' } }, `allowed: 'daily', 'mon-fri', or an array of mon, tue`],
-    [
-      'quiet hours at a time of day',
-      { digest: { at: '09:00', quietHours: { from: '22:00', to: '08:00' } } },
-      'allowed: only with every: a digest with at is sent at that time.',
-    ],
-    ['a limit beside it', { digest: { at: '09:00' }, mostPerMinute: 5 }, 'allowed: only without digest.'],
-    ...(
-      [
-        ['order', 'none'],
-        ['whenDead', 'hold'],
-        ['settle', '30s'],
-        ['start', 'snapshot'],
-        ['afterRewind', 'snapshot'],
-      ] as const
-    ).map(([option, value]): [string, object, string] => [
-      `${option}: ${value}`,
-      { digest: { at: '09:00' }, [option]: value },
-      `${option} of message "chat": found it with digest; allowed: without digest.`,
-    ]),
-  ])('digest: refuses %s in one sentence', (_what, options, sentence) => {
-    const all = { name: 'chat', url: 'https://hooks.example.com/key', ...options } as MessageOptions;
-    expect(() => message(all)).toThrow(sentence);
   });
 });

@@ -45,6 +45,7 @@ async function bodyFor(options: Partial<MessageOptions>): Promise<unknown> {
   await subscription.handle(todo, handlerContext({ language: 'ko' }));
   await subscription.close?.();
   const [one] = receiver.received;
+  expect([one?.method, one?.headers['content-type']]).toEqual(['POST', 'application/json; charset=utf-8']);
   return { accept: one?.headers.accept, body: JSON.parse(one?.body ?? '') as unknown };
 }
 
@@ -93,22 +94,8 @@ describe('message services', () => {
     expect(await bodyFor({ service })).toEqual({ accept, body });
   });
 
-  it.each<[string, object, string]>([
-    [
-      'unknown',
-      { service: 'slak' },
-      "service of message \"chat\": found \"slak\"; allowed: 'slack', 'discord', 'teams', 'jandi', or 'google-chat'",
-    ],
-    ['without an incoming webhook', { service: 'kakaowork' }, 'KakaoWork documents no incoming webhook'],
-    ['whose text the payload has too', { service: 'discord', payload: { content: 'x' } }, 'other than content'],
-  ])('message: a service that is %s is refused with one sentence', (_what, options, sentence) => {
-    const make = (): unknown => message({ name: 'chat', url, ...options });
-    expect(make).toThrow(
-      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: expect.stringContaining(sentence) as string }),
-    );
-  });
-
-  it('message: the rate is the one that the service documents, unless another is given', () => {
+  it('message: one at a time, at the rate that the service documents, unless another is given', () => {
+    expect(message({ name: 'chat', url }).concurrency).toBe(1);
     const rates = SERVICE_NAMES.map((service) => message({ name: 'chat', url, service }).rate?.requests);
     expect(rates).toEqual([1, 1, 4, 1, 1]);
     expect(message({ name: 'chat', url, service: 'teams', rate: { requests: 2 } }).rate).toEqual({

@@ -21,7 +21,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/delivery/handlers/handler.js';
 import { createNdjson, ndjson, ndjsonSchema } from '../../../src/delivery/handlers/ndjson/ndjson.js';
 import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
-import { useProcesses } from '../../support/process.js';
 
 const child = new URL('../../support/ndjson-child.ts', import.meta.url);
 let folder = '';
@@ -164,19 +163,6 @@ describe('ndjson: a file', () => {
 });
 
 describe('ndjson: standard output', () => {
-  const startProcess = useProcesses();
-
-  it('writes each event as one line', async () => {
-    const started = startProcess(child, { args: ['50'] });
-    expect(await started.exited).toEqual({ code: 0, signal: null });
-    const subjects = started.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { subject: string }).subject);
-    expect(subjects).toEqual(Array.from({ length: 50 }, (_, number) => `record-${number}`));
-    expect(started.stderr).toBe('all handled\n');
-  });
-
   it('ndjson: fails the delivery when the reader has closed the pipe, and the process continues', async () => {
     const running = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(child), '100000'], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -223,22 +209,5 @@ describe('ndjson: standard output', () => {
     expect(lines).toHaveLength(1);
     await sending;
     expect(slow.writableEnded).toBe(false);
-  });
-});
-
-describe('ndjson options', () => {
-  const keys =
-    'name, on, workspaces, lists, class, fields, from, notFrom, where, include, language, transform, order, concurrency, retry, whenDead, timeout, start, afterRewind, lateAfter, settle, receipts, path, rotate';
-  it.each<[string, object, string]>([
-    [
-      'rotation of standard output',
-      { rotate: { size: '1MB' } },
-      'rotate of ndjson "out": found an object with 1 keys; allowed: rotate only together with path (standard output has nothing to rotate).',
-    ],
-    ['an unknown option', { file: 'a' }, `file of ndjson "out": there is no such option; allowed: ${keys}.`],
-  ])('refuse %s', (_what, options, sentence) => {
-    expect(() => ndjson({ name: 'out', ...options })).toThrow(
-      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
-    );
   });
 });

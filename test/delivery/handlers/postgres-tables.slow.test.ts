@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { isPermanent } from '../../../src/delivery/handlers/errors.js';
 import type { HandlerContext } from '../../../src/delivery/handlers/handler.js';
 import { placeOf } from '../../../src/delivery/handlers/postgres/database.js';
-import type { PostgresOptions } from '../../../src/delivery/handlers/postgres/options.js';
-import { postgres } from '../../../src/delivery/handlers/postgres/postgres.js';
 import { silentLog } from '../../../src/kit/log.js';
 import { eventually } from '../../support/eventually.js';
 import { failureOf, handlerContext } from '../../support/handler-fixtures.js';
@@ -161,36 +159,5 @@ describe('postgres messages', () => {
     ['postgres://u@%2Frun%2Fpostgresql/crm', '/run/postgresql/crm'],
   ])('postgres messages: %s is shown as %s', (address, place) => {
     expect(placeOf(address)).toBe(place);
-  });
-});
-
-describe('postgres options', () => {
-  const database = 'postgres://u:sesame@db.example/crm';
-  const nameRule = 'a name of 1 to 63 bytes (a Korean letter takes 3)';
-  it.each<[string, object, string]>([
-    [
-      'a URL of something else, without showing it',
-      { url: 'mysql://u:sesame@h/d' },
-      'url of postgres "mirror": found a string of 20 characters; allowed: a URL such as postgres://user:password@host:5432/database (a % in it is written %25).',
-    ],
-    [
-      'an escape that is none, without showing it',
-      { url: 'postgres://u:50%sesame@h/d' },
-      'url of postgres "mirror": found a string of 26 characters; allowed: a URL such as postgres://user:password@host:5432/database (a % in it is written %25).',
-    ],
-    [
-      'a column of its own name',
-      { url: database, columns: { todo: { sequence: 'bigint' } } },
-      `columns.todo.sequence of postgres "mirror": found "bigint"; allowed: under the name of ${nameRule}, other than workspace, id, data, sequence, updated_at, observed_at, deleted and PostgreSQL's own (ctid, xmin …).`,
-    ],
-    [
-      'two lists in one table',
-      { url: database, tables: { todo: 'memo' } },
-      'tables.todo of postgres "mirror": found "memo"; allowed: a name that no other list has.',
-    ],
-  ])('postgres options: refuse %s', (_what, options, sentence) => {
-    expect(() => postgres({ name: 'mirror', ...options } as PostgresOptions)).toThrow(
-      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
-    );
   });
 });

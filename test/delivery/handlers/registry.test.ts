@@ -20,40 +20,4 @@ describe('subscriptions entry', () => {
     expect(webhook.retry).toEqual({ attempts: 15, delayMs: 5_000, maxDelayMs: 14_400_000 });
     expect(ndjson).toMatchObject({ name: 'out', handler: 'ndjson', on: ['crm.*'] });
   });
-
-  const kinds = '"bullmq", "message", "ndjson", "postgres", "todoReport", or "webhook"';
-  const own = 'handlers written in code need a configuration file in TypeScript or JavaScript';
-  it.each<[string, unknown, string]>([
-    [
-      'text',
-      'ops',
-      `found a string of 3 characters; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
-    ],
-    [
-      'an array',
-      [],
-      `found an array of 0; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${kinds}.`,
-    ],
-    [
-      'an unwrapped handler',
-      { name: 'a', handle: () => undefined },
-      'found a plain object with a handle function; wrap it: defineHandler({ … }).',
-    ],
-    ['no handler', { name: 'a' }, `handler: found nothing; allowed: ${kinds}; ${own}.`],
-    [
-      'a misspelled handler',
-      { name: 'a', handler: 'webhok' },
-      `handler: found "webhok"; allowed: ${kinds} (did you mean "webhook"?); ${own}.`,
-    ],
-    ['custom as data', { name: 'a', handler: 'custom', on: [] }, `handler: found "custom"; allowed: ${kinds}; ${own}.`],
-    [
-      'a bad option',
-      { name: 'a', handler: 'webhook', url: 'ftp://h/', secret },
-      'url of webhook "a": found a string of 8 characters; allowed: a URL that begins with https://.',
-    ],
-  ])('subscriptions entry: refuses %s, with its path', (_what, raw, sentence) => {
-    expect(() => buildSubscription(raw)).toThrow(
-      expect.objectContaining({ code: 'CF_CONFIG_INVALID', message: sentence }),
-    );
-  });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../../src/delivery/handlers/http/guard.js';
 import { placeOf } from '../../../src/delivery/handlers/http/endpoint.js';
 import { messageSchema } from '../../../src/delivery/handlers/message/message.js';
-import { useReceivers } from '../../support/handler-fixtures.js';
+import { resolving, useReceivers } from '../../support/handler-fixtures.js';
 
 const nothing = readAllowHosts([]);
 const METADATA = 'an address where cloud machines keep credentials';
@@ -92,12 +92,6 @@ describe('webhook address', () => {
     expect(refusalOf(address, readAllowHosts([...allowHosts, address.replace('::ffff:', '')]))).toBeNull();
   });
 
-  it('webhook address: stays refused when allowHosts names another address', () => {
-    expect(refusalOf('127.0.0.1', readAllowHosts(['127.0.0.2', '10.0.0.0/8', 'localhost', '::1']))).toBe(
-      'in the range "loopback"',
-    );
-  });
-
   it.each([
     'http://a.example',
     'a.example:80',
@@ -166,17 +160,6 @@ describe('webhook URL', () => {
 describe('a connection', () => {
   const startReceiver = useReceivers();
 
-  /** Answers with the next of these addresses each time; the last one stays. */
-  function answering(...rounds: string[][]): Resolve & { asked: () => number } {
-    let asked = 0;
-    const resolve: Resolve = () => {
-      const round = rounds[Math.min(asked, rounds.length - 1)] ?? [];
-      asked += 1;
-      return Promise.resolve(round.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
-    };
-    return Object.assign(resolve, { asked: () => asked });
-  }
-
   async function get(url: string, allowHosts: string[], resolve: Resolve): Promise<number> {
     const agent = guardedAgent({ allowances: readAllowHosts(allowHosts), resolve, timeoutMs: 5_000 });
     try {
@@ -192,7 +175,7 @@ describe('a connection', () => {
     'does not go to the literal address %s, about which sockets ask no resolver',
     async (host) => {
       const receiver = await startReceiver();
-      const resolve = answering(['127.0.0.1']);
+      const resolve = resolving(['127.0.0.1']);
       await expect(get(`http://${host}:${receiver.port}/`, [], resolve)).rejects.toMatchObject({
         code: 'CF_ADDRESS_REFUSED',
         message:
@@ -202,21 +185,10 @@ describe('a connection', () => {
     },
   );
 
-  it('webhook connection: resolves once and connects to that answer', async () => {
-    const receiver = await startReceiver(undefined, '0.0.0.0');
-    const resolve = answering(['127.0.0.2'], ['127.0.0.1']);
-    expect(await get(`http://rebind.example:${receiver.port}/`, ['127.0.0.2'], resolve)).toBe(204);
-    expect(resolve.asked()).toBe(1);
-  });
-
   it('webhook connection: closes before the first byte when the socket has a forbidden address (0.0.0.0 reaches loopback)', async () => {
     const receiver = await startReceiver(undefined, '0.0.0.0');
-    const sending = get(`http://hooks.example:${receiver.port}/`, ['0.0.0.0'], answering(['0.0.0.0']));
+    const sending = get(`http://hooks.example:${receiver.port}/`, ['0.0.0.0'], resolving(['0.0.0.0']));
     await expect(sending).rejects.toMatchObject({ code: 'CF_ADDRESS_REFUSED', facts: { address: '127.0.0.1' } });
     expect(receiver.received).toEqual([]);
-  });
-
-  it('webhook connection: reports a name without an address', async () => {
-    await expect(get('http://nowhere.example/', [], answering([]))).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
-import { defineHandler } from '../../../src/delivery/handlers/define.js';
 import { compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
 import { changeEvent } from '../../support/fan-out.js';
 
@@ -183,62 +182,5 @@ describe('where', () => {
     ],
   ])('where: before and after: %s', (_what, where, images, type, expected) => {
     expect(changed(where, images, type)).toBe(expected);
-  });
-
-  it.each<[unknown, string]>([
-    [
-      { 금액: 3 },
-      'where.금액 of defineHandler "a": found the number 3; allowed: an object of rises, falls, by, from, to, becomes, changes (a bare name is a field and what it did; "after.<field>" has a value).',
-    ],
-    [
-      { 금액: { raises: true } },
-      'where.금액.raises of defineHandler "a": there is no such operator (did you mean "rises"?); allowed: rises, falls, by, from, to, becomes, changes.',
-    ],
-    [
-      { 'after.금액': { rises: true } },
-      'where["after.금액"].rises of defineHandler "a": rises compares before and after: write it under "금액".',
-    ],
-    [{ 금액: { gte: 3 } }, 'where.금액.gte of defineHandler "a": gte compares one value: write it under "after.금액".'],
-    [
-      { 금액: { rises: true, by: '20' } },
-      `where.금액.by of defineHandler "a": found "20"; allowed: a number above 0, or a percentage above 0 such as '20%'.`,
-    ],
-    [
-      { 등급: { from: 'A', to: 'A' } },
-      'where.등급.to of defineHandler "a": found "A"; allowed: another value than from.',
-    ],
-    [
-      { any: [{ any: [] }] },
-      'where.any[0].any of defineHandler "a": found an array of 0; allowed: conditions without a further any: list them in the outer one.',
-    ],
-    [
-      { any: Array.from({ length: 51 }, () => ({ 'after.x': 1 })) },
-      'where of defineHandler "a": found an object with 1 keys; allowed: at most 50 conditions, with those of any.',
-    ],
-  ])('where: what cannot hold is refused: %#', (where, message) => {
-    expect(() => defineHandler({ name: 'a', where: where as Conditions, handle() {} })).toThrow(message);
-  });
-
-  it('where: conditions that exclude each other are refused', () => {
-    for (const condition of [
-      { rises: true, falls: true },
-      { to: 'A' },
-      { by: 3 },
-      { becomes: 'A', from: 'B' },
-      { changes: true, by: 1 },
-      {},
-    ])
-      expect(() =>
-        defineHandler({ name: 'a', where: { 금액: condition } as unknown as Conditions, handle() {} }),
-      ).toThrow(/^where\.금액 of defineHandler "a": found an object with \d keys; allowed: (one|an object) of /);
-  });
-
-  it('where: conditions that can never hold are refused', () => {
-    const made = (where: unknown) => () => defineHandler({ name: 'a', where: where as Conditions, handle() {} });
-    for (const where of [{ 'aftr.유형': 1 }, { 'after.유형': { equals: 1 } }, { 'after.유형': {} }, 'after', 3]) {
-      expect(made(where), JSON.stringify(where)).toThrow(
-        /^where(\.\S+|\[.+\]\S*)? of defineHandler "a": .*; allowed: /,
-      );
-    }
   });
 });
