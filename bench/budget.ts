@@ -14,7 +14,7 @@ const LIMIT = { requests: 100, perMs: 10_000 };
 const SETTLE_MS = 12_000;
 
 interface Used {
-  /** Of what the other client leaves. */
+  /** The share of what the other client leaves. */
   used: number;
   requests: number;
   refused: number;

@@ -1,7 +1,7 @@
 /** What a sweep costs when 1 % of the records changed in few pages, 1 % at random, and everything. */
-import { atLeast, atMost, type Bench, type Measured } from './support/bench.js';
+import { atLeast, atMost, type Bench } from './support/bench.js';
 import type { ChangeCommand } from './support/pages.js';
-import { compare, measured, onStage, warmUp, type Stage } from './support/stage.js';
+import { compare, measured, onStage, warmUp, type Comparison, type Stage } from './support/stage.js';
 
 const CASES = {
   'few pages': { where: 'few pages', share: 0.01 },
@@ -41,8 +41,8 @@ export const changed: Bench = {
 async function compareChanged(
   stage: Stage,
   turns: number,
-  { where, share }: Pick<ChangeCommand, 'where' | 'share'>,
-): Promise<[Pick<Measured, 'median' | 'ratios'> & { contestants: unknown }, number]> {
+  { where, share }: { where: ChangeCommand['where']; share: number },
+): Promise<[Comparison, number]> {
   let pages = 0;
   const before = async (): Promise<void> => {
     pages = (await stage.pages.change(where, share)).pages;

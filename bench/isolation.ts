@@ -33,20 +33,23 @@ const keys = new Keys('bench');
 const child = new URL(`./support/isolation-child${extname(import.meta.url)}`, import.meta.url);
 const nine = Array.from({ length: 9 }, (_, n) => `sub${n + 1}`);
 
-async function launch(task: Pick<IsolationTask, 'role' | 'subscriptions'>): Promise<TestProcess> {
-  const whole: IsolationTask = { url: server.url, prefix: keys.prefix, ...task };
+async function launch(role: IsolationTask['role'], subscriptions: string[]): Promise<TestProcess> {
+  const whole: IsolationTask = { url: server.url, prefix: keys.prefix, role, subscriptions };
   const launched = startProcess(child, { env: { ISOLATION_TASK: JSON.stringify(whole) } });
   await launched.waitForLine(/^running/, 60_000);
   return launched;
 }
 
-interface Measured {
-  p50: number;
-  p99: number;
+interface Used {
   cpuMs: number;
   handling: number;
   dispatching: number;
   readings: number;
+}
+
+interface Measured extends Used {
+  p50: number;
+  p99: number;
 }
 
 const asked = new Map<TestProcess, number>();
@@ -63,8 +66,8 @@ let phases = 0;
 async function measure(way: Way, handlers: readonly TestProcess[]): Promise<Measured> {
   const phase = `p${(phases += 1)}`;
   const tenth = way === 'nine' ? [] : [`tenth-${way}-${phase}`];
-  const dispatcher = await launch({ role: 'dispatch', subscriptions: [...nine, ...tenth] });
-  const tenthHandlers = await Promise.all(tenth.map((name) => launch({ role: 'handle', subscriptions: [name] })));
+  const dispatcher = await launch('dispatch', [...nine, ...tenth]);
+  const tenthHandlers = await Promise.all(tenth.map((name) => launch('handle', [name])));
   const queues = tenth.map((name) => new Queue(name, queueOptions(name, { keys, redis })));
   if (way === 'paused') await Promise.all(queues.map((queue) => queue.pause()));
   const before = await readStats(handlers, dispatcher);
@@ -85,10 +88,7 @@ async function measure(way: Way, handlers: readonly TestProcess[]): Promise<Meas
   };
 }
 
-async function readStats(
-  handlers: readonly TestProcess[],
-  dispatcher: TestProcess,
-): Promise<Omit<Measured, 'p50' | 'p99'>> {
+async function readStats(handlers: readonly TestProcess[], dispatcher: TestProcess): Promise<Used> {
   const sent = await Promise.all(handlers.map(commandsOf));
   return {
     cpuMs: handlers.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0),
@@ -138,7 +138,7 @@ function quantile(values: readonly number[], share: number): number {
 
 const handlers: TestProcess[] = [];
 try {
-  for (const name of nine) handlers.push(await launch({ role: 'handle', subscriptions: [name] }));
+  for (const name of nine) handlers.push(await launch('handle', [name]));
   await measure('nine', handlers);
   const results = new Map<Way, Measured[]>(WAYS.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {

@@ -98,7 +98,7 @@ export const many: Bench = {
           cores_used: after.cpuMs.map((ms, at) => rounded((ms - (before.cpuMs[at] ?? 0)) / 1_000 / seconds)),
           redis: {
             commandsPerSecond: rounded((after.commands - before.commands) / seconds, 1),
-            // Of each server.
+            // One for each server.
             cores: after.redisCpu.map((used, at) => rounded((used - (before.redisCpu[at] ?? 0)) / seconds)),
             memoryMb: after.memoryMb,
             calls: Object.fromEntries(
@@ -156,7 +156,7 @@ async function withServers<T>(isCluster: boolean, use: (redis: Redis, url: strin
   }
 }
 
-/** Of each server. */
+/** One text for each server. */
 async function infoOf(redis: Redis): Promise<string[]> {
   return await Promise.all((await serversOf(redis)).map((server) => server.info('everything')));
 }

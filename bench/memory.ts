@@ -40,7 +40,7 @@ export const memory: Bench = {
 interface Used {
   /** Per record. */
   bytes: number;
-  /** Of the largest keys, per record. */
+  /** Bytes of the largest keys, per record. */
   keys: Record<string, number>;
 }
 
@@ -81,7 +81,7 @@ async function writeStrings(redis: Redis, records: number): Promise<void> {
   }
 }
 
-/** Without the memory of connections, whose buffers come and go. */
+/** The memory without that of connections, whose buffers come and go. */
 async function usedBytes(redis: Redis): Promise<number> {
   const info = await redis.info('memory');
   return Number(/used_memory_dataset:(\d+)/.exec(info)?.[1] ?? 0);

@@ -26,10 +26,8 @@ const BENCHES: readonly Bench[] = [
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */
 const SCRIPTS: Readonly<Record<string, () => Promise<unknown>>> = {
-  detect: () => import('./detect.js'),
   fanout: () => import('./fanout.js'),
   isolation: () => import('./isolation.js'),
-  sandbox: () => import('./sandbox.js'),
 };
 
 async function main([name = '', ...args]: string[]): Promise<void> {

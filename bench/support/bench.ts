@@ -23,12 +23,12 @@ export const atMost = (limit: number): Goal => ({ text: `<= ${limit}`, isMet: (r
 export const atLeast = (limit: number): Goal => ({ text: `>= ${limit}`, isMet: (ratio) => ratio >= limit });
 
 export interface Measured {
-  /** Of ours, in the unit. */
+  /** The median of ours, in the unit. */
   median: number;
   unit: string;
-  /** By the name of what ours is compared with. */
+  /** Ratios by the name of what ours is compared with. */
   ratios: Readonly<Record<string, number>>;
-  /** For some of the ratios; the others are information. */
+  /** Goals for some of the ratios; the others are information. */
   goals: Readonly<Record<string, Goal>>;
   /** Anything else that a reader needs to understand the numbers. */
   facts: Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ export function resultOf(bench: string, { median, unit, ratios, goals, facts }: 
 const NUMBERS = /^\d+(,\d+)*$/;
 
 /** @throws Error with one sentence for a person */
-export function parseFlags(args: readonly string[], defaults: Pick<Flags, 'records'>): Flags {
+export function parseFlags(args: readonly string[], defaults: { records: readonly number[] }): Flags {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

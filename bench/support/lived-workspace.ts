@@ -19,7 +19,7 @@ import { withRedis } from './stage.js';
 import { quantile, rounded } from './turns.js';
 
 export interface World {
-  /** Of the full size: 100,000 people, 20,000 organizations, 50,000 todos, 200,000 history rows. */
+  /** The share of the full size: 100,000 people, 20,000 organizations, 50,000 todos, 200,000 history rows. */
   scale: number;
   budget: { requests: number; perSeconds: number };
   latencyMs: number;
@@ -56,7 +56,7 @@ export interface Freshness {
   edits: Delays;
   /** Todos that are completed. */
   completions: Delays;
-  /** Of the reported edits of people and organizations, those whose event says rightly, wrongly or not at all who made them. */
+  /** Reported edits of people and organizations whose event says rightly, wrongly or not at all who made them. */
   actors: Readonly<Record<string, number>> | null;
   /** New rows of activity, history, memo and todo. */
   created: Delays;
@@ -206,7 +206,7 @@ const READERS: Readonly<Record<'changefeed' | 'walk', Reader>> = {
   },
 };
 
-/** By the service itself, as for its users: it learns while it reads. */
+/** Read by the service itself, as for its users: it learns while it reads. */
 async function firstSweeps(feed: Awaited<ReturnType<typeof openFeed>>): Promise<void> {
   const isDone = async (): Promise<boolean> =>
     (await feed.status()).workspaces.every(({ lists }) => lists.every(({ baselineAt }) => baselineAt !== null));
@@ -239,11 +239,7 @@ function paced({ requests, perSeconds }: World['budget']): () => Promise<void> {
 
 const READ: ReadonlySet<string> = new Set(LIST_NAMES);
 
-function freshnessOf(
-  sandbox: Sandbox,
-  noticed: readonly Noticed[],
-  mustBeNoticedBefore: number,
-): Omit<Freshness, 'requestsPerMinute' | 'actors'> {
+function freshnessOf(sandbox: Sandbox, noticed: readonly Noticed[], mustBeNoticedBefore: number) {
   const lines = sandbox.journal.lines().filter((line): line is MutationLine => line.line === 'mutation');
   const rows = lines.filter(({ list }) => GROWING.has(list));
   const naming = textsOf(rows);

@@ -10,7 +10,7 @@ import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 export interface ManyTask {
   role: 'api' | 'feed';
   records: number;
-  /** Of the API. */
+  /** Servers of the API. */
   servers: number;
   redisUrl: string;
   raw: Record<string, unknown>;
@@ -20,13 +20,13 @@ type Changes = { list: string; id: string; atMs: number }[];
 
 export interface ApiStats {
   requests: number;
-  /** Of each server, without removals. */
+  /** Changes of each server, without removals. */
   changes: Changes[];
 }
 
 export interface FeedStats {
   cpuMs: number;
-  /** Of the event loop, since the last question. */
+  /** The delay of the event loop since the last question. */
   delayMs: { p50: number; p99: number };
   rssMb: number;
   /** Lines of the log by message, code and level. */

@@ -7,16 +7,19 @@ import { fileURLToPath } from 'node:url';
 export interface ChangeCommand {
   readonly do: 'change';
   readonly where: 'few pages' | 'random' | 'all';
-  /** Of the records. */
+  /** The share of the records. */
   readonly share: number;
 }
 
 /** A sliding window, out of which another client takes requests. */
-export interface LimitCommand {
-  readonly do: 'limit';
+interface Limit {
   readonly requests: number;
   readonly perMs: number;
   readonly foreignPerSecond: number;
+}
+
+export interface LimitCommand extends Limit {
+  readonly do: 'limit';
 }
 
 export type PageServerCommand =
@@ -29,39 +32,36 @@ export type PageServerCommand =
 
 export type PageServerReply = Readonly<Record<string, unknown>>;
 
-export interface PageServer {
+interface Started {
   readonly url: string;
   /** Path and query of every page, in the order of the list. */
   readonly paths: readonly string[];
   /** Size of all bodies when the server started. */
   readonly bytes: number;
-  change(where: ChangeCommand['where'], share: number): Promise<{ records: number; pages: number }>;
-  delay(ms: number): Promise<void>;
-  /** Forgets the numbers of `stats`. */
-  reset(): Promise<void>;
-  limit(limit: Omit<LimitCommand, 'do'>): Promise<void>;
-  /** Requests since `reset`, how many of them got 429, and how many were in flight at most. */
-  stats(): Promise<{ peak: number; requests: number; refused: number }>;
-  close(): Promise<void>;
 }
 
-export async function startPages(records: number): Promise<PageServer> {
+export type PageServer = Awaited<ReturnType<typeof startPages>>;
+
+export async function startPages(records: number) {
   const child = fork(fileURLToPath(new URL(`./page-server${extname(import.meta.url)}`, import.meta.url)), [
     String(records),
   ]);
-  const started = (await once(child, 'message')) as [Pick<PageServer, 'url' | 'paths' | 'bytes'>];
+  const [started] = (await once(child, 'message')) as [Started];
   const ask = async <T>(command: PageServerCommand): Promise<T> => {
     const replied = once(child, 'message') as Promise<[T]>;
     child.send(command);
     return (await replied)[0];
   };
   return {
-    ...started[0],
-    change: (where, share) => ask({ do: 'change', where, share }),
-    delay: (ms) => ask({ do: 'latency', ms }),
-    limit: (limit) => ask({ do: 'limit', ...limit }),
+    ...started,
+    change: (where: ChangeCommand['where'], share: number) =>
+      ask<{ records: number; pages: number }>({ do: 'change', where, share }),
+    delay: (ms: number) => ask({ do: 'latency', ms }),
+    limit: (limit: Limit) => ask({ do: 'limit', ...limit }),
+    /** Forgets the numbers of `stats`. */
     reset: () => ask({ do: 'reset' }),
-    stats: () => ask({ do: 'stats' }),
+    /** Requests since `reset`, how many of them got 429, and how many were in flight at most. */
+    stats: () => ask<{ peak: number; requests: number; refused: number }>({ do: 'stats' }),
     close: () => ended(child),
   };
 }

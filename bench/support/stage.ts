@@ -6,7 +6,7 @@ import { download } from './download.js';
 import { batched, naive } from './naive.js';
 import { ours } from './ours.js';
 import { startPages, type PageServer } from './pages.js';
-import { inTurns, median, rounded, type Contestant, type Timed, type Turns } from './turns.js';
+import { inTurns, median, rounded, type Contestant, type Rounds, type Timed } from './turns.js';
 
 export interface Stage {
   readonly pages: PageServer;
@@ -72,7 +72,7 @@ export async function warmUp({ contestants }: Stage, sweeps: number): Promise<vo
   }
 }
 
-export async function compare(stage: Stage, turns: Omit<Turns, 'records'>): Promise<Comparison> {
+export async function compare(stage: Stage, turns: Rounds): Promise<Comparison> {
   const times = await inTurns(stage.contestants, { ...turns, records: stage.records });
   const own = medianMs(times.get('ours'));
   const ratios: Record<string, number> = {};

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { ours } from './ours.js';
 
 export interface ChildReport {
-  /** Of each sweep. */
+  /** The time of each sweep. */
   ms: number[];
   /** The most that was resident, including Node. */
   peakRssMb: number;

@@ -15,10 +15,8 @@ export interface Timed {
   readonly cpuMs: number;
 }
 
-export interface Turns {
+export interface Rounds {
   readonly turns: number;
-  /** The records that every contestant must see. */
-  readonly records: number;
   /** Before each turn. @defaultValue nothing */
   readonly before?: (turn: number) => Promise<void>;
   /**
@@ -26,6 +24,11 @@ export interface Turns {
    * collection of garbage, the heap must grow again, and code must be compiled again. Ms. @defaultValue 0: it is timed at once
    */
   readonly settleMs?: number;
+}
+
+interface Turns extends Rounds {
+  /** The records that every contestant must see. */
+  readonly records: number;
 }
 
 /** The first contestant of a turn is another one each time. @throws Error when a contestant did not see all records */

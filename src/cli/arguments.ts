@@ -87,20 +87,16 @@ export function wholeNumber({ least = 0, most = 999_999_999 } = {}): Read<number
   });
 }
 
-export interface RecordCount {
-  name: string;
-  count: number;
-}
+const nameAndCount = reader(
+  'a name and a number of records, such as deal=500',
+  (text) => /^([^=]+)=(.*)$/.exec(text) ?? undefined,
+);
 
 /** `deal=500` */
-export function recordCount(limits: { most: number }): Read<RecordCount> {
-  const readParts = reader(
-    'a name and a number of records, such as deal=500',
-    (text) => /^([^=]+)=(.*)$/.exec(text) ?? undefined,
-  );
+export function recordCount(limits: { most: number }): Read<[name: string, count: number]> {
   return (text, option) => {
-    const [, name = '', count = ''] = readParts(text, option);
-    return { name, count: wholeNumber(limits)(count, `${option} ${name}`) };
+    const [, name = '', count = ''] = nameAndCount(text, option);
+    return [name, wholeNumber(limits)(count, `${option} ${name}`)];
   };
 }
 

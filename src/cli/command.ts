@@ -120,7 +120,7 @@ export function defineCommand<Parameters extends Record<string, Parameter<unknow
 
 export interface CommandService extends Known {
   feed: OpenedService['feed'];
-  /** For whoever asks later who did what: one line at level info, as for decisions made on the page. */
+  /** Logs who decided what, in one line at level info, as decisions made on the page are logged. */
   decided: (what: string, facts: object) => void;
 }
 

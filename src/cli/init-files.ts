@@ -4,12 +4,16 @@ import { usage } from '../kit/errors.js';
 
 export const FORMATS = ['ts', 'js', 'json'] as const;
 
-export interface Answers {
+export interface Asked {
   format: (typeof FORMATS)[number];
   workspace: string;
   baseUrl: string;
   /** Empty: the user writes it into `.env` later. */
   token: string;
+}
+
+/** The lists are an option only: most of them are not known before the API is asked. */
+export interface Answers extends Asked {
   lists: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { messageOf } from '../kit/errors.js';
 import { partsOf } from '../delivery/handlers/errors.js';
 import { systemClock } from '../kit/clock.js';
 import { formatDuration } from '../kit/duration.js';
-import { untilNpmEnds } from '../kit/npm-parent.js';
+import { untilNpmEnds } from '../kit/process-identity.js';
 import { escapeInvisible } from '../kit/printable.js';
 import { onAbort } from '../kit/on-abort.js';
 import { placeIn } from '../kit/user-frame.js';

@@ -11,22 +11,19 @@ import { wordsFor, type Language } from '../words/words.js';
 import type { Io } from './io.js';
 import { type Colours, cut, noColours, printable, widthOf } from './text.js';
 
-/** Steps from the longest to the shortest form of a line: number of changes, and columns for each value. */
-const FITS = [
-  { changes: 4, places: 36 },
-  { changes: 3, places: 36 },
-  { changes: 2, places: 36 },
-  { changes: 2, places: 24 },
-  { changes: 1, places: 36 },
-  { changes: 1, places: 24 },
-  { changes: 1, places: 16 },
-  { changes: 1, places: 10 },
-] as const satisfies readonly Fit[];
 interface Fit {
+  /** How many are shown. */
   changes: number;
+  /** Columns for each value. */
   places: number;
 }
-const SMALLEST: Fit = FITS[7];
+const SMALLEST: Fit = { changes: 1, places: 10 };
+/** From the longest to the shortest form of a line. */
+const FITS: readonly Fit[] = [
+  ...[4, 3, 2].map((changes) => ({ changes, places: 36 })),
+  { changes: 2, places: 24 },
+  ...[36, 24, 16].map((places) => ({ changes: 1, places })),
+];
 /** Titles begin in one column, also behind the longest name of an object: 80 columns have no room for two. */
 const TYPE_PLACES = 'person_activity created'.length;
 /** A title is not made shorter than this, except by the end of the line or where a name stands before it. */
@@ -43,7 +40,7 @@ const VERB_COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'red' | 'dim'>> =
   snapshot: 'dim',
 };
 
-export interface LineStyle {
+interface LineStyle {
   colours: Colours;
   columns?: number | undefined;
   /** The name of the person or organization that the record belongs to, if known: the record has only an id. */
@@ -52,7 +49,6 @@ export interface LineStyle {
   language?: Language | undefined;
 }
 
-/** How a line is written. */
 interface Style {
   colours: Colours;
   formats: Formats;
@@ -91,10 +87,12 @@ export function eventLine(event: ChangeEvent, { colours, columns = Infinity, abo
 
 export async function printEvent(
   event: ChangeEvent,
-  { record }: Inspector,
-  { out, colours, columns, language }: Io & { language?: Language | undefined },
+  lists: Inspector,
+  io: Io & { language?: Language | undefined },
 ): Promise<void> {
-  out(eventLine(event, { colours: colours.out, columns, language, about: await nameItBelongsTo(event, record) }));
+  const { colours, columns, language } = io;
+  const about = await nameItBelongsTo(event, (list, id, workspace) => lists.record(list, id, workspace));
+  io.out(eventLine(event, { colours: colours.out, columns, language, about }));
 }
 
 function painted(pieces: readonly Piece[], columns: number): string {

@@ -64,7 +64,7 @@ function problemsText(
   return [bold(t('problems.many', { count: problems.length })), ...lines].join('\n');
 }
 
-/** By role, so that what is missing and what runs in two versions is seen. */
+/** Processes by role: a missing role and two versions are seen. */
 function processesText(processes: readonly ProcessStatus[], page: Page): string {
   const { colours, t, formats } = page;
   const { yellow } = colours;

@@ -5,10 +5,7 @@ import { formatDuration } from '../kit/duration.js';
 import type { Io } from './io.js';
 import { count } from './text.js';
 
-export interface ProgressView {
-  show(progress: SweepProgress): void;
-  stop(): void;
-}
+export type ProgressView = ReturnType<typeof progressView>;
 
 /** Often enough for the eye; a fast server answers far more often than that. */
 const REPAINT_MS = 50;
@@ -16,13 +13,13 @@ const REPAINT_MS = 50;
 const FIRST_RATE_MS = 2_000;
 const NARROW_COLUMNS = 110;
 
-export function progressView(io: Io): ProgressView {
-  if (!io.interactive) return { show: () => undefined, stop: () => undefined };
+export function progressView(io: Io) {
+  if (!io.interactive) return { show: (_: SweepProgress) => undefined, stop: () => undefined };
   const screen = io.live();
   const bars = new Map<string, { line: string; startedAt: number; firstRecords: number }>();
   let paintedAt = 0;
   return {
-    show(progress) {
+    show(progress: SweepProgress): void {
       const key = `${progress.workspace}/${progress.list}`;
       const now = systemClock.now();
       // A sweep that continues an interrupted one begins with records that were not read now.

@@ -97,7 +97,7 @@ export function hanging(text: string, columns: number, indent = '    '): string 
 /** A line of a code frame: wrapped, its marker would point at nothing. */
 const FRAME = /^\s*(> )?\d*\s*\|/;
 
-/** For text that people read, never for JSON or code, which they copy. A colour may go on over the end of a line. */
+/** Wraps text that people read; never use it for JSON or code, which they copy. A colour may go on over the end of a line. */
 export function fitted(text: string, columns = Infinity): string {
   return text
     .split('\n')

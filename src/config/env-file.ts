@@ -43,7 +43,7 @@ function replace(
   );
 }
 
-/** Without the byte order mark that some editors and shells of Windows write. @param alternative what else the user can do */
+/** The text without the byte order mark that some editors and shells of Windows write. @param alternative what else the user can do */
 export function readText(file: string, source: string, alternative = ''): string {
   try {
     const bytes = readFileSync(file);

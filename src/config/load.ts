@@ -4,7 +4,7 @@ import { extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { userFrame } from '../kit/user-frame.js';
 import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
-import { retiredText } from '../kit/schema/retired.js';
+import { retiredText } from '../kit/schema/fields.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';

@@ -28,13 +28,8 @@ export interface ParseOptions {
  * @throws ChangefeedError CF_CONFIG_INVALID with every problem found, one per line (and as `facts.problems`)
  */
 export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
-  const {
-    source = 'parseConfig',
-    redisUrl,
-    remedyOf = remedyInFile,
-    locate = () => undefined,
-    collected = [],
-  } = options;
+  const { source = 'parseConfig', redisUrl, remedyOf = remedyInFile, locate = () => undefined } = options;
+  const { collected = [] } = options;
   const refuse = (found: readonly ConfigProblem[]): ChangefeedError => {
     const located = found.map((problem) => ({ ...problem, place: locate(problem.path) }));
     return configError(source, withoutRepeated([...located, ...collected]));
@@ -71,10 +66,9 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,
     deadLetters,
-    serve:
-      serve === undefined
-        ? null
-        : { host: serve.host, port: serve.port, tokens: tokens.byWorkspace, hintTokens: hintTokens.byWorkspace },
+    serve: serve
+      ? { host: serve.host, port: serve.port, tokens: tokens.byWorkspace, hintTokens: hintTokens.byWorkspace }
+      : null,
     http,
     telemetry,
   };
@@ -85,7 +79,7 @@ export function checkedConfig(given: ConfigInput | Config, source: string): Conf
   return isChecked(given) ? given : parseConfig(given, { source });
 }
 
-/** By a value that only checking makes: a copy of a checked configuration with other options is one too. */
+/** Recognised by a value that only checking makes: a copy of a checked configuration with other options is one too. */
 function isChecked(given: ConfigInput | Config): given is Config {
   const config = given as { log?: { retention?: { ageMs?: unknown } } } | null | undefined;
   return typeof config?.log?.retention?.ageMs === 'number';
@@ -136,17 +130,11 @@ function repeated(all: readonly Placed<{ name: string }>[]): ConfigProblem[] {
 }
 
 /** A subscription to a workspace that does not exist would silently receive nothing. */
-function unknownWorkspaces(
-  { one: { workspaces = [] }, path }: Placed<Pick<Subscription, 'workspaces'>>,
-  all: readonly WorkspaceConfig[],
-): ConfigProblem[] {
+function unknownWorkspaces({ one, path }: Placed<Subscription>, all: readonly WorkspaceConfig[]): ConfigProblem[] {
   const names = all.map(({ name }) => name);
-  return workspaces
-    .filter((name) => !names.includes(name))
-    .map((name) => ({
-      path: [...path, 'workspaces'],
-      problem: `found "${name}"; allowed: the names of workspaces (${names.join(', ')})`,
-    }));
+  const unknown = (one.workspaces ?? []).filter((name) => !names.includes(name));
+  const allowed = `allowed: the names of workspaces (${names.join(', ')})`;
+  return unknown.map((name) => ({ path: [...path, 'workspaces'], problem: `found "${name}"; ${allowed}` }));
 }
 
 /** A link for what the workspace does not have would never be seen. */
@@ -155,12 +143,9 @@ function linkProblems(workspace: WorkspaceConfig, path: Path): ConfigProblem[] {
   return Object.keys(workspace.links).flatMap((word) => unknownWord(word, lists, [...path, word]));
 }
 
-/** The page shows people's data: beyond this machine, it asks who is there. */
-const TWO_ADDRESSES: ConfigProblem = {
-  path: ['redis', 'cluster'],
-  problem: 'found it next to url; allowed: one of them',
-};
+const TWO_ADDRESSES = { path: ['redis', 'cluster'], problem: 'found it next to url; allowed: one of them' };
 
+/** The page shows people's data: beyond this machine, it asks who is there. */
 function openToAll({ host, tokens: { read, operate }, trustedProxy }: HttpConfig): ConfigProblem[] {
   const isOpen = !isLoopback(host) && read === undefined && operate === undefined && trustedProxy === undefined;
   const same = 'found the same token twice; allowed: a different one for each role';
@@ -177,10 +162,9 @@ type WorkspaceTokens = ReturnType<typeof workspaceTokens>;
 /** The token for hints stands in the addresses of webhooks; that of the mirror reads every record. */
 function sharedTokens({ byWorkspace }: WorkspaceTokens, hints: WorkspaceTokens): ConfigProblem[] {
   const reading = new Set(byWorkspace.values());
+  if (![...hints.byWorkspace.values()].some((token) => reading.has(token))) return [];
   const problem = 'found the same token as in serve.token; allowed: another one, because it stands in addresses';
-  return [...hints.byWorkspace.values()].some((token) => reading.has(token))
-    ? [{ path: ['serve', 'hintToken'], problem }]
-    : [];
+  return [{ path: ['serve', 'hintToken'], problem }];
 }
 
 /** The server selects the workspace by the token, so each workspace needs its own. */

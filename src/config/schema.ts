@@ -17,6 +17,7 @@ import {
   matching,
   name,
   oneOf,
+  retiredText,
   share,
   strictOptions,
   text,
@@ -27,11 +28,10 @@ import {
 } from '../kit/schema/fields.js';
 import { A_LIST } from '../crm/lists/list-name.js';
 import { LANGUAGES } from '../words/words.js';
-import { retiredText } from '../kit/schema/retired.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
 import { httpOptions, serveOptions } from './servers.js';
 
-/** Of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
+/** A share of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
 export const DEFAULT_BUDGET = { requests: 80, perSeconds: 10 };
 
 // An age is compared, not waited for; the upper bound of ten years only catches typing errors.
@@ -169,9 +169,11 @@ const lists: z.ZodType<ListConfigs, ListsInput> = z
   .check(readableLists)
   .transform((given) => readLists(given));
 
+type CommonListOptions = Omit<z.output<typeof listOptions>, keyof DescriptorOptions>;
+
 function listConfig(
   descriptor: ListDescriptor,
-  { interval, images = descriptor.images, ...options }: Omit<z.output<typeof listOptions>, keyof DescriptorOptions>,
+  { interval, images = descriptor.images, ...options }: CommonListOptions,
 ): ListConfig {
   return { descriptor, ...options, images, intervalMs: interval ?? null };
 }
@@ -320,9 +322,7 @@ export interface ConfigInput extends z.input<typeof configSchema> {}
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
-export type ListConfig = Readonly<
-  Omit<z.output<typeof listOptions>, 'interval' | 'images' | keyof DescriptorOptions>
-> & {
+export type ListConfig = Readonly<Omit<CommonListOptions, 'interval' | 'images'>> & {
   /** Records are stored whole. */
   readonly images: boolean;
   /** What the list is. */
@@ -331,7 +331,7 @@ export type ListConfig = Readonly<
   readonly intervalMs: number | null;
 };
 
-/** By name; the built-in lists first. */
+/** The lists by name, the built-in ones first. */
 export type ListConfigs = Readonly<Record<BuiltInList, ListConfig>> & Readonly<Record<string, ListConfig>>;
 
 /** A workspace, checked and with its defaults. `lists` has every list, the disabled ones included. */

@@ -5,7 +5,7 @@ const count = z.number().int();
 const iso = z.string().describe('ISO 8601, UTC');
 const nameless = { id: z.string().nullable(), name: z.string().nullable() };
 
-/** Of the todos that are in the list now. */
+/** Counts of the todos that are in the list now. */
 const counts = {
   open: count,
   /** Open, and due on this calendar day; the hours of the day that are over count too. */
@@ -28,15 +28,15 @@ const todoDay = z.object({
   /** `2026-03-01`, a day of the workspace's time zone. */
   date: z.string().describe('a calendar day of the workspace'),
   completed: count,
-  /** By person in charge, the one with the most first. */
+  /** People in charge, the one with the most first. */
   people: z.array(z.object({ ...nameless, completed: count })),
 });
 
 const todoSums = {
   total: todoCounts,
-  /** By person in charge, the one with the most open todos first. */
+  /** People in charge, the one with the most open todos first. */
   people: z.array(todoGroup),
-  /** By team. A todo of two teams counts for both. */
+  /** Teams. A todo of two teams counts for both. */
   teams: z.array(todoGroup),
   /** The calendar days of the period on which todos were completed, oldest first. */
   days: z.array(todoDay).describe('completed todos by day, without days that have none'),

@@ -1,11 +1,7 @@
 import type { Clock } from './clock.js';
 
 /** Calls within `ms` share one result; a failure is not kept. */
-export function keptFor<Value>(
-  ms: number,
-  read: () => Promise<Value>,
-  clock: Pick<Clock, 'monotonic'>,
-): () => Promise<Value> {
+export function keptFor<Value>(ms: number, read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
   let kept: { value: Promise<Value>; untilMs: number } | undefined;
   return () => {
     if (kept !== undefined && clock.monotonic() < kept.untilMs) return kept.value;

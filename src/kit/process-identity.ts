@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { systemClock } from './clock.js';
 
 /** Ids are reused, after a reboot and in each container; the token stands for the start time of the process. */
 export const processSchema = z.object({ pid: z.number(), token: z.string() });
@@ -53,11 +54,24 @@ function fromProc(pid: number): Found {
   }
 }
 
-/** For macOS and the BSDs, without /proc. Locale and time zone are fixed: all processes read the same text. */
+/** macOS and the BSDs have no /proc. Locale and time zone are fixed: all processes read the same text. */
 function fromPs(pid: number): Found {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const columns = ['stat=', 'ppid=', 'lstart=', 'comm='].flatMap((column) => ['-o', column]);
   const { stdout } = spawnSync('ps', [...columns, '-p', String(pid)], { env, encoding: 'utf8' });
   // The start has five words: "Tue Nov 24 07:10:18 2026".
   return /^\s*(?<state>\S)\S*\s+(?<ppid>\d+)\s+(?<start>(?:\S+\s+){4}\S+)\s+(?<name>.+?)\s*$/.exec(stdout)?.groups;
+}
+
+const CHECK_MS = 500;
+const SHELL = /^-?(?:\S*\/)?(?:ba|da|a|z|k)?sh$/;
+
+/** npm passes SIGTERM on to its shell only: without this, the process would go on and could not be stopped. Resolves when the shell or the npm that started this process has ended. Never resolves if npm did not start it. */
+export async function untilNpmEnds(env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  if (env['npm_execpath'] === undefined) await new Promise(() => undefined);
+  const { ppid } = process;
+  const parent = processFacts(ppid);
+  // Some shells replace themselves with the last program of a line: then npm is the parent.
+  const npm = parent !== undefined && SHELL.test(parent.name) ? identityOf(parent.ppid) : undefined;
+  while (process.ppid === ppid && (npm === undefined || isAlive(npm))) await systemClock.sleep(CHECK_MS);
 }

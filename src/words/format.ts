@@ -10,43 +10,27 @@ export interface FormatStyle {
   now: number | string;
 }
 
-export interface Formats {
-  language: Language;
-  /** `12,345`. */
-  number: (value: number) => string;
-  /** `83%`. */
-  percent: (share: number) => string;
-  /** `Fri 21 Nov, 13:22` and `11월 21일 (금) 13:22`. */
-  dateTime: (at: string | number) => string;
-  /** `Fri 21 Nov` and `11월 21일 (금)`. */
-  date: (at: string | number) => string;
-  /** `13:22`. */
-  time: (at: string | number) => string;
-  /** `3 min 20 s` and `3분 20초`. */
-  duration: (ms: number) => string;
-  /** A value of a record; null where there is none. A reference by its name, another object as JSON. */
-  value: (value: unknown) => string | null;
-}
+export type Formats = ReturnType<typeof formatsFor>;
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const KOREAN_UNITS: Readonly<Record<string, string>> = { s: '초', min: '분', h: '시간', d: '일' };
 
-export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
+export function formatsFor({ language, timeZone, now }: FormatStyle) {
   const { t } = wordsFor(language);
   const { numbers, values, percents } = numbersOf(language);
   const parts = partsIn(timeZone, language);
   const dayText = (at: Parts): string => dayOf(at, language, at.year !== parts(now).year);
-  const date: Formats['date'] = (at) => dayText(parts(at));
-  const time: Formats['time'] = (at) => `${parts(at).hour}:${parts(at).minute}`;
-  const dateTime: Formats['dateTime'] = (at) => `${date(at)}${language === 'ko' ? '' : ','} ${time(at)}`;
+  const date = (at: string | number): string => dayText(parts(at));
+  const time = (at: string | number): string => `${parts(at).hour}:${parts(at).minute}`;
+  const dateTime = (at: string | number): string => `${date(at)}${language === 'ko' ? '' : ','} ${time(at)}`;
   const text = (given: string): string => {
     // A date has no zone: it is the same day everywhere.
     if (DAY.test(given) && isTime(given)) return dayText(partsIn('UTC', language)(given));
     const zoned = /T.*(Z|[+-]\d\d:?\d\d)$/.test(given) ? given : `${given}Z`;
     return INSTANT.test(given) && isTime(zoned) ? dateTime(zoned) : given;
   };
-  const value: Formats['value'] = (given) => {
+  const value = (given: unknown): string | null => {
     if (given === null || given === undefined || given === '') return null;
     if (typeof given === 'string') return text(given);
     if (typeof given === 'boolean') return t(given ? 'value.yes' : 'value.no');
@@ -54,19 +38,26 @@ export function formatsFor({ language, timeZone, now }: FormatStyle): Formats {
     if (Array.isArray(given)) return given.length === 0 ? null : given.map((one) => value(one) ?? '—').join(', ');
     return nameIn(given) ?? JSON.stringify(given);
   };
-  const duration: Formats['duration'] = (ms) => {
+  const duration = (ms: number): string => {
     if (language === 'en') return formatDuration(ms);
     const text = ms < 1_000 ? `${(ms / 1_000).toFixed(1)} s` : formatDuration(ms);
     return text.replace(/ (s|min|h|d)\b/g, (_, unit: string) => KOREAN_UNITS[unit] ?? unit);
   };
   return {
     language,
-    number: (count) => numbers.format(count),
-    percent: (share) => percents.format(share),
+    /** `12,345`. */
+    number: (count: number) => numbers.format(count),
+    /** `83%`. */
+    percent: (share: number) => percents.format(share),
+    /** `Fri 21 Nov, 13:22` and `11월 21일 (금) 13:22`. */
     dateTime,
+    /** `Fri 21 Nov` and `11월 21일 (금)`. */
     date,
+    /** `13:22`. */
     time,
+    /** `3 min 20 s` and `3분 20초`. */
     duration,
+    /** A value of a record; null where there is none. A reference by its name, another object as JSON. */
     value,
   };
 }

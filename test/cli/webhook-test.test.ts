@@ -11,20 +11,16 @@ const KEY = SECRET.slice('whsec_'.length);
 const cli = useCli();
 const startReceiver = useReceivers();
 
-const configOf = (url: string, changes: object = {}): object => ({
-  workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 'tok-5f0c1e9bd2a7' }],
-  subscriptions: [
-    {
-      handler: 'webhook',
-      name: 'ops',
-      url,
-      secret: [SECRET, OTHER],
-      allowHosts: ['127.0.0.1'],
-      timeout: '100ms',
-      ...changes,
-    },
-  ],
-});
+const configOf = (url: string): object => {
+  const hook = { handler: 'webhook', url, secret: [SECRET, OTHER], allowHosts: ['127.0.0.1'] };
+  return {
+    workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 'tok-5f0c1e9bd2a7' }],
+    subscriptions: [
+      { ...hook, name: 'ops' },
+      { ...hook, name: 'silent', timeout: '100ms' },
+    ],
+  };
+};
 
 it('webhook test: sends one signed test event and reports the outcome, without Redis', async () => {
   const answers: (Reply | 'silence')[] = [
@@ -36,9 +32,9 @@ it('webhook test: sends one signed test event and reports the outcome, without R
   const receiver = await startReceiver(() => answers.shift() ?? {});
   const place = `127.0.0.1:${receiver.port}/in`;
   const folder = await cli({ 'changefeed.config.json': configOf(`${receiver.url}/in?key=sesame-key`) });
-  const test = (...args: string[]) => folder.call(['webhook', 'test', 'ops', ...args]);
+  const test = (...args: string[]) => folder.call(['webhook', 'test', ...args]);
 
-  const shown = await test();
+  const shown = await test('ops');
   const [first] = receiver.received;
   const headers = first!.headers as Record<string, string>;
   for (const secret of [SECRET, OTHER])
@@ -56,19 +52,30 @@ it('webhook test: sends one signed test event and reports the outcome, without R
       '',
     ].join('\n'),
   );
-  const problem = `Webhook "ops": ${place}`;
+  const problem = (name: string): string => `Webhook "${name}": ${place}`;
   const outcomes = [
-    { outcome: 'refused', status: 500, body: 'no [hidden] no', problem: `${problem} answered 500.` },
     {
-      ...{ outcome: 'refused', status: 401, body: 'who are you' },
-      problem: `${problem} answered 401: the receiver does not accept the signature or the sender; compare the secrets.`,
+      subscription: 'ops',
+      outcome: 'refused',
+      status: 500,
+      body: 'no [hidden] no',
+      problem: `${problem('ops')} answered 500.`,
     },
-    { outcome: 'unreachable', status: null, problem: `${problem} did not answer within 100 ms.` },
+    {
+      ...{ subscription: 'ops', outcome: 'refused', status: 401, body: 'who are you' },
+      problem: `${problem('ops')} answered 401: the receiver does not accept the signature or the sender; compare the secrets.`,
+    },
+    {
+      subscription: 'silent',
+      outcome: 'unreachable',
+      status: null,
+      problem: `${problem('silent')} did not answer within 100 ms.`,
+    },
   ];
   for (const outcome of outcomes) {
-    const { code, stdout } = await test('--json');
+    const { code, stdout } = await test(outcome.subscription, '--json');
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ subscription: 'ops', place, ...outcome });
+    expect(JSON.parse(stdout)).toMatchObject({ place, ...outcome });
     expect(stdout).not.toMatch(new RegExp(`sesame|${KEY}`));
   }
   expect(existsSync(join(folder.cwd, 'state'))).toBe(false);
@@ -77,7 +84,7 @@ it('webhook test: sends one signed test event and reports the outcome, without R
 it('webhook test: an unknown name is refused with the names of the subscriptions', async () => {
   const folder = await cli({ 'changefeed.config.json': configOf('https://ops.example/in') });
   const cases: [string[], string][] = [
-    [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Known: ops. [CF_USAGE]'],
+    [['test', 'opps'], 'There is no subscription "opps" (did you mean "ops"?). Known: ops, silent. [CF_USAGE]'],
     [['tset', 'ops'], 'webhook: found "tset" (did you mean "test"?); allowed: test. [CF_USAGE]'],
   ];
   for (const [args, sentence] of cases) {

@@ -7,7 +7,16 @@ import { NAME } from '../../kit/schema/fields.js';
 import { usage } from '../../kit/errors.js';
 import { word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
-import { FORMATS, LATER, projectFiles, TOKEN_VARIABLE, tokenIn, withLines, type Answers } from '../init-files.js';
+import {
+  FORMATS,
+  LATER,
+  projectFiles,
+  TOKEN_VARIABLE,
+  tokenIn,
+  withLines,
+  type Answers,
+  type Asked,
+} from '../init-files.js';
 import type { Io } from '../io.js';
 import { say } from '../answers.js';
 
@@ -56,9 +65,6 @@ interface Question {
   allowed: (answer: string) => string | undefined;
   hidden?: boolean;
 }
-
-/** Everything but the lists, which are an option only: most of them are not known before the API is asked. */
-type Asked = Omit<Answers, 'lists'>;
 
 function questionsFor(cwd: string): Record<keyof Asked, Question> {
   const folder = basename(cwd).replace(/[^\w.-]/g, '');

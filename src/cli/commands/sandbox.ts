@@ -2,16 +2,7 @@ import { untilAborted } from '../../service/process.js';
 import { PROFILES } from '../../../sandbox/faults/profiles.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
 import { usage } from '../../kit/errors.js';
-import {
-  duration,
-  dayOrTime,
-  port,
-  positiveNumber,
-  rateLimit,
-  recordCount,
-  wholeNumber,
-  type RecordCount,
-} from '../arguments.js';
+import { duration, dayOrTime, port, positiveNumber, rateLimit, recordCount, wholeNumber } from '../arguments.js';
 import { asText, defineCommand, option, optionWithDefault, repeatedOption } from '../command.js';
 import { table } from '../text.js';
 
@@ -55,12 +46,10 @@ export const sandbox = defineCommand({
     const served = createSandbox({
       ...world,
       ...(start !== undefined && { start }),
-      ...(list !== undefined && { lists: countsByName(list) }),
+      ...(list && { lists: countsByName(list) }),
       ...(limit !== undefined && { limit }),
       ...(latency !== undefined && { latencyMs: latency }),
-      ...(control !== undefined && {
-        control: { port: control, ...(controlToken !== undefined && { token: controlToken }) },
-      }),
+      ...(control !== undefined && { control: { port: control, ...(controlToken && { token: controlToken }) } }),
     });
     try {
       const { url, token, control: controlApi } = await startOrExplain(served.start(), world.port);
@@ -75,11 +64,11 @@ export const sandbox = defineCommand({
   },
 });
 
-function countsByName(lists: readonly RecordCount[]): Record<string, number> {
-  const names = lists.map(({ name }) => name);
+function countsByName(lists: readonly (readonly [name: string, count: number])[]): Record<string, number> {
+  const names = lists.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) throw usage(`--list: "${twice}" is given twice; name each list once.`);
-  return Object.fromEntries(lists.map(({ name, count }) => [name, count]));
+  return Object.fromEntries(lists);
 }
 
 async function startOrExplain<T>(starting: Promise<T>, port: number): Promise<T> {

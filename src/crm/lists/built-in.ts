@@ -32,13 +32,15 @@ export const KEPT_BY_SYSTEM: readonly string[] = [
   '미완료 TODO',
 ];
 
+/** What a list is called in each place. A function, so that the compiler keeps the literals. */
+export function named<const Names extends Record<'name' | 'path' | 'key' | 'object', string>>(names: Names): Names {
+  return names;
+}
+
 /** Section 2.1 of the interface. */
 const people = {
   ...USUAL,
-  name: 'people',
-  path: 'v2/people',
-  key: 'peopleList',
-  object: 'person',
+  ...named({ name: 'people', path: 'v2/people', key: 'peopleList', object: 'person' }),
   merged: true,
   systemKept: KEPT_BY_SYSTEM,
 } as const satisfies ListDescriptor;
@@ -46,10 +48,7 @@ const people = {
 /** Section 2.2 of the interface. */
 const organization = {
   ...USUAL,
-  name: 'organization',
-  path: 'v2/organization',
-  key: 'organizationList',
-  object: 'organization',
+  ...named({ name: 'organization', path: 'v2/organization', key: 'organizationList', object: 'organization' }),
   merged: true,
   systemKept: KEPT_BY_SYSTEM,
 } as const satisfies ListDescriptor;
@@ -57,19 +56,13 @@ const organization = {
 /** Section 2.3 of the interface. */
 const memo = {
   ...USUAL,
-  name: 'memo',
-  path: 'v2/memo',
-  key: 'memoList',
-  object: 'memo',
+  ...named({ name: 'memo', path: 'v2/memo', key: 'memoList', object: 'memo' }),
 } as const satisfies ListDescriptor;
 
 /** Section 2.4 of the interface. */
 const todo = {
   ...USUAL,
-  name: 'todo',
-  path: 'v2/todo',
-  key: 'todoList',
-  object: 'todo',
+  ...named({ name: 'todo', path: 'v2/todo', key: 'todoList', object: 'todo' }),
   spellings: { 시작일: '시작 날짜', 종료일: '마지막 날짜', 완료일: '완료 날짜' },
   open: { field: '완료', closed: [true], due: '마지막 날짜' },
 } as const satisfies ListDescriptor;
@@ -79,29 +72,25 @@ export function historyOf(...of: HistoryRole['of']): HistoryRole {
   return { of, changed: 'fieldName', value: 'fieldValue', actor: 'source' };
 }
 
-/** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */
-const history = {
+/** Rows are only ever added, and may have no id. The interface does not show the keys: these are of real answers. */
+export const ROWS = {
   ...USUAL,
-  name: 'history',
-  path: 'v2/deal/history',
-  key: 'dealHistoryList',
   keyIsWritten: false,
-  object: 'deal_history',
   ids: 'optional',
   growsOnly: true,
+} as const satisfies Partial<ListDescriptor>;
+
+/** Section 2.5 of the interface. */
+const history = {
+  ...ROWS,
+  ...named({ name: 'history', path: 'v2/deal/history', key: 'dealHistoryList', object: 'deal_history' }),
   history: historyOf({ object: 'deal', field: 'dealId' }, { object: 'lead', field: 'leadId' }),
 } as const satisfies ListDescriptor;
 
-/** Section 2.5 of the interface, which shows neither fields nor key: the key is the one of real answers. */
+/** Section 2.5 of the interface. */
 const activity = {
-  ...USUAL,
-  name: 'activity',
-  path: 'v2/people/activity',
-  key: 'peopleActivityList',
-  keyIsWritten: false,
-  object: 'person_activity',
-  ids: 'optional',
-  growsOnly: true,
+  ...ROWS,
+  ...named({ name: 'activity', path: 'v2/people/activity', key: 'peopleActivityList', object: 'person_activity' }),
 } as const satisfies ListDescriptor;
 
 export const BUILT_IN = [people, organization, memo, todo, history, activity] as const;

@@ -1,43 +1,33 @@
 /** Lists that a configuration switches on by name. They are as the vendor's public documentation describes them. */
-import { historyOf, KEPT_BY_SYSTEM } from './built-in.js';
+import { historyOf, KEPT_BY_SYSTEM, named, ROWS } from './built-in.js';
 import { USUAL, type ListDescriptor } from './descriptor.js';
 
 /** As in the documentation of the field `상태`, and as its answers write it. */
 const CLOSED = ['성사', '실패', 'Won', 'Lost', 'won', 'lost'];
 
 /** There may be far more rows than records, so they are not stored unless the configuration asks for it. */
-const HISTORY = {
-  ...USUAL,
-  keyIsWritten: false,
-  ids: 'optional',
-  growsOnly: true,
-  images: false,
-} as const satisfies Partial<ListDescriptor>;
+const HISTORY = { ...ROWS, images: false } as const;
 
 const people_history = {
   ...HISTORY,
-  name: 'people_history',
-  path: 'v2/people/history',
-  key: 'peopleHistoryList',
-  object: 'person_history',
+  ...named({ name: 'people_history', path: 'v2/people/history', key: 'peopleHistoryList', object: 'person_history' }),
   history: historyOf({ object: 'person', field: 'peopleId' }),
 } as const satisfies ListDescriptor;
 
 const organization_history = {
   ...HISTORY,
-  name: 'organization_history',
-  path: 'v2/organization/history',
-  key: 'organizationHistoryList',
-  object: 'organization_history',
+  ...named({
+    name: 'organization_history',
+    path: 'v2/organization/history',
+    key: 'organizationHistoryList',
+    object: 'organization_history',
+  }),
   history: historyOf({ object: 'organization', field: 'organizationId' }),
 } as const satisfies ListDescriptor;
 
 const lead_history = {
   ...HISTORY,
-  name: 'lead_history',
-  path: 'v2/lead/history',
-  key: 'leadHistoryList',
-  object: 'lead_history',
+  ...named({ name: 'lead_history', path: 'v2/lead/history', key: 'leadHistoryList', object: 'lead_history' }),
   history: historyOf({ object: 'lead', field: 'leadId' }),
 } as const satisfies ListDescriptor;
 
@@ -50,18 +40,12 @@ const SALE = {
 
 const deal = {
   ...SALE,
-  name: 'deal',
-  path: 'v2/deal',
-  key: 'dealList',
-  object: 'deal',
+  ...named({ name: 'deal', path: 'v2/deal', key: 'dealList', object: 'deal' }),
 } as const satisfies ListDescriptor;
 
 const lead = {
   ...SALE,
-  name: 'lead',
-  path: 'v2/lead',
-  key: 'leadList',
-  object: 'lead',
+  ...named({ name: 'lead', path: 'v2/lead', key: 'leadList', object: 'lead' }),
 } as const satisfies ListDescriptor;
 
 export const READY_MADE = [people_history, organization_history, lead_history, deal, lead] as const;

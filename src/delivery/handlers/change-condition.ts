@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { isReference, isRelabelled, meaningOf } from '../../crm/canonical.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { valueAtPath } from './field-path.js';
-import { equal, plain, type Plain } from './plain-value.js';
+import { equal, plain, valueAtPath, type Plain } from './values.js';
 
 type OneOf = Plain | readonly Plain[];
 type By = number | `${number}%`;

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { ListDefinition, RecordOf } from '../../crm/lists/define.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { CrmRecord } from '../../crm/record.js';
-import type { CrmRecords } from '../../crm/record.js';
+import type { CrmRecord, CrmRecords } from '../../crm/record.js';
 import type {
   ChangeData,
   ChangeEvent,

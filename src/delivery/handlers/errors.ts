@@ -53,7 +53,7 @@ export function retryAfterMsOf(error: unknown): number | undefined {
 }
 
 export interface ErrorParts {
-  /** For the log and the status: only what Changefeed knows. */
+  /** Only what Changefeed knows, for the log and the status. */
   known: string;
   /** It may quote a record, so it is only in the dead letter and in the log at level `debug`. */
   whole: string;

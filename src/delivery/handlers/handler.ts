@@ -92,7 +92,7 @@ export interface DigestSummary<Event = ChangeEvent> {
   readonly count: number;
   /** The most frequent type first. */
   readonly types: readonly { readonly type: string; readonly count: number }[];
-  /** By person in charge, the one with the most events first. Events of records without one are not among them. */
+  /** People in charge, the one with the most events first. Events of records without one are not among them. */
   readonly people: readonly (PersonInCharge & { readonly count: number })[];
   /** The first ten events, in the order of the log. */
   readonly first: readonly Event[];
@@ -114,7 +114,7 @@ export type HandleReport = (outcome: ReportOutcome, context: DigestContext) => H
 
 /** How long a record must stay unchanged before its changes are handled as one. */
 export interface Settling {
-  /** Without a further change; ms. */
+  /** How long without a further change; ms. */
   readonly stillMs: number;
   /** From the first change, however many follow; ms. */
   readonly atMostMs: number;

@@ -15,7 +15,7 @@ export function defineKind<Schema extends z.ZodType>(
 ) {
   /** @throws ChangefeedError `CF_CONFIG_INVALID` */
   const build = (options: unknown): Subscription => create(parseOptions(schema, options, handler));
-  /** For a call in code. While a configuration is loaded, a call with problems returns what `isRefused` recognises. */
+  /** The same for a call in code. While a configuration is loaded, a call with problems returns what `isRefused` recognises. */
   const inCode = (options: unknown): Subscription => orRefuse(() => build(options));
   return { handler, schema, build, inCode };
 }

@@ -203,41 +203,24 @@ export function toSubscription(
   { retry: defaults = DEFAULT_RETRY, ...parts }: SubscriptionParts,
 ): Subscription {
   refuseContradictions(settings, parts);
-  const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom } = settings;
-  const { where, transform, settle, receipts, include, language } = settings;
+  const { name, on, workspaces, lists, class: changeClass, fields, from, notFrom, where, receipts } = settings;
+  const { transform, include, language, order, concurrency, whenDead, start, settle } = settings;
   return {
     ...parts,
-    name,
-    on,
-    workspaces,
-    lists,
-    class: changeClass,
-    fields,
-    from,
-    notFrom,
+    ...{ name, on, workspaces, lists, class: changeClass, fields, from, notFrom },
+    ...{ transform, include, language, order, concurrency, whenDead, start, settle },
     where: where && compileWhere(where),
-    transform,
-    include,
-    language,
-    order: settings.order,
-    concurrency: settings.concurrency,
     retry: toRetryPolicy(settings.retry, defaults),
-    whenDead: settings.whenDead,
     timeoutMs: settings.timeout,
     lateAfterMs: settings.lateAfter,
-    start: settings.start,
     afterRewind: settings.afterRewind ?? parts.afterRewind ?? 'nothing',
-    settle,
     receipts: receipts === false ? null : { ageMs: receipts.age, number: receipts.number },
     ...(where !== undefined && typeof where !== 'function' && { conditions: where }),
   };
 }
 
 /** Options that exclude each other: accepting them would promise what does not happen. */
-function refuseContradictions(
-  settings: SubscriptionSettings,
-  { handler, digest }: Pick<Subscription, 'handler' | 'digest'>,
-): void {
+function refuseContradictions(settings: SubscriptionSettings, { handler, digest }: SubscriptionParts): void {
   const { name, order, whenDead, settle, start, afterRewind } = settings;
   const refuse = (option: string, problem: string, suggestion?: string): never => {
     const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;

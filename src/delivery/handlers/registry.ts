@@ -3,7 +3,7 @@ import { describe, type ChangefeedError } from '../../kit/errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { optionsError } from '../../kit/schema/problem.js';
-import { retiredText } from '../../kit/schema/retired.js';
+import { retiredText } from '../../kit/schema/fields.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
 import { messageKind } from './message/message.js';
@@ -23,10 +23,8 @@ const ALLOWED_KINDS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
 export function buildSubscription(raw: unknown): Subscription {
   if (isSubscription(raw)) return raw;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    throw invalid(
-      [],
-      `found ${describe(raw)}; allowed: what defineHandler or a built-in handler such as webhook returns, or an object with "handler": ${ALLOWED_KINDS}`,
-    );
+    const allowed = 'what defineHandler or a built-in handler such as webhook returns, or an object with "handler"';
+    throw invalid([], `found ${describe(raw)}; allowed: ${allowed}: ${ALLOWED_KINDS}`);
   }
   if (!('handler' in raw) && 'handle' in raw) {
     throw invalid([], 'found a plain object with a handle function; wrap it: defineHandler({ … })');
@@ -52,11 +50,11 @@ function isSubscription(value: unknown): value is Subscription {
 }
 
 function unknownKind(handler: unknown): string {
-  const found =
-    typeof handler === 'string' && handler !== '' && handler.length <= 64 ? JSON.stringify(handler) : describe(handler);
-  const retired = typeof handler === 'string' ? retiredText(handler) : undefined;
+  const name = typeof handler === 'string' && handler.length <= 64 ? handler : '';
+  const retired = retiredText(name);
   if (retired !== undefined) return retired;
-  const meant = typeof handler === 'string' ? didYouMean(handler, KIND_NAMES) : '';
+  const found = name === '' ? describe(handler) : JSON.stringify(name);
+  const meant = didYouMean(name, KIND_NAMES);
   return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers written in code need a configuration file in TypeScript or JavaScript`;
 }
 

@@ -8,10 +8,8 @@ import { meantList } from '../../crm/lists/list-name.js';
 import type { ConfigProblem, Path } from '../../kit/schema/problem.js';
 import type { Subscription } from './handler.js';
 
-type Selecting = Pick<Subscription, 'name' | 'handler' | 'on' | 'lists' | 'namedLists' | 'include'>;
-
 export function selectionProblems(
-  { name, handler, on, lists: names = [], namedLists = [], include = {} }: Selecting,
+  { name, handler, on, lists: names = [], namedLists = [], include = {} }: Subscription,
   lists: Lists,
   path: Path,
 ): ConfigProblem[] {
@@ -40,12 +38,8 @@ export function selectionProblems(
 export function unknownWord(word: string, lists: Lists, path: Path): ConfigProblem[] {
   if ([lists, readyMadeLists].some((known) => listsForWord(word, known).length > 0)) return [];
   const objects = lists.all.map(({ object }) => object);
-  return [
-    {
-      path,
-      problem: `found "${word}"; allowed: ${objects.join(', ')}, or the name of a list${didYouMean(word, objects)}`,
-    },
-  ];
+  const problem = `found "${word}"; allowed: ${objects.join(', ')}, or the name of a list${didYouMean(word, objects)}`;
+  return [{ path, problem }];
 }
 
 function switchOn(list: string | undefined): string | undefined {
@@ -53,7 +47,7 @@ function switchOn(list: string | undefined): string | undefined {
 }
 
 /** Relates lists to event types as the configuration does. Paths of lists become their names. */
-export function withLists<One extends Pick<Subscription, 'lists'>>(subscription: One, lists: Lists): One {
+export function withLists(subscription: Subscription, lists: Lists): Subscription {
   const names = subscription.lists?.map((text) => lists.parse(text)?.name ?? text);
   return { ...subscription, ...(names && { lists: names }), catalogue: lists };
 }

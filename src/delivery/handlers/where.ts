@@ -7,8 +7,7 @@ import { usage } from '../../kit/errors.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { pathText, type Path } from '../../kit/schema/problem.js';
 import { CHANGE_OPERATORS, changeCondition, compileChange, type ChangeCondition } from './change-condition.js';
-import { valueAtPath } from './field-path.js';
-import { equal, normal, plain, type Plain } from './plain-value.js';
+import { equal, normal, plain, valueAtPath, type Plain } from './values.js';
 
 type FieldOf<Records> = { [Name in keyof Records]: keyof Records[Name] & string }[keyof Records];
 

@@ -71,7 +71,7 @@ export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, c
   await store.watchAs(watch);
 }
 
-/** Without an image, the due time is known by its timer alone. */
+/** The due time of a todo without an image is known by its timer alone. */
 function futureOf(set: TimerTimes, nowMs: number): TimersOfTodo {
   const unlessPast = (atMs: number | null): number | null => (atMs !== null && atMs <= nowMs ? null : atMs);
   return [

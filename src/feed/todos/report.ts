@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { createdAtOf, deadlineOf, doneAtOf, dueText, isDone, ownerOf, teamsOf } from '../detect/todo.js';
-import type { ChangefeedError } from '../../kit/errors.js';
 import { usage } from '../../kit/errors.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
@@ -37,7 +36,7 @@ const DEFAULT_SINCE = '30d';
 /** Then the process does its other work: some milliseconds of counting. */
 const TODOS_IN_A_ROW = 50;
 
-/** Without disabled lists. @throws CF_USAGE: no such workspace or time, or todos disabled or without images */
+/** Disabled lists are left out. @throws CF_USAGE: no such workspace or time, or todos disabled or without images */
 export async function reportTodos(
   workspaces: readonly ReportedTodos[],
   { workspace, since = DEFAULT_SINCE }: TodosCall,
@@ -50,7 +49,10 @@ export async function reportTodos(
     throw usage(`There is no workspace "${workspace ?? ''}". The configuration names ${names}.`);
   }
   const enabled = wanted.filter((one) => one.enabled);
-  if (enabled.length === 0) throw disabled(wanted.map(({ name }) => name));
+  if (enabled.length === 0)
+    throw usage(
+      `The list "todo" is disabled (${wanted.map(({ name }) => name).join(', ')}), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.`,
+    );
   const periods = enabled.map((one) => ({ one, sinceMs: sinceOf(since, nowMs, one.timeZone) }));
   const counted = periods.map(({ one, sinceMs }) => countTodos(one, { sinceMs, nowMs }));
   const sinceMs = Math.min(...periods.map((period) => period.sinceMs));
@@ -77,7 +79,10 @@ async function countTodos(
       // Chunks that are read ahead come without a pause, and time zones take long.
       if (at % TODOS_IN_A_ROW === 0) await setImmediate();
       if (known.record !== null) facts.push(factsOf(known.record));
-      else if (known.gone === undefined) throw withoutImages(name);
+      else if (known.gone === undefined)
+        throw usage(
+          `Workspace "${name}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
+        );
     }
   }
   const last = await store.lastSweep();
@@ -85,18 +90,6 @@ async function countTodos(
   const [example = null, ...more] = facts.flatMap(({ strangeDue }) => strangeDue ?? []);
   const strangeDue = example === null ? null : { todos: more.length + 1, example: shorten(example, 20) };
   return { workspace: name, timeZone, since, asOf: last?.startedAt ?? null, strangeDue, ...sumsOf(facts) };
-}
-
-function disabled(workspaces: readonly string[]): ChangefeedError {
-  return usage(
-    `The list "todo" is disabled (${workspaces.join(', ')}), so there is nothing to count. Set lists.todo.enabled to true and run: changefeed sweep todo.`,
-  );
-}
-
-function withoutImages(workspace: string): ChangefeedError {
-  return usage(
-    `Workspace "${workspace}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
-  );
 }
 
 /** What counts of one todo. Kept in place of the todo, so that a large list is never in memory as a whole. */

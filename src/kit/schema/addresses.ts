@@ -27,7 +27,7 @@ export function normaliseBaseUrl(url: string): string {
 
 export const IN_CLEAR = 'a public host without TLS: secrets and records can be read on the way';
 
-/** Of the API or of Redis: not encrypted, and beyond private networks. */
+/** Whether an address of the API or of Redis is not encrypted, and beyond private networks. */
 export function sendsInClear(url: string): boolean {
   const redis = readRedisUrl(url);
   if (typeof redis !== 'string') return !redis.isEncrypted && redis.nodes.some(({ host }) => isPublicHost(host));

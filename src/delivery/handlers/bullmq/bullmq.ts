@@ -86,13 +86,13 @@ export function createBullmq(settings: BullmqSettings, env: NodeJS.ProcessEnv = 
   return toSubscription(settings, {
     handler: 'bullmq',
     handle: (event) => add(event, { settings, producer, place }),
-    reach: () => reach(name, { producer, place }),
+    reach: () => reach(name, producer, place),
     isInClear: sendsInClear(url),
     close: () => producer.close(),
   });
 }
 
-async function reach(subscription: string, { producer, place }: Omit<Destination, 'settings'>): Promise<Reached> {
+async function reach(subscription: string, producer: Producer, place: string): Promise<Reached> {
   const reason = await producer.ping().then(() => null, reasonOf);
   if (reason === null) return { place, problem: null };
   const remedy = 'Start the Redis of your workers, or correct the option redis (without it: REDIS_URL).';

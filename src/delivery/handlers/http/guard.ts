@@ -105,7 +105,7 @@ export const systemResolve: Resolve = (hostname) => resolveByDns(hostname, { all
 export interface GuardOptions {
   allowances: Allowances;
   resolve: Resolve;
-  /** For connecting, for the answer's head, and between two parts of its body; ms. */
+  /** The longest time for connecting, for the answer's head, and between two parts of its body; ms. */
   timeoutMs: number;
 }
 

@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../../kit/clock.js';
 import { formatDuration } from '../../../kit/duration.js';
 import { printable, shorten } from '../../../kit/printable.js';
 import { DisableSubscriptionError, PermanentError, RetryAfterError } from '../errors.js';
-import type { HandlerContext, Reached } from '../handler.js';
+import type { DigestContext, Reached } from '../handler.js';
 import { connectTo, guardedAgent, systemResolve, type Allowances, type Resolve } from './guard.js';
 
 /** The status says what happened. A slower body is cut with its connection: some servers send 2 bytes per s. */
@@ -61,7 +61,7 @@ export function createPost(
   const refusalOf = (answer: Answer): Error => refusalError(answer, endpoint, clock.now());
 
   return {
-    async send(encode: Encode, { log, signal }: Pick<HandlerContext, 'log' | 'signal'>): Promise<{ status: number }> {
+    async send(encode: Encode, { log, signal }: DigestContext): Promise<{ status: number }> {
       const startedAt = clock.monotonic();
       const response = await post(encode(clock.now()), { endpoint, agent, signal });
       const { statusCode: status, body } = response;

@@ -18,7 +18,7 @@ interface ChangeWords {
 /** The record that a field refers to has its title where `include` has read it, otherwise the start of its id. */
 export function changeInWords(
   { field, before, after }: FieldChange,
-  { related = {} }: Pick<ChangeData, 'related'>,
+  { related = {} }: ChangeData,
   formats: Formats,
 ): ChangeWords {
   const [, word = ''] = /^(\w+)Id$/.exec(field) ?? [];

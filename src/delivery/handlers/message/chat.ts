@@ -43,7 +43,7 @@ interface Channel {
 }
 
 export function refuseText(
-  { service, payload }: Pick<Channel, 'service' | 'payload'>,
+  { service, payload }: { service: ServiceName; payload: Readonly<Record<string, unknown>> },
   refuse: (option: string, message: string, input: unknown) => void,
 ): void {
   const { member } = SERVICES[service];

@@ -21,15 +21,14 @@ export interface Service {
   readonly entity?: RegExp;
 }
 
-const ONE_PER_SECOND = { requests: 1, perSeconds: 1 };
+const USUAL = { longest: 4_000, rate: { requests: 1, perSeconds: 1 }, escape: mereMarkdown };
 
 /** Mattermost, Rocket.Chat and others take the body of Slack, too. Slack recommends 4,000 characters, and allows one message per second. */
 const slack: Service = {
+  ...USUAL,
   member: 'text',
   // Slack would fetch the addresses in a record, and show what is there.
   body: (text) => ({ unfurl_links: false, unfurl_media: false, text }),
-  longest: 4_000,
-  rate: ONE_PER_SECOND,
   bold: (text) => `*${text}*`,
   link: (url, text) => `<${escapeEntities(url)}|${text}>`,
   escape: (text) => mereText(escapeEntities(text)),
@@ -40,17 +39,17 @@ const SUPPRESS_EMBEDS = 4;
 
 /** At most 2,000 characters. How many messages it takes is not documented, only that it answers 429 with a time. */
 const discord: Service = {
+  ...USUAL,
   member: 'content',
   body: (content) => ({ allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS, content }),
   longest: 2_000,
-  rate: ONE_PER_SECOND,
   bold: (text) => `**${text}**`,
   link: (url, text) => `[${text}](<${url}>)`,
-  escape: (text) => mereMarkdown(text),
 };
 
 /** An adaptive card, for a webhook of Workflows and for the older connectors alike: 28 KB, four requests per second. */
 const teams: Service = {
+  ...USUAL,
   member: 'attachments',
   body: (text) => ({
     type: 'message',
@@ -71,15 +70,14 @@ const teams: Service = {
       },
     ],
   }),
-  longest: 4_000,
   rate: { requests: 4, perSeconds: 1 },
   bold: (text) => `**${text}**`,
   link: (url, text) => `[${text}](${url})`,
-  escape: (text) => mereMarkdown(text),
 };
 
 /** The first line is the message, the others stand below it. Its documentation names no limits, and no formatting but links. */
 const jandi: Service = {
+  ...USUAL,
   member: 'body',
   body(text) {
     const [first = '', ...others] = text.split('\n');
@@ -87,22 +85,17 @@ const jandi: Service = {
     return { body: first, ...(description !== '' && { connectInfo: [{ description }] }) };
   },
   headers: { accept: 'application/vnd.tosslab.jandi-v2+json' },
-  longest: 4_000,
-  rate: ONE_PER_SECOND,
   bold: (text) => text,
   link: (url, text) => `[${text}](${url})`,
-  escape: (text) => mereMarkdown(text),
 };
 
 /** At most 32,000 bytes, and one message per second in a space. */
 const googleChat: Service = {
+  ...USUAL,
   member: 'text',
   body: (text) => ({ text }),
-  longest: 4_000,
-  rate: ONE_PER_SECOND,
   bold: (text) => `*${text}*`,
   link: (url, text) => `<${url}|${text}>`,
-  escape: (text) => mereMarkdown(text),
 };
 
 export const SERVICES = { slack, discord, teams, jandi, 'google-chat': googleChat } as const satisfies Record<

@@ -9,7 +9,7 @@ import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 import { formatsFor, type Formats } from '../../../words/format.js';
 import { problemText } from '../../../words/problems.js';
 import { wordsFor, type Language, type Words } from '../../../words/words.js';
-import { valueAtPath } from '../field-path.js';
+import { valueAtPath } from '../values.js';
 import { changeInWords } from './change-words.js';
 import type { Service } from './services.js';
 
@@ -124,7 +124,7 @@ function saidTo(reader: Reader, { data }: ChangeEvent): Said {
   return { ...reader, formats, words: wordsFor(language) };
 }
 
-/** Of Liquid, Jinja and Handlebars: taken for a fallback, the word would be sent. */
+/** Filters of Liquid, Jinja and Handlebars: taken for a fallback, the word would be sent. */
 const FILTER =
   /^(upcase|downcase|upper|lower|uppercase|lowercase|capitalize|title|trim|strip|escape|safe|default|date|truncate|join|first|last|length|size|replace|split|append|prepend|json|tojson|round|number|currency)\s*([:(|]|$)/;
 
@@ -176,7 +176,7 @@ export function cut(text: string, { longest, entity }: Service): string {
   return kept === text || entity === undefined ? kept : kept.replace(entity, '…');
 }
 
-/** For the feed's own events, where it has a problem: `acme, list people`. */
+/** The title of the feed's own events says where the problem is: `acme, list people`. */
 function titleOf(event: ChangeEvent, { formats, words }: Said): string {
   if (event.data.notice === undefined)
     return shorten(titleOfEvent(event, formats.value) ?? event.data.schema?.field ?? event.subject, LONGEST_TITLE);

@@ -12,7 +12,7 @@ import { defineKind } from '../kind.js';
 import { toSubscription } from '../options.js';
 import { isInClear, openDatabase, type Database } from './database.js';
 import { postgresSchema, type PostgresOptions, type PostgresSettings } from './options.js';
-import { rowOf, type Row } from './row.js';
+import { rowOf } from './row.js';
 import {
   creationSql,
   goneSql,
@@ -65,17 +65,27 @@ interface Mirror {
   warned: Set<string>;
 }
 
-type WriteContext = Pick<HandlerContext, 'signal' | 'log' | 'list'>;
-
-async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror): Promise<void> {
-  const writing = writingOf(event, context, mirror);
-  if (writing === null) return;
-  context.signal.throwIfAborted();
-  const { list, table, sql, values } = writing;
+async function write(
+  event: ChangeEvent,
+  { signal, log, list: further }: HandlerContext,
+  mirror: Mirror,
+): Promise<void> {
   const { settings, database, ready } = mirror;
+  const isComplete = event.type === SNAPSHOT_COMPLETE;
+  const list = (isComplete ? event.data.notice?.list : listOf(event)) ?? further;
+  if (list === null) return;
+  const table = tableOf(list, settings);
+  const statement = isComplete ? goneStatement(event, table, settings) : upsertStatement(event, table, settings);
+  if (statement === null) return;
+  const misfits = statement.misfits.filter(({ name }) => !mirror.warned.has(`${list} ${name}`));
+  for (const { name: column, type } of misfits) {
+    mirror.warned.add(`${list} ${column}`);
+    log.warn({ list, column, type }, 'value does not fit column type, NULL stored (logged once per column)');
+  }
+  signal.throwIfAborted();
   try {
     await readyTable(list, table, mirror);
-    await database.query(sql, values);
+    await database.query(statement.sql, statement.values);
   } catch (error) {
     if (isTableGone(error)) ready.delete(list);
     if (error instanceof ChangefeedError) throw error;
@@ -83,42 +93,15 @@ async function write(event: ChangeEvent, context: WriteContext, mirror: Mirror):
   }
 }
 
-interface Writing {
-  list: ListName;
-  table: Table;
-  sql: string;
-  values: Row['values'];
-}
-
-function writingOf(
-  event: ChangeEvent,
-  { log, list: further }: WriteContext,
-  { settings, warned }: Mirror,
-): Writing | null {
-  const isComplete = event.type === SNAPSHOT_COMPLETE;
-  const list = (isComplete ? event.data.notice?.list : listOf(event)) ?? further;
-  if (list === null) return null;
-  const table = tableOf(list, settings);
-  if (isComplete) return { list, table, ...goneStatement(table, event, settings) };
+function upsertStatement(event: ChangeEvent, table: Table, settings: PostgresSettings) {
   const row = rowOf(event, { ...settings, columns: table.columns });
-  if (row === null) return null;
-  for (const { name: column, type } of row.misfits) {
-    const key = `${list} ${column}`;
-    if (warned.has(key)) continue;
-    warned.add(key);
-    log.warn({ list, column, type }, 'value does not fit column type, NULL stored (logged once per column)');
-  }
-  return { list, table, values: row.values, sql: upsertSql(table, row.image) };
+  return row && { ...row, sql: upsertSql(table, row.image) };
 }
 
 /** After a snapshot, marks the rows that it did not show: their records are gone, and Redis has forgotten them. */
-function goneStatement(
-  table: Table,
-  event: ChangeEvent,
-  { keepDeleted }: PostgresSettings,
-): Pick<Writing, 'sql' | 'values'> {
-  const { sequence, observedAt } = event.data;
-  return { sql: goneSql(table, { keepDeleted }), values: [workspaceOf(event), String(sequence), observedAt] };
+function goneStatement(event: ChangeEvent, table: Table, { keepDeleted }: PostgresSettings) {
+  const values = [workspaceOf(event), String(event.data.sequence), event.data.observedAt];
+  return { sql: goneSql(table, { keepDeleted }), values, misfits: [] };
 }
 
 function tableOf(list: ListName, { schema, tables, columns }: PostgresSettings): Table {

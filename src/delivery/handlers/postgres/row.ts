@@ -3,7 +3,7 @@ import type { ChangeEvent } from '../../../events/types.js';
 import { workspaceOf } from '../../../events/envelope.js';
 import { eventTime } from '../../../kit/iso-time.js';
 import { nameIn } from '../../../words/format.js';
-import { valueAtPath } from '../field-path.js';
+import { valueAtPath } from '../values.js';
 import type { Column, ColumnType } from './table.js';
 
 export interface Row {

@@ -148,7 +148,7 @@ const CONTENT_TYPE = { json: 'application/json', cloudevents: 'application/cloud
 
 export function encodeEvent(
   event: EncodedEvent,
-  { format, headers }: Pick<WebhookSettings, 'format' | 'headers'>,
+  { format, headers }: { format: keyof typeof CONTENT_TYPE; headers: Record<string, string> },
 ): Unsigned {
   return { id: event.id, headers: { ...headers, 'content-type': CONTENT_TYPE[format] }, body: JSON.stringify(event) };
 }
