@@ -53,12 +53,7 @@ export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 // eslint-disable-next-line @typescript-eslint/no-invalid-void-type
 export type HandleResult = void | { readonly status: number };
 
-/**
- * Handles one event. Resolving is success; it may resolve to `{ status }`, the status of HTTP that it got. What it throws decides:
- * `RetryAfterError` sets the wait, `PermanentError` makes a dead letter at once, `DisableSubscriptionError` pauses the subscription until
- * it is resumed, anything else is retried by
- * the subscription's policy. `event.id` is the idempotency key.
- */
+/** See `HandlerOptions` for what it may throw; `DisableSubscriptionError` pauses the subscription until it is resumed. */
 export type Handle = (event: ChangeEvent, context: HandlerContext) => HandleResult | Promise<HandleResult>;
 
 /** How long receipts of deliveries are kept. */

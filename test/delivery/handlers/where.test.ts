@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
+import type { ChangeCondition } from '../../../src/delivery/handlers/change-condition.js';
 import { compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
 import { changeEvent } from '../../support/fan-out.js';
 
@@ -125,62 +126,33 @@ describe('where', () => {
   });
 
   it.each<[string, Conditions, readonly [object | null, object | null], string, boolean]>([
-    ['a new record becomes what it is', { 등급: { becomes: 'A' } }, [null, is], 'crm.person.created', true],
-    ['it does not become what it lacks', { 없음: { becomes: null } }, [null, is], 'crm.person.created', false],
+    ['a new record becomes what it is', { 등급: { becomes: 'A' } }, [null, is], 'person.created', true],
+    ['it does not become what it lacks', { 없음: { becomes: null } }, [null, is], 'person.created', false],
+    ['it does not rise', { 금액: { rises: true } }, [null, is], 'person.created', false],
+    ['it does not change', { 등급: { changes: true } }, [null, is], 'person.created', false],
+    ['it was nothing', { 등급: { from: [null] } }, [null, is], 'person.created', false],
+    ['a snapshot is no change', { 등급: { becomes: 'A' } }, [null, is], 'person.snapshot', false],
+    ['nor is an update without images', { 등급: { becomes: 'A' } }, [null, is], 'person.updated', false],
+    ['nor a removal', { 등급: { from: 'B' } }, [was, null], 'person.deleted', false],
     [
-      'it has no change',
-      { any: [{ 금액: { rises: true } }, { 등급: { changes: true } }, { 등급: { from: [null] } }] },
-      [null, is],
-      'crm.person.created',
-      false,
-    ],
-    ['a snapshot is no change', { 등급: { becomes: 'A' } }, [null, is], 'crm.person.snapshot', false],
-    [
-      'nor is an update without images',
-      { 등급: { becomes: 'A' } },
-      [null, { id: 'r1', 등급: 'A' }],
-      'crm.person.updated',
-      false,
-    ],
-    ['nor a removal', { 등급: { from: 'B' } }, [was, null], 'crm.person.deleted', false],
-    ['a number falls by a share', { 금액: { falls: true, by: '10%' } }, [is, was], 'crm.person.updated', true],
-    [
-      'any share of nothing',
-      { 금액: { rises: true, by: '20%' } },
-      [{ 금액: 0 }, { 금액: 1 }],
-      'crm.person.updated',
-      true,
-    ],
-    [
-      'a share of a loss',
-      { 금액: { rises: true, by: '50%' } },
-      [{ 금액: -100 }, { 금액: -60 }],
-      'crm.person.updated',
-      false,
-    ],
-    [
-      'a share of a decimal',
-      { 금액: { rises: true, by: '20%' } },
-      [{ 금액: 1.1 }, { 금액: 1.32 }],
-      'crm.person.updated',
-      true,
-    ],
-    ['digits are no number', { 금액: { rises: true } }, [{ 금액: '1' }, { 금액: '2' }], 'crm.person.updated', false],
-    [
-      'a new name of the same person',
-      { 담당자: { changes: true } },
-      [is, { ...is, 담당자: { id: 'u1', name: '마바' } }],
-      'crm.person.updated',
-      false,
-    ],
-    [
-      'a field with the name of a part of the event',
+      'a field named as a part of the event',
       { type: { becomes: 'b' } },
       [{ type: 'a' }, { type: 'b' }],
-      'crm.memo.updated',
+      'memo.updated',
       true,
     ],
   ])('where: before and after: %s', (_what, where, images, type, expected) => {
-    expect(changed(where, images, type)).toBe(expected);
+    expect(changed(where, images, `crm.${type}` as ChangeEvent['type'])).toBe(expected);
+  });
+
+  it.each<[string, ChangeCondition, unknown, unknown, boolean]>([
+    ['a number falls by a share', { falls: true, by: '10%' }, 300, 250, true],
+    ['any share of nothing', { rises: true, by: '20%' }, 0, 1, true],
+    ['a share of a loss', { rises: true, by: '50%' }, -100, -60, false],
+    ['a share of a decimal', { rises: true, by: '20%' }, 1.1, 1.32, true],
+    ['digits are no number', { rises: true }, '1', '2', false],
+    ['a new name of the same person', { changes: true }, { id: 'u1', name: '가나' }, { id: 'u1', name: '마바' }, false],
+  ])('where: before and after: %s', (_what, condition, before, after, expected) => {
+    expect(changed({ 값: condition }, [{ 값: before }, { 값: after }])).toBe(expected);
   });
 });
