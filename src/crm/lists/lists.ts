@@ -15,26 +15,21 @@ export type ListName = BuiltInList | (string & {});
 export const LIST_NAMES: readonly BuiltInList[] = BUILT_IN.map(({ name }) => name);
 
 /** Lists by name, path and object; the built-in ones first. */
-export interface Lists {
-  readonly all: readonly ListDescriptor[];
-  byName(name: ListName): ListDescriptor | undefined;
-  byObject(object: string): ListDescriptor | undefined;
-  /** Finds a list by its name (`activity`) or its path (`people/activity`, `/v2/people/activity`). */
-  parse(text: string): ListDescriptor | undefined;
-}
+export type Lists = ReturnType<typeof listsFrom>;
 
 export function createLists(further: readonly ListDescriptor[]): Lists {
   return listsFrom([...BUILT_IN, ...further]);
 }
 
-export function listsFrom(all: readonly ListDescriptor[]): Lists {
+export function listsFrom(all: readonly ListDescriptor[]) {
   const byName = new Map(all.map((list) => [list.name, list]));
   const byObject = new Map(all.map((list) => [list.object, list]));
   return {
     all,
-    byName: (name) => byName.get(name),
-    byObject: (object) => byObject.get(object),
-    parse(text) {
+    byName: (name: ListName) => byName.get(name),
+    byObject: (object: string) => byObject.get(object),
+    /** Finds a list by its name (`activity`) or its path (`people/activity`, `/v2/people/activity`). */
+    parse(text: string): ListDescriptor | undefined {
       const wanted = text.trim().replace(/^\/?(v2\/)?/, '');
       return byName.get(wanted) ?? all.find(({ path }) => path === `v2/${wanted}`);
     },
