@@ -62,7 +62,7 @@ async function filled(redis: Redis, { subscriptions, each }: { subscriptions: nu
     for (let from = 0; from < each; from += AT_ONCE) {
       const some = Array.from({ length: AT_ONCE }, (_, nth) => receipt(from + nth));
       if (from <= middle && middle < from + AT_ONCE) asked = some[middle - from] ?? asked;
-      await store.keep(place, some, { number: each });
+      await store.keep(place, { receipts: some, most: each });
     }
     const stored = [keys.receipts(subscription, WORKSPACE), keys.openReceipts(subscription, WORKSPACE)];
     for (const key of stored) bytes += Number(await redis.memory('USAGE', key, 'SAMPLES', 0)) / (each * subscriptions);

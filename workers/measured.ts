@@ -33,7 +33,7 @@ interface Call extends Measuring {
   subscription: string;
   /** Null: a digest, whose events waited for its moment. */
   event: ChangeEvent | null;
-  context: Pick<HandlerContext, 'signal'> & Partial<Pick<HandlerContext, 'replay'>>;
+  context: { readonly signal: AbortSignal; readonly replay?: boolean };
 }
 
 /** A synchronous handler stays synchronous: awaiting it would cost more than it does. */

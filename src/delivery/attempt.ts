@@ -40,10 +40,13 @@ export class Interrupt {
 /** What handling knows of a workspace. */
 export type SurroundingsOf = (workspace: string) => Surroundings;
 
-interface Bounds {
+interface Shaping {
   subscription: Subscription;
   /** 1 for the first attempt. */
   attempt: number;
+}
+
+interface Bounds extends Shaping {
   interrupt: Interrupt;
   clock: Clock;
 }
@@ -93,8 +96,6 @@ export async function callWithin(call: () => unknown, options: Bounds): Promise<
     throw handlerError('CF_HANDLER_FAILED', `The handler of "${options.subscription.name}" ${problem}`, options);
   }
 }
-
-type Shaping = Pick<Bounds, 'subscription' | 'attempt'>;
 
 /** Null: `where` does not select the event. */
 export function shapeEvent(event: ChangeEvent, workspace: string, options: ContextOptions) {

@@ -13,10 +13,13 @@ import type { Log } from '../kit/log.js';
 import type { HealthStore, Paused } from './health.js';
 import type { QueueHandle, Queues } from './queues.js';
 
-export interface BreakerContext {
-  subscription: Subscription;
+interface Parts {
   health: HealthStore;
   queue: QueueHandle;
+}
+
+export interface BreakerContext extends Parts {
+  subscription: Subscription;
   logger: Log;
   clock: Clock;
 }
@@ -45,8 +48,6 @@ export async function noteFailure(
   if (outcome === 'pausing') logger.error({ subscription: name, reason }, SUBSCRIPTION_PAUSED);
   return 'paused';
 }
-
-type Parts = Pick<BreakerContext, 'health' | 'queue'>;
 
 /** Pauses the queue of a paused subscription and resumes that of another one. */
 async function followReason(name: string, { health, queue }: Parts): Promise<Paused | null> {
@@ -106,7 +107,7 @@ const RESUMED = 'the queue was paused although the subscription is not: resumed;
 
 export async function noteMissing(
   subscriptions: readonly string[],
-  { health, logger }: Pick<CommandContext, 'health' | 'logger'>,
+  { health, logger }: { health: HealthStore; logger: Log },
 ): Promise<void> {
   for (const subscription of subscriptions) {
     if (!(await health.missed(subscription))) continue;

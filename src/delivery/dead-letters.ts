@@ -42,6 +42,10 @@ export interface ListOptions extends DeadLetterFilter {
   limit?: number;
 }
 
+interface OfSubscription {
+  subscription?: string | undefined;
+}
+
 export class DeadLetters {
   readonly #queues: Queues;
   readonly #gate: RecordGate;
@@ -66,11 +70,11 @@ export class DeadLetters {
   }
 
   /** The dead letters of one event: more than one of a subscription only where the event was logged more than once. */
-  show(id: string, filter: Pick<DeadLetterFilter, 'subscription'> = {}): Promise<DeadLetter[]> {
+  show(id: string, filter: OfSubscription = {}): Promise<DeadLetter[]> {
     return this.list({ ...filter, ids: [id] });
   }
 
-  async count({ subscription }: Pick<DeadLetterFilter, 'subscription'> = {}): Promise<number> {
+  async count({ subscription }: OfSubscription = {}): Promise<number> {
     const counts = this.#chosen({ subscription }).map(([, queue]) => queue.getFailedCount());
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
@@ -107,7 +111,7 @@ export class DeadLetters {
     });
   }
 
-  #chosen({ subscription }: { subscription?: string | undefined }): [string, Queue<JobData>][] {
+  #chosen({ subscription }: OfSubscription): [string, Queue<JobData>][] {
     return subscription === undefined ? [...this.#queues.all] : [[subscription, this.#queues.of(subscription)]];
   }
 

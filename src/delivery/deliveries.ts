@@ -18,7 +18,16 @@ import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from './handlers/handler.js';
 import type { Clock } from '../kit/clock.js';
 import type { JobData } from './queues.js';
-import type { Claim, HeadJob, NewEntry, NotedReceipts, RecordGate, SourceBatch, StoredEvent } from './groups/gate.js';
+import type { EventLog } from '../log/event-log.js';
+import type {
+  GroupEntry,
+  HeadJob,
+  NewEntry,
+  NotedReceipts,
+  RecordGate,
+  SourceBatch,
+  StoredEvent,
+} from './groups/gate.js';
 
 const SUFFIXES = /(?:\.([rs][0-9a-f]{10}))?\.(\d+-\d+)(\.t\d+)?$/;
 
@@ -74,13 +83,31 @@ export interface Delivery extends StoredEvent {
   logId: string;
 }
 
+interface Stores {
+  log: EventLog;
+  gate: RecordGate;
+  subscription: Subscription;
+}
+
+/** The event of an entry, with its own copy of it. Null: it is gone from the log. */
+export async function loadDelivery(
+  { id, logId, kind }: { id: string; logId: string; kind: GroupEntry['kind'] },
+  workspace: string,
+  { log, gate, subscription }: Stores,
+): Promise<Delivery | null> {
+  const stored = kind === 'logged' ? await log.event(workspace, logId) : await gate.stored(subscription.name, id);
+  return stored === null ? null : { ...stored, id, workspace, logId };
+}
+
 export interface Target {
   queue: Queue<JobData>;
   gate: RecordGate;
 }
 
-export interface Sent extends Pick<NewEntry, 'logId' | 'stored'> {
+export interface Sent {
   event: ChangeEvent;
+  logId: string;
+  stored?: StoredEvent;
   /** Its number within its source. @defaultValue its log id */
   serial?: string;
 }
@@ -148,12 +175,14 @@ export async function addJobs(queue: MinimalQueue, heads: readonly HeadJob[]): P
   else await Job.createBulk(queue, jobs);
 }
 
+interface Letter {
+  workspace: string;
+  group: string | null;
+  id: string;
+}
+
 /** The next delivery of the group then gets its job. @returns false: another process has retried or dropped it */
-export async function leaveGroup(
-  letter: Omit<Claim, 'token'>,
-  { queue, gate }: Target,
-  noted?: NotedReceipts,
-): Promise<boolean> {
+export async function leaveGroup(letter: Letter, { queue, gate }: Target, noted?: NotedReceipts): Promise<boolean> {
   const advanced = await gate.advance(queue.name, { ...letter, token: '' }, noted);
   if (advanced.outcome !== 'left') return false;
   const { workspace, group } = letter;

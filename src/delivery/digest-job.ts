@@ -21,19 +21,19 @@ interface Planned {
   nowMs: number;
 }
 
-export function isDigestJob({ name }: Pick<Job, 'name'>): boolean {
+export function isDigestJob({ name }: { name: string }): boolean {
   return name === DIGEST || name === REPORT;
 }
 
-export function isDigestPlanned(queue: Pick<Queue<JobData>, 'getJob'>, workspace: string) {
+export function isDigestPlanned(queue: Queue<JobData>, workspace: string) {
   return digestJob(queue, workspace).then((job) => job !== undefined);
 }
 
-export function digestJob(queue: Pick<Queue<JobData>, 'getJob'>, workspace: string) {
+export function digestJob(queue: Queue<JobData>, workspace: string) {
   return queue.getJob(`${DIGEST}.${workspace}`);
 }
 
-export function reportJob(queue: Pick<Queue<JobData>, 'getJob'>, workspace: string, atMs: number) {
+export function reportJob(queue: Queue<JobData>, workspace: string, atMs: number) {
   return queue.getJob(reportId(workspace, atMs));
 }
 

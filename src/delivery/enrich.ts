@@ -19,7 +19,7 @@ export interface Surroundings {
 export function enrich(
   event: ChangeEvent,
   include: Include | undefined,
-  { links, lists, record }: Pick<Surroundings, 'links' | 'lists' | 'record'>,
+  { links, lists, record }: Surroundings,
 ): ChangeEvent | Promise<ChangeEvent> {
   const link = linkOf(event, links);
   const linked = link === null ? event : { ...event, data: { ...event.data, link } };

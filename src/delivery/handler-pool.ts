@@ -24,8 +24,8 @@ import {
   type Connect,
   type JobData,
 } from './queues.js';
-import { HANDLER_FAILED, type HandlingContext, type RunOptions } from './run.js';
-import { createRuns } from './run-delivery.js';
+import { HANDLER_FAILED, type HandlingContext } from './run.js';
+import { createRuns } from './runs.js';
 import { Suspects } from './suspects.js';
 
 export interface WorkerTiming {
@@ -63,7 +63,7 @@ export interface HandlerPoolOptions extends HandlingContext {
   /** No event is taken while Redis accepts no writes. */
   watch: RedisUse;
   loops: LoopBoard;
-  processes: Pick<ProcessRegistry, 'live' | 'lives'>;
+  processes: ProcessRegistry;
   timing?: Partial<WorkerTiming>;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
@@ -164,9 +164,11 @@ async function closeAll(
   });
 }
 
-interface SubscriptionWorkerOptions
-  extends Omit<HandlerPoolOptions, 'timing'>, WorkerTiming, Pick<RunOptions, 'processId' | 'lives' | 'suspects'> {
+interface SubscriptionWorkerOptions extends HandlerPoolOptions, WorkerTiming {
   subscription: Subscription;
+  processId: string;
+  lives: (process: string) => Promise<boolean>;
+  suspects: Suspects;
   redis: Redis;
 }
 
@@ -253,7 +255,7 @@ function workerOptions(options: SubscriptionWorkerOptions): WorkerOptions {
 const LEAST_WINDOW_MS = 50;
 
 /** BullMQ counts in Redis, for all workers of the queue. The windows are short, so that calls are spread evenly. */
-function limiterOf({ rate }: Subscription): Pick<WorkerOptions, 'limiter'> {
+function limiterOf({ rate }: Subscription) {
   if (rate === undefined) return {};
   const intervalMs = (rate.perSeconds * 1_000) / rate.requests;
   const max = Math.max(1, Math.round(LEAST_WINDOW_MS / intervalMs));

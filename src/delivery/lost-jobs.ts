@@ -15,7 +15,8 @@ import type { Clock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
 import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { Claim, GroupEntry, MustHaveJob, RecordGate } from './groups/gate.js';
+import type { Claim, GroupEntry, RecordGate } from './groups/gate.js';
+import type { MustHaveJob } from './groups/heads.js';
 import { jobIdsIn, type Queues, type JobData } from './queues.js';
 
 interface LostJobsOptions {

@@ -1,17 +1,21 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share. */
-import { Queue, type JobType, type MinimalQueue, type QueueOptions, type WorkerOptions } from 'bullmq';
+import { Queue, type JobType, type MinimalQueue, type QueueOptions } from 'bullmq';
 import { messageOf, usage } from '../kit/errors.js';
 import type { FailedAttempt } from './failure.js';
-import type { Subscription } from './handlers/handler.js';
 import type { Redis } from '../redis/client.js';
 import type { Log } from '../kit/log.js';
 import { Tally } from '../kit/tally.js';
-import type { GroupEntry, HeadJob, StoredEvent } from './groups/gate.js';
+import type { GroupEntry, StoredEvent } from './groups/gate.js';
 
 /** For BullMQ or a blocking read: `maxRetriesPerRequest: null` survives a restart of Redis. The caller closes it. */
 export type Connect = () => Redis;
 
-export interface JobData extends Omit<HeadJob, 'entry'>, Pick<GroupEntry, 'kind' | 'logId'> {
+export interface JobData {
+  workspace: string;
+  /** Null: its subscription has no order. */
+  group: string | null;
+  logId: string;
+  kind: GroupEntry['kind'];
   /** When the delivery was entered, ms; 0 or absent: not known. */
   atMs?: number;
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
@@ -39,7 +43,7 @@ export type Queues = ReturnType<typeof openQueues>;
 export interface QueuesOptions {
   connect: Connect;
   keys: QueueKeys;
-  subscriptions: readonly Pick<Subscription, 'name'>[];
+  subscriptions: readonly { name: string }[];
   logger: Log;
 }
 
@@ -110,7 +114,7 @@ export async function jobIdsIn(queue: Queue<JobData>, states: readonly JobType[]
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */
 export type QueueHandle = Pick<Queue<JobData>, 'getBackend'> & MinimalQueue;
 
-export function keptJobs(dead?: DeadLetterRetention): Pick<WorkerOptions, 'removeOnComplete' | 'removeOnFail'> {
+export function keptJobs(dead?: DeadLetterRetention) {
   const removeOnComplete = { count: KEPT_COMPLETED };
   if (dead === undefined) return { removeOnComplete };
   const { ageMs, count } = dead;

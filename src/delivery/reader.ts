@@ -47,8 +47,8 @@ export interface ReadersOptions extends DispatchStores {
 }
 
 /** Resolves when each reader has tried to begin; a failed one tries again. @returns resolves when all have ended */
-export async function startReaders({ subscriptions, workspaces, ...options }: ReadersOptions) {
-  const { signal, watch, loops, logger: log, clock } = options;
+export async function startReaders(options: ReadersOptions) {
+  const { subscriptions, workspaces, signal, watch, loops, logger: log, clock } = options;
   const logs = workspaces.map((workspace) => ({ workspace, shared: shareLog({ ...options, workspace }) }));
   const following = logs.map(({ shared }) => shared.run(signal));
   const readers = subscriptions.flatMap((subscription) => {
@@ -70,7 +70,7 @@ export async function startReaders({ subscriptions, workspaces, ...options }: Re
       loops,
     });
   await Promise.allSettled(readers.map((reader) => reader.begin()));
-  const planning = subscriptions.flatMap((one) => planReports(one, { ...options, workspaces }) ?? []);
+  const planning = subscriptions.flatMap((one) => planReports(one, options) ?? []);
   const running = Promise.all([...following, ...readers.map(run), ...planning]);
   return { ended: (): Promise<unknown> => running };
 }
@@ -78,10 +78,7 @@ export async function startReaders({ subscriptions, workspaces, ...options }: Re
 /** A subscription to reports reads no log. */
 function planReports(
   { name, report, workspaces: wanted }: Subscription,
-  options: Pick<
-    ReadersOptions,
-    'workspaces' | 'queues' | 'timeZoneOf' | 'watch' | 'logger' | 'clock' | 'loops' | 'signal'
-  >,
+  options: ReadersOptions,
 ): Promise<void> | undefined {
   if (report === undefined) return undefined;
   const { workspaces, queues, timeZoneOf, watch, logger: log, clock, loops, signal } = options;

@@ -13,7 +13,7 @@ import { enqueueEvents, idsOf } from './deliveries.js';
 import { compileSelection, compileTypes, readsWorkspace } from '../events/pattern.js';
 import { jobIdsIn, type JobData } from './queues.js';
 import type { DispatchStores } from './stores.js';
-import type { StoredTask } from './backfills.js';
+import type { BackfillStore, StoredTask } from './backfills.js';
 
 export interface ReplayCall {
   subscription: string;
@@ -96,7 +96,7 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
  */
 export async function stopReplays(
   { id, workspace }: { id?: string | undefined; workspace?: string | undefined },
-  { subscription, backfills }: Pick<StepDeps, 'subscription' | 'backfills'>,
+  { subscription, backfills }: { subscription: Subscription; backfills: BackfillStore },
 ): Promise<number> {
   const stopped = new Set<string>();
   for (;;) {
@@ -158,7 +158,7 @@ const MOST_FAILED = 10_000;
 
 /** Log ids of events whose newest receipt says dead and that are no dead letters now, ascending; the newest 10,000. */
 async function failedIn(
-  { workspace, after, last }: Pick<ReplayTask, 'workspace' | 'after' | 'last'>,
+  { workspace, after, last }: { workspace: string; after: string; last: string },
   { subscription, receipts, queue, clock }: ReplayDeps,
 ): Promise<string[]> {
   const { name, receipts: kept } = subscription;
@@ -218,8 +218,9 @@ async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<Rep
 }
 
 /** The events to send next, and the task after them. The last batch has nothing after it: the log may return few. */
-async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
-  if (task.only !== undefined) return await nextOfThese(task.only, task, { log, subscription });
+async function nextBatch(task: ReplayTask, deps: StepDeps) {
+  const { log, subscription } = deps;
+  if (task.only !== undefined) return await nextOfThese(task.only, task, deps);
   const batch = await log.read(task.workspace, task.after, BATCH);
   const wanted = batch.filter(({ logId }) => compareLogIds(logId, task.last) <= 0);
   const selected = selectedOf(task, wanted, subscription);
@@ -229,11 +230,7 @@ async function nextBatch(task: ReplayTask, { log, subscription }: StepDeps) {
 }
 
 /** Events that the log has dropped are left out. */
-async function nextOfThese(
-  only: readonly string[],
-  task: ReplayTask,
-  { log, subscription }: Pick<StepDeps, 'log' | 'subscription'>,
-) {
+async function nextOfThese(only: readonly string[], task: ReplayTask, { log, subscription }: StepDeps) {
   const [ids, rest] = [only.slice(0, BATCH), only.slice(BATCH)];
   const events = await Promise.all(ids.map((id) => log.event(task.workspace, id)));
   const selected = selectedOf(

@@ -33,7 +33,7 @@ const UNCONFIGURED_LIFE_MS = 7 * 86_400_000;
 
 /** @returns `droppedOffsets`: begin anew if configured again; `missedBy`: paused, had not handled all removed */
 export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
-  const { workspace, retention, nowMs, paused } = options;
+  const { workspace, nowMs, paused } = options;
   const log = keys.log(workspace);
   const { kept, droppedOffsets } = await dropUnconfigured(redis, keys, options);
   const reading = await Promise.all(
@@ -50,7 +50,7 @@ export async function trimLog(redis: Redis, keys: Keys, options: TrimOptions) {
   const holding = needed
     .filter(({ name }) => !paused.includes(name))
     .flatMap(({ offset, oldest }) => (oldest === null ? [offset] : [offset, oldest]));
-  await trimTo(redis, log, { retention, nowMs, keepFrom: holding.reduce(olderId, `${nowMs}-0`) });
+  await trimTo(redis, log, options, holding.reduce(olderId, `${nowMs}-0`));
   const first = await firstId(redis, log, '-');
   const isGone = (id: string | null): boolean => id !== null && (first === null || compareLogIds(id, first) < 0);
   const missed = needed.filter(({ name, next, oldest }) => paused.includes(name) && (isGone(next) || isGone(oldest)));
@@ -87,11 +87,7 @@ async function dropUnconfigured(
   return { kept: [...kept], droppedOffsets };
 }
 
-async function trimTo(
-  redis: Redis,
-  log: string,
-  { retention, nowMs, keepFrom }: Pick<TrimOptions, 'retention' | 'nowMs'> & { keepFrom: string },
-): Promise<void> {
+async function trimTo(redis: Redis, log: string, { retention, nowMs }: TrimOptions, keepFrom: string): Promise<void> {
   const tooOld = olderId(`${Math.max(0, nowMs - retention.ageMs)}-0`, keepFrom);
   await trimNodes(redis, log, { before: tooOld, most: Infinity });
   await redis.xtrim(log, 'MINID', tooOld);

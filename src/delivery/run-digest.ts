@@ -9,19 +9,9 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { DigestSummary } from './handlers/handler.js';
 import { isoTime } from '../kit/clock.js';
 import { attemptDelivery, callWithin, contextFor, shapeEvent, statusIn } from './attempt.js';
-import { AttemptFailedError, recordFailure } from './failure.js';
 import { momentBefore, nextMoment } from './moments.js';
 import { noteEnd, type Ended, type Noted } from './receipts/note.js';
-import {
-  countFailure,
-  extendLock,
-  holdLock,
-  requeue,
-  TakenOver,
-  waitAfter,
-  type GivenRun,
-  type RunOptions,
-} from './run.js';
+import { extendLock, holdLock, outcomeOfFailure, report, type GivenRun, type RunOptions } from './run.js';
 import { DigestSums } from './summary.js';
 
 const BATCH = 250;
@@ -83,24 +73,22 @@ async function attempted(
   const attempt = job.attemptsMade + 1;
   let about: Noted | undefined;
   const startedMs = clock.monotonic();
-  const note = (ended: Ended): Promise<void> => noteDigest(about, ended, options);
   try {
     const call = await prepare();
     if (call === null) return 'nothing';
     about = call.about;
     await holdLock(run, options);
     const status = statusIn(await call.send());
-    await note({ outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, status });
+    const delivered = { outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, status } as const;
+    await noteDigest(about, delivered, options);
     return 'handled';
   } catch (error) {
-    if (error instanceof TakenOver) throw error;
-    const health = await countFailure(error, run, options);
-    const failure = recordFailure(error, { attempt, nowMs: clock.now(), ms: clock.monotonic() - startedMs });
-    const waitMs = health === 'paused' ? null : waitAfter(error, { failure, beganMs, facts, ended: ENDED }, options);
-    await note({ outcome: 'retry', failure, ...(waitMs !== null && { nextAtMs: clock.now() + waitMs }) });
-    if (health === 'paused') return requeue(run);
-    if (waitMs !== null) throw new AttemptFailedError(failure, waitMs);
-    return 'over';
+    const ms = clock.monotonic() - startedMs;
+    const failed = await outcomeOfFailure(error, run, { attempt, beganMs, ms, facts, ended: ENDED }, options);
+    if (failed.outcome === 'stopping') return await report(failed, run);
+    const nextAtMs = failed.outcome === 'retry' ? clock.now() + failed.waitMs : undefined;
+    await noteDigest(about, { outcome: 'retry', failure: failed.failure, nextAtMs }, options);
+    return failed.outcome === 'dead' ? 'over' : await report(failed, run);
   }
 }
 
@@ -109,7 +97,7 @@ async function noteDigest(about: Noted | undefined, ended: Ended, options: RunOp
   const noted = about && noteEnd([about], ended, options);
   if (about === undefined || noted === undefined) return;
   const place = { subscription: options.subscription.name, workspace: about.workspace };
-  await options.receipts.keep(place, noted.receipts, { number: noted.most });
+  await options.receipts.keep(place, noted);
 }
 
 async function noteSuccess({ job, lock }: GivenRun, { subscription, gate, failing }: RunOptions): Promise<void> {

@@ -1,5 +1,8 @@
-/** What the runs of deliveries and of digests share: the lock of a run, and what follows a failed attempt. */
-import { WaitingError, type Job } from 'bullmq';
+/**
+ * What the runs of deliveries and of digests share: what they are given, the lock of a run, how a failed attempt ends it, and what BullMQ gets.
+ * It must not know what an event or an ordering group is.
+ */
+import { DelayedError, WaitingError, type Job } from 'bullmq';
 import { partsOf } from './handlers/errors.js';
 import type { ReportOutcome, Subscription } from './handlers/handler.js';
 import { systemClock, type Clock } from '../kit/clock.js';
@@ -15,19 +18,22 @@ import type { OnceStore } from './once.js';
 import type { ReceiptStore } from './receipts/receipts.js';
 import type { Interrupt, SurroundingsOf } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
-import { decideRetry, type FailedAttempt } from './failure.js';
+import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { JobData, QueueHandle } from './queues.js';
 import type { Noting } from './receipts/note.js';
 import type { Suspects } from './suspects.js';
 
-export interface HandlingContext extends Pick<Noting, 'logAgeMs' | 'measure'> {
+export interface HandlingContext {
   log: EventLog;
   gate: RecordGate;
   offsets: OffsetStore;
   once: OnceStore;
   health: HealthStore;
   receipts: ReceiptStore;
+  /** The log's retention: what receivers said is kept no longer than events. @defaultValue it is not kept */
+  logAgeMs?: number | undefined;
+  measure?: Noting['measure'];
   logger: Log;
   clock: Clock;
   unfinished: Unfinished;
@@ -69,67 +75,115 @@ export interface GivenRun {
   lock: Lock;
 }
 
-/** Another run has the job, or will have it. */
+/** Another run has the job, or will have it: this one ends without a result, and its attempt does not count. Any step may throw it. */
 export class TakenOver extends Error {}
 
 /** Nothing may be written on the job by a process that does not hold its lock. @throws TakenOver */
-export async function extendLock({ job, lock }: GivenRun, { lockMs }: Pick<RunOptions, 'lockMs'>): Promise<void> {
+export async function extendLock({ job, lock }: GivenRun, { lockMs }: RunOptions): Promise<void> {
   const askedAtMs = systemClock.monotonic();
   if ((await job.extendLock(lock.token, lockMs)) !== 1) throw new TakenOver();
   lock.untilMs = askedAtMs + lockMs;
 }
 
 /** There must be no `await` between this and the call of the handler. @throws TakenOver */
-export async function holdLock(run: GivenRun, options: Pick<RunOptions, 'lockMs'>): Promise<void> {
+export async function holdLock(run: GivenRun, options: RunOptions): Promise<void> {
   while (systemClock.monotonic() >= run.lock.untilMs) await extendLock(run, options);
   if (run.lock.interrupt.cause === 'lost') throw new TakenOver();
 }
 
-/** Back to the front of the queue: the attempt does not count. */
-export async function requeue({ job, lock }: GivenRun): Promise<never> {
-  await job.moveToWait(lock.token);
-  throw new WaitingError();
-}
+/** How a failed attempt ends its run. `paused` and `stopping`: it does not count. */
+export type Failed =
+  | { outcome: 'retry'; failure: FailedAttempt; waitMs: number }
+  | { outcome: 'dead'; failure: FailedAttempt }
+  | { outcome: 'paused'; failure: FailedAttempt }
+  | { outcome: 'stopping' };
 
-/** `paused`: the subscription is, and the attempt does not count: it is to be requeued. @throws where it was interrupted */
-export async function countFailure(error: unknown, run: GivenRun, context: RunOptions): Promise<'counted' | 'paused'> {
-  const { interrupt } = run.lock;
-  if (interrupt.cause === 'lost') throw new TakenOver();
-  // We interrupted it. The next process finds the job at the front of the queue.
-  if (interrupt.cause === 'stopping') return requeue(run);
-  const health = await noteFailure(error, run.job.data.workspace, { ...context, queue: context.queue() });
-  // What failed is the first to be handled when the subscription is resumed.
-  return health === 'paused' ? 'paused' : 'counted';
-}
-
-export const HANDLER_FAILED = 'handler failed, the event will be retried';
-
-interface Failing {
-  failure: FailedAttempt;
+export interface Attempted {
+  attempt: number;
+  /** When its run began, and how long the handler took; ms. */
   beganMs: number;
+  ms: number;
+  /** The event or digest, for the log. */
   facts: object;
   /** What is logged where no attempt follows. */
   ended: string;
 }
 
-/** How long to wait for the next attempt, ms; null: no attempt follows. */
-export function waitAfter(
-  thrown: unknown,
-  { failure, beganMs, ended, ...about }: Failing,
-  { subscription, logger, failing }: RunOptions,
-): number | null {
-  const { attempt, message: said, code, frames } = failure;
-  const { known: error } = partsOf(thrown);
-  const facts = { ...about.facts, attempt, error, at: placeIn(frames.join('\n')), code };
-  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
-  const decision = decideRetry(thrown, { attempt, retry: subscription.retry, random: Math.random() });
+/** The outcome of an attempt that threw `error`. @throws TakenOver */
+export async function outcomeOfFailure(
+  error: unknown,
+  { job, lock }: GivenRun,
+  attempted: Attempted,
+  context: RunOptions,
+): Promise<Failed> {
+  const { subscription, clock } = context;
+  if (error instanceof TakenOver || lock.interrupt.cause === 'lost') throw new TakenOver();
+  // We interrupted it. The next process finds the job at the front of the queue.
+  if (lock.interrupt.cause === 'stopping') return { outcome: 'stopping' };
+  const health = await noteFailure(error, job.data.workspace, { ...context, queue: context.queue() });
+  const { attempt, ms } = attempted;
+  const failure = recordFailure(error, { attempt, nowMs: clock.now(), ms });
+  // What failed is the first to be handled when the subscription is resumed.
+  if (health === 'paused') return { outcome: 'paused', failure };
+  const decision = decideRetry(error, { attempt, retry: subscription.retry, random: Math.random() });
   if (decision.outcome === 'dead') {
-    logger.error({ ...facts, because: decision.because }, ended);
-    return null;
+    logFailure(error, { ...attempted, failure, because: decision.because }, context);
+    return { outcome: 'dead', failure };
   }
-  const retried = { ...facts, retryInMs: decision.waitMs };
+  logFailure(error, { ...attempted, failure, retryInMs: decision.waitMs }, context);
+  return { outcome: 'retry', failure, waitMs: decision.waitMs };
+}
+
+export const HANDLER_FAILED = 'handler failed, the event will be retried';
+
+interface FailedLine {
+  facts: object;
+  ended: string;
+  beganMs: number;
+  failure: FailedAttempt;
+  /** Why no attempt follows. */
+  because?: 'permanent' | 'exhausted' | 'crashed';
+  /** When the next attempt follows. */
+  retryInMs?: number;
+}
+
+/** The line of an attempt that failed, with every fact. While an endpoint is away, only its first failure is a warning. */
+export function logFailure(
+  thrown: unknown,
+  { facts: about, ended, beganMs, failure, because, retryInMs }: FailedLine,
+  { logger, failing }: RunOptions,
+): void {
+  const { attempt, message: said, code, frames, status, ms } = failure;
+  const { known: error } = partsOf(thrown);
+  const facts = { ...about, attempt, error, at: placeIn(frames.join('\n')), code, status, ms };
+  if (said !== error) logger.debug({ ...facts, error: said }, 'what was said when an attempt failed');
+  if (because !== undefined) {
+    logger.error({ ...facts, because }, ended);
+    return;
+  }
   // An attempt that began before the last success says nothing new: the endpoint was away when it was tried.
   const isOld = !failing.holds && failing.explains(beganMs);
-  if (isOld || !failing.failed(retried, { kind: code ?? '' })) logger.debug(retried, HANDLER_FAILED);
-  return decision.waitMs;
+  const line = { ...facts, retryInMs };
+  if (isOld || !failing.failed(line, { kind: code ?? '' })) logger.debug(line, HANDLER_FAILED);
+}
+
+/** The outcomes that BullMQ hears of. It completes the job after any other. */
+type Reported = Failed | { outcome: 'waits'; untilMs: number };
+
+/** @throws what tells BullMQ to delay, fail or requeue the job */
+export async function report(ended: Reported, { job, lock }: GivenRun): Promise<never> {
+  switch (ended.outcome) {
+    case 'retry':
+      throw new AttemptFailedError(ended.failure, ended.waitMs);
+    case 'dead':
+      throw deadLetterError(ended.failure);
+    case 'waits':
+      await job.moveToDelayed(ended.untilMs, lock.token);
+      throw new DelayedError();
+    // Back to the front of the queue.
+    case 'paused':
+    case 'stopping':
+      await job.moveToWait(lock.token);
+      throw new WaitingError();
+  }
 }

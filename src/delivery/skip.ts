@@ -9,7 +9,7 @@ import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from './handlers/handler.js';
 import type { Clock } from '../kit/clock.js';
-import type { MustHaveJob } from './groups/gate.js';
+import type { MustHaveJob } from './groups/heads.js';
 import { addJobs, deliveryIdOf, loggedAt } from './deliveries.js';
 import type { JobData } from './queues.js';
 import { stopReplays } from './replay.js';
@@ -98,7 +98,7 @@ async function noteDropped(
   const all = events.map(({ event, logId, id = deliveryIdOf(event.id, logId) }) => ({ id, workspace, logId, event }));
   const noted = noteEnd(all, { outcome: 'skipped', why: 'dropped' }, deps);
   if (noted === undefined || all.length === 0) return;
-  await receipts.keep({ subscription: subscription.name, workspace }, noted.receipts, { number: noted.most });
+  await receipts.keep({ subscription: subscription.name, workspace }, noted);
 }
 
 /** What is no longer in the log is not noted. */

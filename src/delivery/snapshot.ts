@@ -50,6 +50,13 @@ export interface SnapshotOptions extends DispatchStores {
 
 type StoredSnapshot = StoredTask<SnapshotTask>;
 
+interface Begun {
+  /** @defaultValue a new one */
+  id?: string;
+  /** @defaultValue it starts the subscription */
+  after?: NonNullable<SnapshotTask['after']>;
+}
+
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #selects: (event: ChangeEvent) => boolean;
@@ -68,7 +75,7 @@ export class Snapshot {
 
   /** Before the offset is stored: a crash in between would lose the snapshot. @param outdated of an earlier life */
   async begin(outdated: StoredSnapshot | undefined): Promise<void> {
-    await this.#begin(outdated, { id: `s${randomBytes(5).toString('hex')}` });
+    await this.#begin(outdated);
   }
 
   /** Before the offset moves behind this event, which reports that Redis forgot something. Once per event. */
@@ -82,14 +89,15 @@ export class Snapshot {
 
   /** At the request of a person. One that is under way is dropped: this one sends what it would have sent. */
   async beginNow(after: NonNullable<SnapshotTask['after']>): Promise<void> {
-    await this.#begin(await this.stored(), { id: `s${randomBytes(5).toString('hex')}`, after });
+    await this.#begin(await this.stored(), { after });
   }
 
-  async #begin(outdated: StoredSnapshot | undefined, what: Pick<SnapshotTask, 'id' | 'after'>): Promise<void> {
+  async #begin(outdated: StoredSnapshot | undefined, { id, after }: Begun = {}): Promise<void> {
     const { subscription, workspace, backfills } = this.#options;
     const unread = listsCovered(subscription);
     const progress = { reading: null, staged: false, sent: 0, until: BEFORE_ALL, withoutImage: 0 };
-    const task: SnapshotTask = { kind: 'snapshot', ...what, workspace, unread, ...progress };
+    const own = id ?? `s${randomBytes(5).toString('hex')}`;
+    const task: SnapshotTask = { kind: 'snapshot', id: own, ...(after && { after }), workspace, unread, ...progress };
     if (outdated === undefined) await backfills.begin(subscription.name, task);
     else await backfills.step(subscription.name, outdated, { to: task, staged: 'discarded' });
   }

@@ -118,11 +118,14 @@ interface Oldest {
   id: string | null;
 }
 
-interface Lag {
-  /** It has an offset in the log. */
-  hasBegun: boolean;
+interface Unhandled {
   events: number;
   oldest: Oldest | null;
+}
+
+interface Lag extends Unhandled {
+  /** It has an offset in the log. */
+  hasBegun: boolean;
 }
 
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
@@ -153,7 +156,7 @@ async function lagsOf(subscription: Subscription, options: StatisticsOptions) {
 }
 
 /** A read may return fewer events than asked for, and none only at the end of the log. */
-async function countUnread(log: EventLog, workspace: string, offset: string): Promise<Omit<Lag, 'hasBegun'>> {
+async function countUnread(log: EventLog, workspace: string, offset: string): Promise<Unhandled> {
   let [events, after] = [0, offset];
   let oldest: Oldest | null = null;
   while (events < COUNTED) {

@@ -7,7 +7,9 @@ import { isoTime } from '../kit/clock.js';
 
 const FIRST = 10;
 
-interface About extends Pick<DigestSummary, 'workspace' | 'events'> {
+interface About {
+  workspace: string;
+  events: DigestSummary['events'];
   link?: string | null;
 }
 

@@ -35,7 +35,9 @@ export function runIn(text: string): NotedRun | null {
   return process === undefined ? null : { process, lost, among, alone, late };
 }
 
-export interface Verdict extends Pick<NotedRun, 'alone' | 'late'> {
+export interface Verdict {
+  alone: number;
+  late: number;
   last: 'ended' | 'late' | 'crashed';
   /** How many suspects may run at once with it; null: it is no suspect. */
   most: number | null;

@@ -7,26 +7,12 @@ import {
   recordFailure,
 } from '../../src/delivery/failure.js';
 import { ChangefeedError } from '../../src/kit/errors.js';
-import { PermanentError, RetryAfterError } from '../../src/delivery/handlers/errors.js';
+import { PermanentError } from '../../src/delivery/handlers/errors.js';
 
 const retry = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
-const decide = (thrown: unknown, attempt = 1): unknown => decideRetry(thrown, { attempt, retry, random: 0 });
+const decide = (thrown: unknown): unknown => decideRetry(thrown, { attempt: 1, retry, random: 0 });
 
 describe('retry policy', () => {
-  it('waits longer after every failure, and the last failed attempt is final', () => {
-    expect([1, 2, 3].map((attempt) => decide(new Error('x'), attempt))).toEqual([
-      { outcome: 'retry', waitMs: 500 },
-      { outcome: 'retry', waitMs: 1_000 },
-      { outcome: 'dead', because: 'exhausted' },
-    ]);
-  });
-
-  it('a RetryAfterError sets the wait and counts as an attempt', () => {
-    const busy = new RetryAfterError('busy', { retryAfter: '7s' });
-    expect(decide(busy)).toEqual({ outcome: 'retry', waitMs: 7_000 });
-    expect(decide(busy, 3)).toEqual({ outcome: 'dead', because: 'exhausted' });
-  });
-
   it('a PermanentError is final, also one of another copy of the package', () => {
     expect(decide(new PermanentError('gone'))).toEqual({ outcome: 'dead', because: 'permanent' });
     expect(decide(Object.assign(new Error('gone'), { name: 'PermanentError' }))).toEqual({

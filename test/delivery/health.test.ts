@@ -66,22 +66,8 @@ describe('the health of a subscription', () => {
     expect(await health.read('ops')).toMatchObject({ failingSinceMs: T0, failures: 1 });
   });
 
-  it('circuit breaker: enabling a subscription forgets its failures', async () => {
-    await failDaily(5);
-    expect(await health.resume('ops')).toMatchObject({ reason: 'day 5' });
-    expect(await health.resume('ops')).toBeNull();
-    expect(await health.read('ops')).toEqual({ failingSinceMs: null, failures: 0, lastError: null, paused: null });
-    expect(await fail(5.1)).toBe('failing');
-  });
-
   it('circuit breaker: reasons quote people and endpoints, and are stored without control characters', async () => {
     await health.pause('ops', { atMs: T0, reason: 'x\u001b[2J\u001b]0;PWNED\u0007\u009b\u202e\ny' });
     expect((await health.read('ops')).paused?.reason).toBe('x[2J]0;PWNED y');
-  });
-
-  it('circuit breaker: of several processes one disables the subscription, and its reason stays', async () => {
-    const both = ['one', 'two'].map((reason) => health.pause('ops', { atMs: T0, reason }));
-    expect((await Promise.all(both)).toSorted()).toEqual(['paused', 'pausing']);
-    expect((await health.read('ops')).paused?.reason).toBe('one');
   });
 });

@@ -231,11 +231,7 @@ describe('receipts: are kept', () => {
   it('by number, to an entry of the stream, the newest of them', async () => {
     const nowMs = Date.now();
     for (let n = 0; n < 3_000; n += 50)
-      await store().keep(
-        HERE,
-        Array.from({ length: 50 }, (_, i) => receipt(n + i, nowMs)),
-        { number: 500 },
-      );
+      await store().keep(HERE, { receipts: Array.from({ length: 50 }, (_, i) => receipt(n + i, nowMs)), most: 500 });
     const kept = await all();
     expect(kept.length).toBeGreaterThanOrEqual(500);
     expect(kept.length).toBeLessThan(800);
@@ -245,7 +241,7 @@ describe('receipts: are kept', () => {
 
   it('by age: the old ones are not found, and are dropped by entries', async () => {
     const nowMs = Date.now();
-    await store().keep(HERE, [receipt(1, nowMs - 2 * DAY_MS), receipt(2, nowMs - 1_000)], KEPT);
+    await store().keep(HERE, { receipts: [receipt(1, nowMs - 2 * DAY_MS), receipt(2, nowMs - 1_000)], most: 1_000 });
     const running = await runFanOut(test, [aKeeper('s', () => undefined)]);
     expect((await running.dispatcher.deliveries()).map(({ eventId }) => eventId)).toEqual(['evt_2']);
     // The open ones become an entry, which is dropped a day later.
@@ -257,7 +253,7 @@ describe('receipts: are kept', () => {
   });
 
   it('not at all with `receipts: false`, and what was kept before is removed', async () => {
-    await store().keep(HERE, [receipt(1, Date.now())], KEPT);
+    await store().keep(HERE, { receipts: [receipt(1, Date.now())], most: 1_000 });
     await store().trim(HERE, null, Date.now());
     expect(await test.redis.exists(test.keys.openReceipts('s', WORKSPACE), test.keys.receipts('s', WORKSPACE))).toBe(0);
   });

@@ -16,14 +16,14 @@
 import { z } from 'zod';
 import { describe } from '../../kit/errors.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { scanKeys, type Redis } from '../../redis/client.js';
+import type { Redis } from '../../redis/client.js';
 import { gatherEach } from '../../kit/gather.js';
-import { isInFuture } from '../../kit/stored-time.js';
 import type { FailedAttempt } from '../failure.js';
 import type { StoredTask } from '../backfills.js';
 import { eventSchema } from '../../log/event-log.js';
-import { entryIn, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
-import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
+import { entryIn, logIdOf, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
+import { readDelayedTooFar, readHeads, type HeadJob } from './heads.js';
+import type { Keys } from '../../redis/keys.js';
 import { packReceipt, type Receipt } from '../receipts/receipt.js';
 import { loadScript, unexpectedAnswer } from '../../redis/scripts.js';
 import { readJson } from '../../redis/stored.js';
@@ -34,12 +34,8 @@ const skipScript = loadScript('group-skip', import.meta.url);
 
 /** A repetition of a batch is recognised until this long after it. The serial of the log itself is kept. */
 const SERIAL_KEPT_MS = 7 * 86_400_000;
-/** Keys looked at by one step of a search. */
-const SCANNED = 1_000;
-/** BullMQ's score of a delayed job is its time in ms times this, and a serial. */
-const SCORE_PER_MS = 4_096;
 
-export type { GroupEntry };
+export type { GroupEntry, HeadJob };
 
 export interface StoredEvent {
   event: ChangeEvent;
@@ -93,19 +89,6 @@ interface IsHead {
 export type Standing = IsHead | HasLeft | TakenOver;
 export type AdvanceOutcome = HasLeft | TakenOver;
 
-/** The head of an ordering group, or an event without an order. */
-export interface HeadJob {
-  workspace: string;
-  group: string | null;
-  entry: GroupEntry;
-}
-
-/** Without an order, `kind` and `type` are not known, and the log id may be just before the event's. */
-export interface MustHaveJob extends HeadJob {
-  /** It is a dead letter, which keeps its failed job. */
-  held: boolean;
-}
-
 /** What the step that is asked for leaves behind, if it is carried out. */
 export interface NotedReceipts {
   receipts: readonly Receipt[];
@@ -118,9 +101,17 @@ interface Question {
   verb: 'standing' | 'done' | 'handled' | 'hold' | 'retry' | 'merge';
   count: number;
   noted?: NotedReceipts | undefined;
-  entry?: string;
-  stored?: string;
+  /** The run that is noted. */
   run?: string;
+  /** The entry and the event that the head gets. */
+  merged?: readonly [entry: string, stored: string];
+}
+
+/** The words of the script that do not mean the same for every question, with its texts. */
+interface OtherAnswer {
+  outcome: 'other';
+  word: string;
+  texts: readonly string[];
 }
 
 interface MergeCall {
@@ -130,30 +121,17 @@ interface MergeCall {
   noted?: NotedReceipts | undefined;
 }
 
-type Scope = Omit<WorkspaceRedis, 'workspace'>;
+interface Scope {
+  redis: Redis;
+  keys: Keys;
+}
 
 export type RecordGate = ReturnType<typeof createRecordGate>;
 
 /** Every operation can be repeated after a crash without further effect. */
 export function createRecordGate(redis: Redis, keys: Keys) {
   const scope = { redis, keys };
-  /** Questions of the same turn of the event loop become one call of the script. */
-  const askEach = gatherEach((place, questions: readonly Question[]) => askAll(scope, place, questions));
-  const ask = async <Word extends string>(
-    subscription: string,
-    question: Question,
-    expected?: Word,
-  ): Promise<AdvanceOutcome | { outcome: Word }> => {
-    const [word, ...texts] = await askEach(`${subscription}/${question.claim.workspace}`, question);
-    const key = keys.group(subscription, question.claim.group ?? '');
-    if (word === 'taken-over') return { outcome: word };
-    if (word === 'left') return { outcome: word, next: texts[0] === undefined ? null : entryIn(texts[0], key) };
-    if (expected === undefined || word !== (expected as string)) throw unexpectedAnswer(advanceScript, describe(word));
-    const [lockedFor, runBefore, ...entries] = texts;
-    if (lockedFor === undefined) return { outcome: expected };
-    const head = { entries: entries.map((text) => entryIn(text, key)), lockedForMs: Number(lockedFor), runBefore };
-    return { outcome: expected, ...head };
-  };
+  const { leave, stay, standing } = askersOf(scope);
   return {
     /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
@@ -162,27 +140,27 @@ export function createRecordGate(redis: Redis, keys: Keys) {
      * @param more `run`: noted as the run that has begun it @defaultValue the noted one stays
      */
     standing: (subscription: string, claim: Claim, { count = 1, run = '' } = {}) =>
-      ask(subscription, { claim, verb: 'standing', count, run }, 'head') as Promise<Standing>,
+      standing(subscription, { claim, verb: 'standing', count, run }),
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
     advance: (subscription: string, claim: Claim, noted?: NotedReceipts, count = 1) =>
-      ask<never>(subscription, { claim, verb: 'done', count, noted }),
+      leave(subscription, { claim, verb: 'done', count, noted }),
     /** The same after the handler has succeeded. */
     handled: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
-      ask<never>(subscription, { claim, verb: 'handled', count: 1, noted }),
+      leave(subscription, { claim, verb: 'handled', count: 1, noted }),
     /** Notes an attempt that has failed and is retried. */
     failed: (subscription: string, claim: Claim, noted: NotedReceipts) =>
-      ask(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
+      stay(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
     /** Notes a run that could not be noted by `standing`. */
     note: (subscription: string, id: string, run: string) => redis.hset(keys.runs(subscription), id, run),
     /** Runs that were left behind have not crashed. */
     forgetRuns: (subscription: string, ids: readonly string[]) =>
       ids.length === 0 ? Promise.resolve(0) : redis.hdel(keys.runs(subscription), ...ids),
     hold: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
-      ask(subscription, { claim, verb: 'hold', count: 0, noted }, 'held'),
+      stay(subscription, { claim, verb: 'hold', count: 0, noted }, 'held'),
     /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
     merge(subscription: string, claim: Claim, { count, head, stored, noted }: MergeCall) {
-      const parts = { entry: packEntry(head), stored: JSON.stringify(stored) };
-      return ask(subscription, { claim, verb: 'merge', count: count + 1, noted, ...parts }, 'head');
+      const merged = [packEntry(head), JSON.stringify(stored)] as const;
+      return stay(subscription, { claim, verb: 'merge', count: count + 1, noted, merged }, 'head');
     },
     /** Drops what waits behind this head and was logged up to `last`, and the head where nothing runs it. */
     skip: (subscription: string, head: HeadJob, last: string) => skip(scope, subscription, head, last),
@@ -205,6 +183,42 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     /** Ids of delayed jobs whose time is further away than they were to wait: a clock was ahead when they were put there. */
     delayedTooFar: (subscription: string, nowMs: number) => readDelayedTooFar(scope, subscription, nowMs),
   };
+}
+
+function askersOf({ redis, keys }: Scope) {
+  /** Questions of the same turn of the event loop become one call of the script. */
+  const askEach = gatherEach((place, questions: readonly Question[]) => askAll({ redis, keys }, place, questions));
+  const ask = async (subscription: string, question: Question): Promise<AdvanceOutcome | OtherAnswer> => {
+    const { workspace, group } = question.claim;
+    const [word, ...texts] = await askEach(`${subscription}/${workspace}`, question);
+    if (word === 'taken-over') return { outcome: word };
+    if (word !== 'left') return { outcome: 'other', word, texts };
+    const [next] = texts;
+    return { outcome: word, next: next === undefined ? null : entryIn(next, keys.group(subscription, group ?? '')) };
+  };
+  /** The delivery leaves. */
+  const leave = async (subscription: string, question: Question): Promise<AdvanceOutcome> => {
+    const answer = await ask(subscription, question);
+    if (answer.outcome === 'other') throw unexpectedAnswer(advanceScript, describe(answer.word));
+    return answer;
+  };
+  /** The delivery stays in its group, unless it has left before. */
+  const stay = async <Word extends string>(subscription: string, question: Question, expected: Word) => {
+    const answer = await ask(subscription, question);
+    if (answer.outcome !== 'other') return answer;
+    if (answer.word === expected) return { outcome: expected };
+    throw unexpectedAnswer(advanceScript, describe(answer.word));
+  };
+  const standing = async (subscription: string, question: Question): Promise<Standing> => {
+    const answer = await ask(subscription, question);
+    if (answer.outcome !== 'other') return answer;
+    const [lockedFor, runBefore = '', ...entries] = answer.texts;
+    if (answer.word !== 'head') throw unexpectedAnswer(advanceScript, describe(answer.word));
+    const key = keys.group(subscription, question.claim.group ?? '');
+    const found = entries.map((text) => entryIn(text, key));
+    return { outcome: 'head', entries: found, lockedForMs: Number(lockedFor), runBefore };
+  };
+  return { leave, stay, standing };
 }
 
 async function enter(
@@ -270,14 +284,19 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
     group === null ? pending : keys.group(subscription, group),
     keys.jobLock(subscription, id),
   ]);
-  const args = questions.flatMap(({ claim: { id, token }, verb, count, entry = '', stored = '', run = '', noted }) => {
-    const receipts = noted === undefined ? '' : Buffer.concat(noted.receipts.map(packReceipt));
-    return [verb, id, token, count, entry, stored, run, receipts];
+  const receipts: Buffer[] = [];
+  const texts = questions.map(({ claim: { id, token }, verb, count, run = '', noted }) => {
+    const packed = noted?.receipts.map(packReceipt) ?? [];
+    receipts.push(...packed);
+    const bytes = packed.reduce((sum, { length }) => sum + length, 0);
+    return [verb, id, token, count, bytes, run].join(SEPARATOR);
   });
+  const merged = questions.flatMap((question) => question.merged ?? []);
   const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription), pending];
   const kept = [keys.receipts(subscription, workspace), keys.openReceipts(subscription, workspace)];
   const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
-  const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, ...args]);
+  const all = receipts.length === 0 ? '' : Buffer.concat(receipts);
+  const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, all, ...texts, ...merged]);
   if (Array.isArray(answer) && answer.length === questions.length)
     return answer as [word: string, ...texts: string[]][];
   throw unexpectedAnswer(advanceScript, describe(answer));
@@ -292,72 +311,11 @@ async function readAllStored({ redis, keys }: Scope, subscription: string, ids: 
   );
 }
 
-async function readHeads(
-  { redis, keys }: Scope,
-  { subscription, workspaces, alive }: { subscription: string; workspaces: readonly string[]; alive: () => void },
-): Promise<MustHaveJob[]> {
-  const withoutGroup = new Map<string, MustHaveJob>();
-  for (const workspace of workspaces) {
-    for await (const found of redis.zscanStream(keys.pending(subscription, workspace), { count: SCANNED })) {
-      for (const { member: id, score } of scoredIn(found)) {
-        const entry = { id, logId: logIdOf(score), atMs: 0, kind: 'logged', type: 'missing' } as const;
-        withoutGroup.set(id, { workspace, group: null, entry, held: false });
-      }
-      alive();
-    }
-  }
-  // Then nothing waits, also not behind a dead letter that is held.
-  if (withoutGroup.size === 0) return [];
-  const ordered = new Map<string, MustHaveJob>();
-  const start = keys.group(subscription, '').length;
-  const match = keys.group(subscription, '*');
-  const wantedIn = new Set(workspaces);
-  for await (const found of scanKeys(redis, { match, count: SCANNED })) {
-    alive();
-    const wanted = found.filter((key) => wantedIn.has(workspaceOf(key.slice(start))));
-    const lists = await Promise.all(wanted.map((key) => redis.lrange(key, 0, -1)));
-    for (const [index, key] of wanted.entries()) {
-      const [head, ...behind] = lists[index] ?? [];
-      if (head === undefined) continue;
-      const group = key.slice(start);
-      const entry = entryIn(head, key);
-      ordered.set(group, { workspace: workspaceOf(group), group, entry, held: !withoutGroup.delete(entry.id) });
-      for (const text of behind) withoutGroup.delete(text.split(SEPARATOR, 1)[0] ?? '');
-    }
-  }
-  return [...ordered.values(), ...withoutGroup.values()];
-}
-
-/** A scan may show one twice. */
-async function readDelayedTooFar({ redis, keys }: Scope, subscription: string, nowMs: number): Promise<string[]> {
-  const found = new Set<string>();
-  for await (const step of redis.zscanStream(keys.delayedJobs(subscription), { count: SCANNED })) {
-    const far = scoredIn(step).flatMap(({ member: id, score }) => {
-      const atMs = Number(score) / SCORE_PER_MS;
-      return isInFuture(atMs, nowMs) ? { id, atMs } : [];
-    });
-    const waits = await Promise.all(far.map(({ id }) => redis.hget(keys.job(subscription, id), 'delay')));
-    far.forEach(({ id, atMs }, index) => {
-      if (isInFuture(atMs, nowMs + Number(waits[index]))) found.add(id);
-    });
-  }
-  return [...found];
-}
-
-function scoredIn(scanned: unknown): { member: string; score: string }[] {
-  const flat = scanned as string[];
-  return flat.flatMap((member, at) => (at % 2 === 0 ? { member, score: flat[at + 1] ?? '' } : []));
-}
-
-const storedSchema: z.ZodType<StoredEvent> = z.object({
-  event: eventSchema,
-  earlierAttempts: z.array(z.unknown()).optional(),
-}) as never;
-
-/** The name of a workspace contains no slash. */
-function workspaceOf(group: string): string {
-  return group.split('/', 1)[0] ?? '';
-}
+const storedSchema = z.object({
+  // Only what every reader relies on is checked, as of the events of the log.
+  event: z.custom<ChangeEvent>((given) => eventSchema.safeParse(given).success),
+  earlierAttempts: z.custom<readonly FailedAttempt[]>(Array.isArray).exactOptional(),
+});
 
 /** The log id of the oldest pending delivery, or a little before it. */
 export async function readOldestPending(redis: Redis, key: string): Promise<string | null> {
@@ -373,10 +331,4 @@ async function readOldest(redis: Redis, key: string): Promise<[id?: string, scor
 function timeOf(score: number): number | null {
   if (score >= 1) return Math.floor(score);
   return score > 0 ? Math.round(score * 1e18) : null;
-}
-
-/** The counterpart of `scoreOf` in group-enter.lua: the log id, or a little before it. */
-function logIdOf(score: string): string {
-  const ms = Math.floor(Number(score));
-  return `${ms}-${Math.round((Number(score) - ms) * 4_096)}`;
 }

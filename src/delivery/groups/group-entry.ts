@@ -26,3 +26,9 @@ export function entryIn(text: string, key: string): GroupEntry {
   if (isKind && LOG_ID.test(logId)) return { id, logId, atMs: Number(at), kind, type };
   throw unreadable({ what: 'an entry of an ordering group', key }, describe(text));
 }
+
+/** The counterpart of `scoreOf` in group-enter.lua: the log id, or a little before it. */
+export function logIdOf(score: string): string {
+  const ms = Math.floor(Number(score));
+  return `${ms}-${Math.round((Number(score) - ms) * 4_096)}`;
+}

@@ -87,7 +87,7 @@ export const subscriptionDetails = z.object({
 });
 export type SubscriptionDetails = z.output<typeof subscriptionDetails>;
 
-export function rowOf(receipt: Receipt, { name, catalogue }: Pick<Subscription, 'name' | 'catalogue'>): DeliveryRow {
+export function rowOf(receipt: Receipt, { name, catalogue }: Subscription): DeliveryRow {
   const { outcome, workspace, eventId, logId, type, recordId, attempt, status, endedAtMs, ms, digest } = receipt;
   const { error = null, words = null, nextAtMs, origin = null, into = null } = receipt;
   return {
@@ -105,7 +105,7 @@ export function rowOf(receipt: Receipt, { name, catalogue }: Pick<Subscription, 
 /** An event of which no attempt has ended. */
 export function rowWithout(
   event: { id: string; workspace: string; logId: string; type: string; subject: string },
-  { name, catalogue }: Pick<Subscription, 'name' | 'catalogue'>,
+  { name, catalogue }: Subscription,
   outcome: 'pending' | 'not selected' | 'no receipt',
 ): DeliveryRow {
   const { id: eventId, workspace, logId, type, subject: record } = event;

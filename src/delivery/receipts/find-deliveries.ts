@@ -7,8 +7,8 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { Subscription } from '../handlers/handler.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
 import type { Receipt, ReceiptOutcome } from './receipt.js';
-import type { ReceiptSearch, ReceiptStore } from './receipts.js';
-import type { WaitingDelivery, WaitingStore } from '../waiting.js';
+import type { ReceiptFilter } from './receipts.js';
+import type { WaitingDelivery } from '../waiting.js';
 import { idsOf, loggedAt, originOf } from '../deliveries.js';
 import type { DispatchStores } from '../stores.js';
 import { rowOf, rowWithout, type DeliveryRow } from './delivery-row.js';
@@ -29,9 +29,7 @@ export interface DeliveriesQuery {
   limit?: number | undefined;
 }
 
-export interface FindDeps extends Pick<DispatchStores, 'log' | 'offsets' | 'gate'> {
-  receipts: ReceiptStore;
-  waiting: WaitingStore;
+export interface FindDeps extends DispatchStores {
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   clock: Clock;
@@ -93,7 +91,9 @@ function outcomesOf(outcome: DeliveriesQuery['outcome']): ReceiptOutcome[] | und
 /** The attempt that ended last comes first. */
 const newestFirst = (one: HasEnded, other: HasEnded): number => other.endedAtMs - one.endedAtMs;
 
-type HasEnded = Pick<Receipt, 'endedAtMs'>;
+interface HasEnded {
+  endedAtMs: number;
+}
 
 interface Ended extends HasEnded {
   row: DeliveryRow;
@@ -116,10 +116,8 @@ async function endedRows(query: DeliveriesQuery, limit: number, deps: FindDeps):
   return rows.slice(0, limit).map(({ row }) => row);
 }
 
-type Search = Omit<ReceiptSearch, 'sinceMs'>;
-
 /** Where there may be receipts, and deliveries that wait. */
-export function placesIn({ subscriptions, workspaces }: Pick<FindDeps, 'subscriptions' | 'workspaces'>) {
+export function placesIn({ subscriptions, workspaces }: FindDeps) {
   return subscriptions.flatMap((subscription) =>
     workspaces.filter((name) => readsWorkspace(subscription, name)).map((workspace) => ({ subscription, workspace })),
   );
@@ -128,8 +126,8 @@ export function placesIn({ subscriptions, workspaces }: Pick<FindDeps, 'subscrip
 export function searchIn(
   { name: subscription, receipts }: Subscription,
   workspace: string,
-  search: Search,
-  deps: Pick<FindDeps, 'receipts' | 'clock'>,
+  search: ReceiptFilter,
+  deps: FindDeps,
 ): AsyncGenerator<Receipt> {
   const sinceMs = receipts == null ? 0 : deps.clock.now() - receipts.ageMs;
   return deps.receipts.search({ subscription, workspace }, { ...search, sinceMs });

@@ -5,26 +5,30 @@ import type { Clock } from '../../kit/clock.js';
 import { printable, shorten } from '../../kit/printable.js';
 import type { NotedReceipts } from '../groups/gate.js';
 import type { Receipt, ReceiptOutcome } from './receipt.js';
-import { originOf, type Delivery } from '../deliveries.js';
+import { originOf } from '../deliveries.js';
 import type { FailedAttempt } from '../failure.js';
 
 const LONGEST_WORDS = 200;
 
 export interface Noting {
   subscription: { readonly name: string; readonly receipts?: ReceiptRetention | null | undefined };
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   /** The log's retention: what receivers said is kept no longer than events. @defaultValue it is not kept */
   logAgeMs?: number | undefined;
   measure?: { delivered(subscription: string, outcome: ReceiptOutcome): void } | undefined;
 }
 
-export type Noted = Pick<Delivery, 'id' | 'workspace' | 'logId'> & {
-  event: Pick<Delivery['event'], 'id' | 'type' | 'subject'>;
+/** What a receipt names: a delivery, or a digest. */
+export interface Noted {
+  id: string;
+  workspace: string;
+  logId: string;
+  event: { readonly id: string; readonly type: string; readonly subject: string };
   digest?: Receipt['digest'];
-};
+}
 
 /** Why an event left without its handler being called. `where`: it no longer selects. `gone`: the log has dropped the event. */
-type Skipped = 'where' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped';
+export type Skipped = 'where' | 'cancelled-out' | 'not-selected' | 'merged' | 'gone' | 'dropped';
 
 /** How an attempt ended. `skipped`: there was none. */
 export type Ended =
@@ -56,9 +60,7 @@ export function noteEnd(deliveries: readonly Noted[], ended: Ended, noting: Noti
   return { receipts, most: subscription.receipts.number };
 }
 
-type AboutEnd = Pick<Receipt, 'outcome' | 'ms' | 'attempt' | 'status'> & Partial<Receipt>;
-
-function aboutEnd(ended: Ended, { subscription: { receipts }, logAgeMs = 0 }: Noting): AboutEnd {
+function aboutEnd(ended: Ended, { subscription: { receipts }, logAgeMs = 0 }: Noting) {
   const { outcome } = ended;
   if (outcome === 'delivered') return { outcome, ms: ended.ms, attempt: ended.attempt, status: ended.status ?? 0 };
   if (outcome === 'skipped') {

@@ -2,6 +2,7 @@
 import type { Redis } from '../../redis/client.js';
 import { isInFuture } from '../../kit/stored-time.js';
 import type { Keys } from '../../redis/keys.js';
+import type { NotedReceipts } from '../groups/gate.js';
 import {
   endOf,
   HEAD_BYTES,
@@ -33,13 +34,16 @@ interface Retention {
 }
 
 /** What is given must hold. */
-export interface ReceiptSearch {
-  /** Older ones are left out; ms. */
-  sinceMs: number;
+export interface ReceiptFilter {
   /** Receipts of digests are found too: the event may be in the range of one. */
   eventIds?: readonly string[] | undefined;
   recordId?: string | undefined;
   outcomes?: readonly ReceiptOutcome[] | undefined;
+}
+
+export interface ReceiptSearch extends ReceiptFilter {
+  /** Older ones are left out; ms. */
+  sinceMs: number;
 }
 
 export interface ReceiptPlace {
@@ -62,8 +66,8 @@ export function createReceiptStore(redis: Redis, keys: Keys) {
       }
     },
     /** Keeps receipts of deliveries that are not in the queue. */
-    keep: (place: ReceiptPlace, receipts: readonly Receipt[], { number }: Pick<Retention, 'number'>) =>
-      runKeep({ redis, keys }, place, [Buffer.concat(receipts.map(packReceipt)), number, '']),
+    keep: (place: ReceiptPlace, { receipts, most }: NotedReceipts) =>
+      runKeep({ redis, keys }, place, [Buffer.concat(receipts.map(packReceipt)), most, '']),
     /** Drops what is too old; everything where no receipts are kept. */
     async trim(place: ReceiptPlace, retention: Retention | null, nowMs: number): Promise<void> {
       const { stream, open } = keysOf(keys, place);

@@ -30,19 +30,6 @@ const entered = (heads: readonly boolean[], pending: number) => ({
 });
 
 describe('the record gate', () => {
-  it('gate: only the first event of each record is a head, and the next when it has left', async () => {
-    const gate = gateOf();
-    const [a1, b1, a2] = [entry('a', 1), entry('b', 2), entry('a', 3)];
-
-    expect(await enter(gate, [a1, b1, a2])).toEqual(entered([true, true, false], 3));
-    expect(await gate.standing(SUB, await run(a2))).toEqual(left(1));
-    expect(await gate.advance(SUB, await run(a1))).toEqual(left(3));
-    expect(await gate.standing(SUB, await run(a2))).toMatchObject({
-      outcome: 'head',
-      entries: [{ id: 'evt_3', atMs: 3 }],
-    });
-  });
-
   it('gate: an event that was entered before is not entered again, whether pending or done', async () => {
     const gate = gateOf();
     const [a1, a2, a10] = [entry('a', 1), entry('a', 2), entry('a', 10)];
@@ -50,25 +37,6 @@ describe('the record gate', () => {
     await gate.advance(SUB, await run(a1));
 
     expect(await enter(gate, [a1, a2, a10])).toEqual(entered([false, true, false], 2));
-  });
-
-  it('gate: events without an order are heads until they are done', async () => {
-    const gate = gateOf();
-    const events = [entry(null, 1), entry(null, 2)];
-    await enter(gate, events);
-
-    expect(await gate.advance(SUB, await run(events[0]!))).toEqual(left(null));
-    expect(await enter(gate, events)).toEqual(entered([false, true], 1));
-  });
-
-  it('gate: a repeated advance changes nothing and names the head again', async () => {
-    const gate = gateOf();
-    const [a1, a2] = [entry('a', 1), entry('a', 2)];
-    await enter(gate, [a1, a2]);
-
-    expect(await gate.advance(SUB, await run(a1))).toEqual(left(2));
-    expect(await gate.advance(SUB, await run(a1))).toEqual(left(2));
-    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
   });
 
   it('gate: a run that lost its job cannot advance, hold or merge', async () => {
@@ -104,24 +72,6 @@ describe('the record gate', () => {
     expect(await gate.standing(SUB, claim, { run: 'third' })).toMatchObject({ runBefore: 'second' });
     expect(await gate.handled(SUB, claim)).toEqual(left(null));
     expect(await test.redis.exists(test.keys.runs(SUB))).toBe(0);
-  });
-
-  it('gate: an event entered from another source goes to the end of its group, once', async () => {
-    const gate = gateOf();
-    const [a1, a2, a3] = [entry('a', 1), entry('a', 2), entry('a', 3)];
-    await enter(gate, [a1, a2]);
-    const again = { ...a1, id: 'evt_1.r1' };
-
-    expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
-    expect(await enter(gate, [again], 'r1:acme')).toEqual(entered([false], 3));
-    await enter(gate, [a3]);
-    const standing = await gate.standing(SUB, await run(a1), { count: 10 });
-    expect(standing.outcome === 'head' && standing.entries.map(({ id }) => id)).toEqual([
-      'evt_1',
-      'evt_2',
-      'evt_1.r1',
-      'evt_3',
-    ]);
   });
 
   it('gate: log ids are compared as numbers', async () => {
@@ -186,20 +136,6 @@ it('gate: a stored event with the trace context of an earlier release is read', 
 });
 
 describe('a held dead letter in the record gate', () => {
-  it('gate: it makes its followers wait, is not pending, and its retry takes its place', async () => {
-    const gate = gateOf();
-    const [a1, a2] = [entry('a', 1), entry('a', 2)];
-    const stored = { event: changeEvent({ record: 'a', sequence: 1 }) };
-    await enter(gate, [a1, a2]);
-
-    expect(await gate.hold(SUB, await run(a1))).toEqual({ outcome: 'held' });
-    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
-    const retry = entry('a', 1, { id: 'evt_1.t1', kind: 'decided', stored, serial: '0-1', replaces: 'evt_1' });
-    expect(await enter(gate, [retry], 'retry:evt_1')).toEqual(entered([true], 2));
-    expect([await gate.stored(SUB, 'evt_1.t1'), await gate.stored(SUB, 'evt_1')]).toEqual([stored, null]);
-    expect(await gate.advance(SUB, await run(retry))).toEqual(left(2));
-  });
-
   it('gate: a retry of one that was released goes to the end', async () => {
     const gate = gateOf();
     const [a1, a2] = [entry('a', 1), entry('a', 2)];
@@ -220,47 +156,5 @@ describe('a held dead letter in the record gate', () => {
     await test.redis.del(test.keys.jobLock(SUB, a1.id));
     expect(await gate.advance(SUB, dead(a1))).toEqual(left(2));
     expect(await gate.advance(SUB, dead(a1))).toEqual(left(2));
-  });
-});
-
-describe('followers in the record gate', () => {
-  const four = [1, 2, 3, 4].map((n) => entry('a', n));
-  const [a1, a2] = four as [NewEntry, NewEntry];
-
-  it('gate: the head sees them in order and up to the count', async () => {
-    const gate = gateOf();
-    await enter(gate, four);
-    const ids = async (most: number) => {
-      const standing = await gate.standing(SUB, await run(a1), { count: most });
-      return standing.outcome === 'head' ? standing.entries.map(({ id }) => id) : [];
-    };
-    expect(await ids(10)).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
-    expect(await ids(2)).toEqual(['evt_1', 'evt_2']);
-  });
-
-  it('gate: those that are merged leave, and the head stays with the merged event', async () => {
-    const gate = gateOf();
-    await enter(gate, four);
-    const stored = { event: changeEvent({ record: 'a', sequence: 9 }) };
-    const claim = await run(a1);
-
-    expect(await gate.merge(SUB, claim, { count: 2, head: { ...a1, kind: 'decided' }, stored })).toEqual({
-      outcome: 'head',
-    });
-    expect(await gate.standing(SUB, claim, { count: 9 })).toMatchObject({
-      entries: [{ id: 'evt_1', kind: 'decided' }, { id: 'evt_4' }],
-    });
-    expect(await gate.stored(SUB, 'evt_1')).toEqual(stored);
-    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 2 });
-    expect(await gate.standing(SUB, await run(a2))).toEqual(left(1));
-    expect(await gate.advance(SUB, claim)).toEqual(left(4));
-    expect(await test.redis.exists(test.keys.payloads(SUB))).toBe(0);
-  });
-
-  it('gate: those whose changes cancel out leave together with the head', async () => {
-    const gate = gateOf();
-    await enter(gate, four);
-    expect(await gate.advance(SUB, await run(a1), undefined, 3)).toEqual(left(4));
-    expect(await gate.pending(SUB, WS)).toMatchObject({ events: 1 });
   });
 });

@@ -11,7 +11,8 @@
   Its receipts are kept by the call that lets it leave, be held or be merged, and by each `retry`.
   A repetition changes nothing and returns the head again, because the process may have been killed before it added the head's job.
   KEYS 1 payloads · 2 runs · 3 health · 4 pending · 5 receipts · 6 open receipts · n × (ordering group, or pending again if there is no order · lock of the job)
-  ARGV 1 how many receipts are kept · n × (verb · delivery id · token · count · entry or "" · payload or "" · run or "" · packed receipts or "")
+  ARGV 1 how many receipts are kept · 2 the packed receipts of all questions, one after the other · n × (verb ␟ delivery id ␟ token ␟ count ␟ bytes of its receipts ␟ run or "")
+       for each "merge": its entry · its payload
   RETURN n × {"head"} | {"head", for how long it is locked in ms · the run noted before or "" · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
 --- @include "receipts"
@@ -71,11 +72,17 @@ local function answerTo(group, lock, verb, id, token, count, entry, payload, run
   return { 'left', redis.call('LINDEX', group, 0) or nil }
 end
 
-local answers = {}
-for n = 0, (#ARGV - 1) / 8 - 1 do
-  local key, arg = 2 * n + 7, 8 * n + 2
-  answers[n + 1] = answerTo(KEYS[key], KEYS[key + 1], ARGV[arg], ARGV[arg + 1], ARGV[arg + 2],
-    tonumber(ARGV[arg + 3]), ARGV[arg + 4], ARGV[arg + 5], ARGV[arg + 6], ARGV[arg + 7])
+local answers, count = {}, (#KEYS - 6) / 2
+local merge, receipt = count + 3, 1
+for n = 1, count do
+  local verb, id, token, entries, bytes, run = string.match(ARGV[n + 2], '^(%l+)\31([^\31]*)\31([^\31]*)\31(%d+)\31(%d+)\31(.*)$')
+  local receipts = string.sub(ARGV[2], receipt, receipt + bytes - 1)
+  receipt = receipt + bytes
+  local entry, payload
+  if verb == 'merge' then
+    entry, payload, merge = ARGV[merge], ARGV[merge + 1], merge + 2
+  end
+  answers[n] = answerTo(KEYS[2 * n + 5], KEYS[2 * n + 6], verb, id, token, tonumber(entries), entry, payload, run, receipts)
 end
 local receipts = table.concat(kept)
 if receipts ~= '' then keepReceipts(KEYS[5], KEYS[6], receipts, tonumber(ARGV[1])) end
