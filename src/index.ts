@@ -95,19 +95,15 @@ export { defineList } from './crm/lists/define.js';
 export type { ListDefinition, ListDescription, RecordOf } from './crm/lists/define.js';
 export { LIST_NAMES } from './crm/lists/lists.js';
 export type { BuiltInList, ListName, ObjectName, ReadyMadeList } from './crm/lists/lists.js';
+export type { ActorType, EventPattern, EventType, NoticeKind, NoticeType } from './events/kinds.js';
 export type {
   Actor,
-  ActorType,
   ChangeClass,
   ChangeData,
   ChangeEvent,
   DetectedBy,
   EventData,
-  EventPattern,
-  EventType,
   Notice,
-  NoticeKind,
-  NoticeType,
   FieldChange,
   LoggedEvent,
   Merged,

@@ -1,5 +1,6 @@
 /** Who made a change, and which subscriptions ask for it. */
-import type { Actor, ActorType, ChangeEvent } from './types.js';
+import type { ActorType } from './kinds.js';
+import type { Actor, ChangeEvent } from './types.js';
 
 /** A kind of actor, `unknown`, or one actor. */
 export type ActorRule = ActorType | 'unknown' | { readonly type: ActorType; readonly id: string };

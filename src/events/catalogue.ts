@@ -1,7 +1,7 @@
 /** The event types of lists and of the feed. */
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, readyMadeLists } from '../crm/lists/lists.js';
-import { NOTICE_KINDS, TODO_VERBS, VERBS, type EventType, type NoticeType } from './types.js';
+import { NOTICE_KINDS, TODO_VERBS, VERBS, type EventType, type NoticeType } from './kinds.js';
 
 export function typesOf({ name, object }: ListDescriptor): string[] {
   const verbs = name === 'todo' ? [...VERBS, ...TODO_VERBS] : VERBS;

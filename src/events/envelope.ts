@@ -1,7 +1,8 @@
 /** Builds events and their ids. An id depends only on what changed, not on when or by which process it was detected. */
 import { createHash } from 'node:crypto';
 import { builtInLists, descriptorOf, type ListName, type ListRef, type Lists } from '../crm/lists/lists.js';
-import type { ChangeData, ChangeEvent, TodoVerb, Verb } from './types.js';
+import type { TodoVerb, Verb } from './kinds.js';
+import type { ChangeData, ChangeEvent } from './types.js';
 
 export type EventDraft = EventCommon & ({ list: ListRef; verb: Verb } | { list: 'todo'; verb: TodoVerb });
 

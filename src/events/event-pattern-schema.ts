@@ -2,7 +2,7 @@
 import type { Lists } from '../crm/lists/lists.js';
 import { NOTICE_TYPES, typesOf } from './catalogue.js';
 import { compileTypePattern } from './pattern.js';
-import { TODO_VERBS, VERBS } from './types.js';
+import { TODO_VERBS, VERBS } from './kinds.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 
 export function selectsType(pattern: string, lists: Lists): boolean {

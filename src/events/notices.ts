@@ -2,7 +2,8 @@
 import type { ListName } from '../crm/lists/lists.js';
 import { englishMessage } from '../words/problems.js';
 import { eventId } from './envelope.js';
-import type { ChangeEvent, Notice, NoticeKind, NoticeType } from './types.js';
+import type { NoticeKind, NoticeType } from './kinds.js';
+import type { ChangeEvent, Notice } from './types.js';
 
 export interface NoticeDraft extends Omit<Notice, 'message'> {
   /** @defaultValue made of the facts */

@@ -1,7 +1,7 @@
 /** The open problems, each with a published notice: one hash per workspace. */
 import { z } from 'zod';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
-import { PROBLEM_KINDS } from '../events/types.js';
+import { PROBLEM_KINDS } from '../events/kinds.js';
 import type { Redis } from '../redis/client.js';
 import { isoTime } from '../kit/clock.js';
 import { isInFuture } from '../kit/stored-time.js';

@@ -1,7 +1,7 @@
 /** The status as plain data. Its types and the document of the page's API are made of these schemas. */
 import { z } from 'zod';
 import { subscriptionStatus } from '../delivery/subscription-status.js';
-import { PROBLEM_KINDS } from '../events/types.js';
+import { PROBLEM_KINDS } from '../events/kinds.js';
 import { processStatus } from '../redis/process-registry.js';
 import { listFailureSchema, summarySchema } from '../feed/store/sweep-state.js';
 

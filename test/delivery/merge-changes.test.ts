@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { mergeChanges } from '../../src/delivery/merge-changes.js';
 import { buildEvent, mergedEventId } from '../../src/events/envelope.js';
-import type { ChangeData, ChangeEvent, EventType, Verb } from '../../src/events/types.js';
+import type { EventType, Verb } from '../../src/events/kinds.js';
+import type { ChangeData, ChangeEvent } from '../../src/events/types.js';
 
 type Fields = Record<string, unknown>;
 

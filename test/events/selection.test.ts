@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileWhere } from '../../src/delivery/handlers/where.js';
 import { compileSelection, explainSelection, readsWorkspace, type Selection } from '../../src/events/pattern.js';
-import type { Actor, Verb } from '../../src/events/types.js';
+import type { Verb } from '../../src/events/kinds.js';
+import type { Actor } from '../../src/events/types.js';
 import { changeEvent, type EventSpec } from '../support/fan-out.js';
 
 const selects = (selection: Partial<Selection>, spec: Partial<EventSpec> = {}): boolean =>

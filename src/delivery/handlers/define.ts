@@ -3,16 +3,8 @@ import { z } from 'zod';
 import type { ListDefinition, RecordOf } from '../../crm/lists/define.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { CrmRecord, CrmRecords } from '../../crm/record.js';
-import type {
-  ChangeData,
-  ChangeEvent,
-  EventData,
-  EventPattern,
-  EventType,
-  Notice,
-  NoticeType,
-  Verb,
-} from '../../events/types.js';
+import type { EventPattern, EventType, NoticeType, Verb } from '../../events/kinds.js';
+import type { ChangeData, ChangeEvent, EventData, Notice } from '../../events/types.js';
 import { strictOptions } from '../../kit/schema/fields.js';
 import { orRefuse, parseOptions } from './kind.js';
 import { digestShape, type DigestOptions } from './digest.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { builtInLists } from '../../crm/lists/lists.js';
 import { parseBeginning } from '../../events/log-id.js';
-import { ACTOR_TYPES, type EventPattern } from '../../events/types.js';
+import { ACTOR_TYPES, type EventPattern } from '../../events/kinds.js';
 import type { Duration } from '../../kit/duration.js';
 import { LANGUAGES } from '../../words/words.js';
 import {

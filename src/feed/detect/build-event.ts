@@ -1,7 +1,8 @@
 /** With `images: false`, events name records and carry no contents. */
 import type { CrmRecord, UncheckedRecord } from '../../crm/record.js';
 import { buildEvent } from '../../events/envelope.js';
-import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange, Verb } from '../../events/types.js';
+import type { Verb } from '../../events/kinds.js';
+import type { ChangeClass, ChangeEvent, DetectedBy, FieldChange } from '../../events/types.js';
 import { canonicalText, digestOf } from '../../crm/canonical.js';
 import { eventTime } from '../../kit/iso-time.js';
 import { creationTimeOf } from './fields.js';

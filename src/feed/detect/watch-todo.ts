@@ -1,7 +1,8 @@
 /** The events derived from a changed todo and its timers, committed together with the record: they must agree. Pure. */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { buildEvent, workspaceOf } from '../../events/envelope.js';
-import type { ChangeEvent, FieldChange, TodoVerb } from '../../events/types.js';
+import type { TodoVerb } from '../../events/kinds.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import type { DetectInput, Detection } from './detect.js';
 import { TODO_FIELDS } from './fields.js';
 import type { TodoWatch } from './rules.js';

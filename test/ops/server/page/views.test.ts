@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../../.ci/build-page.mjs';
-import { PROBLEM_KINDS, type ChangeEvent } from '../../../../src/events/types.js';
+import { PROBLEM_KINDS } from '../../../../src/events/kinds.js';
+import type { ChangeEvent } from '../../../../src/events/types.js';
 import { CHROMIUM, NARROW, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
 import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';

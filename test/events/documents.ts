@@ -1,19 +1,21 @@
-/** docs/events.md, docs/events.schema.json and docs/asyncapi.json: made from the table of event types, their schemas and real events. */
+/** docs/events.md, docs/events.schema.json and docs/asyncapi.json: made from the table of event types, their schemas and the examples. */
 import { format } from 'prettier';
+import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { ListDescriptor } from '../../src/crm/lists/descriptor.js';
 import { builtInLists, readyMadeLists } from '../../src/crm/lists/lists.js';
 import { EVENT_TYPES, NOTICE_TYPES, typesOf } from '../../src/events/catalogue.js';
-import { TODO_VERBS, VERBS, type ChangeEvent, type TodoVerb, type Verb } from '../../src/events/types.js';
-import { jsonSchemas } from './event-schemas.js';
-import { table } from './markdown.js';
-import { noticeRows } from './notice-table.js';
-import { optionDocs } from './option-docs.js';
+import { TODO_VERBS, VERBS, type TodoVerb, type Verb } from '../../src/events/kinds.js';
+import { eventSchema, noChanges, recordSchema, type ChangeEvent } from '../../src/events/types.js';
+import { DATA_SCHEMAS, dataNameOf } from '../support/event-schemas.js';
+import { table } from '../support/markdown.js';
+import { noticeRows } from '../support/notice-table.js';
+import { optionDocs } from '../support/option-docs.js';
 
 type Json = Record<string, unknown>;
 type Examples = ReadonlyMap<string, ChangeEvent>;
 
-const ALL_TYPES: readonly string[] = [...EVENT_TYPES, ...NOTICE_TYPES];
+const ALL_TYPES = [...EVENT_TYPES, ...NOTICE_TYPES];
 
 const WHEN: Readonly<Record<Verb | TodoVerb, string>> = {
   created: 'A record is in the list that was not there before.',
@@ -135,7 +137,7 @@ export async function eventsPage(examples: Examples): Promise<string> {
     DATA_TEXT,
     table(
       ['field', 'meaning'],
-      optionDocs('events/types.ts', 'ChangeData').map(({ name, meaning }) => [
+      optionDocs('events/types.ts', 'changeData').map(({ name, meaning }) => [
         asCode(name),
         meaning || (MEANINGS[name] ?? ''),
       ]),
@@ -173,7 +175,7 @@ Two files of the package describe every type:
 
 | attribute | meaning |
 |---|---|
-${optionDocs('events/types.ts', 'ChangeEvent')
+${optionDocs('events/types.ts', 'eventSchema')
   .map(({ name, meaning }) => `| ${asCode(name)} | ${meaning || (ATTRIBUTES()[name] ?? '')} |`)
   .join('\n')}
 
@@ -198,4 +200,72 @@ async function exampleOf(heading: string, type: string, examples: Examples): Pro
 
 function written(document: object): string {
   return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/**
+ * JSON Schemas (2020-12) by name: of whole events by their type, and what they share. Properties that are not named are allowed, so that
+ * a receiver does not refuse the events of a later version.
+ * @param at where the schemas are in the document: `#/$defs/`
+ */
+function jsonSchemas(at: string): Record<string, Json> {
+  const data = Object.entries(DATA_SCHEMAS).map(
+    ([name, schema]) => [`data.${name}`, toJson(schema, 'changeData')] as const,
+  );
+  const events = ALL_TYPES.map((type) => {
+    const properties = { type: { const: type }, data: { $ref: `${at}data.${dataNameOf(type)}` } };
+    return [type, { title: type, type: 'object', allOf: [{ $ref: `${at}CloudEvent` }], properties }] as const;
+  });
+  const shared = { CloudEvent: toJson(ANY_EVENT, 'eventSchema'), Record: RECORD, ...Object.fromEntries(data) };
+  const text = JSON.stringify({ ...Object.fromEntries(events), ...shared });
+  return JSON.parse(text.replaceAll(RECORD_REF, `${at}Record`)) as Record<string, Json>;
+}
+
+/** `data` has a schema for each type. */
+const ANY_EVENT = z.strictObject({ ...eventSchema.unwrap().shape, type: z.enum(ALL_TYPES), data: z.unknown() });
+const RECORD_REF = 'the schema of a record';
+const RECORD: Json = {
+  description:
+    'A record as its list shows it: the id, and whatever fields the workspace has. `changefeed schema --types` prints those that were seen.',
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string', minLength: 1 } },
+};
+
+function toJson(schema: z.ZodType, declaredBy: string): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const is = (other: z.ZodType): boolean => (zodSchema as unknown) === other;
+      if (is(noChanges)) Object.assign(jsonSchema, { type: 'array', maxItems: 0 });
+      if (is(recordSchema)) replace(jsonSchema, { $ref: RECORD_REF });
+      else replace(jsonSchema, published(jsonSchema));
+    },
+  });
+  const properties = json['properties'] as Json;
+  return { ...json, properties: { ...properties, ...commentsOn(properties, declaredBy) } };
+}
+
+/** Without what is a detail of zod, and without what would refuse a property of a later version. */
+function published(schema: Json): Json {
+  const { additionalProperties: _1, readOnly: _2, pattern, format, minimum, maximum, ...rest } = schema;
+  return {
+    ...rest,
+    ...(format === 'date-time' ? { format } : pattern !== undefined && { pattern }),
+    ...(typeof minimum === 'number' && minimum > Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER && { maximum }),
+  };
+}
+
+function replace(target: object, by: object): void {
+  for (const key of Object.keys(target)) Reflect.deleteProperty(target, key);
+  Object.assign(target, by);
+}
+
+function commentsOn(properties: Json, declaredBy: string): Json {
+  const docs = optionDocs('events/types.ts', declaredBy).filter(
+    ({ name, meaning }) => name in properties && meaning !== '',
+  );
+  return Object.fromEntries(
+    docs.map(({ name, meaning }) => [name, { description: meaning, ...(properties[name] as Json) }]),
+  );
 }

@@ -1,0 +1,67 @@
+/** The words of event types: verbs, the kinds of the feed's own events, and what a subscription may write to select them. */
+import type { ObjectName } from '../crm/lists/lists.js';
+
+export const VERBS = ['created', 'updated', 'deleted', 'snapshot', 'schema_changed'] as const;
+export type Verb = (typeof VERBS)[number];
+/** Derived from a change of a todo, or from its due time. */
+export const TODO_VERBS = ['completed', 'reopened', 'rescheduled', 'reassigned', 'due_soon', 'overdue'] as const;
+export type TodoVerb = (typeof TODO_VERBS)[number];
+export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
+/** The problems that the feed finds in itself. */
+export const PROBLEM_KINDS = [
+  'redis.evicts',
+  'redis.refuses',
+  'state.lost',
+  'state.rewound',
+  'api.away',
+  'sweep.failed',
+  'source.changed',
+  'token.refused',
+  'list.late',
+  'list.silent',
+  'list.cut',
+  'list.restless',
+  'removals.held',
+  'creations.held',
+  'subscription.disabled',
+  'subscription.failing',
+  'subscription.unconfigured',
+  'delivery.late',
+  'delivery.dead',
+  'role.missing',
+  'loop.stalled',
+  'loop.failing',
+  'process.overloaded',
+  'clock.stepped',
+] as const;
+export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+/**
+ * What the feed reports about itself: each problem when it begins, and that it is over; and to a subscription that gets a snapshot after Redis went
+ * back, that a list is complete. The event type is `changefeed.<kind>`.
+ */
+export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over', 'snapshot.complete'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+export type NoticeType = `changefeed.${NoticeKind}`;
+
+/**
+ * What `on` may contain: an event type, or a pattern with `*` for any characters. The editor completes the usual ones. A misspelt verb
+ * does not compile; a misspelt object may be a list of your own, and is found when the configuration is loaded.
+ */
+export type EventPattern =
+  | EventType
+  | NoticeType
+  | 'crm.*'
+  | `crm.${ObjectName}.*`
+  | `crm.*.${Verb}`
+  | 'changefeed.*'
+  // With `& {}`, one by one, or the compiler drops the literals above, and the editor has nothing to complete.
+  | (`crm.${string}.created` & {})
+  | (`crm.${string}.updated` & {})
+  | (`crm.${string}.deleted` & {})
+  | (`crm.${string}.snapshot` & {})
+  | (`crm.${string}.schema_changed` & {})
+  | (`${string}*${string}` & {});
+
+/** What makes changes. `field`: the system itself, such as a counter or a formula. The API may have further words. */
+export const ACTOR_TYPES = ['user', 'workflow', 'sequence', 'api', 'field'] as const;
+export type ActorType = (typeof ACTOR_TYPES)[number];
