@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
-import { optionDocs } from '../support/option-docs.js';
+import { optionDocs } from '../../.ci/docs/options.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../support/json-schema.js';
+import { configJsonSchema } from '../../.ci/docs/config-schema.js';
 import { projectFiles } from '../../src/cli/init-files.js';
 
 describe('schema of a configuration in JSON', () => {

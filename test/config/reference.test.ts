@@ -7,8 +7,8 @@ import {
   read,
   SECTIONS,
   WEBHOOK,
-} from '../support/config-reference.js';
-import type { OptionDoc } from '../support/option-docs.js';
+} from '../../.ci/docs/configuration.js';
+import type { OptionDoc } from '../../.ci/docs/options.js';
 
 describe('configuration page', () => {
   it('configuration page: matches the code (npx vitest run test/config/reference.test.ts -u updates it)', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
-import { codeBlocksOf, pages, ROOT, type CodeBlock } from '../support/markdown.js';
+import { codeBlocksOf, pages, ROOT, type CodeBlock } from '../../.ci/docs/markdown.js';
 
 const ENV = {
   CRM_TOKEN: 'token',

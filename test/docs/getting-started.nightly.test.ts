@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { useCli } from '../support/cli.js';
-import { codeBlocksOf, ROOT, type CodeBlock } from '../support/markdown.js';
+import { codeBlocksOf, ROOT, type CodeBlock } from '../../.ci/docs/markdown.js';
 import { useProcesses } from '../support/process.js';
 import { startPrivateRedis } from '../support/redis.js';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { anchorsOf, linksOf, pages, readPage, ROOT } from '../support/markdown.js';
+import { anchorsOf, linksOf, pages, readPage, ROOT } from '../../.ci/docs/markdown.js';
 
 /** The links of a page that lead to nothing. */
 function deadLinks(page: string, text = readPage(page)): string[] {

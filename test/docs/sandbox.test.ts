@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
-import { ROOT } from '../support/markdown.js';
+import { ROOT } from '../../.ci/docs/markdown.js';
 
 const page = readFileSync(`${ROOT}docs/sandbox.md`, 'utf8');
 const requests = [...page.matchAll(/^\| `(GET|POST|PUT|PATCH|DELETE) (\S+)` \| (?:`([^`]+)`)? ?\| (.*) \|$/gm)].map(

@@ -8,8 +8,8 @@ import { exampleEvent } from '../../src/events/example.js';
 import { NOTICE_KINDS } from '../../src/events/kinds.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { problemsOf } from '../support/event-schemas.js';
-import { noticeRows } from '../support/notice-table.js';
-import { asyncApiDocument, eventsPage, schemaDocument } from './documents.js';
+import { noticeRows } from '../../.ci/docs/notices.js';
+import { asyncApiDocument, eventsPage, schemaDocument } from '../../.ci/docs/events.js';
 
 const TYPES = [...EVENT_TYPES, ...NOTICE_TYPES];
 

@@ -1,17 +1,18 @@
 /** The types that a handler is compiled against are true: of every event that real sweeps find, and of what `settle` merges of them. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Changefeed } from '../../src/service/changefeed.js';
 import { mergeChanges } from '../../src/delivery/merge-changes.js';
 import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { TODO_VERBS, VERBS } from '../../src/events/kinds.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/kit/clock.js';
-import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';
 import { eventsOf, openFeed } from '../support/feed.js';
 import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
+import { served } from '../support/sandbox.js';
 
 /** Longer than any replica lags; two of them are longer than a removal waits. A tenth of a second on the test's clock. */
 const APART_MS = 16_000;
@@ -24,9 +25,8 @@ describe('event types', () => {
 
   async function world(): Promise<{ sandbox: Sandbox; clock: Clock; open: (images: boolean) => Promise<Changefeed> }> {
     const clock = fastClock(120);
-    const sandbox = createSandbox({ people: 40, organizations: 20, todos: 30, seed: 5, limit: null, clock });
-    onTestFinished(() => sandbox.stop());
-    const { url, token } = await sandbox.start();
+    const { sandbox, target } = await served({ people: 40, organizations: 20, todos: 30, seed: 5, clock });
+    const { url, token } = target;
     const open = async (images: boolean): Promise<Changefeed> => {
       const lists = {
         ...Object.fromEntries(LIST_NAMES.map((list) => [list, { images }])),

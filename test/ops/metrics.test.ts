@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS, QUEUE_METRIC, type MetricDefinition } from '../../src/ops/metric-table.js';
-import { operationsPage } from '../support/metric-docs.js';
+import { operationsPage } from '../../.ci/docs/metrics.js';
 
 interface Dashboard {
   panels: { id: number; type: string; title: string; targets?: { expr: string; legendFormat: string }[] }[];

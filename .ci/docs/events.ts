@@ -7,10 +7,10 @@ import { builtInLists, readyMadeLists } from '../../src/crm/lists/lists.js';
 import { EVENT_TYPES, NOTICE_TYPES, typesOf } from '../../src/events/catalogue.js';
 import { TODO_VERBS, VERBS, type TodoVerb, type Verb } from '../../src/events/kinds.js';
 import { eventSchema, noChanges, recordSchema, type ChangeEvent } from '../../src/events/types.js';
-import { DATA_SCHEMAS, dataNameOf } from '../support/event-schemas.js';
-import { table } from '../support/markdown.js';
-import { noticeRows } from '../support/notice-table.js';
-import { optionDocs } from '../support/option-docs.js';
+import { DATA_SCHEMAS, dataNameOf } from '../../test/support/event-schemas.js';
+import { table } from './markdown.js';
+import { noticeRows } from './notices.js';
+import { optionDocs } from './options.js';
 
 type Json = Record<string, unknown>;
 type Examples = ReadonlyMap<string, ChangeEvent>;

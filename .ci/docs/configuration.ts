@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/schema.js';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { LOG_LEVELS } from '../../src/ops/log.js';
 import { table } from './markdown.js';
-import { optionDocs, type OptionDoc } from './option-docs.js';
+import { optionDocs, type OptionDoc } from './options.js';
 
 type Json = Record<string, unknown>;
 
