@@ -142,15 +142,6 @@ describe('cluster', () => {
   );
 });
 
-it('cluster of a test: a command to a killed server fails, and its caller does not wait without end', async () => {
-  const cluster = await launchCluster();
-  onTestFinished(() => cluster.close());
-  const [master] = cluster.masters as [ClusterServer];
-  await master.kill();
-  // The connection may not be seen to close yet.
-  await expect(master.redis.ping()).rejects.toThrow();
-});
-
 it(
   'cluster: a process goes on after all servers were away, and one that is stopped meanwhile ends',
   { timeout: 400_000 },

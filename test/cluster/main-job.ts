@@ -4,17 +4,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished } from 'vitest';
-import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../src/crm/lists/lists.js';
+import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { defineHandler } from '../../src/delivery/handlers/define.js';
 import { SNAPSHOT_COMPLETE } from '../../src/events/notices.js';
 import { scoreEvents, type MissedChange } from '../../sandbox/verify/score.js';
 import { openClient, parseRedisUrl } from '../../src/redis/client.js';
 import { Keys } from '../../src/redis/keys.js';
-import { readEverything, differences } from '../support/api-state.js';
+import { readEverything, type Shown } from '../support/api-state.js';
 import { eventually } from '../support/eventually.js';
 import { baselined, openFeed } from '../support/feed.js';
 import { missingIn, pendingOf, sweptSince } from '../support/quiescence.js';
+import { foldsOf, outOfOrderIn, recordsIn, wrongIn } from '../support/receiver.js';
 import { served } from '../support/sandbox.js';
 
 export interface MainJob {
@@ -91,7 +92,8 @@ export async function runMainJob({ url, seed, changes, forgets = false, meanwhil
     );
   };
   const outcome = {
-    ...received(delivered, before, await readEverything(target)),
+    wrong: wrongIn(recordsIn(foldsOf(delivered).highest, knownBefore(delivered, before)), await readEverything(target)),
+    outOfOrder: outOfOrderIn(delivered),
     missed: missed.filter((one) => !isPassing(one)).map(({ list, id, verb }) => `${verb} ${list} ${id}`),
     invented: falseEvents,
     reported: delivered.filter(({ type }) => type === 'changefeed.state.rewound').length,
@@ -111,44 +113,8 @@ export async function runMainJob({ url, seed, changes, forgets = false, meanwhil
 const changesOf = (events: readonly ChangeEvent[]): ChangeEvent[] =>
   events.filter(({ type }) => /^crm\..*\.(created|updated|deleted)$/.test(type));
 
-function received(
-  delivered: readonly ChangeEvent[],
-  before: Awaited<ReturnType<typeof readEverything>>,
-  after: typeof before,
-): Pick<Outcome, 'wrong' | 'outOfOrder'> {
-  const copies = new Map<string, ChangeEvent>();
-  const ids = new Set<string>();
-  const outOfOrder: string[] = [];
-  const shown = new Set<string>();
-  for (const event of delivered) {
-    const { notice, sequence } = event.data;
-    if (event.type === SNAPSHOT_COMPLETE) {
-      // What has a lower sequence is not in the list.
-      const { object } = descriptorOf(notice?.list as BuiltInList);
-      shown.add(object);
-      for (const [key, { data }] of copies)
-        if (key.startsWith(`${object} `) && data.sequence < sequence) copies.delete(key);
-    }
-    if (!/^crm\..*\.(created|updated|deleted|snapshot)$/.test(event.type)) continue;
-    const key = `${event.type.split('.')[1] ?? ''} ${event.subject}`;
-    const copy = copies.get(key);
-    const isSnapshot = event.type.endsWith('.snapshot');
-    if (!isSnapshot && !ids.has(event.id) && copy !== undefined && event.data.sequence <= copy.data.sequence)
-      outOfOrder.push(`${key} ${event.data.sequence}`);
-    ids.add(event.id);
-    if (copy === undefined || event.data.sequence > copy.data.sequence) copies.set(key, event);
-  }
-  const known = Object.fromEntries(
-    LIST_NAMES.map((list) => [list, new Map(shown.has(descriptorOf(list).object) ? [] : before[list])]),
-  ) as typeof before;
-  for (const list of LIST_NAMES) {
-    const { object } = descriptorOf(list);
-    for (const [key, { data, subject }] of copies) {
-      if (!key.startsWith(`${object} `)) continue;
-      if (data.after === null) known[list].delete(subject);
-      else known[list].set(subject, data.after);
-    }
-  }
-  const wrong = differences(known, after).map(({ list, id, fields }) => `${list} ${id}: ${fields.join(', ')}`);
-  return { wrong, outOfOrder };
+/** What a snapshot shows whole replaces what was known before. */
+function knownBefore(delivered: readonly ChangeEvent[], before: Shown): Shown {
+  const marks = delivered.filter(({ type }) => type === SNAPSHOT_COMPLETE).map(({ data }) => data.notice?.list);
+  return Object.fromEntries(LIST_NAMES.map((list) => [list, marks.includes(list) ? new Map() : before[list]])) as Shown;
 }

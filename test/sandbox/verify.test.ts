@@ -110,33 +110,12 @@ test('verify: an event from a stale answer is false, because it reverses the ord
   });
 });
 
-test.each([
-  ['key order', { b: 1, a: 2 }, { a: 2, b: 1 }],
-  [
-    'references in another order',
-    {
-      팀: [
-        { id: '1', name: 'x' },
-        { id: '2', name: 'y' },
-      ],
-    },
-    {
-      팀: [
-        { id: '2', name: 'y' },
-        { id: '1', name: 'x' },
-      ],
-    },
-  ],
-  ['null against absent', { a: 1, b: null }, { a: 1 }],
-  [
-    'a new signature on a picture',
-    { '프로필 사진': 'https://i/1?sig=1&se=1' },
-    { '프로필 사진': 'https://i/1?sig=2&se=2' },
-  ],
-  ['the change stamp alone', { a: 1, '수정 날짜': at(1) }, { a: 1, '수정 날짜': at(2) }],
-])('verify: an update that differs only in %s is a false event', (_what, before, after) => {
+test('verify: an update that differs only in the order of keys is a false event', () => {
   const journal = [walk(0, 1), mutation({ before: A, after: B, second: 10, seen: 11 })];
-  const score = scoreEvents({ journal, events: [eventOf({ before, after, second: 12 })] });
+  const score = scoreEvents({
+    journal,
+    events: [eventOf({ before: { b: 1, a: 2 }, after: { a: 2, b: 1 }, second: 12 })],
+  });
   expect(score).toMatchObject({ falseEvents: 1, inventions: [{ reason: 'nothing-changed' }] });
 });
 

@@ -1,11 +1,11 @@
 /** Both ends of the product for a test: a sandbox, and a receiver that checks every signature with the official package. */
 import { Webhook } from 'standardwebhooks';
-import { onTestFinished } from 'vitest';
 import { descriptorOf, LIST_NAMES } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.js';
+import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.js';
 import { useReceivers, type Receiver, type Received, type Reply } from './handler-fixtures.js';
 import type { Difference } from './api-state.js';
+import { served } from './sandbox.js';
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -27,9 +27,8 @@ export function useChain(): (options?: {
   const receivers = useReceivers();
   return async ({ sandbox: options = {}, reply } = {}) => {
     const sizes = { people: 60, history: 60, activity: 60 };
-    const sandbox = createSandbox({ ...sizes, limit: null, seed: 7, start: Date.UTC(2026, 0, 1), ...options });
-    onTestFinished(() => sandbox.stop());
-    const { url, token } = await sandbox.start();
+    const { sandbox, target } = await served({ ...sizes, seed: 7, start: Date.UTC(2026, 0, 1), ...options });
+    const { url, token } = target;
     const receiver = await receivers(reply);
     return {
       sandbox,

@@ -20,6 +20,7 @@ import { createSandbox } from '../../sandbox/sandbox.js';
 import { orderOf } from '../../sandbox/verify/order.js';
 import { scoreEvents } from '../../sandbox/verify/score.js';
 import { eventually } from '../support/eventually.js';
+import { eventsIn } from '../support/ndjson.js';
 import { program } from '../support/program.js';
 import { startProcess, type TestProcess } from '../support/spawned.js';
 
@@ -65,10 +66,6 @@ const run = async (...args: string[]): Promise<{ code: number | null; stdout: st
   const process = startProcess(main, { args, cwd: folder, env });
   const { code } = await process.exited;
   return { code, stdout: process.stdout };
-};
-const eventsIn = async (file: string): Promise<ChangeEvent[]> => {
-  const text = await readFile(join(folder, file), 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ChangeEvent]));
 };
 const statusNow = async (): Promise<Status> => JSON.parse((await run('status', '--json')).stdout) as Status;
 const healthy = (): Promise<void> =>
@@ -215,9 +212,7 @@ try {
   sandbox.rate = 0;
   await swept();
   await healthy();
-  const events = await eventsIn('records.ndjson');
-  const feed = await eventsIn('feed.ndjson');
-  report(events, feed, done);
+  report(eventsIn(join(folder, 'records.ndjson')), eventsIn(join(folder, 'feed.ndjson')), done);
 } finally {
   await service.kill('SIGTERM');
   await Promise.all([sandbox.stop(), other.stop()]);

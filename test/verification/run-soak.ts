@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import type { JournalLine } from '../../sandbox/journal/lines.js';
 import { scoreEvents, type MissedChange } from '../../sandbox/verify/score.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { eventually } from '../support/eventually.js';
+import { eventsIn } from '../support/ndjson.js';
 import { launchRedis } from '../support/private-redis.js';
 import { program } from '../support/program.js';
 import { startProcess } from '../support/spawned.js';
@@ -67,7 +68,7 @@ export async function soak({ seconds, rate, seed, kept }: SoakOptions): Promise<
   const ask = (path: string): Promise<Response> =>
     fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
   const metrics = async (): Promise<string> => (await ask('/metrics')).text();
-  const events = (): Promise<ChangeEvent[]> => linesOf<ChangeEvent>(join(folder, 'records.ndjson'));
+  const events = (): ChangeEvent[] => eventsIn(join(folder, 'records.ndjson'));
   try {
     await service.waitForLine(/changefeed is running/, 60_000);
     const status = async (): Promise<StatusPart> => (await (await ask('/api/status')).json()) as StatusPart;
@@ -91,8 +92,8 @@ export async function soak({ seconds, rate, seed, kept }: SoakOptions): Promise<
     const journal = sandbox.journal.lines().filter(isPolled);
     // The last removals take 35 s.
     const score = await eventually(
-      async () => {
-        const now = scoreEvents({ journal, events: await events() });
+      () => {
+        const now = scoreEvents({ journal, events: events() });
         const missed = now.missed.filter((one) => !isTakenBack(one, now.missed, oldestMs + EVERY_MS));
         if (missed.length > 0)
           throw new Error(
@@ -278,11 +279,6 @@ async function lengthOf(redis: Redis, name: string, type: string | undefined): P
   if (type === 'zset') return await redis.zcard(name);
   if (type === 'stream') return await redis.xlen(name);
   return 1;
-}
-
-async function linesOf<Line>(file: string): Promise<Line[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
 }
 
 function agesIn({ workspaces }: StatusPart): number[] {

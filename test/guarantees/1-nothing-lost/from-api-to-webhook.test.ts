@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeEvent } from '../../../src/events/types.js';
 import { expectedEvent, saidBy, useChain, type Chain } from '../../support/chain.js';
 import { eventNumber } from '../../support/delivered.js';
 import { openFeed } from '../../support/feed.js';
@@ -62,28 +61,5 @@ describe('nothing lost: from the read API to a signed webhook', () => {
     const delivered = world.deliveries().length;
     await sweepOnce();
     expect(world.deliveries()).toHaveLength(delivered);
-  });
-
-  it('nothing lost: the changes of a record arrive as 1, 2, 3, each with its own id', async () => {
-    const world = await chain();
-    const sweepOnce = await open(world);
-    await sweepOnce();
-    const id = world.sandbox.life.createTodo();
-    await sweepOnce();
-    world.sandbox.life.completeTodo(id);
-    await sweepOnce();
-    world.sandbox.life.reopenTodo(id);
-    await sweepOnce();
-
-    const story = world.deliveries().filter(({ subject }: ChangeEvent) => subject === id);
-    const clockless = story.filter(({ data }) => data.detectedBy !== 'clock');
-    expect(clockless.map(({ type, data }) => [type, eventNumber(data.sequence), data.after?.['완료']])).toEqual([
-      ['crm.todo.created', 1, false],
-      ['crm.todo.updated', 2, true],
-      ['crm.todo.completed', 2, true],
-      ['crm.todo.updated', 3, false],
-      ['crm.todo.reopened', 3, false],
-    ]);
-    expect(new Set(story.map(({ id: eventId }) => eventId)).size).toBe(story.length);
   });
 });

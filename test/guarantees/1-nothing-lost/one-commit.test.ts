@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
+import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 
@@ -12,10 +13,10 @@ describe('nothing lost: a crash at a commit', () => {
 
   /** A record changes; the process that finds the change dies as `crashing` says; another process sweeps the list. */
   async function eventsAfter(crashing: (store: SweepStore) => SweepStore): Promise<string[]> {
-    const api = listedApi([{ id: 'p1', 이름: 'old' }]);
+    const api = listedApi([person('p1', 'old')]);
     const { sweep, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = [{ id: 'p1', 이름: 'new' }];
+    api.records = [person('p1', 'new')];
     const store = createSweepStore(redis.redis, redis.keys, 'acme');
     await expect(sweep({ store: crashing(store) })).rejects.toThrow(dies.message);
     await redis.redis.del(redis.keys.lease('acme', 'people'));

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +5,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import type { Status } from '../../../src/ops/status.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
+import { eventsIn } from '../../support/ndjson.js';
 import { startOtherCrm } from '../../support/other-crm.js';
 import { redisBinary } from '../../support/private-redis.js';
 import { startPrivateRedis } from '../../support/redis.js';
@@ -39,13 +39,9 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       const { people } = crm.lists;
       const edit = (index: number, name: string): void => void (people[index] = { ...people[index]!, 이름: name });
       const [once, twice, gone, later] = [0, 1, 2, 3].map((index) => people[index]!.id);
-      const delivered = async (from = 0): Promise<ChangeEvent[]> => {
-        const text = await readFile(join(folder.cwd, 'events.ndjson'), 'utf8').catch(() => '');
-        const lines = text.split('\n').filter((line) => line !== '');
-        return lines.slice(from).map((line) => JSON.parse(line) as ChangeEvent);
-      };
+      const delivered = (from = 0): ChangeEvent[] => eventsIn(join(folder.cwd, 'events.ndjson')).slice(from);
       const untilDelivered = (count: number): Promise<void> =>
-        eventually(async () => expect(await delivered()).toHaveLength(count));
+        eventually(() => expect(delivered()).toHaveLength(count));
       const of = (events: readonly ChangeEvent[], record: string | undefined): Delivered[] =>
         events
           .filter(({ subject }) => subject === record)
@@ -89,7 +85,7 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       const again = folder.start(['start'], { REDIS_URL: restored.url });
       // The one edited twice has one event now.
       await untilDelivered(6 + 4);
-      const [before, after] = [(await delivered()).slice(0, 6), await delivered(6)];
+      const [before, after] = [delivered().slice(0, 6), delivered(6)];
       const highest = Math.max(...before.map(({ data }) => data.sequence));
       for (const record of [once, gone, made.id]) {
         const [repeated, ...others] = of(after, record);
@@ -113,17 +109,17 @@ describe.skipIf(redisBinary === undefined)('nothing lost: restored backup', () =
       // It goes on from there.
       people.find(({ id }) => id === later)!['이름'] = 'after the restore';
       await untilDelivered(11);
-      expect(of(await delivered(10), later)).toMatchObject([{ name: 'after the restore' }]);
+      expect(of(delivered(10), later)).toMatchObject([{ name: 'after the restore' }]);
       // For receivers that were told what was undone meanwhile.
       const call = await folder.call(['replay', '--snapshot', 'out'], { REDIS_URL: restored.url });
       expect(call).toMatchObject({
         code: 0,
         stdout: expect.stringContaining('every record of acme to "out"') as string,
       });
-      await eventually(async () => {
-        const sent = (await delivered(11)).filter(({ type }) => type === 'crm.person.snapshot');
+      await eventually(() => {
+        const sent = delivered(11).filter(({ type }) => type === 'crm.person.snapshot');
         expect(sent.map(({ subject }) => subject).sort()).toEqual(people.map(({ id }) => id).sort());
-        expect((await delivered()).at(-1)?.type).toBe('crm.person.snapshot');
+        expect(delivered().at(-1)?.type).toBe('crm.person.snapshot');
       });
       expect(await again.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },

@@ -1,6 +1,6 @@
 /** A clock that is set while a service polls, retries, merges and handles: real processes, whose `Date` alone moves. */
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import type { ChangeEvent } from '../../../src/events/types.js';
 import { systemClock } from '../../../src/kit/clock.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
+import { eventsIn } from '../../support/ndjson.js';
 import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
 import { startPrivateRedis } from '../../support/redis.js';
 
@@ -70,10 +71,8 @@ describe('time does not lie: a clock that is set', { timeout: 240_000 }, () => {
     async (minutes, processes) => {
       const [crm, receiver, redis] = [await startOtherCrm(), await startReceiver(), await startPrivateRedis()];
       const folder = await cli({ 'changefeed.config.json': configOf(crm, receiver.url), step: '0' });
-      const idsIn = async (file: string, key: 'subject' | 'type' = 'subject'): Promise<string[]> => {
-        const text = await readFile(join(folder.cwd, file), 'utf8').catch(() => '');
-        return text.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as ChangeEvent)[key]]));
-      };
+      const idsIn = (file: string, key: 'subject' | 'type' = 'subject'): string[] =>
+        eventsIn(join(folder.cwd, file)).map((event) => event[key]);
       const edit = (at: number): string => {
         const person = crm.lists.people[at]!;
         crm.lists.people[at] = { ...person, 메모: `edited ${at}`, '수정 날짜': new Date().toISOString() };
@@ -102,15 +101,15 @@ describe('time does not lie: a clock that is set', { timeout: 240_000 }, () => {
       await eventuallyIn(receiver.received, `/flaky ${merging}`);
       await writeFile(join(folder.cwd, 'step'), String(minutes * MINUTE_MS));
       const after = edit(2);
-      await eventually(async () => expect(await idsIn('records.ndjson')).toContain(after), { timeoutMs: 10_000 });
+      await eventually(() => expect(idsIn('records.ndjson')).toContain(after), { timeoutMs: 10_000 });
       receiver.isWell = true;
       const all = [before, merging, after];
       await Promise.all([
         eventuallyIn(receiver.accepted, ...all.map((id) => `/flaky ${id}`)),
-        eventually(async () => expect(await idsIn('merged.ndjson')).toEqual(expect.arrayContaining(all)), {
+        eventually(() => expect(idsIn('merged.ndjson')).toEqual(expect.arrayContaining(all)), {
           timeoutMs: MINUTE_MS,
         }),
-        eventually(async () => expect(await idsIn('feed.ndjson', 'type')).toContain('changefeed.clock.stepped'), {
+        eventually(() => expect(idsIn('feed.ndjson', 'type')).toContain('changefeed.clock.stepped'), {
           timeoutMs: MINUTE_MS,
         }),
       ]);

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
+import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
-
-const person = (name: string): UncheckedRecord => ({ id: 'p1', 이름: name });
 
 describe('nothing invented: one process sweeps a list at a time', () => {
   const redis = useRedis();
 
   /** One process pauses before it commits a page. Its lease expires, another process sweeps the list, and the first one continues. */
   async function overtaken(safeguard: (store: SweepStore) => SweepStore) {
-    const api = listedApi([person('old')]);
+    const api = listedApi([person('p1', 'old')]);
     const { sweep, events, eventLines } = sweptList(redis, api);
     await sweep();
-    api.records = [person('new')];
+    api.records = [person('p1', 'new')];
     const store = safeguard(createSweepStore(redis.redis, redis.keys, 'acme'));
     const [reached, arrive] = moment();
     const [woken, wake] = moment();
@@ -30,7 +28,7 @@ describe('nothing invented: one process sweeps a list at a time', () => {
     const first = sweep({ store: standing }).catch((error: unknown) => (error as { code?: string }).code);
     await reached;
     await redis.redis.del(redis.keys.lease('acme', 'people'));
-    api.records = [person('newer')];
+    api.records = [person('p1', 'newer')];
     await sweep({ store });
     wake();
     const outcome = await first;
@@ -66,10 +64,10 @@ describe('nothing invented: one process sweeps a list at a time', () => {
   });
 
   it('lease: without it both processes report the same change (control)', async () => {
-    const api = listedApi([person('old')]);
+    const api = listedApi([person('p1', 'old')]);
     const { sweep, eventLines, store } = sweptList(redis, api);
     await sweep();
-    api.records = [person('new')];
+    api.records = [person('p1', 'new')];
     const [both, arrive] = moment(2);
     const leaseless: SweepStore = {
       ...store,

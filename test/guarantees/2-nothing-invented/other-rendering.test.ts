@@ -2,17 +2,17 @@
  * Guarantee 2 from one day to the next: the same workspace begins to represent its records in another way (another spelling, further
  * keys, truncated timestamps), and later returns to the old one. That is at most a schema change; real edits are still reported.
  */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ListInput } from '../../../src/config/schema.js';
 import { descriptorOf, LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { JournalLine, MutationLine } from '../../../sandbox/journal/lines.js';
-import { createSandbox } from '../../../sandbox/sandbox.js';
 import { contentText } from '../../../sandbox/verify/equality.js';
 import { fastClock } from '../../support/fast-clock.js';
 import { openFeed } from '../../support/feed.js';
 import { rowsOfGate } from '../../support/night.js';
 import { useRedis } from '../../support/redis.js';
+import { served } from '../../support/sandbox.js';
 
 /** Longer than the lag of any replica; a tenth of a second on the fast clock. */
 const APART_MS = 12_000;
@@ -50,9 +50,8 @@ describe('nothing invented: records with another representation', () => {
   async function watched(rules: ListInput = {}) {
     const clock = fastClock(FACTOR);
     const sizes = { people: 30, organizations: 20, history: 30, activity: 30 };
-    const sandbox = createSandbox({ ...sizes, seed: 11, limit: null, clock });
-    onTestFinished(() => sandbox.stop());
-    const { url, token } = await sandbox.start();
+    const { sandbox, target } = await served({ ...sizes, seed: 11, clock });
+    const { url, token } = target;
     const budget = { requests: 100_000, perSeconds: 1 };
     const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, rules]));
     const workspaces = [{ name: 'acme', baseUrl: url, token, budget, lists }];

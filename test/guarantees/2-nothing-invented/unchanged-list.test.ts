@@ -3,19 +3,17 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/feed/api/client.js';
 import { walkList } from '../../../src/feed/api/visited-cursors.js';
-import { createSandbox } from '../../../sandbox/sandbox.js';
 import { eventsOf, openFeed } from '../../support/feed.js';
 import { useRedis } from '../../support/redis.js';
+import { served } from '../../support/sandbox.js';
 
 const SWEEPS = 4;
 const FAULTS = ['mixed-empties', 'reordered', 'signed-pictures', 'extras'] as const;
 
 async function restlessSandbox() {
-  const sandbox = createSandbox({ people: 60, seed: 5, start: Date.UTC(2026, 0, 1), rate: 0, limit: null });
-  onTestFinished(() => sandbox.stop());
-  const { url, token } = await sandbox.start();
+  const { sandbox, target } = await served({ people: 60, seed: 5, start: Date.UTC(2026, 0, 1), rate: 0 });
   for (const fault of FAULTS) sandbox.fault(fault);
-  return { url, token };
+  return target;
 }
 
 /** The pipeline most people write first: a digest of each record's JSON. Returns how many records seem to change. */

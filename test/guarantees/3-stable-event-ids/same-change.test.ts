@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../support/listed.js';
+import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 
@@ -11,10 +12,10 @@ describe('stable event ids', () => {
 
   /** A process finds a change and dies before it commits; another process finds the same change an hour later. */
   async function foundTwice(): Promise<[lost: ChangeEvent, logged: ChangeEvent]> {
-    const api = listedApi([{ id: 'p1', 이름: 'old' }]);
+    const api = listedApi([person('p1', 'old')]);
     const { sweep, events } = sweptList(redis, api);
     await sweep();
-    api.records = [{ id: 'p1', 이름: 'new' }];
+    api.records = [person('p1', 'new')];
     const store = createSweepStore(redis.redis, redis.keys, 'acme');
     const lost: ChangeEvent[] = [];
     const dying: SweepStore = {
@@ -44,12 +45,12 @@ describe('stable event ids', () => {
   });
 
   it('stable event ids: the changes of a record are numbered without a gap, and each has its own id', async () => {
-    const api = listedApi([{ id: 'p1', 이름: 'first' }]);
+    const api = listedApi([person('p1', 'first')]);
     const { sweep, events } = sweptList(redis, api);
     await sweep();
     for (const minute of [1, 2, 3, 4]) {
       const stamp = `2026-03-01T10:0${minute}:05.000Z`;
-      api.records = [{ id: 'p1', 이름: minute % 2 === 0 ? 'even' : 'odd', '수정 날짜': stamp }];
+      api.records = [person('p1', minute % 2 === 0 ? 'even' : 'odd', { '수정 날짜': stamp })];
       await sweep();
     }
     const logged = await events();

@@ -1,5 +1,4 @@
 /** Ordinary bad days of a running service, with real processes and a private Redis. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import type { Status } from '../../../src/ops/status.js';
 import { problemsOfPrinted } from '../../support/cli-schema.js';
 import { useCli, type CliFolder } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
+import { eventsIn } from '../../support/ndjson.js';
 import { isGate } from '../../support/night.js';
 import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
 import type { PrivateRedis } from '../../support/private-redis.js';
@@ -38,10 +38,8 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
     const env = { REDIS_URL: redis.url };
     return { folder, env, service: folder.start(args, env) };
   };
-  const eventsIn = async ({ cwd }: CliFolder, file: 'records' | 'feed'): Promise<ChangeEvent[]> => {
-    const text = await readFile(join(cwd, `${file}.ndjson`), 'utf8').catch(() => '');
-    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ChangeEvent]));
-  };
+  const written = ({ cwd }: CliFolder, file: 'records' | 'feed'): ChangeEvent[] =>
+    eventsIn(join(cwd, `${file}.ndjson`));
   const statusOf = async (folder: CliFolder, env: Record<string, string>): Promise<Status> => {
     const { stdout, stderr } = await folder.call(['status', '--json'], env);
     if (stdout === '') throw new Error(`status printed nothing: ${stderr}`);
@@ -72,19 +70,19 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
     await admin.flushall();
     admin.disconnect();
     await service.waitForLine(/STATE LOST/, WITHIN_A_MINUTE);
-    const [lost] = await eventually(async () => {
-      const found = await eventsIn(folder, 'feed');
+    const [lost] = await eventually(() => {
+      const found = written(folder, 'feed');
       expect(found.map(({ type }) => type)).toContain('changefeed.state.lost');
       return found.filter(({ type }) => type === 'changefeed.state.lost');
     });
     expect(lost?.data.notice).toMatchObject({ severity: 'error' });
     expect(lost?.data.notice?.message).toContain('was lost in Redis');
     await baselined(service, 2);
-    expect(await eventsIn(folder, 'records')).toEqual([]);
+    expectwritten(folder, 'records').toEqual([]);
 
     rename(crm, '이름이 바뀐 사람');
-    await eventually(async () => {
-      const types = (await eventsIn(folder, 'records')).map(({ type }) => type);
+    await eventually(() => {
+      const types = written(folder, 'records').map(({ type }) => type);
       expect(types).toEqual(['crm.person.updated']);
     });
     expect(linesOf(service, /STATE LOST/)).toHaveLength(1);
@@ -106,8 +104,8 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       const { token } = crm;
       crm.token = 'another-token';
       await service.waitForLine(/the API refuses the token/, WITHIN_A_MINUTE);
-      await eventually(async () =>
-        expect((await eventsIn(folder, 'feed')).map(({ type }) => type)).toContain('changefeed.token.refused'),
+      await eventually(() =>
+        expect(written(folder, 'feed').map(({ type }) => type)).toContain('changefeed.token.refused'),
       );
       const now = await statusOf(folder, env);
       const { problems, workspaces } = now;
@@ -136,13 +134,12 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       );
       crm.fault = () => undefined;
       await eventually(
-        async () =>
-          expect((await eventsIn(folder, 'feed')).map(({ data }) => data.notice?.problem)).toContain('token.refused'),
+        () => expect(written(folder, 'feed').map(({ data }) => data.notice?.problem)).toContain('token.refused'),
         { timeoutMs: 120_000 },
       );
       expect(errors()).toHaveLength(1);
       expect(linesOf(service, /complete again/)).toEqual([]);
-      const reported = (await eventsIn(folder, 'feed')).map(({ type }) => type);
+      const reported = written(folder, 'feed').map(({ type }) => type);
       expect(reported.filter((type) => type !== 'changefeed.problem.over')).toEqual(['changefeed.token.refused']);
       await service.kill('SIGTERM');
     },
@@ -156,10 +153,8 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
 
     crm.fault = () => ({ status: 503, body: '' });
     await service.waitForLine(/the API went away/, WITHIN_A_MINUTE);
-    await eventually(async () =>
-      expect(new Set((await eventsIn(folder, 'feed')).map(({ type }) => type))).toEqual(
-        new Set(['changefeed.api.away']),
-      ),
+    await eventually(() =>
+      expect(new Set(written(folder, 'feed').map(({ type }) => type))).toEqual(new Set(['changefeed.api.away'])),
     );
     const [problem, ...others] = (await statusOf(folder, env)).problems;
     expect({ others, subject: problem?.subject }).toEqual({ others: [], subject: 'workspace' });
@@ -172,7 +167,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
     crm.fault = () => undefined;
     await service.waitForLine(/the API is back/);
     await healthy(folder, env);
-    const types = (await eventsIn(folder, 'feed')).map(({ type }) => type);
+    const types = written(folder, 'feed').map(({ type }) => type);
     expect(types.filter((type) => type !== 'changefeed.problem.over')).toEqual(['changefeed.api.away']);
     expect(linesOf(service, /sweep resumed|"msg":"problem"/)).toEqual([]);
     expect(linesOf(service, /"level":"(warn|error)"/)).toEqual([expect.stringContaining('the API went away')]);
@@ -191,8 +186,8 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       const poller = (await cli({ 'changefeed.config.json': older })).start(['start', '--only', 'poll'], env);
 
       await service.waitForLine(/"problem":"list.late".*"subject":"list:memo"/, 80_000);
-      await eventually(async () =>
-        expect((await eventsIn(folder, 'feed')).map(({ type, subject }) => `${type} ${subject}`)).toEqual([
+      await eventually(() =>
+        expect(written(folder, 'feed').map(({ type, subject }) => `${type} ${subject}`)).toEqual([
           'changefeed.list.late list:memo',
         ]),
       );
@@ -212,9 +207,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
     await service.kill('SIGKILL');
 
     await rest.waitForLine(/"problem":"role.missing".*"subject":"role:poll"/, WITHIN_A_MINUTE);
-    await eventually(async () =>
-      expect((await eventsIn(folder, 'feed')).map(({ subject }) => subject)).toEqual(['role:poll']),
-    );
+    await eventually(() => expect(written(folder, 'feed').map(({ subject }) => subject)).toEqual(['role:poll']));
     const { code, stdout } = await folder.call(['status', '--check'], env);
     expect({ code, says: stdout.includes('no list is swept') }).toEqual({ code: 1, says: true });
     await rest.kill('SIGTERM');

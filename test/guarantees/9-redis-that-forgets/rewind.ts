@@ -3,12 +3,10 @@
  * have with what the lists show: one that applies each event when it arrives, one that keeps the highest sequence of each record, one of these that
  * gets no snapshot, and the tables of `postgres`.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import stringify from 'fast-json-stable-stringify';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { LIST_NAMES, type BuiltInList } from '../../../src/crm/lists/lists.js';
+import { LIST_NAMES } from '../../../src/crm/lists/lists.js';
 import { listOf } from '../../../src/events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../../../src/events/notices.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
@@ -16,14 +14,16 @@ import { contentText } from '../../../sandbox/verify/equality.js';
 import { scoreEvents } from '../../../sandbox/verify/score.js';
 import { truthOf } from '../../../sandbox/verify/truth.js';
 import { Keys } from '../../../src/redis/keys.js';
-import { differences, readEverything, type Shown } from '../../support/api-state.js';
+import { readEverything, type Shown } from '../../support/api-state.js';
 import type { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { openFeed } from '../../support/feed.js';
 import { startForgetfulRedis, type Loss } from '../../support/forgetful-redis.js';
 import { quoted, type TestMirrors } from '../../support/mirror.js';
+import { eventsIn } from '../../support/ndjson.js';
 import type { TestProcess } from '../../support/process.js';
 import { missingIn, pendingOf, sweptSince } from '../../support/quiescence.js';
+import { foldsOf, isOfRecord, outOfOrderIn, recordsIn, wrongIn } from '../../support/receiver.js';
 import { served } from '../../support/sandbox.js';
 
 export interface RewindOptions {
@@ -102,15 +102,15 @@ export async function rewind(
       const args = ['start', ...(roles === 'all' ? [] : ['--only', roles])];
       return start?.(folder.cwd, args, env) ?? folder.start(args, env);
     });
-  const eventsIn = (file: string): ChangeEvent[] => readLines(join(folder.cwd, file));
-  const delivered = (): ChangeEvent[] => eventsIn(LINES.snapped);
+  const written = (file: string): ChangeEvent[] => eventsIn(join(folder.cwd, file));
+  const delivered = (): ChangeEvent[] => written(LINES.snapped);
 
   let running = startAll();
   // Only reads.
   const feed = await openFeed({ url: redis.url, keys }, { ...config, subscriptions: config.subscriptions.slice(0, 1) });
   const before = await readEverything(target);
   for (const file of Object.values(LINES))
-    await eventually(() => expect(wrongIn(foldsOf(eventsIn(file)).arrival, before)).toEqual([]), FOR_LONG);
+    await eventually(() => expect(wrongIn(recordsIn(foldsOf(written(file)).arrival), before)).toEqual([]), FOR_LONG);
   const mutated = (): number => sandbox.world.mutations;
   const until = (count: number): Promise<void> =>
     eventually(() => expect(mutated()).toBeGreaterThanOrEqual(count), FOR_LONG);
@@ -146,13 +146,13 @@ export async function rewind(
   await eventually(isQuiet, FOR_LONG).catch(() => undefined);
   const after = await readEverything(target);
   const journal = sandbox.journal.lines();
-  const unsnapped = { ...foldsOf(eventsIn(LINES.unsnapped)) };
+  const unsnapped = recordsIn(foldsOf(written(LINES.unsnapped)).highest);
   const judgedEvents = judge(delivered(), { journal });
   const wrong = {
-    arrival: wrongIn(foldsOf(delivered()).arrival, after),
-    highest: wrongIn(foldsOf(delivered()).highest, after),
+    arrival: wrongIn(recordsIn(foldsOf(delivered()).arrival), after),
+    highest: wrongIn(recordsIn(foldsOf(delivered()).highest), after),
     // Only a snapshot says that a record is gone which was created and removed within the time that Redis forgot.
-    unsnapped: wrongIn(unsnapped.highest, after).filter((one) => !one.endsWith(': a ghost')),
+    unsnapped: wrongIn(unsnapped, after).filter((one) => !one.endsWith(': a ghost')),
     postgres: mirrors.absent === null ? wrongIn(await tablesOf(mirrors.url, schema), after) : [],
   };
   const { expected, ...outcome } = judgedEvents;
@@ -189,40 +189,6 @@ function configOf(
   };
 }
 
-function readLines(file: string): ChangeEvent[] {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  // The last one may not be complete.
-  return lines.slice(0, -1).map((line) => JSON.parse(line) as ChangeEvent);
-}
-
-/** By list and id, the last event. */
-type Copies = Record<BuiltInList, Map<string, ChangeEvent>>;
-
-function noCopies(): Copies {
-  return Object.fromEntries(LIST_NAMES.map((list) => [list, new Map()])) as Copies;
-}
-
-/** What two receivers have: `arrival` applies each event when it comes, `highest` those with a higher sequence than it has. */
-function foldsOf(events: readonly ChangeEvent[]): Record<'arrival' | 'highest', Copies> {
-  const folds = { arrival: noCopies(), highest: noCopies() };
-  for (const event of events) {
-    const { sequence, notice } = event.data;
-    if (event.type === SNAPSHOT_COMPLETE) {
-      const list = notice?.list as BuiltInList;
-      for (const { [list]: copies } of Object.values(folds))
-        for (const [id, copy] of copies) if (copy.data.sequence < sequence) copies.delete(id);
-      continue;
-    }
-    const list = listOf(event);
-    if (list === undefined || !isOfRecord(event)) continue;
-    const { arrival, highest } = folds;
-    arrival[list as BuiltInList].set(event.subject, event);
-    const before = highest[list as BuiltInList].get(event.subject);
-    if (before === undefined || sequence > before.data.sequence) highest[list as BuiltInList].set(event.subject, event);
-  }
-  return folds;
-}
-
 async function tablesOf(url: string, schema: string): Promise<Shown> {
   const database = new pg.Pool({ connectionString: url });
   try {
@@ -236,36 +202,6 @@ async function tablesOf(url: string, schema: string): Promise<Shown> {
   } finally {
     await database.end();
   }
-}
-
-function wrongIn(copies: Copies | Shown, after: Shown): string[] {
-  const known = Object.fromEntries(
-    LIST_NAMES.map((list) => {
-      const present = [...copies[list]].flatMap(([id, copy]) => {
-        const record = 'specversion' in copy ? (copy as ChangeEvent).data.after : copy;
-        return record === null ? [] : [[id, record] as const];
-      });
-      return [list, new Map(present)];
-    }),
-  ) as Shown;
-  return differences(inOneOrder(known), inOneOrder(after)).map(({ list, id, fields, ...one }) => {
-    const what = one.before === null ? 'unknown' : one.after === null ? 'a ghost' : fields.join(', ');
-    return `${list} ${id}: ${what}`;
-  });
-}
-
-/** `jsonb` has another order of keys. */
-function inOneOrder(shown: Shown): Shown {
-  const each = LIST_NAMES.map((list) => {
-    const records = [...shown[list]].map(([id, record]) => [id, JSON.parse(stringify(record)) as object] as const);
-    return [list, new Map(records)] as const;
-  });
-  return Object.fromEntries(each) as unknown as Shown;
-}
-
-/** It says what a record is, or that it is gone. */
-function isOfRecord({ type }: ChangeEvent): boolean {
-  return /^crm\..*\.(created|updated|deleted|snapshot)$/.test(type);
 }
 
 type Journal = Parameters<typeof scoreEvents>[0]['journal'];
@@ -303,27 +239,18 @@ function missedIn(journal: Journal, delivered: readonly ChangeEvent[]): { missed
 
 function judge(delivered: readonly ChangeEvent[], { journal }: { journal: Journal }) {
   const changes = delivered.filter(isOfRecord);
-  const last = new Map<string, number>();
-  const ids = new Set<string>();
   const contents = new Map<string, string>();
-  const [usedTwice, outOfOrder] = [new Set<string>(), new Set<string>()];
-  for (const { id, type, subject, data } of changes) {
-    const key = `${type.split('.')[1] ?? ''} ${subject}`;
-    const one = `${key} ${data.sequence}`;
-    const isSnapshot = type.endsWith('.snapshot');
+  const usedTwice = new Set<string>();
+  for (const { type, subject, data } of changes.filter((event) => !event.type.endsWith('.snapshot'))) {
+    const one = `${type.split('.')[1] ?? ''} ${subject} ${data.sequence}`;
     const said = JSON.stringify([type, data.before, data.after]);
-    if (!isSnapshot && (contents.get(one) ?? said) !== said) usedTwice.add(one);
-    if (!isSnapshot) contents.set(one, said);
-    // A snapshot shows the state after the last change, and has its sequence.
-    const least = (last.get(key) ?? -1) + (isSnapshot ? 0 : 1);
-    if (!ids.has(id) && data.sequence < least) outOfOrder.add(`${type} ${one} after ${last.get(key)}`);
-    ids.add(id);
-    last.set(key, Math.max(last.get(key) ?? -1, data.sequence));
+    if ((contents.get(one) ?? said) !== said) usedTwice.add(one);
+    contents.set(one, said);
   }
   const score = scoreEvents({ journal, events: changes, removalAfterMs: 1_000 });
   return {
     usedTwice: [...usedTwice],
-    outOfOrder: [...outOfOrder],
+    outOfOrder: outOfOrderIn(delivered),
     ...missedIn(journal, delivered),
     invented: score.falseEvents,
     reported: delivered.filter(({ type }) => type === 'changefeed.state.rewound').length,
