@@ -1,7 +1,7 @@
 /** The pages in docs/ko have the headings and the code of the English pages of the same path. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { headingLevelsOf, readPage, ROOT } from '../support/markdown.js';
+import { headingLevelsOf, readPage, ROOT } from '../../.ci/docs/markdown.js';
 
 const translated = readdirSync(`${ROOT}docs/ko`, { recursive: true, encoding: 'utf8' }).filter((path) =>
   path.endsWith('.md'),
