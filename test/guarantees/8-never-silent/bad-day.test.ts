@@ -78,7 +78,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
     expect(lost?.data.notice).toMatchObject({ severity: 'error' });
     expect(lost?.data.notice?.message).toContain('was lost in Redis');
     await baselined(service, 2);
-    expectwritten(folder, 'records').toEqual([]);
+    expect(written(folder, 'records')).toEqual([]);
 
     rename(crm, '이름이 바뀐 사람');
     await eventually(() => {
