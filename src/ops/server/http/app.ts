@@ -14,6 +14,8 @@ const REQUEST_MS = 30_000;
 /** Whoever wants something sends its headers in one piece; a connection that sends nothing ends after this. */
 const HEADERS_MS = 10_000;
 const CHECK_MS = 5_000;
+/** Routes load packages when they are added, which takes long on a busy machine. */
+const READY_MS = 120_000;
 /** Closes silent connections, such as of a client that does not read its answer. Streams are excepted. */
 const SILENT_MS = 120_000;
 /** Further connections are closed at once. Far more than readers and monitors of one process need. */
@@ -32,6 +34,7 @@ export function createApp({ isProxy = () => false, ...options }: AppOptions): Fa
     logger: false,
     forceCloseConnections: true,
     requestTimeout: REQUEST_MS,
+    pluginTimeout: READY_MS,
     connectionTimeout: SILENT_MS,
     ...options,
   });
@@ -53,8 +56,6 @@ export function admit(socket: Socket, places: Places, isProxy: (address: string)
   if (typeof leave === 'string') socket.destroy();
   else socket.once('close', leave);
 }
-
-export type ListeningServer = ReturnType<typeof listening>;
 
 export interface ListenOptions {
   host: string;

@@ -5,7 +5,7 @@ import type { Clock } from '../../../kit/clock.js';
 import { DECIDED, type Log } from '../../../kit/log.js';
 import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Caller } from './access.js';
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
-import { createApp, listening, refuse, TOO_MANY, type ListeningServer, type Refusal } from './app.js';
+import { createApp, listening, refuse, TOO_MANY, type Refusal } from './app.js';
 import { createAttempts, type Attempts } from './limits.js';
 import { signInRoutes } from './sign-in.js';
 
@@ -34,12 +34,10 @@ export interface HttpServerOptions {
   log: Log;
 }
 
-export interface HttpServer extends ListeningServer {
-  /** Tests send requests to it without a socket. */
-  readonly app: FastifyInstance;
-}
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+/** Tests send requests to the app without a socket. */
+export function createHttpServer(options: HttpServerOptions) {
   const { host, port, usualPort } = options;
   const app = buildApp(options);
   // Another process of this machine may have the usual port.

@@ -112,13 +112,9 @@ function nameOf({ caller, socket }: FastifyRequest): string {
   return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
 }
 
-interface Stream {
-  write(text: string): Promise<void>;
-  end(): void;
-  signal: AbortSignal;
-}
+type Stream = ReturnType<typeof openStream>;
 
-export function openStream(reply: FastifyReply, type: string): Stream {
+export function openStream(reply: FastifyReply, type: string) {
   const { raw } = reply.hijack();
   const closed = new AbortController();
   raw.on('close', () => closed.abort());
@@ -135,11 +131,11 @@ export function openStream(reply: FastifyReply, type: string): Stream {
   raw.setTimeout(0);
   return {
     signal: closed.signal,
-    async write(text) {
+    async write(text: string): Promise<void> {
       if (isAborted(closed.signal) || raw.write(text)) return;
       await once(raw, 'drain', { signal: closed.signal }).catch(() => undefined);
     },
-    end: () => void raw.end(),
+    end: (): void => void raw.end(),
   };
 }
 

@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { messageOf } from '../../../kit/errors.js';
-import { createApp, listening, type ListeningServer } from '../http/app.js';
+import { createApp, listening } from '../http/app.js';
 import { documentRoutes } from '../http/openapi.js';
 import type { Attempts } from '../http/limits.js';
 import { receiveHints, type HintTargets } from '../hints.js';
 import { systemClock, type Clock } from '../../../kit/clock.js';
 import { silentLog, type Log } from '../../../kit/log.js';
-import type { Answer, Layer, ReadRequest } from './answer.js';
+import type { Layer, ReadRequest } from './answer.js';
 import { describedBy, DOCUMENT } from './described.js';
 import { SIX_LISTS, type ServedList } from './lists.js';
 import { refusal, responder } from './respond.js';
@@ -37,12 +37,10 @@ export interface ReadApiServerOptions {
   log?: Log;
 }
 
-export interface ReadApiServer extends ListeningServer {
-  /** Answers a request from the same process, without a socket. */
-  respond(request: ReadRequest): Promise<Answer>;
-}
+export type ReadApiServer = ReturnType<typeof createReadApiServer>;
 
-export function createReadApiServer(options: ReadApiServerOptions): ReadApiServer {
+/** `respond` answers a request from the same process, without a socket. */
+export function createReadApiServer(options: ReadApiServerOptions) {
   const { sources, layers = [], clock = systemClock, log = silentLog } = options;
   const { host = '127.0.0.1', port = 0, attempts } = options;
   const closing = new AbortController();
