@@ -31,29 +31,6 @@ it('ends: rows behind an empty page that names a cursor are read, and not report
   ]);
 });
 
-it('ends: a baseline whose first page is empty and names a cursor reads the list', async () => {
-  const api = listedApi(people());
-  api.before = (cursor, page) => (page === 1 && cursor === null ? emptyPage('2') : undefined);
-  const { sweep, eventLines } = sweptList(redis, api);
-  expect((await sweep()).counts.seen).toBe(8);
-  api.before = () => undefined;
-  await sweep();
-  expect(await eventLines()).toHaveLength(2);
-});
-
-it('ends: a list that ends with an empty page naming its own cursor is complete in each sweep', async () => {
-  const api = listedApi(people());
-  api.before = (cursor) =>
-    cursor === '8'
-      ? { list: 'people', records: api.records.slice(8), nextCursor: '10', bytes: 0 }
-      : cursor === '10'
-        ? emptyPage('10')
-        : undefined;
-  const { sweep, eventLines } = sweptList(redis, api);
-  for (let round = 0; round < 3; round += 1) expect((await sweep()).counts.seen).toBe(10);
-  expect(await eventLines()).toEqual([]);
-});
-
 it('ends: a list whose cursors have no end says so, and deletes nothing', async () => {
   const api = listedApi(people());
   const { sweep, eventLines } = sweptList(redis, api);

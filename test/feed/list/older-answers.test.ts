@@ -59,22 +59,4 @@ describe('older answers', () => {
     await sweep();
     expect(await stored()).toBe('');
   });
-
-  it('are not assumed with a newer modifiedAt, for example when a person restores a value', async () => {
-    expect(await sweepEach(a, b, { ...a, '수정 날짜': at(9, '01.000Z') })).toEqual(['B 0', 'A 0']);
-  });
-
-  it('are not assumed for an edit within the same minute of a cut time', async () => {
-    expect(await sweepEach(person('A', at(1)), person('B', at(1)), person('C', at(1)))).toEqual(['B 0', 'C 0']);
-  });
-
-  it('are not assumed when a cut time may stand for a later moment of its minute', async () => {
-    expect(await sweepEach(person('A', at(1, '40.000Z')), person('B', at(1)))).toEqual(['B 0']);
-  });
-
-  it('are not assumed where modifiedAt does not change or is missing', async () => {
-    const deals = (count: number) => person('A', at(1), count);
-    const untimed = { id: 'p', 이름: 'A', '딜 개수': 3 };
-    expect(await sweepEach(deals(1), deals(2), deals(1), untimed, deals(1))).toEqual(['A 2', 'A 1', 'A 3', 'A 1']);
-  });
 });

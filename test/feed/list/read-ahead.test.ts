@@ -68,16 +68,4 @@ describe('read ahead:', () => {
     await readKnown(run, 4);
     expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
   });
-
-  it('requests one page after another when the limit is 0', async () => {
-    const run = readAhead({ pages: storedPages(10), most: 0 });
-    run.ahead.expect({ page: 1, cursor: null });
-    expect(run.pagesAsked()).toEqual([]);
-    await readKnown(run, 1);
-    await readKnown(run, 2);
-    expect(run.asked.map(({ page, knownDigest }) => [page, knownDigest])).toEqual([
-      [1, 'd1'],
-      [2, 'd2'],
-    ]);
-  });
 });

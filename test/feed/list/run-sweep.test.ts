@@ -28,14 +28,6 @@ describe('sweep:', () => {
     });
   };
 
-  it('the first emits snapshots when asked to, and sequences continue from there', async () => {
-    const api = listedApi([todo('a', '1')]);
-    await sweep(api, 'emit');
-    api.records = [todo('a', '2')];
-    await sweep(api, 'emit');
-    expect(await events()).toEqual(['crm.todo.snapshot a 1', 'crm.todo.updated a 2']);
-  });
-
   it('resumes at the page that failed, still as the baseline it was', async () => {
     const api = listedApi([...five]);
     api.before = (_cursor, page) => {
@@ -80,16 +72,6 @@ describe('sweep:', () => {
       cause: { code: 'CF_PAGE_MALFORMED' },
     });
     expect(await store().digests('todo', ['x'])).toEqual([null]);
-  });
-
-  it('does not start while another process sweeps the list', async () => {
-    await store().acquire('todo', 60_000);
-    const api = listedApi([...five]);
-    expect(await sweep(api)).toMatchObject({
-      outcome: 'held',
-      holder: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
-    });
-    expect(api.asked).toEqual([]);
   });
 
   it('stops between pages when aborted, and loses nothing', async () => {

@@ -63,13 +63,4 @@ describe('todo events:', () => {
       expect(await timers()).toEqual({});
     });
   });
-
-  it('are not emitted, and no timers kept, for todos that are not watched', async () => {
-    const { list, sweepOnce } = open([]);
-    const unwatched = { watch: undefined } as unknown as SweptListOptions;
-    await sweepOnce([written('a', { due: inHours(30) })], unwatched);
-    await sweepOnce([written('a', { done: true, due: inHours(30) })], unwatched);
-    expect(await list.eventLines()).toEqual(['updated a 1']);
-    expect(await timers()).toEqual({});
-  });
 });

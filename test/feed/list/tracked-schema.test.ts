@@ -73,16 +73,4 @@ describe('schema: the tally of a list', () => {
     await sweep();
     expect(await heard('p001')).toEqual([null, 'u1']);
   });
-
-  it('is one change when times are cut to the minute from one sweep to the next', async () => {
-    const at = (n: number, rest: string): object => ({ '생성 날짜': `2026-03-01T10:${10 + n}:${rest}Z` });
-    const api = listedApi(customers(30, (n) => at(n, '07.123')));
-    const { sweep, eventLines, events } = sweptList(redis, api);
-    await sweep();
-    api.records = customers(30, (n) => at(n, '00.000'));
-    await sweep();
-    expect(await eventLines()).toEqual(['schema_changed schema:생성 날짜 1']);
-    const schema = { kind: 'changed', before: ['timestamp'], after: ['timestamp to the minute'] };
-    expect((await events())[0]?.data.schema).toMatchObject(schema);
-  });
 });

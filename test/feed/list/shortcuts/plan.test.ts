@@ -53,15 +53,6 @@ describe('plan: the ends of a list', () => {
     const pages = pass(600, () => shown({ created: [`n${(made += 1)}`] }));
     expect(pages.length).toBeLessThanOrEqual(60);
   });
-
-  it('plan: full pages without a new record are not the end, which then waits for the next complete sweep', () => {
-    const { plan, clock, pass } = planned();
-    const endless = ({ page }: PlannedPage): ShownPage => shown({ nextCursor: `c${page + 1}` });
-    expect(pass(300, endless).filter((page) => page !== 1)).toEqual([20, 21, 22, 23]);
-    plan.anchor(swept(30, clock.nowMs), clock.nowMs);
-    clock.nowMs += 60_000;
-    expect(pass(300, endless)).toContain(30);
-  });
 });
 
 describe('plan: open records', () => {
@@ -81,18 +72,6 @@ describe('plan: open records', () => {
 });
 
 describe('plan: named records', () => {
-  it('plan: the page with the most that is expected comes first, and all records on it are looked up together', () => {
-    const { name, pass } = planned();
-    pass(4);
-    name(['p3', 'p4', 'p4'], 'seldom');
-    pass(2, looked(false));
-    name(['p6'], 'often');
-    pass(2, looked(true));
-    name(['p7'], 'seldom');
-    name(['p8'], 'often');
-    expect(pass(3, looked(true)).filter((page) => page > 6 && page < 9)).toEqual([8, 7]);
-  });
-
   it('plan: what named records that had hardly ever changed is not looked up, until this has been long ago', () => {
     const { clock, name, pass } = planned();
     for (let n = 2; n < 19; n += 1) {
@@ -106,29 +85,6 @@ describe('plan: named records', () => {
     expect(pass(10, looked(false))).toContain(6);
   });
 
-  it('plan: what named records that had not changed a few times in a row is looked up', () => {
-    const { name, pass } = planned();
-    for (let n = 2; n < 12; n += 1) {
-      name([`p${n}`]);
-      expect(pass(2, looked(false))).toContain(n);
-    }
-  });
-
-  it('plan: an end that gains three rows a second does not keep a named record waiting where the budget is small', () => {
-    const { clock, name, read } = planned();
-    let made = 0;
-    const growing = ({ page, ids }: PlannedPage): ShownPage =>
-      shown({ keys: ids, created: page === 20 ? Array.from({ length: 3 }, () => `n${(made += 1)}`) : [] });
-    // One request a second, which the end is always worth.
-    const pages = Array.from({ length: 60 }, (_, second) => {
-      clock.nowMs += 1_000;
-      if (second === 40) name(['p5']);
-      return read(growing);
-    });
-    expect(pages.slice(0, 40)).toEqual(expect.arrayContaining(Array.from({ length: 30 }, () => 20)));
-    expect(pages.slice(40, 50)).toContain(5);
-  });
-
   it('plan: a page is read at most once a second, and not again for what was named before', () => {
     const { clock, name, read } = planned();
     read();
@@ -140,33 +96,5 @@ describe('plan: named records', () => {
     expect(read(looked(true))).toBeNull();
     clock.nowMs += 200;
     expect([read(looked(true)), read(looked(true))]).toEqual([5, null]);
-  });
-
-  it('plan: names that are hardly ever right do not keep others waiting', () => {
-    const { name, plan, read, clock } = planned();
-    for (let n = 0; n < 60; n += 1) {
-      clock.nowMs += 1_000;
-      name(['p7'], 'never');
-      read(looked(false));
-    }
-    name(
-      Array.from({ length: 1_500 }, (_, n) => `p${n + 21}`),
-      'never',
-    );
-    expect(plan.pending).toBe(0);
-    name(['p5']);
-    expect(read(looked(true))).toBe(5);
-  });
-
-  it('plan: a page whose answer was not read is read again', () => {
-    const { plan, clock, name, read } = planned();
-    read();
-    read();
-    name(['p5']);
-    const page = plan.next(clock.nowMs, pageOf)!;
-    plan.taken(page, clock.nowMs);
-    expect(read()).toBeNull();
-    plan.again(page);
-    expect(read(looked(true))).toBe(5);
   });
 });
