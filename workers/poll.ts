@@ -1,7 +1,7 @@
 /** The role `poll`: sweeps each list when it is due, and uses its shortcuts while it waits. */
 import type { ListName } from '../src/crm/lists/lists.js';
 import type { Part } from '../src/kit/lifecycle.js';
-import { createPoller } from '../src/feed/list/poller.js';
+import { runLoop } from '../src/kit/loop.js';
 import type { SweepProgress } from '../src/feed/list/list.js';
 import { watchList } from '../src/feed/list/loop.js';
 import { firstLoad, nextSweepMs, walkLoadOf } from '../src/feed/list/schedule.js';
@@ -10,30 +10,62 @@ import type { AppContext } from './context.js';
 import { refuseToReport, sweepOnce } from './sweeps.js';
 import { enabledLists, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
+/** How soon this process notices that another one changed the times, or that they were lost. */
+const RECHECK_MS = 2_000;
+/** A list is watched for this long, then left alone for a moment, in which a sweep that a person asks for gets it. */
+const WATCH_MS = 4_000;
+const LEAVE_MS = 1_000;
+/** The same for a list that waits for long and has no page to read before. */
+const IDLE_MS = 5_000;
+/** Every answer is progress. It takes at most 30 s, and so does the wait before the next try. */
+const STALL_MS = 180_000;
+
+interface Turn {
+  list: ListName;
+  signal: AbortSignal;
+  /** Called with the progress of a sweep. */
+  alive: () => void;
+}
+
+/** One loop per list. The lease decides which process sweeps. Redis keeps the last sweeps' times, not the schedule. */
 export function pollRole(context: AppContext, workspaces: Workspaces): Part {
   const { watch, log, clock, loops } = context;
-  const poller = createPoller({
-    lists: workspaces
-      .all()
-      .flatMap(({ name, config }) => enabledLists(config).map((list) => ({ workspace: name, list }))),
-    dueInMs: ({ workspace, list }) => dueInMs(context, workspaces.get(workspace), list),
-    sweep: ({ workspace, list }, turn) => sweepDue(context, workspaces.get(workspace), { list, ...turn }),
-    watch: ({ workspace, list }, turn) => watchWaiting(context, workspaces.get(workspace), { list, ...turn }),
-    ready: (signal) => watch.untilUsable(signal),
-    log,
-    clock,
-    loops,
-  });
+  const stopping = new AbortController();
+  let running: readonly Promise<void>[] = [];
+  const poll = (workspace: Workspace, list: ListName): Promise<void> => {
+    workspace.asked.begin(list, listIn(workspace, list));
+    return runLoop({
+      name: `poll ${workspace.name} ${list}`,
+      run: (signal, alive) => takeTurn(context, workspace, { list, signal, alive }),
+      ready: (signal) => watch.untilUsable(signal),
+      ...{ signal: stopping.signal, stallMs: STALL_MS, log, clock, loops },
+    });
+  };
   return {
     name: 'poller',
     start() {
-      for (const workspace of workspaces.all())
-        for (const list of enabledLists(workspace.config)) workspace.asked.begin(list, listIn(workspace, list));
-      poller.start();
+      running = workspaces.all().flatMap((one) => enabledLists(one.config).map((list) => poll(one, list)));
       return Promise.resolve();
     },
-    stop: () => poller.stop(),
+    /** Aborts running sweeps; their checkpoints are kept. */
+    async stop() {
+      stopping.abort(new Error('The poller is stopping.'));
+      await Promise.all(running);
+    },
   };
+}
+
+/** @returns how long to wait before the list's times are read again, in ms */
+async function takeTurn(context: AppContext, workspace: Workspace, turn: Turn): Promise<number> {
+  const { clock } = context;
+  const waitMs = await dueInMs(context, workspace, turn.list);
+  if (waitMs > LEAVE_MS) {
+    const untilMs = clock.monotonic() + Math.min(waitMs - LEAVE_MS, WATCH_MS);
+    const againMs = (await watchWaiting(context, workspace, { ...turn, untilMs })) - clock.monotonic();
+    return Math.max(LEAVE_MS, Math.min(againMs, waitMs, IDLE_MS));
+  }
+  if (waitMs > 0) return Math.min(waitMs, RECHECK_MS);
+  return Math.min(await sweepDue(context, workspace, turn), RECHECK_MS);
 }
 
 /** By its schedule and last failure, or earlier because a todo becomes due or an epoch has begun. In ms from now. */
@@ -54,11 +86,7 @@ async function dueInMs({ clock, guard }: AppContext, workspace: Workspace, list:
 }
 
 /** @returns how long the lease of another process may last, in ms; 0 when this process swept the list */
-async function sweepDue(
-  context: AppContext,
-  workspace: Workspace,
-  { list, signal, alive }: { list: ListName; signal: AbortSignal; alive: () => void },
-): Promise<number> {
+async function sweepDue(context: AppContext, workspace: Workspace, { list, signal, alive }: Turn): Promise<number> {
   const { log, clock } = context;
   const calledAtMs = clock.now();
   const where = { workspace: workspace.name, list };
@@ -91,11 +119,15 @@ async function sweepDue(
   return 0;
 }
 
-/** A failure is the next sweep's to report: it reads the same list and the same Redis. */
+/**
+ * Uses the shortcuts of a list that waits, until `untilMs` of the monotonic clock at the latest. A failure is the next sweep's to
+ * report: it reads the same list and the same Redis.
+ * @returns when they may be due again, by the monotonic clock
+ */
 async function watchWaiting(
   { watch, guard, log, clock, capacity }: AppContext,
   workspace: Workspace,
-  { list, signal, alive, untilMs }: { list: ListName; signal: AbortSignal; alive: () => void; untilMs: number },
+  { list, signal, alive, untilMs }: Turn & { untilMs: number },
 ): Promise<number> {
   const { name, feed } = workspace;
   const shortcuts = workspace.shortcuts.get(list);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
-import { ChangefeedError } from '../../../src/kit/errors.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { dyingStore } from '../../support/dying-store.js';
 import { listedApi } from '../../support/listed.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
-import { SPELLINGS, written } from '../../support/todos.js';
+import { SPELLINGS } from '../../support/todos.js';
 import { sweptList, type SweptListOptions } from '../../support/swept-list.js';
 
 const HOUR_MS = 3_600_000;
