@@ -78,7 +78,7 @@ export { todoReport } from './delivery/handlers/message/todo-report.js';
 export type { TodoReportOptions } from './delivery/handlers/message/todo-report.js';
 export { ndjson } from './delivery/handlers/ndjson/ndjson.js';
 export type { NdjsonOptions } from './delivery/handlers/ndjson/ndjson.js';
-export type { ColumnOptions, PostgresOptions } from './delivery/handlers/postgres/options.js';
+export type { ColumnOptions, PostgresOptions } from './delivery/handlers/postgres/postgres.js';
 export { postgres } from './delivery/handlers/postgres/postgres.js';
 export type { ColumnType } from './delivery/handlers/postgres/table.js';
 export type { ReceiptOptions, RetryOptions, SettleOptions, SubscriptionOptions } from './delivery/handlers/options.js';

@@ -173,7 +173,7 @@ const SHARED = [
 ];
 
 export const docsOf = ({ name }: Section): OptionDoc[] =>
-  optionDocs([...SHARED, ...HANDLERS, 'delivery/handlers/postgres/options.ts'], name);
+  optionDocs([...SHARED, ...HANDLERS, 'delivery/handlers/postgres/postgres.ts'], name);
 export const read = (raw: Json): Config => parseConfig(raw, { source: 'the reference' });
 
 /** The allowed values, from the error message for a bigint, which no option accepts. */

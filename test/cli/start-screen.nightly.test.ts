@@ -67,13 +67,4 @@ describe('start: what a person sees', () => {
       expect((JSON.parse(line) as ChangeEvent).type).toMatch(/^crm\.person\./);
     expect(service.stderr).not.toContain('Baseline complete');
   });
-
-  it('sweep: after the baseline, says what happens next; later sweeps do not', async () => {
-    const { folder, env } = await folderOf(createSandbox({ people: 30 }), true);
-    const first = await folder.run(['sweep'], env);
-    expect(first.stderr).toContain(
-      'Baseline complete: 30 records in 1 list are known now. From here on, changes become events: "changefeed start" finds them all the time, another "changefeed sweep" once.\n',
-    );
-    expect((await folder.run(['sweep'], env)).stderr).not.toContain('Baseline complete');
-  });
 });

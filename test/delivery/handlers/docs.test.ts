@@ -61,14 +61,6 @@ describe('handlers page: the retry schedule of webhooks', () => {
     expect(written).toContain('| 15 |');
     await expect(written).toMatchFileSnapshot('../../../docs/handlers.md');
   });
-
-  it('webhook retries: span hours by default', () => {
-    const webhookKind = KINDS.find(({ handler }) => handler === 'webhook');
-    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    expect(webhookKind?.build({ name: 'x', url: 'https://x.example', secret }).retry).toEqual(ENDPOINT_RETRY);
-    const least = Array.from({ length: 14 }, (_, index) => backoffMs(index + 1, ENDPOINT_RETRY, 0));
-    expect(least.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(6 * 3_600_000);
-  });
 });
 
 describe('an example', () => {
