@@ -34,7 +34,6 @@ export const PROBLEM_KINDS = [
   'process.overloaded',
   'clock.stepped',
 ] as const;
-export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 /**
  * What the feed reports about itself: each problem when it begins, and that it is over; and to a subscription that gets a snapshot after Redis went
  * back, that a list is complete. The event type is `changefeed.<kind>`.

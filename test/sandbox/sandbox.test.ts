@@ -62,3 +62,19 @@ test('sandbox: the seeded stream makes the same mutations in every run', () => {
   expect(lives[0]?.lines.length).toBeGreaterThan(100);
   expect(lives[1]).toEqual(lives[0]);
 });
+
+test('sandbox: a seed and a start give the same records on any day', () => {
+  const [dayMs, startMs, timeOfDayMs] = [86_400_000, Date.UTC(2031, 4, 6), 7 * 3_600_000];
+  const imagesOf = (day: number, start?: number) => {
+    const clock = {
+      now: () => startMs + day * dayMs + timeOfDayMs,
+      monotonic: () => 0,
+      sleep: () => Promise.resolve(),
+    };
+    const { world } = createSandbox({ people: 20, clock, ...(start !== undefined && { start }) });
+    const all = (list: (typeof LIST_NAMES)[number]) => world.order(list).slice(0, Infinity);
+    return LIST_NAMES.map((list) => all(list).map((index) => world.image(list, index)));
+  };
+  expect(imagesOf(40, startMs)).toEqual(imagesOf(0));
+  expect(imagesOf(40)).not.toEqual(imagesOf(0));
+});

@@ -3,10 +3,10 @@ import type { Budget } from '../../../src/feed/api/budget.js';
 import { createReadApi } from '../../../src/feed/api/client.js';
 import { createSharedBudget } from '../../../src/feed/api/shared-budget.js';
 import { isAborted, systemClock } from '../../../src/kit/clock.js';
-import { createSandbox } from '../../../sandbox/sandbox.js';
 import { createBudgetWindow } from '../../../src/feed/api/budget-window.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
+import { served } from '../../support/sandbox.js';
 
 /** As the known limit, with windows of a second in place of ten. */
 const LIMIT = { requests: 100, perMs: 1_000 };
@@ -19,16 +19,13 @@ describe('budget: another client of the API', () => {
 
   /** Asks for pages without end. Returns the status of every answer so far. */
   async function askWithoutEnd(budget: Budget) {
-    const sandbox = createSandbox({ people: 5, limit: LIMIT });
+    const { sandbox, target } = await served({ people: 5, limit: LIMIT });
     sandbox.behave({ foreignPerSecond: FOREIGN_PER_SECOND });
-    const { url, token } = await sandbox.start();
+    const { url, token } = target;
     const answers: number[] = [];
     const observe = ({ status }: { status: number | null }) => void answers.push(status ?? 0);
     const api = createReadApi({ workspace: 'acme', baseUrl: url, token, budget, observe });
-    onTestFinished(async () => {
-      await api.close();
-      await sandbox.stop();
-    });
+    onTestFinished(() => api.close());
     const stop = new AbortController();
     const askers = Array.from({ length: 8 }, async () => {
       while (!isAborted(stop.signal))

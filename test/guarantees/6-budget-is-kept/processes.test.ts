@@ -2,10 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/feed/api/client.js';
 import { createSharedBudget } from '../../../src/feed/api/shared-budget.js';
 import { systemClock } from '../../../src/kit/clock.js';
-import { createSandbox } from '../../../sandbox/sandbox.js';
 import { createBudgetWindow } from '../../../src/feed/api/budget-window.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
+import { served } from '../../support/sandbox.js';
 
 /**
  * The windows are so long that the speed of the machine does not matter: all requests of a test fall into one window. Of the
@@ -21,8 +21,7 @@ describe('budget: many processes', () => {
 
   /** Many processes at once, each requesting its first pages. */
   async function everybodyAsks(workspaceOf: (process: number) => string) {
-    const sandbox = createSandbox({ people: 5, limit: LIMIT });
-    const { url, token } = await sandbox.start();
+    const { url, token } = (await served({ people: 5, limit: LIMIT })).target;
     const answers: number[] = [];
     const stopping = Array.from({ length: PROCESSES }, () => new AbortController());
     const apis = Array.from({ length: PROCESSES }, (_, nth) =>
@@ -39,10 +38,7 @@ describe('budget: many processes', () => {
         observe: ({ status }) => void answers.push(status ?? 0),
       }),
     );
-    onTestFinished(async () => {
-      await Promise.all(apis.map((api) => api.close()));
-      await sandbox.stop();
-    });
+    onTestFinished(async () => void (await Promise.all(apis.map((api) => api.close()))));
     const asking = apis.map(async (api, nth) => {
       for (let page = 0; page < PAGES_EACH; page += 1)
         await api.fetchPage('people', { cursor: null, page: 1, signal: stopping[nth]!.signal });
