@@ -4,35 +4,9 @@
  * never converted. The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import { hash } from 'node:crypto';
-import stringify from 'fast-json-stable-stringify';
 import { writtenName } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
 import { meaningOfText } from './text-meaning.js';
-
-/** One compared field. Its canonical form is made when asked for: most fields are equal without it. */
-class ComparedField {
-  #canonical: { value: unknown } | undefined;
-  #text: string | undefined;
-
-  constructor(
-    readonly name: string,
-    readonly value: unknown,
-    readonly canonicalise: () => unknown,
-  ) {}
-
-  get canonical(): unknown {
-    this.#canonical ??= { value: this.canonicalise() };
-    return this.#canonical.value;
-  }
-
-  /** Equal texts are equal values. */
-  get text(): string {
-    this.#text ??= stringify(this.canonical);
-    return this.#text;
-  }
-}
-
-type ComparedFields = ReadonlyMap<string, ComparedField>;
 
 /** How values are compared. */
 interface Form {
@@ -52,39 +26,39 @@ export interface Comparison extends Form {
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/** @param names of the record's fields that are read. @defaultValue all @param other a record that it is compared with */
-export function readFields(
+interface NamesToRead {
+  /** @defaultValue all names of the record */
+  names?: readonly string[];
+  /** The record that it is compared with. */
+  other?: AnyRecord;
+}
+
+/** The names of the compared fields as the record spells them, by the names under which they are compared. */
+export function comparedFields(
   record: AnyRecord,
   comparison: Comparison,
-  names: readonly string[] = Object.keys(record),
-  other: AnyRecord = record,
-): ComparedFields {
+  { names = Object.keys(record), other = record }: NamesToRead = {},
+): Map<string, string> {
   const { list, nullIsAbsent, compares } = comparison;
   const descriptor = descriptorOf(list);
-  const fields = new Map<string, ComparedField>();
+  const fields = new Map<string, string>();
   for (const name of names) {
-    const value = record[name];
-    if (nullIsAbsent && isAbsent(value)) continue;
+    if (nullIsAbsent && isAbsent(record[name])) continue;
     const composed = name.normalize('NFC');
     const written = writtenName(descriptor, composed, record);
     if (!compares(written)) continue;
-    const isOwn = [record, other].some((one) => isTwin(name, composed, one, comparison));
-    const key = isOwn ? name : written;
-    fields.set(key, new ComparedField(name, value, () => canonicalOf(value, comparison)));
+    const isOwn = isTwin(name, composed, record, comparison) || isTwin(name, composed, other, comparison);
+    fields.set(isOwn ? name : written, name);
   }
   return fields;
 }
 
 /** Both Unicode forms of a name are one, but where an object has a value under each: then each is a name of its own. */
-export function isTwin(
-  name: string,
-  composed: string,
-  object: object,
-  { nullIsAbsent }: Pick<Form, 'nullIsAbsent'>,
-): boolean {
+export function isTwin(name: string, composed: string, object: object, { nullIsAbsent }: Form): boolean {
+  if (name === composed) return false;
   const has = (key: string): boolean =>
     Object.hasOwn(object, key) && !(nullIsAbsent && isAbsent((object as AnyRecord)[key]));
-  return name !== composed && has(composed) && has(name);
+  return has(composed) && has(name);
 }
 
 /** One field that differs. */
@@ -98,30 +72,22 @@ export interface FieldChange {
 }
 
 /** The fields that differ between two records, sorted by name, with the values as the records hold them. */
-export function diffFields(before: ComparedFields, after: ComparedFields): FieldChange[] {
-  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+export function diffRecords(before: AnyRecord, after: AnyRecord, comparison: Comparison): FieldChange[] {
+  const names = differingNames(before, after);
+  const old = comparedFields(before, comparison, { names: names.one, other: after });
+  const now = comparedFields(after, comparison, { names: names.other, other: before });
+  const keys = [...new Set([...old.keys(), ...now.keys()])].sort();
   return keys.flatMap((key) => {
-    const old = before.get(key);
-    const now = after.get(key);
-    if (old?.text === now?.text) return [];
-    return [{ field: now?.name ?? old?.name ?? key, before: old?.value ?? null, after: now?.value ?? null }];
+    const [was, is] = [old.get(key), now.get(key)];
+    const [one, other] = [was === undefined ? null : before[was], is === undefined ? null : after[is]];
+    if (was !== undefined && is !== undefined && canonicalOf(one, comparison) === canonicalOf(other, comparison))
+      return [];
+    return [{ field: is ?? was ?? key, before: one ?? null, after: other ?? null }];
   });
 }
 
-export function diffRecords(
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-  comparison: Comparison,
-): FieldChange[] {
-  const names = differingNames(before, after);
-  return diffFields(
-    readFields(before, comparison, names.one, after),
-    readFields(after, comparison, names.other, before),
-  );
-}
-
 /** All names where the records have other names: of two that are one, which is read depends on all. */
-function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
+export function differingNames(one: AnyRecord, other: AnyRecord): { one: string[]; other: string[] } {
   const [ones, others] = [Object.keys(one), Object.keys(other)];
   if (ones.length !== others.length || !ones.every((name) => Object.hasOwn(other, name)))
     return { one: ones, other: others };
@@ -137,7 +103,7 @@ function isSameValue(one: unknown, other: unknown): boolean {
 
 /** The canonical text of a single value; null for null, absent and an empty list. */
 export function meaningOf(value: unknown): string | null {
-  return isAbsent(value) ? null : stringify(canonicalOf(value, { nullIsAbsent: true }));
+  return isAbsent(value) ? null : canonicalOf(value, { nullIsAbsent: true });
 }
 
 /**
@@ -149,7 +115,7 @@ const LABELS: ReadonlySet<string> = new Set(['name', 'label', 'color']);
 /** Whether only labels of references have changed: nobody has edited this record. */
 export function isRelabelled({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
   const form = { nullIsAbsent: true, withoutLabels: true };
-  const isSame = stringify(canonicalOf(before, form)) === stringify(canonicalOf(after, form));
+  const isSame = canonicalOf(before, form) === canonicalOf(after, form);
   return isSame && meaningOf(before) !== meaningOf(after);
 }
 
@@ -171,28 +137,31 @@ function isAbsent(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-function canonicalOf(value: unknown, form: Form): unknown {
-  if (typeof value === 'string') return form.asWritten === true ? value : meaningOfText(value);
-  if (value === undefined) return null;
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return canonicalItems(value, form);
+function canonicalOf(value: unknown, form: Form): string {
+  if (typeof value === 'string') return JSON.stringify(form.asWritten === true ? value : meaningOfText(value));
+  if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${canonicalItems(value, form).join(',')}]`;
   const isReferring = form.withoutLabels === true && isReference(value);
-  const members = Object.entries(value).filter(
-    ([key, inner]) => !(form.nullIsAbsent && isAbsent(inner)) && !(isReferring && LABELS.has(key)),
-  );
-  const canonical = members.map(([key, inner]) => {
+  const members: Member[] = [];
+  for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
+    if ((form.nullIsAbsent && isAbsent(inner)) || (isReferring && LABELS.has(key))) continue;
     const composed = key.normalize('NFC');
-    return [isTwin(key, composed, value, form) ? key : composed, canonicalOf(inner, form)] as const;
-  });
-  return Object.fromEntries(canonical);
+    members.push([isTwin(key, composed, value, form) ? key : composed, canonicalOf(inner, form)]);
+  }
+  return textOfMembers(members);
+}
+
+type Member = readonly [name: string, text: string];
+
+function textOfMembers(members: Member[]): string {
+  members.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 }
 
 /** A list of references is a set. Other lists keep their order. */
-function canonicalItems(items: readonly unknown[], form: Form): readonly unknown[] {
-  const canonical = items.map((item) => (form.nullIsAbsent && isAbsent(item) ? null : canonicalOf(item, form)));
-  if (canonical.length < 2 || !items.every(isReference)) return canonical;
-  const texts = canonical.map((item) => ({ item, text: stringify(item) }));
-  return texts.sort((one, other) => (one.text < other.text ? -1 : 1)).map(({ item }) => item);
+function canonicalItems(items: readonly unknown[], form: Form): readonly string[] {
+  const texts = items.map((item) => (form.nullIsAbsent && isAbsent(item) ? 'null' : canonicalOf(item, form)));
+  return items.length > 1 && items.every(isReference) ? texts.sort() : texts;
 }
 
 /** References carry `id`; history entries spell it `_id`. */
@@ -202,23 +171,9 @@ export function isReference(item: unknown): boolean {
   return typeof id === 'string' || typeof _id === 'string';
 }
 
-const textCache = new WeakMap<AnyRecord, WeakMap<Comparison, string>>();
-
 export function canonicalText(record: AnyRecord, comparison: Comparison): string {
-  const byComparison = memoized(textCache, record, () => new WeakMap<Comparison, string>());
-  return memoized(byComparison, comparison, () => {
-    const fields = [...readFields(record, comparison)].map(([key, { canonical }]) => [key, canonical] as const);
-    return stringify(Object.fromEntries(fields));
-  });
-}
-
-/** These objects are never modified, and one decision needs the same value in several modules. */
-export function memoized<K extends object, V>(cache: WeakMap<K, V>, key: K, compute: () => V): V {
-  const cached = cache.get(key);
-  if (cached !== undefined) return cached;
-  const value = compute();
-  cache.set(key, value);
-  return value;
+  const fields = comparedFields(record, comparison);
+  return textOfMembers([...fields].map(([key, name]) => [key, canonicalOf(record[name], comparison)] as const));
 }
 
 /** 128 bits of SHA-256 as 22 characters. Enough, because a digest is only compared with one earlier digest. */
@@ -229,9 +184,4 @@ export function digestOf(text: string): string {
 /** 66 bits as 11 characters, for the content of a record. */
 export function shortDigest(text: string): string {
   return digestOf(text).slice(0, 11);
-}
-
-/** 64 bits as 16 hexadecimal digits. Like a page's digest, it is compared with one earlier digest only. */
-export function recordDigest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, 16);
 }

@@ -6,7 +6,7 @@
  *   anything, then deleted      deleted; events after it belong to the next merge
  *   derived and schema events   are not merged: they describe a moment, not a state
  */
-import { diffRecords, readFields, type Comparison } from '../crm/canonical.js';
+import { comparedFields, diffRecords, type Comparison } from '../crm/canonical.js';
 import { builtInLists } from '../crm/lists/lists.js';
 import { isSameActor } from '../events/actor.js';
 import { mergedEventId, objectOf } from '../events/envelope.js';
@@ -120,9 +120,9 @@ function namedChanges(members: readonly ChangeEvent[]): FieldChange[] {
 function namedFields(members: readonly ChangeEvent[], rules: Comparison): ReadonlySet<string> {
   const everything = { ...rules, compares: () => true };
   const named = members.flatMap(({ data: { before, after, changes } }) => {
-    const fields = [before, after].flatMap((image) => [...readFields(image ?? {}, everything)]);
+    const fields = [before, after].flatMap((image) => [...comparedFields(image ?? {}, everything)]);
     return changes.flatMap((change) => {
-      const meant = fields.filter(([, { name }]) => name === change.field).map(([key]) => key.normalize('NFC'));
+      const meant = fields.filter(([, name]) => name === change.field).map(([key]) => key.normalize('NFC'));
       const compared = meant.filter((name) => rules.compares(name));
       return compared.length > 0 ? compared : meant;
     });

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { typesText } from '../../src/cli/schema-types.js';
-import { valueTypesOf } from '../../src/feed/detect/stored-record.js';
+import { movesBetween } from '../../src/feed/detect/schema-drift/value-type.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import {
   TrackedFields,
@@ -17,7 +17,7 @@ type Row = Readonly<Record<string, unknown>>;
 function typesOf(rows: readonly Row[], list: BuiltInList = 'people'): string {
   const tally: SchemaDelta = new Map();
   const tracked = new TrackedFields(schemaFrom([]));
-  for (const row of rows) addToDelta(tally, null, valueTypesOf(row, compileRules(list)), tracked);
+  for (const row of rows) addToDelta(tally, { moves: movesBetween({}, row, compileRules(list)), rows: 1, tracked });
   return typesText(list, listSchema(schemaFrom(tally)));
 }
 

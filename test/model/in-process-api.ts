@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { noAnswer, type Asked } from '../../src/feed/api/failure.js';
 import { readPage } from '../../src/feed/api/page.js';
 import type { UncheckedRecord } from '../../src/crm/record.js';
+import { parsedRow } from '../../src/feed/api/rows.js';
 import { pageDigest } from '../../src/feed/api/page-digest.js';
 import { wholePage, type Page, type ReadApi } from '../../src/feed/api/read-api.js';
 import type { FetchPage } from '../../src/feed/api/request.js';
@@ -57,7 +58,9 @@ export function inProcessApi({ sandbox, clock, faults, attempts, latencyMs, visi
     const got = wholePage(await fetchPage({ list, cursor, kind, page, attempt: 1, signal }));
     const records = visible(builtIn(list), got.records);
     const digest = await pageDigest(Buffer.from(JSON.stringify([records, got.nextCursor])));
-    return digest === knownDigest ? { unchanged: true, list, bytes: got.bytes } : { ...got, records, digest };
+    return digest === knownDigest
+      ? { unchanged: true, list, bytes: got.bytes }
+      : { ...got, records, rows: records.map(parsedRow), digest };
   };
   return {
     fetchPage: async (list, options) => wholePage(await fetchIfChanged(list, { ...options, knownDigest: undefined })),
@@ -70,6 +73,6 @@ function received({ body, delivered, delivery, headers, status }: Answer, asked:
   if (delivery.how !== 'whole')
     throw noAnswer(asked, { status, what: 'the answer stopped before its end', cause: undefined });
   delivered?.();
-  const text = (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
-  return readPage({ status, headers, text, bytes: body.length, askedAt: asked.now, ms: 0 }, asked);
+  const plain = Buffer.from(headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
+  return readPage({ status, headers, body: plain, bytes: body.length, askedAt: asked.now, ms: 0 }, asked);
 }

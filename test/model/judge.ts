@@ -2,7 +2,7 @@
  * Compares a run with the sandbox's journal and describes what is wrong. Independent of the detector's comparison: the
  * sandbox's world is the truth, and `verify` decides whether two records are equal.
  */
-import { valueTypesOf } from '../../src/feed/detect/stored-record.js';
+import { movesBetween } from '../../src/feed/detect/schema-drift/value-type.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { TrackedFields, addToDelta, schemaFrom } from '../../src/feed/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';
@@ -102,7 +102,7 @@ function tallyOf({ list }: RunRecord['scenario'], records: RunRecord['end']['rec
   const [rules, tracked] = [compileRules(list), new TrackedFields(schemaFrom([]))];
   for (const state of records.values()) {
     if (state.gone === undefined)
-      addToDelta(delta, null, valueTypesOf(parseStored(state).record ?? {}, rules), tracked);
+      addToDelta(delta, { moves: movesBetween({}, parseStored(state).record ?? {}, rules), rows: 1, tracked });
   }
   const { rows, fields } = schemaFrom(delta);
   return sorted(rows, fields);

@@ -1,7 +1,8 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
 import type { UncheckedRecord } from '../../src/crm/record.js';
-import { digestOfRecord } from '../../src/feed/list/records.js';
+import { parsedRow } from '../../src/feed/api/rows.js';
+import { digestOfRow } from '../../src/feed/list/records.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/kit/errors.js';
 import type { CrmRecord } from '../../src/crm/record.js';
@@ -218,7 +219,9 @@ class Run {
     const visible = (_list: string, all: readonly UncheckedRecord[]): readonly UncheckedRecord[] => {
       const records = this.#crm.visible(all);
       const given = withoutIds ? records.map(({ id: _, ...record }) => record) : records;
-      given.forEach((record, at) => shown.set(digestOfRecord(record, this.#options.rules), records[at] ?? record));
+      given.forEach((record, at) =>
+        shown.set(digestOfRow(parsedRow(record), this.#options.rules), records[at] ?? record),
+      );
       return given;
     };
     const api = inProcessApi({

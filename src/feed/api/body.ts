@@ -32,12 +32,11 @@ export async function readBody(
   return await unpack(raw, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
 }
 
-/** @throws BodyRefused when the bytes are not UTF-8 */
-export function textOf(bytes: Buffer): string {
+/** Without a byte order mark. @throws BodyRefused when the bytes are not UTF-8 */
+export function utf8(bytes: Buffer): Buffer {
   // A lenient decoder would put replacement characters into records, and each would be reported as a change.
   if (!isUtf8(bytes)) throw new BodyRefused('the body is not UTF-8');
-  const text = bytes.toString('utf8');
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
+  return bytes.indexOf('\ufeff') === 0 ? bytes.subarray(3) : bytes;
 }
 
 async function collect(body: AsyncIterable<Buffer>, maxBytes: number, length?: string): Promise<Buffer> {

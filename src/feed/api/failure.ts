@@ -10,7 +10,8 @@ export interface Answer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
+  /** UTF-8, decoded; of a failed answer, whatever it is. */
+  readonly body: Buffer;
   /** Size of the body in bytes, decoded. */
   readonly bytes: number;
   /** Digest of the body's bytes. */
@@ -123,7 +124,7 @@ function failure(
   { workspace, list, page, redact, now }: Asked,
   { what, advice = NOTHING_WRITTEN, answer, status = answer?.status ?? null, cause }: Failed,
 ): ChangefeedError {
-  const words = answer === undefined ? '' : wordsOf(answer.text, redact);
+  const words = answer === undefined ? '' : wordsOf(answer.body.toString(), redact);
   const said = words === '' ? what : `${what} ("${words}")`;
   return new ChangefeedError(code, {
     workspace,
@@ -135,7 +136,9 @@ function failure(
     // Shortened and redacted.
     words,
     // Null when the server did not ask for a wait.
-    retryAfterMs: answer ? hintMs(headerOf(answer, 'retry-after'), statementsOf(jsonOf(answer.text)), now) : null,
+    retryAfterMs: answer
+      ? hintMs(headerOf(answer, 'retry-after'), statementsOf(jsonOf(answer.body.toString())), now)
+      : null,
     cause,
     message: `Workspace "${workspace}", list "${nameOf(list)}", page ${page}: ${said}. ${advice}`,
   });

@@ -5,6 +5,7 @@ import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { descriptorOf, nameOf } from '../../crm/lists/lists.js';
 import { isObject, type UncheckedRecord } from '../../crm/record.js';
 import type { Page } from './read-api.js';
+import { CutRow, cutRows, parsedRow } from './rows.js';
 import { whyUnreadable } from './unreadable.js';
 import { jsonOf } from './words.js';
 
@@ -16,8 +17,13 @@ export function readPage(answer: Answer, asked: Asked): Page {
   if (answer.status < 200 || answer.status > 299) throw statusFailure(answer, asked);
   const fail = (what: string) => malformed(answer, asked, what);
 
-  const body = jsonOf(withExactIntegers(answer.text));
-  if (body === undefined) throw fail(`expected JSON, found ${formOf(answer.text)}`);
+  const parse = (text: string): unknown => {
+    const parsed = jsonOf(withExactIntegers(text));
+    if (parsed === undefined) throw fail(`expected JSON, found ${formOf(text)}`);
+    return parsed;
+  };
+  const cut = cutRows(answer.body, (bytes) => parse(bytes.toString()) as UncheckedRecord);
+  const body = parse(cut?.envelope ?? answer.body.toString());
   if (!isObject(body)) throw fail(`expected a JSON object, found ${describe(body)}`);
   if (body['success'] === false) throw refusal(answer, asked);
   if (body['success'] !== true && body['success'] !== undefined) {
@@ -27,17 +33,25 @@ export function readPage(answer: Answer, asked: Asked): Page {
   if (!isObject(data)) throw fail(`expected "data" to be an object, found ${describe(data)}`);
 
   const list = descriptorOf(asked.list);
-  const all = recordsOf(arrayOf(data, list, fail), fail);
+  const elements = arrayOf(data, list, fail);
+  const all = cut === null ? recordsOf(elements, fail).map(parsedRow) : cut.rowsAt(elements);
   if (all.length > MOST_RECORDS)
     throw malformed(answer, asked, `expected at most ${MOST_RECORDS} records, found ${all.length}`, smallerPages(list));
   const nextCursor = cursorOf(body, data, fail);
-  const reasons = all.map(whyUnreadable);
-  const records = all.filter((_record, index) => reasons[index] === null);
+  const reasons = all.map((row) => (row instanceof CutRow ? null : whyUnreadable(row.record)));
+  const rows = all.filter((_row, index) => reasons[index] === null);
   const unreadable = reasons.filter((reason) => reason !== null);
+  let records: UncheckedRecord[] | undefined;
   const { bytes, digest } = answer;
   const saysEnd = nextCursor === null && [data, body].some((part) => Object.hasOwn(part, 'nextCursor'));
-  const page = { list: nameOf(asked.list), records, nextCursor, bytes, digest, ...(saysEnd && { saysEnd }) };
-  return unreadable.length === 0 ? page : { ...page, unreadable };
+  return {
+    ...{ list: nameOf(asked.list), rows, nextCursor, bytes, digest },
+    ...(saysEnd && { saysEnd }),
+    ...(unreadable.length > 0 && { unreadable }),
+    get records() {
+      return (records ??= rows.map(({ record }) => record));
+    },
+  };
 }
 
 /** Integers beyond 2^53 become strings. JSON.parse would round them: a change in the last digits would go unnoticed. */

@@ -2,6 +2,7 @@ import { ChangefeedError } from '../../kit/errors.js';
 import type { RequestKind } from './budget.js';
 import type { Answer } from './failure.js';
 import type { UncheckedRecord } from '../../crm/record.js';
+import type { PageRow } from './rows.js';
 import type { UnreadableRecord } from './unreadable.js';
 import type { ListName } from '../../crm/lists/lists.js';
 
@@ -9,6 +10,8 @@ import type { ListName } from '../../crm/lists/lists.js';
 export interface Page {
   readonly list: ListName;
   readonly records: readonly UncheckedRecord[];
+  /** The same records as they were received, each parsed when it is asked for. @defaultValue made of `records` */
+  readonly rows?: readonly PageRow[];
   /** Further records of the page, which cannot be read. @defaultValue none */
   readonly unreadable?: readonly UnreadableRecord[] | undefined;
   /** The cursor of the next page; null at the end of the list (null, missing or empty cursor, or no records). */

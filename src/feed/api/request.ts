@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../../kit/clock.js';
 import { onAbort, OVER } from '../../kit/on-abort.js';
 import type { ApiAddress } from './address.js';
 import type { RequestKind } from './budget.js';
-import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, textOf } from './body.js';
+import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, utf8 } from './body.js';
 import { headerOf, noAnswer, smallerPages, unreadable, type Answer, type Asked } from './failure.js';
 import { pageDigest } from './page-digest.js';
 import { readPage } from './page.js';
@@ -48,7 +48,7 @@ export function requestPage(options: RequestOptions): FetchPage {
     const answer = await withDeadline({ timeoutMs, outer: request.signal }, (signal) =>
       ask(options, { ...request, asked }, signal),
     );
-    if (!('text' in answer)) return answer;
+    if ('unchanged' in answer) return answer;
     request.onAnswer?.(answer);
     return readPage(answer, asked);
   };
@@ -108,7 +108,7 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
   body.on('error', () => undefined);
   const facts = (content: Buffer) => {
     const ms = systemClock.monotonic() - started;
-    return { status, headers, askedAt, ms, text: textOf(content), bytes: content.length };
+    return { status, headers, askedAt, ms, body: content, bytes: content.length };
   };
   const encoding = headerOf(response, 'content-encoding');
   if (status < 200 || status > 299)
@@ -118,7 +118,7 @@ async function ask(options: RequestOptions, wanted: Ask, signal: AbortSignal): P
     const content = await readBody(body, { maxBytes: options.maxBytes, encoding, length });
     const digest = await pageDigest(content);
     if (digest === knownDigest) return { unchanged: true, list: nameOf(asked.list), bytes: content.length };
-    return { ...facts(content), digest };
+    return { ...facts(content), body: utf8(content), digest };
   });
 }
 

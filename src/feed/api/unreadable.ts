@@ -8,10 +8,10 @@ export interface UnreadableRecord {
 }
 
 /** In UTF-8, ids of this length fit the two-byte length field of stored pages. */
-const LONGEST_ID = 16_000;
+export const LONGEST_ID = 16_000;
 
 /** Records of the CRM have three levels. Parsers of receivers stop at 64 (.NET), 512 (PHP) or 1,000 (Redis). */
-const MOST_LEVELS = 50;
+export const MOST_LEVELS = 50;
 
 /** Null for a record that can be read. */
 export function whyUnreadable(record: UncheckedRecord): UnreadableRecord | null {

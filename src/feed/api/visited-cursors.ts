@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { ChangefeedError } from '../../kit/errors.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
+import { rowsOf } from './rows.js';
 
 /** More than 80 minutes at 10 requests per second: only a server that always names one more page has so many. */
 export const MOST_PAGES = 50_000;
@@ -28,7 +29,7 @@ export interface VisitedStart {
 
 export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
 
-export interface KnownPage {
+export interface WalkedPage {
   cursor: string | null;
   nextCursor: string | null;
   records: number;
@@ -37,10 +38,11 @@ export interface KnownPage {
 }
 
 /** Identifies a first page by its records' ids, or the text of one without an id. Null for an empty page. */
-export function firstPageKey({ records }: Page): string | null {
-  if (records.length === 0) return null;
+export function firstPageKey(page: Page): string | null {
+  const rows = rowsOf(page);
+  if (rows.length === 0) return null;
   const hash = createHash('sha256');
-  for (const record of records) hash.update(`${JSON.stringify(record['id'] ?? record)}\n`);
+  for (const row of rows) hash.update(`${JSON.stringify(row.id ?? row.record)}\n`);
   return hash.digest('hex').slice(0, 32);
 }
 
@@ -82,11 +84,11 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
       }
       return follow(page.list, cursor, {
         nextCursor: page.nextCursor,
-        records: page.records.length + (page.unreadable?.length ?? 0),
+        records: rowsOf(page).length + (page.unreadable?.length ?? 0),
       });
     },
     /** The same for a page that is as it was in an earlier walk. */
-    checkKnown(list: ListName, { cursor, firstPage: known, ...next }: KnownPage): string | null {
+    checkKnown(list: ListName, { cursor, firstPage: known, ...next }: WalkedPage): string | null {
       if (cursor === null) first = known;
       return follow(list, cursor, next);
     },
@@ -98,7 +100,7 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
   };
 }
 
-type NextPage = Pick<KnownPage, 'nextCursor' | 'records'>;
+type NextPage = Pick<WalkedPage, 'nextCursor' | 'records'>;
 
 const NO_END =
   ' If the list is right, report its paging to the operator of the API, or disable the list (lists.<list>.enabled).';

@@ -12,16 +12,16 @@ const CONTENT = 'content-';
  * @throws ChangefeedError CF_PAGE_MALFORMED when a record of a list that must carry ids (section 2) has none
  */
 export function recordKey(
-  record: UncheckedRecord,
+  row: { readonly id: unknown; readonly record: UncheckedRecord },
   rules: Rules,
   occurrence: (key: string) => number = () => 1,
 ): string {
-  const { id } = record;
+  const { id } = row;
   if (typeof id === 'string' && id !== '') return id;
   if (id === undefined && rules.list.ids === 'optional') {
     // Independent of the rules and of what texts mean: a change of either must not give the same rows other keys.
     const form = { list: rules.list, compares: () => true, nullIsAbsent: true, asWritten: true };
-    const key = CONTENT + digestOf(canonicalText(record, form));
+    const key = CONTENT + digestOf(canonicalText(row.record, form));
     const count = occurrence(key);
     return count === 1 ? key : `${key}-${count}`;
   }

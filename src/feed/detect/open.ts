@@ -11,7 +11,8 @@ const DAY_HOURS = 24;
 /** A record without a due date is as likely to change as one that is due in a week. */
 const NO_DATE_HOURS = 7 * DAY_HOURS;
 
-export function openRecords(records: readonly UncheckedRecord[], list: ListDescriptor): OpenRecords {
+/** @param page its records are parsed for a list that has open ones */
+export function openRecords(page: { readonly records: readonly UncheckedRecord[] }, list: ListDescriptor): OpenRecords {
   const { open } = list;
   if (open === undefined) return [];
   const [fields, due] = [spellingsOf(list, open.field), spellingsOf(list, open.due)];
@@ -19,7 +20,7 @@ export function openRecords(records: readonly UncheckedRecord[], list: ListDescr
     const value = firstValue(record, fields);
     return value !== undefined && !open.closed.includes(typeof value === 'string' ? value.normalize('NFC') : value);
   };
-  return records.filter(isOpen).map((record) => hourOf(firstValue(record, due)));
+  return page.records.filter(isOpen).map((record) => hourOf(firstValue(record, due)));
 }
 
 /** How many records that are due now are as likely to change. */

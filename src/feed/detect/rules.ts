@@ -1,6 +1,6 @@
 /** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
 import { z } from 'zod';
-import { digestOf, isRelabelled, memoized, type Comparison, type FieldChange } from '../../crm/canonical.js';
+import { digestOf, isRelabelled, type Comparison, type FieldChange } from '../../crm/canonical.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { descriptorOf, type ListRef } from '../../crm/lists/lists.js';
 import { compilePattern } from '../../events/pattern.js';
@@ -102,15 +102,10 @@ export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules 
   return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
 }
 
-const editRules = new WeakMap<Rules, Comparison>();
-
 /** Compares what only an edit of the record itself changes. */
-export function editsUnder(rules: Rules): Comparison {
-  return memoized(editRules, rules, () => {
-    const { list, nullIsAbsent, compares, isSystemKept } = rules;
-    const isEdited = (field: string): boolean => compares(field) && !isSystemKept(field);
-    return { list, nullIsAbsent, compares: isEdited, withoutLabels: true };
-  });
+export function editsUnder({ list, nullIsAbsent, compares, isSystemKept }: Rules): Comparison {
+  const isEdited = (field: string): boolean => compares(field) && !isSystemKept(field);
+  return { list, nullIsAbsent, compares: isEdited, withoutLabels: true };
 }
 
 /** Whether a person or an integration made the change, and neither the system nor a change of another record. */

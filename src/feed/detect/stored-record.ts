@@ -1,20 +1,11 @@
 /** A record's decision log, and its image, or with `images: false` its content's digest and time of change. */
 import { z } from 'zod';
-import { writtenName } from '../../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../../crm/record.js';
-import {
-  canonicalText,
-  diffRecords,
-  meaningOf,
-  memoized,
-  shortDigest,
-  isTwin,
-  type FieldChange,
-} from '../../crm/canonical.js';
+import { canonicalText, diffRecords, meaningOf, shortDigest, type FieldChange } from '../../crm/canonical.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
 import { SCHEMA_RULE, editsUnder, type Rules } from './rules.js';
 import type { SchemaTally } from './schema-drift/schema.js';
-import { ABSENT, isEmptyValueType, valueTypeOf } from './schema-drift/value-type.js';
+import { ABSENT, isEmptyValueType, movesBetween, valueTypesOf, type Transition } from './schema-drift/value-type.js';
 
 const decision = z.object({
   /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
@@ -98,37 +89,21 @@ export function storedContent({ content, record }: StoredRecord, rules: Rules): 
   return record === null ? null : contentOf(record, rules);
 }
 
-const valueTypesCache = new WeakMap<UncheckedRecord, WeakMap<Rules, ReadonlyMap<string, string>>>();
-
-export function valueTypesOf(record: UncheckedRecord, rules: Rules): ReadonlyMap<string, string> {
-  const byRules = memoized(valueTypesCache, record, () => new WeakMap<Rules, ReadonlyMap<string, string>>());
-  return memoized(byRules, rules, () => {
-    const types = new Map<string, string>();
-    for (const [name, value] of Object.entries(record)) {
-      const type = valueTypeOf(value);
-      const composed = name.normalize('NFC');
-      const field = isTwin(name, composed, record, { nullIsAbsent: true })
-        ? name
-        : writtenName(rules.list, composed, record);
-      if (type !== ABSENT) types.set(field, type);
-    }
-    return types;
-  });
-}
-
-/** Where only a digest is stored, the types of `record`, but for fields in which no row has had a value. */
-export function storedValueTypes(
-  stored: StoredRecord,
+/** The fields whose value types differ from the stored ones; without an image, those that `schema` knows to be new. */
+export function movesSince(
+  stored: StoredRecord | null,
   record: UncheckedRecord,
   { rules, schema }: { rules: Rules; schema: SchemaTally },
-): ReadonlyMap<string, string> {
-  if (stored.content === undefined) return valueTypesOf(stored.record ?? {}, rules);
-  const known = [...valueTypesOf(record, rules)].flatMap(([field, type]) => {
+): Transition[] {
+  if (stored?.content === undefined) return movesBetween(stored?.record ?? {}, record, rules);
+  const after = valueTypesOf(record, rules);
+  return [...after].flatMap(([field, to]): Transition[] => {
     const types = [...(schema.fields.get(field)?.keys() ?? [])];
-    const before = isEmptyValueType(type) || !types.every(isEmptyValueType) ? type : types[0];
-    return types.length === 0 || before === undefined ? [] : [[field, before] as const];
+    // A field that some row has had a value in does not move.
+    if (types.length > 0 && (isEmptyValueType(to) || !types.every(isEmptyValueType))) return [];
+    const [from = ABSENT] = types;
+    return from === to ? [] : [{ field, from, to }];
   });
-  return new Map(known);
 }
 
 export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): string | null {

@@ -4,7 +4,7 @@ import type { UncheckedRecord } from '../../crm/record.js';
 import type { SchemaChange } from '../../events/types.js';
 import { allowanceFor, isCleared, isHeld, type CreationCounts, type CreationGuard } from './creation.js';
 import type { Rules } from './rules.js';
-import { storedValueTypes, valueTypesOf, type StoredRecord } from './stored-record.js';
+import { movesSince, type StoredRecord } from './stored-record.js';
 import {
   driftedField,
   driftOf,
@@ -12,13 +12,11 @@ import {
   isUnusual,
   movingFields,
   movesOfSchema,
-  transitions,
   type DriftedField,
   type FieldMoves,
-  type Transition,
 } from './schema-drift/drift.js';
 import type { SchemaTally, TrackedFields } from './schema-drift/schema.js';
-import { ABSENT, isEmptyValueType } from './schema-drift/value-type.js';
+import { ABSENT, isEmptyValueType, valueTypesOf, type Transition, type ValueTypes } from './schema-drift/value-type.js';
 
 export const verdictSchema = z.object({
   /** Fields that drifted: rows that make the same moves yield no event. */
@@ -40,8 +38,6 @@ export const NO_VERDICT: Verdict = { fields: [], edited: [], allowed: 0, heldSin
 /** The question that began a survey: so many new records, or fields that move. */
 export type SurveyQuestion = { about: 'creations'; fresh: number } | { about: 'fields'; fields: readonly string[] };
 
-type ValueTypes = ReadonlyMap<string, string>;
-
 export interface MoveRules {
   rules: Rules;
   schema: SchemaTally;
@@ -54,12 +50,11 @@ export interface MoveRules {
 }
 
 export function unknownMoves(
-  before: ValueTypes,
-  after: ValueTypes,
+  moves: readonly Transition[],
   { rules, schema, tracked, drifted, edited, isMoving = () => false }: MoveRules,
 ): Transition[] {
   if (!rules.collapse) return [];
-  const moved = transitions(before, after).filter(({ field }) => rules.compares(field) && !edited.includes(field));
+  const moved = moves.filter(({ field }) => rules.compares(field) && !edited.includes(field));
   const follows = fieldsFollowingDrift(moved, drifted);
   // How many rows have an untracked field is not known, so its moves cannot be called unusual.
   return moved.filter(
@@ -95,18 +90,16 @@ export class Survey {
     this.#rules = { ...options.moves, edited: options.before.edited, isMoving };
   }
 
-  isNew(): void {
+  countNew(): void {
     this.#seen += 1;
     this.#fresh += 1;
   }
 
-  /** A known row. `before` is left out when its text is as it was stored. */
-  isKnown(after: ValueTypes, before: ValueTypes = after): void {
+  /** @param moves none where the text is as it was stored */
+  countKnown(types: ValueTypes, moves: readonly Transition[] = []): void {
     this.#seen += 1;
-    for (const [field, type] of after) add(mapIn(this.#typesNow, field), type);
-    if (before === after) return;
-    for (const { field, from, to } of unknownMoves(before, after, this.#rules))
-      add(mapIn(mapIn(this.#moves, field), from), to);
+    for (const [field, type] of types) add(mapIn(this.#typesNow, field), type);
+    for (const { field, from, to } of unknownMoves(moves, this.#rules)) add(mapIn(mapIn(this.#moves, field), from), to);
   }
 
   /** @param reported new records that were reported before */
@@ -199,8 +192,8 @@ export function movesOnPage(
 ): PageMoves {
   const { rules } = known;
   const moved = differing.map(({ record, stored }) => {
-    if (stored === null || stored.gone !== undefined) return [];
-    return unknownMoves(storedValueTypes(stored, record, known), valueTypesOf(record, rules), known);
+    if (stored === null || stored.gone !== undefined || !rules.collapse) return [];
+    return unknownMoves(movesSince(stored, record, known), known);
   });
   if (moved.every((moves) => moves.length === 0)) return NO_MOVES;
   const shown = rows.map(({ record }) => valueTypesOf(record, rules));

@@ -14,7 +14,7 @@ import { isLeftAlone, isOutdated } from '../detect/left-alone.js';
 import { isPresent } from '../detect/removal.js';
 import { isEdit } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { storedModifiedAt, storedValueTypes, valueTypesOf } from '../detect/stored-record.js';
+import { movesSince, storedModifiedAt } from '../detect/stored-record.js';
 import { movesOnPage, NO_MOVES, type SurveyQuestion } from '../detect/survey.js';
 import type { Checkpoint, CountedKind, CreatedRecords, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 import { decide, type DecidedRecord } from './classify/classify-record.js';
@@ -61,7 +61,7 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const { rules, checkpoint, deps } = list;
   const { by, number, page } = compared;
   const { unreadable = [] } = page;
-  const seen = await readSeen(deps.store, page.records, rules);
+  const seen = await readSeen(deps.store, page, rules);
   const before = rules.recognisedOnly ? null : await deps.store.members(list.name, number);
   const fresh = suspiciousCreations(list, compared, seen);
   if (fresh > 0) return { about: 'creations', fresh };
@@ -209,8 +209,8 @@ class Tally {
     if (kind === 'created' || kind === 'baselined') this.created.push(key);
     if (kind === 'created' && this.#page.by === 'walk') this.#fresh += 1;
     const isKnown = stored !== null && stored.gone === undefined;
-    const before = isKnown ? storedValueTypes(stored, record, { rules, schema }) : null;
-    addToDelta(this.schema, before, valueTypesOf(record, rules), tracked);
+    const moves = movesSince(isKnown ? stored : null, record, { rules, schema });
+    addToDelta(this.schema, { moves, rows: isKnown ? 0 : 1, tracked });
   }
 
   count(key: string, kind: CountedKind): void {

@@ -1,7 +1,9 @@
-/** Records of a page next to what is stored. Where the text has the stored digest, nothing is loaded. */
+/** Rows of a page next to what is stored. Where their bytes have the stored digest, nothing is parsed or loaded. */
+import { hash } from 'node:crypto';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
-import { recordDigest } from '../../crm/canonical.js';
+import type { Page } from '../api/read-api.js';
+import { rowsOf, type PageRow } from '../api/rows.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
 import type { StoredRecord } from '../detect/stored-record.js';
@@ -10,7 +12,8 @@ import type { SerialisedRecord } from '../store/sweep-state.js';
 
 export interface SeenRecord {
   key: string;
-  record: UncheckedRecord;
+  /** Parsed when it is asked for. */
+  readonly record: UncheckedRecord;
   digest: string;
   storedDigest: string | null;
 }
@@ -21,39 +24,42 @@ export interface DifferingRecord extends SeenRecord {
 }
 
 /** The records of a page, each once: one that stands twice on a page counts with its first copy. */
-export async function readSeen(
-  store: SweepStore,
-  records: readonly UncheckedRecord[],
-  rules: Rules,
-): Promise<SeenRecord[]> {
-  const byKey = keyed(records, rules);
+export async function readSeen(store: SweepStore, page: Page, rules: Rules): Promise<SeenRecord[]> {
+  const byKey = keyed(rowsOf(page), rules);
   const [list, keys] = [rules.list.name, [...byKey.keys()]];
   const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
   const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
-  return [...byKey].map(([key, record], index) => {
-    const digest = digestOfRecord(record, rules);
+  return [...byKey].map(([key, row], index) => {
+    const digest = digestOfRow(row, rules);
     const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
-    return { key, record, digest, storedDigest };
+    return {
+      ...{ key, digest, storedDigest },
+      get record() {
+        return row.record;
+      },
+    };
   });
 }
 
-/** Without images it depends on the rules: under others, the content digest is made again. */
-export function digestOfRecord(record: UncheckedRecord, { images, tag }: Rules): string {
-  const text = JSON.stringify(record);
-  return recordDigest(images ? text : `${tag}${text}`);
+/**
+ * 64 bits: like a page's digest, it is compared with one earlier digest only. Without images it depends on the rules:
+ * under others, the content digest is made again.
+ */
+export function digestOfRow({ bytes }: Pick<PageRow, 'bytes'>, { images, tag }: Rules): string {
+  return hash('sha256', images ? bytes : Buffer.concat([Buffer.from(tag), bytes]), 'hex').slice(0, 16);
 }
 
-function keyed(records: readonly UncheckedRecord[], rules: Rules): Map<string, UncheckedRecord> {
+function keyed(rows: readonly PageRow[], rules: Rules): Map<string, PageRow> {
   const occurrences = new Map<string, number>();
   const occurrence = (key: string): number => {
     const count = (occurrences.get(key) ?? 0) + 1;
     occurrences.set(key, count);
     return count;
   };
-  const byKey = new Map<string, UncheckedRecord>();
-  for (const record of records) {
-    const key = recordKey(record, rules, occurrence);
-    if (!byKey.has(key)) byKey.set(key, record);
+  const byKey = new Map<string, PageRow>();
+  for (const row of rows) {
+    const key = recordKey(row, rules, occurrence);
+    if (!byKey.has(key)) byKey.set(key, row);
   }
   return byKey;
 }

@@ -19,7 +19,8 @@ import {
   type Missing,
 } from '../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { valueTypesOf, type StoredRecord } from '../detect/stored-record.js';
+import { movesBetween } from '../detect/schema-drift/value-type.js';
+import type { StoredRecord } from '../detect/stored-record.js';
 import { NO_TIMERS } from '../detect/watch-todo.js';
 import { nextSequence } from '../../events/epoch.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -172,7 +173,8 @@ async function removalWrites(
     const stored = parseStored(states[index] ?? null);
     if (stored === null || stored.gone !== undefined) return [];
     // Without an image, its value types are not known: it stays in the tally.
-    if (stored.record !== null) addToDelta(schema, valueTypesOf(stored.record, rules), null, tracked);
+    if (stored.record !== null)
+      addToDelta(schema, { moves: movesBetween(stored.record, {}, rules), rows: -1, tracked });
     const timers = rules.watch === null ? [] : NO_TIMERS;
     const write = (after: StoredRecord, event: ChangeEvent | null): RecordWrite[] => [
       { key, state: serialised(after, { digest: GONE, image: null }), event, timers },

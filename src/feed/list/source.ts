@@ -40,8 +40,8 @@ async function showsTheSame({ name: list, rules, options: { signal }, deps }: Fe
   const { api, store, workspace } = deps;
   let number = 0;
   try {
-    for await (const { records } of walkList(api, list, { signal })) {
-      const seen = await readSeen(store, records, rules);
+    for await (const page of walkList(api, list, { signal })) {
+      const seen = await readSeen(store, page, rules);
       if (number === 0 && seen.length === 0) return seenBefore === 0;
       const differing = await readDiffering(store, list, seen);
       const same = seen.length - differing.filter((one) => !isAlike(one, rules)).length;

@@ -6,7 +6,8 @@ import { createVisitedCursors } from '../api/visited-cursors.js';
 import type { Page } from '../api/read-api.js';
 import { isPresent } from '../detect/removal.js';
 import { schemaEvent } from '../detect/schema-drift/drift.js';
-import { storedValueTypes, valueTypesOf } from '../detect/stored-record.js';
+import { valueTypesOf } from '../detect/schema-drift/value-type.js';
+import { movesSince } from '../detect/stored-record.js';
 import { Survey, type SurveyQuestion } from '../detect/survey.js';
 import { nextSequence } from '../../events/epoch.js';
 import type { SchemaChange } from '../../events/types.js';
@@ -35,21 +36,21 @@ export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
 }
 
 /** Counts the rows of a page that no page before has shown. */
-export async function countPage(list: FeedList, { records }: Page): Promise<void> {
+export async function countPage(list: FeedList, page: Page): Promise<void> {
   const { survey, rules, schema, deps } = list;
   if (survey === null) return;
   const { counts, keys } = survey;
-  const rows = (await readSeen(deps.store, records, rules)).filter(({ key }) => !keys.has(key));
+  const rows = (await readSeen(deps.store, page, rules)).filter(({ key }) => !keys.has(key));
   const differing = new Map((await readDiffering(deps.store, list.name, rows)).map(({ key, stored }) => [key, stored]));
   for (const { key, record, storedDigest } of rows) {
     keys.add(key);
     if (!isPresent(storedDigest)) {
-      counts.isNew();
+      counts.countNew();
       continue;
     }
     const known = differing.get(key) ?? null;
-    const types = valueTypesOf(record, rules);
-    counts.isKnown(types, known === null ? types : storedValueTypes(known, record, { rules, schema }));
+    const moves = known === null ? [] : movesSince(known, record, { rules, schema });
+    counts.countKnown(valueTypesOf(record, rules), moves);
   }
 }
 

@@ -129,13 +129,13 @@ function storedPage(
 
 function shownBy(
   { rules }: FeedList,
-  { records }: Page,
+  page: Page,
   { keys, writes, created, left, isOutdated }: Comparison,
   nextCursor: string | null,
 ): ShownPage {
   const isNew = new Set(created);
   const rewritten = writes.map(({ key }) => key).filter((key) => !isNew.has(key));
-  return { keys, created, rewritten, left, isOutdated, nextCursor, open: openRecords(records, rules.list) };
+  return { keys, created, rewritten, left, isOutdated, nextCursor, open: openRecords(page, rules.list) };
 }
 
 /** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */

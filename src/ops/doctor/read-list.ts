@@ -48,7 +48,7 @@ export async function readList({ fetchPage }: ReadApi, { list, pages: most, sign
 }
 
 export function keyOf({ list: { key }, answers: [first] }: ReadList): string {
-  const { data } = jsonOf(first?.text ?? '') as { data: Readonly<Record<string, unknown>> };
+  const { data } = jsonOf(first?.body.toString() ?? '') as { data: Readonly<Record<string, unknown>> };
   const arrays = Object.keys(data).filter((name) => Array.isArray(data[name]));
   return arrays.find((name) => name === key) ?? arrays[0] ?? '';
 }

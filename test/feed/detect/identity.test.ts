@@ -5,7 +5,7 @@ import { compileRules } from '../../../src/feed/detect/rules.js';
 import type { BuiltInList } from '../../../src/crm/lists/lists.js';
 
 const keyOf = (record: Record<string, unknown>, list: BuiltInList = 'history', occurrence?: (key: string) => number) =>
-  recordKey(record, compileRules(list), occurrence);
+  recordKey({ id: record['id'], record }, compileRules(list), occurrence);
 
 describe('identity: a record is known', () => {
   it.each(['people', 'history', 'activity'] as const)('by its id, in %s', (list) => {
@@ -27,7 +27,7 @@ describe('identity: a record is known', () => {
   it('by the same content whatever the rules leave out: a change of rules must not change keys', () => {
     const row = { '수정 날짜': '2026-03-01T00:00:00.000Z', type: 'stage', note: null };
     const keys = [{}, { ignore: ['type'] }, { only: [] }, { nullIsAbsent: false }].map((options) =>
-      recordKey(row, compileRules('history', options)),
+      recordKey({ id: undefined, record: row }, compileRules('history', options)),
     );
     expect(new Set(keys).size).toBe(1);
     expect(keyOf({ ...row, '수정 날짜': '2026-03-02T00:00:00.000Z' })).not.toBe(keys[0]);

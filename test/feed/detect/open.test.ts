@@ -15,14 +15,14 @@ describe('open: which records are likelier to change', () => {
       { id: 'd', 완료: true, '마지막 날짜': new Date(500_000 * HOUR_MS).toISOString() },
       { id: 'e' },
     ];
-    expect(openRecords(rows, descriptorOf('todo'))).toEqual([500_000, 500_024, null]);
-    expect(openRecords(rows, descriptorOf('memo'))).toEqual([]);
+    expect(openRecords({ records: rows }, descriptorOf('todo'))).toEqual([500_000, 500_024, null]);
+    expect(openRecords({ records: rows }, descriptorOf('memo'))).toEqual([]);
   });
 
   it('open: records with another value than the closed ones, in either Unicode form', () => {
     const list = { ...deals, open: { field: '상태', closed: ['성사', 'Lost'] } };
     const rows = ['진행', '성사', '성사'.normalize('NFD'), 'Lost', null].map((상태, at) => ({ id: `d${at}`, 상태 }));
-    expect(openRecords(rows, list)).toEqual([null, null]);
+    expect(openRecords({ records: rows }, list)).toEqual([null, null]);
   });
 
   it('open: the nearer a due date, before or after now, the more it weighs', () => {

@@ -13,6 +13,8 @@ const filled = new Map([
   ['출처', 'string'],
 ]);
 
+const APPEARED = [{ field: '출처', from: 'absent', to: 'string' }];
+
 function survey({
   question = FIELDS,
   before = NO_VERDICT,
@@ -31,8 +33,8 @@ const times = (count: number, act: () => void): void => void Array.from({ length
 describe('survey: the verdict', () => {
   it('is a change of the schema when a field moved on nearly all rows', () => {
     const ours = survey();
-    times(95, () => ours.isKnown(filled, without));
-    times(5, () => ours.isKnown(without));
+    times(95, () => ours.countKnown(filled, APPEARED));
+    times(5, () => ours.countKnown(without));
     const { verdict, changes } = ours.decide({ reported: 0, at: AT });
     expect(changes).toMatchObject([{ field: '출처', kind: 'appeared', rows: 95, share: 0.95 }]);
     expect(verdict).toMatchObject({
@@ -44,10 +46,10 @@ describe('survey: the verdict', () => {
 
   it('is that its moves are edits when it moved on some rows, or on none', () => {
     const some = survey();
-    times(50, () => some.isKnown(filled, without));
-    times(50, () => some.isKnown(without));
+    times(50, () => some.countKnown(filled, APPEARED));
+    times(50, () => some.countKnown(without));
     const none = survey();
-    times(100, () => none.isKnown(without));
+    times(100, () => none.countKnown(without));
     for (const ours of [some, none])
       expect(ours.decide({ reported: 0, at: AT })).toMatchObject({
         verdict: { fields: [], edited: ['출처'] },
@@ -57,7 +59,7 @@ describe('survey: the verdict', () => {
 
   it('does not ask again about what is decided', () => {
     const ours = survey({ before: { ...NO_VERDICT, edited: ['출처'] } });
-    times(100, () => ours.isKnown(filled, without));
+    times(100, () => ours.countKnown(filled, APPEARED));
     expect(ours.decide({ reported: 0, at: AT })).toMatchObject({
       verdict: { fields: [], edited: ['출처'] },
       changes: [],
@@ -66,16 +68,16 @@ describe('survey: the verdict', () => {
 
   it('holds new records that are too many, since then', () => {
     const ours = survey({ question: { about: 'creations', fresh: 50 } });
-    times(150, () => ours.isNew());
-    times(100, () => ours.isKnown(without));
+    times(150, () => ours.countNew());
+    times(100, () => ours.countKnown(without));
     expect(ours.isDecided(0)).toBe(false);
     expect(ours.decide({ reported: 0, at: AT }).verdict).toMatchObject({ heldSince: AT });
   });
 
   it('counts those that were reported before, and keeps holding', () => {
     const ours = survey();
-    times(50, () => ours.isNew());
-    times(200, () => ours.isKnown(without));
+    times(50, () => ours.countNew());
+    times(200, () => ours.countKnown(without));
     expect(ours.decide({ reported: 0, at: AT }).verdict).toMatchObject({ heldSince: null, allowed: 60 });
     expect(ours.decide({ reported: 90, at: AT }).verdict).toMatchObject({ heldSince: AT });
     const held = survey({ before: { ...NO_VERDICT, heldSince: '2026-02-01T00:00:00.000Z' } });
@@ -84,16 +86,16 @@ describe('survey: the verdict', () => {
 
   it('about new records comes as soon as half of the records are known', () => {
     const ours = survey({ question: { about: 'creations', fresh: 50 } });
-    times(50, () => ours.isNew());
-    times(49, () => ours.isKnown(without));
+    times(50, () => ours.countNew());
+    times(49, () => ours.countKnown(without));
     expect(ours.isDecided(0)).toBe(false);
-    ours.isKnown(without);
+    ours.countKnown(without);
     expect(ours.isDecided(0)).toBe(true);
   });
 
   it('does not come before as many new records were seen as when the question arose', () => {
     const ours = survey({ question: { about: 'creations', fresh: 50 } });
-    times(100, () => ours.isKnown(without));
+    times(100, () => ours.countKnown(without));
     expect([ours.isDecided(0), ours.isDecided(50)]).toEqual([false, true]);
   });
 });

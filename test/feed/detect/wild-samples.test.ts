@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readPage } from '../../../src/feed/api/page.js';
+import { rowsOf } from '../../../src/feed/api/rows.js';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { detect } from '../../../src/feed/detect/detect.js';
 import { recordKey } from '../../../src/feed/detect/identity.js';
@@ -9,15 +10,15 @@ import type { BuiltInList } from '../../../src/crm/lists/lists.js';
 
 /** Bodies as seen in the wild, with invented contents: extra keys, other spellings, missing cursors, `_id` references. */
 function pageOf(name: string, list: BuiltInList) {
-  const text = readFileSync(new URL(`../../fixtures/wild/${name}.json`, import.meta.url), 'utf8');
-  const answer = { status: 200, headers: {}, askedAt: 0, ms: 0, text, bytes: Buffer.byteLength(text) };
+  const body = readFileSync(new URL(`../../fixtures/wild/${name}.json`, import.meta.url));
+  const answer = { status: 200, headers: {}, askedAt: 0, ms: 0, body, bytes: body.length };
   return readPage(answer, { workspace: 'acme', list, page: 1, redact: (words: string) => words } as never);
 }
 
 const observation = { workspace: 'acme', sweep: 's', observedAt: '2026-03-03T00:00:00.000Z' };
 const kindOf = (list: BuiltInList, before: UncheckedRecord, after: UncheckedRecord): string => {
   const rules = compileRules(list);
-  const key = recordKey(after, rules);
+  const key = recordKey({ id: after['id'], record: after }, rules);
   const known = { sequence: 0, record: before };
   return detect({ key, record: after, stored: known, baseline: null, rules, observation }).kind;
 };
@@ -34,7 +35,7 @@ describe('real bodies:', () => {
   ] as const)('%s: every record is found, and where the list goes on', (name, list, records, nextCursor) => {
     const page = pageOf(name, list);
     expect([page.records.length, page.nextCursor]).toEqual([records, nextCursor]);
-    const keys = page.records.map((record) => recordKey(record, compileRules(list)));
+    const keys = rowsOf(page).map((row) => recordKey(row, compileRules(list)));
     expect(new Set(keys).size).toBe(records);
   });
 

@@ -11,9 +11,9 @@ const people = (edited = '') =>
   Array.from({ length: 10 }, (_, index) => ({ id: `p${index}`, 이름: edited === `p${index}` ? '고침' : 'a' }));
 
 function emptyPage(nextCursor: string): Page {
-  const text = JSON.stringify({ success: true, data: { peopleList: [], nextCursor } });
+  const body = Buffer.from(JSON.stringify({ success: true, data: { peopleList: [], nextCursor } }));
   const asked = { workspace: 'acme', host: 'crm.example', list: 'people', page: 1, now: 0, redact: String } as const;
-  return readPage({ status: 200, text, bytes: text.length, headers: {}, askedAt: 0, ms: 0 }, asked);
+  return readPage({ status: 200, body, bytes: body.length, headers: {}, askedAt: 0, ms: 0 }, asked);
 }
 
 it('ends: rows behind an empty page that names a cursor are read, and not reported as deleted', async () => {

@@ -10,7 +10,7 @@ import type { Observation } from '../build-event.js';
 import { digestOf } from '../../../crm/canonical.js';
 import type { Rules } from '../rules.js';
 import { valueTypesOfField, type SchemaTally } from './schema.js';
-import { ABSENT, isEmptyValueType } from './value-type.js';
+import { ABSENT, isEmptyValueType, type Transition, type ValueTypes } from './value-type.js';
 
 const NEARLY_ALL = 0.9;
 /** Not written as 1 - 0.9, which is a little less than a tenth. */
@@ -18,12 +18,6 @@ const HARDLY_ANY = 0.1;
 /** With fewer rows, "nearly all" proves nothing, and each row is reported on its own. */
 const FEWEST_ROWS = 10;
 const SAMPLES = 3;
-
-export interface Transition {
-  field: string;
-  from: string;
-  to: string;
-}
 
 /** From which value type to which: rows. */
 type Moves = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -62,16 +56,6 @@ export function pastAfter(past: readonly PastDrift[], drifted: readonly DriftedF
   ];
 }
 
-export function transitions(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Transition[] {
-  const moved: Transition[] = [];
-  for (const field of new Set([...before.keys(), ...after.keys()])) {
-    const from = before.get(field) ?? ABSENT;
-    const to = after.get(field) ?? ABSENT;
-    if (from !== to) moved.push({ field, from, to });
-  }
-  return moved;
-}
-
 /**
  * A move from a value type of at least ten rows into one of hardly any. In a survey, every further move of a moving
  * field too, but for those between empty values, which are noise where rows have both.
@@ -91,7 +75,7 @@ function rowsLike(type: string, types: Readonly<Record<string, number>>): number
 
 export interface MovesOfPage {
   moved: readonly (readonly Transition[])[];
-  shown: readonly ReadonlyMap<string, string>[];
+  shown: readonly ValueTypes[];
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The schema of a list as its rows show it: which fields there are, with which value types, on how many rows. */
-import { ABSENT } from './value-type.js';
+import { ABSENT, type Transition } from './value-type.js';
 
 export interface SchemaTally {
   rows: number;
@@ -49,25 +49,21 @@ export class TrackedFields {
   }
 }
 
-type ValueTypes = ReadonlyMap<string, string>;
-
-/** The change of one record from `before` to `after`; null: not there. Untracked fields are left out. */
+/** The change of one record, from or to nothing when `rows` are added or removed. Untracked fields are left out. */
 export function addToDelta(
   delta: SchemaDelta,
-  before: ValueTypes | null,
-  after: ValueTypes | null,
-  tracked: TrackedFields,
+  { moves, rows, tracked }: { moves: readonly Transition[]; rows: -1 | 0 | 1; tracked: TrackedFields },
 ): void {
   const add = (name: string, by: number): void => {
     const sum = (delta.get(name) ?? 0) + by;
     if (sum === 0) delta.delete(name);
     else delta.set(name, sum);
   };
-  for (const [field, type] of before ?? [])
-    if (after?.get(field) !== type && tracked.has(field)) add(`${type}\t${field}`, -1);
-  for (const [field, type] of after ?? [])
-    if (before?.get(field) !== type && tracked.admits(field)) add(`${type}\t${field}`, 1);
-  add(ROWS, (after === null ? 0 : 1) - (before === null ? 0 : 1));
+  for (const { field, from, to } of moves) {
+    if (from !== ABSENT && tracked.has(field)) add(`${from}\t${field}`, -1);
+    if (to !== ABSENT && tracked.admits(field)) add(`${to}\t${field}`, 1);
+  }
+  add(ROWS, rows);
 }
 
 export function schemaFrom(counters: Iterable<readonly [name: string, rows: number]>): SchemaTally {

@@ -1,4 +1,46 @@
 /** The type of a value, without its contents: schema events show it in place of people's data. */
+import { differingNames, isTwin } from '../../../crm/canonical.js';
+import { writtenName } from '../../../crm/lists/descriptor.js';
+import type { UncheckedRecord } from '../../../crm/record.js';
+import type { Rules } from '../rules.js';
+
+/** Field → value type, without absent fields. */
+export type ValueTypes = ReadonlyMap<string, string>;
+
+/** A field that has another value type than before. */
+export interface Transition {
+  field: string;
+  from: string;
+  to: string;
+}
+
+/** @param names of the fields that are read. @defaultValue all */
+export function valueTypesOf(record: UncheckedRecord, { list }: Rules, names = Object.keys(record)): ValueTypes {
+  const types = new Map<string, string>();
+  for (const name of names) {
+    const type = valueTypeOf(record[name]);
+    if (type === ABSENT) continue;
+    const composed = name.normalize('NFC');
+    const isOwn = isTwin(name, composed, record, { nullIsAbsent: true });
+    types.set(isOwn ? name : writtenName(list, composed, record), type);
+  }
+  return types;
+}
+
+export function transitions(before: ValueTypes, after: ValueTypes): Transition[] {
+  const moved: Transition[] = [];
+  for (const field of new Set([...before.keys(), ...after.keys()])) {
+    const from = before.get(field) ?? ABSENT;
+    const to = after.get(field) ?? ABSENT;
+    if (from !== to) moved.push({ field, from, to });
+  }
+  return moved;
+}
+
+export function movesBetween(before: UncheckedRecord, after: UncheckedRecord, rules: Rules): Transition[] {
+  const names = differingNames(before, after);
+  return transitions(valueTypesOf(before, rules, names.one), valueTypesOf(after, rules, names.other));
+}
 
 export const ABSENT = 'absent';
 

@@ -3,8 +3,9 @@ import type { UncheckedRecord } from '../../../crm/record.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
 import type { AnswerTime } from '../../detect/left-alone.js';
 import { withoutFields, type Rules } from '../../detect/rules.js';
-import { fieldsFollowingDrift, transitions, type DriftedField } from '../../detect/schema-drift/drift.js';
-import { contentOf, isSchemaChangeUndone, valueTypesOf, type StoredRecord } from '../../detect/stored-record.js';
+import { fieldsFollowingDrift, type DriftedField } from '../../detect/schema-drift/drift.js';
+import { movesBetween } from '../../detect/schema-drift/value-type.js';
+import { contentOf, isSchemaChangeUndone, type StoredRecord } from '../../detect/stored-record.js';
 import { watchTodo } from '../../detect/watch-todo.js';
 import { serialised, type DifferingRecord } from '../records.js';
 import type { Checkpoint, CountedKind, RecordWrite } from '../../store/sweep-state.js';
@@ -45,10 +46,7 @@ function silentFields(
   // A key that comes back with values on few rows must not look like an edit of these rows.
   if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
   if (stored.content !== undefined) return gainedFields(stored, record, rules, drifted);
-  return fieldsFollowingDrift(
-    transitions(valueTypesOf(stored.record ?? {}, rules), valueTypesOf(record, rules)),
-    drifted,
-  );
+  return fieldsFollowingDrift(movesBetween(stored.record ?? {}, record, rules), drifted);
 }
 
 /** A record without an image: the drifted fields without which it is as it was stored. */

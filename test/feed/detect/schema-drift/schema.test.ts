@@ -71,18 +71,20 @@ describe('schema drift: its event', () => {
 });
 
 describe('schema: tracked fields', () => {
-  const names = (count: number, prefix = 'f'): ReadonlyMap<string, string> =>
-    new Map(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'string']));
+  const added = (count: number, prefix = 'f') =>
+    Array.from({ length: count }, (_, n) => ({ field: `${prefix}${n}`, from: 'absent', to: 'string' }));
+  const removed = (count: number, prefix: string) =>
+    added(count, prefix).map(({ field }) => ({ field, from: 'string', to: 'absent' }));
 
   it('are counted up to the limit, first come, and others are left out everywhere', () => {
     const tracked = new TrackedFields(schemaFrom([]));
     const counted: SchemaDelta = new Map();
-    addToDelta(counted, null, names(MOST_FIELDS - 1), tracked);
-    addToDelta(counted, null, names(2, 'late '), tracked);
+    addToDelta(counted, { moves: added(MOST_FIELDS - 1), rows: 1, tracked });
+    addToDelta(counted, { moves: added(2, 'late '), rows: 1, tracked });
     expect(counted.size).toBe(MOST_FIELDS + 1);
     expect(counted.get('string\tlate 0')).toBe(1);
     expect(counted.has('string\tlate 1')).toBe(false);
-    addToDelta(counted, names(2, 'late '), null, tracked);
+    addToDelta(counted, { moves: removed(2, 'late '), rows: -1, tracked });
     expect([...counted].filter(([name]) => name.includes('late'))).toEqual([]);
   });
 });
