@@ -113,7 +113,7 @@ export function meaningOf(value: unknown): string | null {
 const LABELS: ReadonlySet<string> = new Set(['name', 'label', 'color']);
 
 /** Whether only labels of references have changed: nobody has edited this record. */
-export function isRelabelled({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
+export function isRelabelled({ before, after }: { before: unknown; after: unknown }): boolean {
   const form = { nullIsAbsent: true, withoutLabels: true };
   const isSame = canonicalOf(before, form) === canonicalOf(after, form);
   return isSame && meaningOf(before) !== meaningOf(after);

@@ -1,5 +1,5 @@
 /** Below what was accepted before a 429 (the *level*), as unseen clients use the quota too, and up again. Pure. */
-import type { BudgetLimits, Refusal } from './budget.js';
+import type { BudgetLimits } from './budget.js';
 
 export interface Allowance {
   requests: number;
@@ -18,7 +18,7 @@ const BURST_SHARE = 0.1;
 const BURST_BESIDE_OTHERS = 2;
 
 /** What may be used now; the configured limits when `refusal` is null or long ago. */
-export function allowanceAfter(limits: BudgetLimits, refusal: Pick<Refusal, 'level' | 'agoMs'> | null): Allowance {
+export function allowanceAfter(limits: BudgetLimits, refusal: { level: number; agoMs: number } | null): Allowance {
   const { requests } = limits;
   const burst = Math.ceil(requests * BURST_SHARE);
   if (refusal === null) return { requests, burst };

@@ -22,7 +22,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-export function headerOf({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined {
+export function headerOf({ headers }: { headers: Answer['headers'] }, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -48,7 +48,7 @@ export function createFairQueue<Waiting>(urgentShare = URGENT_SHARE) {
     get size(): number {
       return walks.size + urgent.length;
     },
-    add({ list, kind, value = () => 0 }: Pick<BudgetRequest, 'list' | 'kind' | 'value'>, waiting: Waiting): void {
+    add({ list, kind, value = () => 0 }: BudgetRequest, waiting: Waiting): void {
       if (isUrgent(kind)) urgent.push({ waiting, value });
       else walks.add(list, waiting);
     },

@@ -55,7 +55,7 @@ export function requestPage(options: RequestOptions): FetchPage {
 }
 
 /** The API's clock less ours, ms, by the `Date` of an answer; null without one. It has whole seconds: half is added. */
-export function clockApart({ headers, askedAt, ms }: Pick<Answer, 'headers' | 'askedAt' | 'ms'>): number | null {
+export function clockApart({ headers, askedAt, ms }: Answer): number | null {
   const apartMs = Date.parse(String(headers['date'])) + 500 - (askedAt + ms / 2);
   return Number.isNaN(apartMs) ? null : apartMs;
 }
@@ -89,7 +89,8 @@ async function withDeadline<T>(
   }
 }
 
-interface Ask extends KnownPage, Pick<PageRequest, 'cursor'> {
+interface Ask extends KnownPage {
+  cursor: string | null;
   asked: Asked;
 }
 

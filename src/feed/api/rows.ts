@@ -36,8 +36,8 @@ export function parsedRow(record: UncheckedRecord): PageRow {
   return { bytes: Buffer.from(JSON.stringify(record)), id: record['id'], record };
 }
 
-export function rowsOf({ rows, records }: Pick<Page, 'rows' | 'records'>): readonly PageRow[] {
-  return rows ?? records.map(parsedRow);
+export function rowsOf(page: Page): readonly PageRow[] {
+  return page.rows ?? page.records.map(parsedRow);
 }
 
 export interface CutPage {

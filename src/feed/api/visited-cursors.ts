@@ -29,10 +29,13 @@ export interface VisitedStart {
 
 export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
 
-export interface WalkedPage {
-  cursor: string | null;
+interface NextPage {
   nextCursor: string | null;
   records: number;
+}
+
+export interface WalkedPage extends NextPage {
+  cursor: string | null;
   /** Identifies the first page; null for any other. */
   firstPage: string | null;
 }
@@ -99,8 +102,6 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
     },
   };
 }
-
-type NextPage = Pick<WalkedPage, 'nextCursor' | 'records'>;
 
 const NO_END =
   ' If the list is right, report its paging to the operator of the API, or disable the list (lists.<list>.enabled).';

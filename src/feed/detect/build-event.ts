@@ -28,7 +28,7 @@ export interface ObservedChange {
   verb: Verb;
   time: string;
   before: UncheckedRecord | null;
-  changes: FieldChange[];
+  changes: readonly FieldChange[];
   class: ChangeClass;
   detectedBy: DetectedBy;
   sequence: number;
@@ -36,13 +36,9 @@ export interface ObservedChange {
 }
 
 /** The common parts of events about a record that has no stored record. */
-export function firstAppearance({
-  record,
-  rules,
-  observation,
-}: Pick<SeenRecordInput, 'record' | 'rules' | 'observation'>): Omit<ObservedChange, 'verb' | 'sequence'> {
+export function firstAppearance({ record, rules, observation }: SeenRecordInput) {
   const time = eventTime(creationTimeOf(record, rules.list)) ?? observation.observedAt;
-  return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' };
+  return { time, before: null, changes: [], class: 'edited', detectedBy: 'content' } as const;
 }
 
 export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange): ChangeEvent {

@@ -76,6 +76,6 @@ function excess({ fresh, allowed }: CreationCounts): number {
   return fresh - allowed;
 }
 
-export function knownSeen({ seen, fresh }: Pick<CreationCounts, 'seen' | 'fresh'>): number {
+export function knownSeen({ seen, fresh }: { seen: number; fresh: number }): number {
   return Math.max(0, seen - fresh);
 }

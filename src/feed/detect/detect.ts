@@ -6,7 +6,7 @@
  */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { nextSequence } from '../../events/epoch.js';
-import type { ChangeEvent, FieldChange } from '../../events/types.js';
+import type { ChangeEvent, FieldChange, Verb } from '../../events/types.js';
 import {
   buildRecordEvent,
   firstAppearance,
@@ -74,7 +74,7 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
   return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
 }
 
-function appeared(input: DetectInput, change: Partial<ObservedChange> & Pick<ObservedChange, 'verb'>): Detection {
+function appeared(input: DetectInput, change: Partial<ObservedChange> & { verb: Verb }): Detection {
   const sequence = firstSequence(input);
   const event = buildRecordEvent(input, { ...firstAppearance(input), sequence, ...change });
   return { kind: 'created', sequence, event };
@@ -131,52 +131,42 @@ function updated(
 }
 
 export function recordAfter(input: DetectInput, detection: Detection): StoredRecord {
+  const { stored, record, rules } = input;
+  const { sequence, event } = detection;
+  const decision = decisionOf(input, detection);
+  const decisions = decision === null ? stored?.decisions : withDecision(stored?.decisions, decision);
+  const content = stored === null || event !== null ? null : contentBeforeDrift(stored, detection, rules);
   return {
-    sequence: detection.sequence,
-    ...imageOf(input),
-    ...beforeDrift(input, detection),
-    ...decisionsAfter(input, detection),
+    sequence,
+    record: rules.images ? record : null,
+    ...(!rules.images && { modifiedAt: modifiedAtOf(record, rules.list), content: contentOf(record, rules) }),
+    ...(!rules.images && rules.list.name === 'todo' && { todo: todoFactsOf(record) }),
+    ...(content !== null && { beforeDrift: content }),
+    ...(decisions !== undefined && { decisions }),
   };
 }
 
-function imageOf({ record, rules }: DetectInput): Pick<StoredRecord, 'record' | 'modifiedAt' | 'content' | 'todo'> {
-  if (rules.images) return { record };
-  const modifiedAt = modifiedAtOf(record, rules.list);
-  const todo = rules.list.name === 'todo' && { todo: todoFactsOf(record) };
-  return { record: null, modifiedAt, content: contentOf(record, rules), ...todo };
-}
-
 /** While the last decision is that the record followed a change of the schema. */
-function beforeDrift({ stored, rules }: DetectInput, detection: Detection): Pick<StoredRecord, 'beforeDrift'> {
-  if (stored === null || detection.event !== null) return {};
+function contentBeforeDrift(stored: StoredRecord, detection: Detection, rules: Rules): string | null {
   const mutedBy = 'mutedBy' in detection ? detection.mutedBy : undefined;
-  const content = mutedBy === SCHEMA_RULE ? storedContent(stored, rules) : mutedBy === undefined && stored.beforeDrift;
-  return typeof content === 'string' ? { beforeDrift: content } : {};
-}
-
-function decisionsAfter({ stored, observation }: DetectInput, detection: Detection): Pick<StoredRecord, 'decisions'> {
-  const entry = logEntry(detection);
-  if (entry === null) return stored?.decisions === undefined ? {} : { decisions: stored.decisions };
-  const { observedAt: at, sweep } = observation;
-  return { decisions: withDecision(stored?.decisions, { at, sweep, ...entry }) };
+  if (mutedBy === SCHEMA_RULE) return storedContent(stored, rules);
+  return mutedBy === undefined ? (stored.beforeDrift ?? null) : null;
 }
 
 /** A record keeps five decisions. For a record with 100,000 fields, all names would be larger than the image. */
 const FIELDS_NAMED = 100;
 
-function namedFields(fields: readonly string[]): Pick<Decision, 'fields' | 'furtherFields'> {
-  if (fields.length <= FIELDS_NAMED) return { fields };
-  return { fields: fields.slice(0, FIELDS_NAMED), furtherFields: fields.length - FIELDS_NAMED };
-}
-
 /** Only decisions that yielded an event, or muted one, enter the decision log. */
-function logEntry(detection: Detection): Omit<Decision, 'at' | 'sweep'> | null {
+function decisionOf({ observation: { observedAt: at, sweep } }: DetectInput, detection: Detection): Decision | null {
   const { kind, event } = detection;
   if (event !== null) {
     const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;
-    const fields = event.data.changes.map(({ field }) => field);
-    return { what, event: event.id, ...(fields.length === 0 ? {} : namedFields(fields)) };
+    const all = event.data.changes.map(({ field }) => field);
+    const fields = all.slice(0, FIELDS_NAMED);
+    const furtherFields = all.length - fields.length;
+    const named = { ...(fields.length > 0 && { fields }), ...(furtherFields > 0 && { furtherFields }) };
+    return { at, sweep, what, event: event.id, ...named };
   }
   if (kind === 'baselined' || detection.mutedBy === undefined) return null;
-  return { what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
+  return { at, sweep, what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
 }

@@ -1,5 +1,5 @@
 /** Reads timestamps and the fields of a todo from a record. */
-import { USUAL, type ListDescriptor } from '../../crm/lists/descriptor.js';
+import { USUAL } from '../../crm/lists/descriptor.js';
 
 /** The documented name first. 완료 is a boolean, 담당자 a reference, 팀 a list of them; the others are dates. */
 export const TODO_FIELDS = {
@@ -11,7 +11,10 @@ export const TODO_FIELDS = {
   teams: ['팀'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export type Timestamps = Pick<ListDescriptor, 'modifiedAt' | 'createdAt'>;
+export interface Timestamps {
+  readonly modifiedAt: readonly string[];
+  readonly createdAt: readonly string[];
+}
 
 /** The record's own change time does not prove a change: fields change without it, and it changes without them. */
 export function isStampField(field: string, { modifiedAt }: Timestamps): boolean {

@@ -8,14 +8,19 @@
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isYounger } from '../../kit/stored-time.js';
 import { ageOf } from './age.js';
-import type { DetectInput } from './detect.js';
+import type { Observation } from './build-event.js';
+import type { Baseline } from './detect.js';
 import { modifiedAtOf } from './fields.js';
+import type { Rules } from './rules.js';
 import { decidedAt, storedModifiedAt, type StoredRecord } from './stored-record.js';
 
 /** Replicas lag for seconds. A record whose time was really set back waits for so long. */
 const OLDER_WAITS_MS = 600_000;
 
-export interface AnswerTime extends Pick<DetectInput, 'rules' | 'baseline' | 'observation'> {
+export interface AnswerTime {
+  rules: Rules;
+  baseline: Baseline | null;
+  observation: Observation;
   /** When the answer was asked for; null when it is certainly younger than every stored record. */
   askedAtMs: number | null;
 }

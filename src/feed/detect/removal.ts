@@ -18,9 +18,9 @@ import type { ChangeEvent } from '../../events/types.js';
 import { buildEvent } from '../../events/envelope.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isYounger, knownMs } from '../../kit/stored-time.js';
-import { withId, type SeenRecordInput } from './build-event.js';
+import { withId, type Observation } from './build-event.js';
 import type { Rules } from './rules.js';
-import { appearedAt, storedModifiedAt, withDecision, type Decision, type StoredRecord } from './stored-record.js';
+import { appearedAt, storedModifiedAt, withDecision, type StoredRecord } from './stored-record.js';
 
 export interface RemovalRules {
   /** Complete sweeps in a row that must not show a record. @defaultValue 2 */
@@ -37,7 +37,7 @@ export interface RemovalRules {
 export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, afterMs: 30_000, maxShare: 0.2, maxCount: 10 };
 
 /** The limits for a list whose new records are held. */
-export const HOLD_EVERY_REMOVAL: Pick<RemovalRules, 'maxShare' | 'maxCount'> = { maxShare: 0, maxCount: 0 };
+export const HOLD_EVERY_REMOVAL = { maxShare: 0, maxCount: 0 };
 
 /** In place of a deleted record's digest: differs from every digest, so the record is compared when it reappears. */
 export const GONE = 'gone';
@@ -147,7 +147,7 @@ export function isNewcomer(stored: StoredRecord | null, now: string): boolean {
 
 export function deletedRecord(
   stored: StoredRecord,
-  { sequence, ...at }: Pick<Decision, 'at' | 'sweep' | 'event'> & { sequence: number },
+  { sequence, ...at }: { at: string; sweep: string; event: string; sequence: number },
   rules: Rules,
 ): StoredRecord {
   return {
@@ -172,7 +172,7 @@ export interface Removal {
 
 export function removalEvent(
   { key, record, sequence, mergedInto }: Removal,
-  { rules, observation }: Pick<SeenRecordInput, 'rules' | 'observation'>,
+  { rules, observation }: { rules: Rules; observation: Observation },
 ): ChangeEvent {
   return buildEvent({
     workspace: observation.workspace,

@@ -44,6 +44,9 @@ export interface MoveRules {
   tracked: TrackedFields;
   /** Fields that drifted lately: rows that follow are no news. */
   drifted: readonly DriftedField[];
+}
+
+interface AskedMoves extends MoveRules {
   edited: readonly string[];
   /** Fields of which a survey has seen a move. @defaultValue none */
   isMoving?: (field: string) => boolean;
@@ -51,7 +54,7 @@ export interface MoveRules {
 
 export function unknownMoves(
   moves: readonly Transition[],
-  { rules, schema, tracked, drifted, edited, isMoving = () => false }: MoveRules,
+  { rules, schema, tracked, drifted, edited, isMoving = () => false }: AskedMoves,
 ): Transition[] {
   if (!rules.collapse) return [];
   const moved = moves.filter(({ field }) => rules.compares(field) && !edited.includes(field));
@@ -68,14 +71,14 @@ export function isDifference({ from, to }: Transition, { nullIsAbsent }: Rules):
 
 export interface SurveyOptions {
   question: SurveyQuestion;
-  moves: Omit<MoveRules, 'isMoving' | 'edited'>;
+  moves: MoveRules;
   guard: CreationGuard;
   before: Verdict;
 }
 
 export class Survey {
   readonly #options: SurveyOptions;
-  readonly #rules: MoveRules;
+  readonly #rules: AskedMoves;
   /** Field → from → to → rows. */
   readonly #moves = new Map<string, Map<string, Map<string, number>>>();
   /** Field → value type → rows that were known before. */
@@ -188,7 +191,7 @@ export const NO_MOVES: PageMoves = { moved: [], moving: [] };
 export function movesOnPage(
   rows: readonly { record: UncheckedRecord }[],
   differing: readonly { record: UncheckedRecord; stored: StoredRecord | null }[],
-  known: MoveRules,
+  known: AskedMoves,
 ): PageMoves {
   const { rules } = known;
   const moved = differing.map(({ record, stored }) => {

@@ -45,7 +45,7 @@ export async function readSeen(store: SweepStore, page: Page, rules: Rules): Pro
  * 64 bits: like a page's digest, it is compared with one earlier digest only. Without images it depends on the rules:
  * under others, the content digest is made again.
  */
-export function digestOfRow({ bytes }: Pick<PageRow, 'bytes'>, { images, tag }: Rules): string {
+export function digestOfRow({ bytes }: PageRow, { images, tag }: Rules): string {
   return hash('sha256', images ? bytes : Buffer.concat([Buffer.from(tag), bytes]), 'hex').slice(0, 16);
 }
 
@@ -88,7 +88,7 @@ export function parseStored(state: SerialisedRecord | null): StoredRecord | null
 
 export function serialised(
   { record: _, ...rest }: StoredRecord,
-  { digest, image }: Pick<SerialisedRecord, 'digest' | 'image'>,
+  { digest, image }: { digest: string; image: string | null },
 ): SerialisedRecord {
   return { ...rest, digest, image };
 }

@@ -13,16 +13,27 @@ import { numberOfStep, type Steps } from '../../log/state-guard.js';
 
 const script = loadScript('commit', import.meta.url);
 
-/** The script's KEYS whose fields a step changes, by their numbers. */
-const SWEEP = 3;
-const MEMBERS = 6;
-const PAGES = 7;
-const MISSING = 8;
-const CREATED = 9;
-const WALK_CURSORS = 10;
-const WALK_MEMBERS = 11;
-const WALK_PAGES = 12;
-const UNCONFIRMED_IDS = 14;
+/** The script's KEYS, and their numbers. */
+const KEYS = {
+  records: 1,
+  log: 2,
+  sweep: 3,
+  lease: 4,
+  due: 5,
+  members: 6,
+  pages: 7,
+  missing: 8,
+  created: 9,
+  walkCursors: 10,
+  walkMembers: 11,
+  walkPages: 12,
+  rows: 13,
+  unconfirmed: 14,
+  state: 15,
+} as const;
+type KeyName = keyof typeof KEYS;
+/** A list of rows has its rows in place of the records, and the records in their place, for the time after a change. */
+const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'records' };
 
 type Argument = string | number | Buffer;
 type FieldChange = [
@@ -54,16 +65,8 @@ export async function commit(
   const { keys, workspace } = scope;
   const { token, checkpoint = null, summary = null, writes, events = [] } = step;
   const isRows = summary?.recognisedOnly === true || writes.some(({ state }) => state === null);
-  const kept = isRows ? [keys.rows, keys.records] : [keys.records, keys.rows];
-  const [own = '', other = ''] = kept.map((key) => key(workspace, list));
-  const ofList = [keys.members, keys.pages, keys.missing, keys.created];
-  const ofWalk = [keys.walkCursors, keys.walkMembers, keys.walkPages];
-  const touched = [
-    ...[own, keys.log(workspace)],
-    ...[keys.sweep(workspace, list), keys.lease(workspace, list), keys.due(workspace)],
-    ...[...ofList, ...ofWalk].map((key) => key(workspace, list)),
-    ...[other, keys.unconfirmed(workspace, list), keys.state(workspace)],
-  ];
+  const keyOf = (name: KeyName): string => keys[(isRows && OF_ROWS[name]) || name](workspace, list);
+  const touched = (Object.keys(KEYS) as KeyName[]).map(keyOf);
   const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
   const before = sent.get(token) ?? '';
   const stored = steps.get(list) ?? '';
@@ -95,17 +98,18 @@ function fieldChanges(
   }: Step,
   isRows: boolean,
 ): FieldChange[] {
-  const isNew = (key: string): FieldChange => (isRows ? [SWEEP, 'incr', 'createdRows', 1] : [CREATED, 'add', key, '']);
+  const isNew = (key: string): FieldChange =>
+    isRows ? [KEYS.sweep, 'incr', 'createdRows', 1] : [KEYS.created, 'add', key, ''];
   return [
-    ...cursors.map((cursor): FieldChange => [WALK_CURSORS, 'add', cursor, '']),
+    ...cursors.map((cursor): FieldChange => [KEYS.walkCursors, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
     ...(page === undefined ? [] : pageChanges(page, members !== null)),
     ...missing.map(([key, entry]): FieldChange =>
-      entry === null ? [MISSING, 'del', key, ''] : [MISSING, 'set', key, JSON.stringify(entry)],
+      entry === null ? [KEYS.missing, 'del', key, ''] : [KEYS.missing, 'set', key, JSON.stringify(entry)],
     ),
     ...created.map(isNew),
-    ...[...schema].map(([name, by]): FieldChange => [SWEEP, 'incr', `schema ${name}`, by]),
-    ...schemaSequences.map(([field, sequence]): FieldChange => [SWEEP, 'set', `schemaEvents ${field}`, sequence]),
+    ...[...schema].map(([name, by]): FieldChange => [KEYS.sweep, 'incr', `schema ${name}`, by]),
+    ...schemaSequences.map(([field, sequence]): FieldChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
   ];
 }
 
@@ -134,46 +138,46 @@ function timerArguments(writes: readonly RecordWrite[]): Argument[] {
 }
 
 function setMembers({ page, keys }: NonNullable<Step['members']>): FieldChange {
-  return [WALK_MEMBERS, 'set', page, packKeys(keys)];
+  return [KEYS.walkMembers, 'set', page, packKeys(keys)];
 }
 
 /** With other members it waits for a complete sweep: in an abandoned one the stored members stay, as a skip needs. */
 function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMembers: boolean): FieldChange[] {
-  const forget: FieldChange = [PAGES, 'forget', number, ''];
+  const forget: FieldChange = [KEYS.pages, 'forget', number, ''];
   // The walk under way may have read the page already, and may recognise it in the next sweep.
-  if (stored === null) return [forget, [WALK_PAGES, 'forget', number, '']];
-  if (!hasOtherMembers) return [[PAGES, 'set', number, JSON.stringify(stored)]];
-  return [forget, [WALK_PAGES, 'set', number, JSON.stringify(stored)]];
+  if (stored === null) return [forget, [KEYS.walkPages, 'forget', number, '']];
+  if (!hasOtherMembers) return [[KEYS.pages, 'set', number, JSON.stringify(stored)]];
+  return [forget, [KEYS.walkPages, 'set', number, JSON.stringify(stored)]];
 }
 
 /** The walk that begins now is the first that must show what shortcuts created. */
 export const BEGIN_WALK: readonly FieldChange[] = [
-  [UNCONFIRMED_IDS, 'take', '', CREATED],
-  [SWEEP, 'del', 'createdRows', ''],
+  [KEYS.unconfirmed, 'take', '', KEYS.created],
+  [KEYS.sweep, 'del', 'createdRows', ''],
 ];
 
 export const ABANDON: readonly FieldChange[] = [
-  [SWEEP, 'del', 'checkpoint', ''],
-  ...[WALK_CURSORS, WALK_MEMBERS, WALK_PAGES].map((key): FieldChange => [key, 'drop', '', '']),
+  [KEYS.sweep, 'del', 'checkpoint', ''],
+  ...[KEYS.walkCursors, KEYS.walkMembers, KEYS.walkPages].map((key): FieldChange => [key, 'drop', '', '']),
 ];
 
 /** Otherwise the removal of records that only an abandoned sweep has seen would go unnoticed. */
 export function becomeUnconfirmed(ids: readonly string[]): FieldChange[] {
-  return ids.map((id) => [UNCONFIRMED_IDS, 'add', id, '']);
+  return ids.map((id) => [KEYS.unconfirmed, 'add', id, '']);
 }
 
 /** A page is in one of the hashes at any time: in neither, its members would be lost, and with them their removals. */
 export function promotion({ promote, drop, forget }: FinishedPages): FieldChange[] {
   return [
     ...promote.flatMap((page): FieldChange[] => [
-      [WALK_MEMBERS, 'move', page, MEMBERS],
-      [WALK_PAGES, 'move', page, PAGES],
+      [KEYS.walkMembers, 'move', page, KEYS.members],
+      [KEYS.walkPages, 'move', page, KEYS.pages],
     ]),
     ...drop.flatMap((page): FieldChange[] =>
       page === UNCONFIRMED
-        ? [[UNCONFIRMED_IDS, 'drop', '', '']]
-        : [MEMBERS, PAGES].map((key) => [key, 'del', page, '']),
+        ? [[KEYS.unconfirmed, 'drop', '', '']]
+        : [KEYS.members, KEYS.pages].map((key) => [key, 'del', page, '']),
     ),
-    ...forget.map((page): FieldChange => [PAGES, 'forget', page, '']),
+    ...forget.map((page): FieldChange => [KEYS.pages, 'forget', page, '']),
   ];
 }

@@ -1,10 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import { detect, type DetectInput } from '../../../src/feed/detect/detect.js';
-import { compileRules, type FieldRules } from '../../../src/feed/detect/rules.js';
-import { contentOf } from '../../../src/feed/detect/stored-record.js';
+/** Given a stored record, when the API answers, then this is decided. One row of a table is one decision. */
+import { expect, it } from 'vitest';
+import type { UncheckedRecord } from '../../../src/crm/record.js';
 import type { BuiltInList } from '../../../src/crm/lists/lists.js';
+import { detect, recordAfter, type Baseline, type DetectInput } from '../../../src/feed/detect/detect.js';
+import { deletedRecord, removalEvent } from '../../../src/feed/detect/removal.js';
+import { compileRules, type FieldRules } from '../../../src/feed/detect/rules.js';
+import { contentOf, type StoredRecord } from '../../../src/feed/detect/stored-record.js';
 
 const observation = { workspace: 'acme', sweep: 'people-1', observedAt: '2026-03-01T00:00:00.000Z' };
+const STAMP = '2026-02-28T09:00:00.000Z';
 const minsu = {
   id: 'p1',
   이름: '김민수',
@@ -19,176 +23,207 @@ const minsu = {
   '생성 날짜': '2026-01-05T01:20:00.000Z',
   '수정 날짜': '2026-02-20T08:00:00.000Z',
 };
+const [teamA, teamB] = minsu.팀;
+const { '수신 거부 사유': _, ...withoutReason } = minsu;
+const { '수정 날짜': _stamp, ...withoutStamp } = minsu;
+const nfd = (record: object): UncheckedRecord =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name.normalize('NFD'), value]));
 
-function detectChange(
-  after: DetectInput['record'],
-  options: { before?: DetectInput['record']; rules?: FieldRules; list?: BuiltInList } = {},
-) {
-  const { before = minsu, rules, list = 'people' } = options;
-  return detect({
-    key: 'p1',
-    record: after,
-    stored: { sequence: 4, record: before },
-    baseline: null,
-    rules: compileRules(list, rules),
-    observation,
-  });
+interface Given {
+  /** The stored image. @defaultValue minsu */
+  image?: UncheckedRecord;
+  /** @defaultValue the image, with the sequence 4 */
+  stored?: StoredRecord | null;
+  rules?: FieldRules;
+  list?: BuiltInList;
+  baseline?: Baseline;
 }
 
-describe('detect: a record without a stored record', () => {
-  it('is created, at its own creation time, as the first of its sequence', () => {
-    const { kind, event } = detect({
-      ...{ key: 'p1', record: minsu, stored: null, baseline: null },
-      ...{ rules: compileRules('people'), observation },
-    });
-    expect(kind).toBe('created');
-    expect(event).toEqual({
-      specversion: '1.0',
-      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/) as string,
-      source: '/workspaces/acme',
-      type: 'crm.person.created',
-      subject: 'p1',
-      time: '2026-01-05T01:20:00.000Z',
-      datacontenttype: 'application/json',
-      data: {
-        before: null,
-        after: minsu,
-        changes: [],
-        sequence: 1,
-        class: 'edited',
-        detectedBy: 'content',
-        observedAt: '2026-03-01T00:00:00.000Z',
-        sweep: 'people-1',
-      },
-    });
-  });
+function inputOf(answer: object, { image = minsu, stored, rules, list = 'people', baseline }: Given = {}): DetectInput {
+  const compiled = compileRules(list, rules);
+  const kept: StoredRecord = compiled.images
+    ? { sequence: 4, record: image }
+    : { sequence: 4, record: null, content: contentOf(image, compiled), modifiedAt: minsu['수정 날짜'] };
+  const record = answer as UncheckedRecord;
+  return {
+    ...{ key: 'p1', record, rules: compiled, observation },
+    ...{ stored: stored === undefined ? kept : stored, baseline: baseline ?? null },
+  };
+}
+
+/** `edited 5: updated both 이름, at 2026-02-28T09:00:00.000Z`; without a time: when it was observed. */
+function outcomeOf(input: DetectInput): string {
+  const { kind, sequence, event } = detect(input);
+  if (event === null) return `${kind} ${sequence}`;
+  const { type, time, data } = event;
+  expect(data.sequence).toBe(sequence);
+  const fields = data.changes.map(({ field }) => ` ${field}`).join('');
+  const at = time === observation.observedAt ? '' : `, at ${time}`;
+  return `${kind} ${sequence}: ${type.split('.')[2] ?? ''} ${data.detectedBy}${fields}${at}`;
+}
+
+const since = '2026-03-01T10:00:00.000Z';
+const NEW: Given = { stored: null, baseline: { since } };
+const START = { '시작 날짜': '2026-03-03T01:00:00.000Z', id: 'p1' };
+const gone = (more: object = {}): StoredRecord => ({
+  ...{ sequence: 3, record: null },
+  gone: { at: '2026-02-25T00:00:00.000Z', modifiedAt: minsu['수정 날짜'], ...more },
 });
 
-describe('detect: a record whose content changed', () => {
-  it('is updated with the fields before and after, at the time of its modifiedAt', () => {
-    const after = { ...minsu, 담당자: { id: 'u2', name: '담당B' }, '수정 날짜': '2026-02-28T09:00:00.000Z' };
-    const { kind, sequence, event } = detectChange(after);
-    expect([kind, sequence, event?.type, event?.time]).toEqual([
-      'edited',
-      5,
-      'crm.person.updated',
-      '2026-02-28T09:00:00.000Z',
-    ]);
-    expect(event?.data).toEqual({
-      before: minsu,
-      after,
-      changes: [{ field: '담당자', before: { id: 'u1', name: '담당A' }, after: { id: 'u2', name: '담당B' } }],
-      sequence: 5,
-      class: 'edited',
-      detectedBy: 'both',
-      observedAt: '2026-03-01T00:00:00.000Z',
-      sweep: 'people-1',
-    });
-  });
-
-  it('is updated at the time of observation when its modifiedAt did not change', () => {
-    const { event } = detectChange({ ...minsu, 이름: '김민서' });
-    expect([event?.data.detectedBy, event?.time]).toEqual(['content', '2026-03-01T00:00:00.000Z']);
-  });
-
-  it('is refreshed when only fields kept by the system changed', () => {
-    expect(detectChange({ ...minsu, '딜 개수': 3 }).kind).toBe('refreshed');
-    expect(detectChange({ ...minsu, '딜 개수': 3, 이름: '김민서' }).kind).toBe('edited');
-    expect(detectChange({ ...minsu, 등급: 'A' }, { rules: { refreshed: ['등*'] } }).kind).toBe('refreshed');
-  });
-
-  it('reports a renamed reference once, as a change of its field, which no edit of the record made', () => {
-    const renamed = { ...minsu, 담당자: { id: 'u1', name: '담당A (퇴사)' } };
-    const { kind, event } = detectChange(renamed);
-    expect([kind, event?.data.changes.map(({ field }) => field)]).toEqual(['refreshed', ['담당자']]);
-    expect(detectChange({ ...renamed, 이름: '김민서' }).kind).toBe('edited');
-  });
-
-  it.each<[string, object]>([
-    ['refreshed', { 담당자: { id: 'u1', name: '담당A (퇴사)' } }],
-    ['refreshed', { '딜 개수': 3, '수정 날짜': '2026-02-28T09:00:00.000Z' }],
-    ['edited', { 이름: '김민서' }],
-  ])('is %s without images too: %j', (kind, changes) => {
-    const rules = compileRules('people', { images: false });
-    const stored = { sequence: 4, record: null, content: contentOf(minsu, rules), modifiedAt: minsu['수정 날짜'] };
-    const input = { key: 'p1', record: { ...minsu, ...changes }, stored, baseline: null, rules, observation };
-    expect(detect(input).kind).toBe(kind);
-  });
-});
-
-describe('detect: a record with the same meaning', () => {
-  const [first, second] = minsu.팀;
-  it.each([
-    ['key order', Object.fromEntries(Object.entries(minsu).reverse())],
-    ['order inside a set of references', { ...minsu, 팀: [second, first] }],
-    ['null against absent', (({ '수신 거부 사유': _, ...rest }) => rest)(minsu)],
-    ['an empty list where there was nothing', { ...minsu, '제출된 웹폼 목록': [] }],
-    ['a rotated signature', { ...minsu, '프로필 사진': 'https://img.example/1.png?sig=new&se=2' }],
+it.each<[string, string, object, Given?]>([
+  ['nothing stored', 'created 1: created content, at 2026-01-05T01:20:00.000Z', minsu, { stored: null }],
+  ['nothing stored and no time', 'created 1: created content', { id: 'p1' }, { stored: null }],
+  ['another value', 'edited 5: updated content 이름', { ...minsu, 이름: '김민서' }],
+  ['and another time', `edited 5: updated both 이름, at ${STAMP}`, { ...minsu, 이름: '김민서', '수정 날짜': STAMP }],
+  ['and no time any more', 'edited 5: updated both 이름', { ...withoutStamp, 이름: '김민서' }],
+  ['a field the system keeps', 'refreshed 5: updated content 딜 개수', { ...minsu, '딜 개수': 3 }],
+  ['that and an edit', 'edited 5: updated content 딜 개수 이름', { ...minsu, '딜 개수': 3, 이름: '김민서' }],
+  [
+    'one kept by a rule',
+    'refreshed 5: updated content 등급',
+    { ...minsu, 등급: 'A' },
+    { rules: { refreshed: ['등*'] } },
+  ],
+  ['another reference', 'edited 5: updated content 담당자', { ...minsu, 담당자: { id: 'u2', name: '담당A' } }],
+  ['a renamed reference', 'refreshed 5: updated content 담당자', { ...minsu, 담당자: { id: 'u1', name: '퇴사' } }],
+  ['another time only', 'touched 4', { ...minsu, '수정 날짜': STAMP }],
+  ['another time under its second name', 'touched 4', { ...withoutStamp, updatedAt: STAMP }],
+  ['its first name counts', 'ignored 4', { ...minsu, updatedAt: STAMP }],
+  ['the second where the first is empty', 'touched 4', { ...minsu, '수정 날짜': null, updatedAt: STAMP }],
+  ['the second where the first is no text', 'touched 4', { ...minsu, '수정 날짜': 7, updatedAt: STAMP }],
+  [
+    'another time with touch',
+    `touched 5: updated timestamp, at ${STAMP}`,
+    { ...minsu, '수정 날짜': STAMP },
+    { rules: { touch: true } },
+  ],
+  ['an ignored field', 'ignored 4', { ...minsu, 이름: '김민서' }, { rules: { ignore: ['이름'] } }],
+  ['a field outside only', 'ignored 4', { ...minsu, 이름: '김민서' }, { rules: { only: ['담당자'] } }],
+  ['keys in another order', 'ignored 4', Object.fromEntries(Object.entries(minsu).reverse())],
+  ['references in another order', 'ignored 4', { ...minsu, 팀: [teamB, teamA] }],
+  ['absent for null', 'ignored 4', withoutReason],
+  ['an empty list for absent', 'ignored 4', { ...minsu, '제출된 웹폼 목록': [] }],
+  ['a link signed anew', 'ignored 4', { ...minsu, '프로필 사진': 'https://img.example/1.png?sig=new&se=2' }],
+  ['its instants written otherwise', 'ignored 4', { ...minsu, '생성 날짜': '2026-01-05T10:20:00+09:00' }],
+  ['its time written otherwise', 'ignored 4', { ...minsu, '수정 날짜': '2026-02-20T08:00:00Z' }],
+  ['keys in the other Unicode form', 'ignored 4', nfd(minsu)],
+  ['another spelling of a todo', 'ignored 4', { id: 'p1', 시작일: START['시작 날짜'] }, { image: START, list: 'todo' }],
+  [
+    'another start in it',
+    'edited 5: updated content 시작일',
+    { id: 'p1', 시작일: STAMP },
+    { image: START, list: 'todo' },
+  ],
+  ['deleted before', 'created 4: created content', minsu, { stored: gone() }],
+  ['deleted before, in a baseline', 'created 4: created content', minsu, { stored: gone(), baseline: 'quiet' }],
+  [
+    'dropped before',
+    'created 4: created content, at 2026-01-05T01:20:00.000Z',
+    minsu,
+    { stored: gone({ dropped: true }) },
+  ],
+  ['a baseline', 'baselined 0', minsu, { stored: null, baseline: 'quiet' }],
+  ['a baseline, and stored', 'baselined 4', { ...minsu, 이름: '김민서' }, { baseline: 'quiet' }],
+  [
+    'a baseline that emits',
+    'baselined 1: snapshot content, at 2026-01-05T01:20:00.000Z',
+    minsu,
+    { stored: null, baseline: 'emit' },
+  ],
+  ['created since', `baselined 1: created content, at ${since}`, { id: 'p1', '생성 날짜': since }, NEW],
+  [
+    'changed since',
+    `baselined 1: updated timestamp, at ${since}`,
+    { id: 'p1', '생성 날짜': '2026-03-01T09:59:59.999Z', '수정 날짜': '2026-03-01T19:00:00.000+09:00' },
+    NEW,
+  ],
+  ['neither', 'baselined 0', { createdAt: '2026-03-01T09:59:59.999Z', '수정 날짜': '2026-03-01T09:59:59.999Z' }, NEW],
+  ['no times', 'baselined 0', { id: 'p1' }, NEW],
+  ['times that are none', 'baselined 0', { '생성 날짜': 'yesterday', '수정 날짜': 'today' }, NEW],
+  [
+    'a renamed reference, no images',
+    'refreshed 5: updated content',
+    { ...minsu, 담당자: { id: 'u1' } },
+    { rules: { images: false } },
+  ],
+  [
+    'a field the system keeps and a time, no images',
+    `refreshed 5: updated both, at ${STAMP}`,
+    { ...minsu, '딜 개수': 3, '수정 날짜': STAMP },
+    { rules: { images: false } },
+  ],
+  ['an edit, no images', 'edited 5: updated content', { ...minsu, 이름: '김민서' }, { rules: { images: false } }],
+  ...(
     [
-      'the same instants written otherwise',
-      { ...minsu, '생성 날짜': '2026-01-05T10:20:00+09:00', '수정 날짜': '2026-02-20T08:00:00Z' },
-    ],
-    [
-      'Unicode composition of a key',
-      Object.fromEntries(Object.entries(minsu).map(([k, v]) => [k.normalize('NFD'), v])),
-    ],
-  ])('makes no event: %s', (_what, after) => {
-    expect(detectChange(after as DetectInput['record'])).toEqual({ kind: 'ignored', sequence: 4, event: null });
-  });
+      [1, '1'],
+      [0, false],
+      ['', null],
+      ['a', ['a']],
+      [
+        ['x', 'y'],
+        ['y', 'x'],
+      ],
+    ] as const
+  ).map(([was, is]): [string, string, object, Given] => [
+    `${JSON.stringify(is)} for ${JSON.stringify(was)}`,
+    'edited 5: updated content 등급',
+    { ...minsu, 등급: is },
+    { image: { ...minsu, 등급: was } },
+  ]),
+])('detect: %s: %s', (_what, expected, answer, given) => {
+  expect(outcomeOf(inputOf(answer, given))).toBe(expected);
+});
 
-  it('is touched, not updated, when only its modifiedAt changed', () => {
-    expect(detectChange({ ...minsu, '수정 날짜': '2026-02-28T09:00:00.000Z' }).kind).toBe('touched');
-  });
+const FACTS = { sequence: 5, class: 'edited', observedAt: observation.observedAt, sweep: 'people-1' };
+const ENVELOPE = {
+  specversion: '1.0',
+  id: expect.stringMatching(/^evt_[0-9a-f]{32}$/u) as string,
+  source: '/workspaces/acme',
+  subject: 'p1',
+  datacontenttype: 'application/json',
+};
 
-  it('yields no event when only ignored fields changed, or none under only', () => {
-    const after = { ...minsu, 이름: '김민서' };
-    expect(detectChange(after, { rules: { ignore: ['이름'] } }).kind).toBe('ignored');
-    expect(detectChange(after, { rules: { only: ['담당자'] } }).kind).toBe('ignored');
+it('detect: an event has the record before and after, and what changed; when it reappeared, that it did', () => {
+  const after = { ...minsu, 담당자: { id: 'u2', name: '담당B' }, '수정 날짜': STAMP };
+  const changes = [{ field: '담당자', before: minsu.담당자, after: after.담당자 }];
+  expect(detect(inputOf(after)).event).toEqual({
+    ...{ ...ENVELOPE, type: 'crm.person.updated', time: STAMP },
+    data: { before: minsu, after, changes, detectedBy: 'both', ...FACTS },
   });
+  const reappeared = { before: null, after: minsu, changes: [], detectedBy: 'content', reappeared: true };
+  expect(detect(inputOf(minsu, { stored: gone() })).event?.data).toEqual({ ...reappeared, ...FACTS, sequence: 4 });
+});
 
-  it('is equal in both spellings of the todo fields', () => {
-    const before = { id: 'p1', '시작 날짜': '2026-03-03T01:00:00.000Z', 완료: false };
-    const after = { id: 'p1', 시작일: '2026-03-03T01:00:00.000Z', 완료: false };
-    expect(detectChange(after, { before, list: 'todo' }).kind).toBe('ignored');
-    expect(
-      detectChange({ ...after, 시작일: '2026-03-04T01:00:00.000Z' }, { before, list: 'todo' }).event?.data.changes,
-    ).toEqual([{ field: '시작일', before: '2026-03-03T01:00:00.000Z', after: '2026-03-04T01:00:00.000Z' }]);
+it('detect: a deleted record has its last image in the event, and only its sequence and time are kept', () => {
+  const rules = compileRules('people');
+  const removed = { rules, observation };
+  const event = removalEvent({ key: 'p1', record: minsu, sequence: 5, mergedInto: 'p9' }, removed);
+  expect(event).toEqual({
+    ...{ ...ENVELOPE, type: 'crm.person.deleted', time: observation.observedAt },
+    data: { before: minsu, after: null, changes: [], detectedBy: 'content', ...FACTS, mergedInto: 'p9' },
+  });
+  const kept = removalEvent({ key: 'p1', record: minsu, sequence: 5, mergedInto: undefined }, removed).data;
+  expect('mergedInto' in kept).toBe(false);
+  const step = { at: observation.observedAt, sweep: 'people-1', event: event.id };
+  const decisions = [{ at: STAMP, sweep: 's', what: 'created', event: 'evt_1' }] as const;
+  expect(deletedRecord({ sequence: 4, record: minsu, decisions }, { ...step, sequence: 5 }, rules)).toStrictEqual({
+    ...{ sequence: 5, record: null, gone: { at: step.at, modifiedAt: minsu['수정 날짜'] } },
+    decisions: [...decisions, { ...step, what: 'deleted' }],
   });
 });
 
-describe('detect: a deleted record that is shown again', () => {
-  const gone = { at: '2026-02-25T00:00:00.000Z', modifiedAt: '2026-02-20T08:00:00.000Z' };
-
-  it.each([null, 'quiet'] as const)(
-    'is created, with the next sequence, when it is observed; baseline %s',
-    (baseline) => {
-      const stored = { sequence: 3, record: null, gone };
-      expect(
-        detect({ key: 'p1', record: minsu, stored, baseline, rules: compileRules('people'), observation }),
-      ).toMatchObject({
-        kind: 'created',
-        sequence: 4,
-        event: {
-          type: 'crm.person.created',
-          time: observation.observedAt,
-          data: { before: null, changes: [], sequence: 4, class: 'edited', detectedBy: 'content', reappeared: true },
-        },
-      });
-    },
-  );
+it('detect: a row without an id has its key as id in events', () => {
+  const input = { ...inputOf({ type: 'owner' }, { image: { type: 'stage' } }), key: 'content-abc' };
+  const { before, after } = detect(input).event?.data ?? {};
+  expect([before, after]).toEqual(['stage', 'owner'].map((type) => ({ id: 'content-abc', type })));
+  const removal = { key: 'content-abc', record: { type: 'stage' }, sequence: 2 };
+  expect(removalEvent(removal, input).data.before).toEqual({ id: 'content-abc', type: 'stage' });
 });
 
-describe('detect: values', () => {
-  it.each([
-    [1, '1'],
-    [0, false],
-    ['', null],
-    ['a', ['a']],
-    [
-      ['x', 'y'],
-      ['y', 'x'],
-    ],
-  ])('%j and %j are different: nothing is coerced', (before, after) => {
-    expect(detectChange({ ...minsu, 등급: after }, { before: { ...minsu, 등급: before } }).kind).toBe('edited');
-  });
+it('detect: a decision names 100 of very many changed fields and counts the others', () => {
+  const many = Array.from({ length: 1_000 }, (_n, n) => [`field ${String(n).padStart(4, '0')}`, n] as const);
+  const input = inputOf({ ...minsu, ...Object.fromEntries(many) });
+  const [decision] = recordAfter(input, detect(input)).decisions ?? [];
+  expect(decision).toMatchObject({ what: 'edited', furtherFields: 900 });
+  expect(decision?.fields).toEqual(many.slice(0, 100).map(([name]) => name));
 });

@@ -21,7 +21,7 @@ export class TrackedFields {
   #refused = false;
   #reported = false;
 
-  constructor({ fields }: Pick<SchemaTally, 'fields'>) {
+  constructor({ fields }: SchemaTally) {
     this.#names = new Set(fields.keys());
     this.#hadRoom = this.#names.size < MOST_FIELDS;
   }
