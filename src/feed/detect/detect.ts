@@ -6,7 +6,7 @@
  */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { nextSequence } from '../../events/epoch.js';
-import type { ChangeEvent, FieldChange, Verb } from '../../events/types.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import {
   buildRecordEvent,
   firstAppearance,
@@ -74,7 +74,7 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
   return { ...appeared(input, { verb: 'updated', time, detectedBy: 'timestamp' }), kind: 'baselined' };
 }
 
-function appeared(input: DetectInput, change: Partial<ObservedChange> & { verb: Verb }): Detection {
+function appeared(input: DetectInput, change: Partial<ObservedChange> & { verb: ObservedChange['verb'] }): Detection {
   const sequence = firstSequence(input);
   const event = buildRecordEvent(input, { ...firstAppearance(input), sequence, ...change });
   return { kind: 'created', sequence, event };

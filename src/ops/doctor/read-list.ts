@@ -28,13 +28,13 @@ export interface ReadOptions {
 }
 
 /** @param api asks once: it is made with `attempts: 1` */
-export async function readList({ fetchPage }: ReadApi, { list, pages: most, signal }: ReadOptions): Promise<ReadList> {
+export async function readList(api: ReadApi, { list, pages: most, signal }: ReadOptions): Promise<ReadList> {
   const pages: Page[] = [];
   const answers: Answer[] = [];
   const onAnswer = (answer: Answer): void => void answers.push(answer);
   for (let cursor: string | null | undefined = null; cursor !== undefined;) {
     try {
-      const page: Page = await fetchPage(list.name, { cursor, page: pages.length + 1, signal, onAnswer });
+      const page: Page = await api.fetchPage(list.name, { cursor, page: pages.length + 1, signal, onAnswer });
       pages.push(page);
       cursor = pages.length < most ? (page.nextCursor ?? undefined) : undefined;
     } catch (error) {
