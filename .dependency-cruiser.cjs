@@ -90,9 +90,9 @@ module.exports = {
       to: { path: '^(src|workers)/', pathNot: ['kit', 'words', 'crm', 'events', 'ops/server'].map(folder) },
     },
     {
-      name: 'only-cli-and-index-import-the-sandbox',
+      name: 'only-edges-import-the-sandbox',
       severity: 'error',
-      from: { path: '^(src|workers)/', pathNot: ['cli', 'index'].map(folder) },
+      from: { path: '^(src|workers)/', pathNot: ['cli', 'index', 'testing'].map(folder) },
       to: { path: folder('sandbox') },
     },
     {

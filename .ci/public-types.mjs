@@ -1,11 +1,11 @@
-// Removes the declarations that no user can import: the package exports one entry, and the compiler writes a declaration for each file.
+// Removes the declarations that no user can import: the package exports two entries, and the compiler writes a declaration for each file.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /** `from './x.js'`, `import './x.js'` and `import("./x.js")`. */
 const IMPORT = /(?:from|import)\s*\(?\s*['"](\.[^'"]+)\.js['"]/g;
 
-export function keepPublicTypes(folder, entry) {
+export function keepPublicTypes(folder, entries) {
   const reachable = new Set();
   const visit = (file) => {
     if (reachable.has(file)) return;
@@ -13,7 +13,7 @@ export function keepPublicTypes(folder, entry) {
     for (const [, imported] of readFileSync(file, 'utf8').matchAll(IMPORT))
       visit(resolve(dirname(file), `${imported}.d.ts`));
   };
-  visit(resolve(folder, entry));
+  for (const entry of entries) visit(resolve(folder, entry));
   for (const name of readdirSync(folder, { recursive: true })) {
     const file = resolve(folder, name);
     if (file.endsWith('.d.ts') && !reachable.has(file)) rmSync(file);
