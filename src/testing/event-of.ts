@@ -5,7 +5,8 @@ import type { CrmRecord } from '../crm/record.js';
 import type { FeedEvent, TypedEvent } from '../delivery/handlers/define.js';
 import { eventId, objectOf } from '../events/envelope.js';
 import { exampleEvent } from '../events/example.js';
-import type { Actor, ChangeData, ChangeEvent, EventType, Notice, NoticeType, Related } from '../events/types.js';
+import type { EventType, NoticeType } from '../events/kinds.js';
+import type { Actor, ChangeData, ChangeEvent, Notice, Related } from '../events/types.js';
 import { compileRules, isEdit } from '../feed/detect/rules.js';
 import { usage } from '../kit/errors.js';
 
