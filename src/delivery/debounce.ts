@@ -12,7 +12,7 @@ import { noteEnd } from './receipts/note.js';
 import { isOpen, mergeChanges } from './merge-changes.js';
 import type { GroupEntry } from './groups/gate.js';
 import { TakenOver } from './run.js';
-import type { Outcome, Run, RunContext } from './run-delivery.js';
+import type { Outcome, Run, RunContext } from './run-state.js';
 
 /** Bounds the size of a merged event for a record that changes all the time. Further events start the next merge. */
 const MOST_MERGED = 500;

@@ -25,60 +25,15 @@
  */
 import { ChangefeedError } from '../kit/errors.js';
 import { systemClock } from '../kit/clock.js';
-import type { Tally } from '../kit/tally.js';
 import { attemptDelivery } from './attempt.js';
 import { settle } from './debounce.js';
-import { idsOf, loadDelivery, type Delivery } from './deliveries.js';
-import { recordFailure, type FailedAttempt } from './failure.js';
-import type { Claim, GroupEntry, HeadJob } from './groups/gate.js';
-import { noteEnd, type Noted, type Skipped } from './receipts/note.js';
-import {
-  extendLock,
-  holdLock,
-  logFailure,
-  outcomeOfFailure,
-  report,
-  TakenOver,
-  type GivenRun,
-  type RunOptions,
-} from './run.js';
-import { isCause, judge, packRun, runIn, type NotedRun, type Verdict } from './suspects.js';
-
-export interface RunContext extends RunOptions {
-  addJob: (head: HeadJob) => Promise<void>;
-  tallies: Tallies;
-}
-
-export type Tallies = Record<'overtaken' | 'late' | 'crashed', Tally>;
-
-export interface ClaimedRun extends GivenRun {
-  claim: Claim;
-  /** Where its event is. */
-  kind: GroupEntry['kind'];
-  /** The last run that has begun it. */
-  before: NotedRun | null;
-  /** 1 for the first attempt. */
-  attempt: number;
-  beganMs: number;
-}
-
-export interface Run extends ClaimedRun {
-  delivery: Delivery;
-  /** What is noted of this run when it begins; absent: the claim has noted it. */
-  noted?: NotedRun;
-}
-
-/** `about`: what its receipt names. */
-export type Outcome =
-  | { outcome: 'delivered'; about: Noted; attempt: number; ms: number; status: number | undefined }
-  | { outcome: 'skipped'; about: Noted; why: Skipped }
-  | { outcome: 'dead'; about: Delivery; failure: FailedAttempt }
-  | { outcome: 'retry'; about: Noted; failure: FailedAttempt; waitMs: number }
-  | { outcome: 'paused'; about: Noted; failure: FailedAttempt }
-  | { outcome: 'stopping' }
-  | { outcome: 'waits'; untilMs: number }
-  /** `death`: it was written before. */
-  | { outcome: 'left'; next: GroupEntry | null; death?: FailedAttempt };
+import type { ClaimedRun, Outcome, Run, RunContext } from './run-state.js';
+import { idsOf, loadDelivery } from './deliveries.js';
+import { recordFailure } from './failure.js';
+import type { Claim } from './groups/gate.js';
+import { noteEnd } from './receipts/note.js';
+import { extendLock, holdLock, logFailure, outcomeOfFailure, report, TakenOver, type GivenRun } from './run.js';
+import { isCause, judge, packRun, runIn, type Verdict } from './suspects.js';
 
 const DEAD = 'event became a dead letter';
 

@@ -9,7 +9,8 @@ import { isDigestJob } from './digest-job.js';
 import type { HeadJob } from './groups/gate.js';
 import type { JobData } from './queues.js';
 import { TakenOver, type Lock, type RunOptions } from './run.js';
-import { runDelivery, type Tallies } from './run-delivery.js';
+import { runDelivery } from './run-delivery.js';
+import type { Tallies } from './run-state.js';
 import { runDigest } from './run-digest.js';
 
 type ExtendLocks = (ids: string[], tokens: string[], lockMs: number) => Promise<string[]>;

@@ -3,7 +3,6 @@
  * never parsed. What is odd about a page or a row is left to the parser.
  */
 import type { UncheckedRecord } from '../../crm/record.js';
-import type { Page } from './read-api.js';
 import { LONGEST_ID, MOST_LEVELS } from './unreadable.js';
 
 export interface PageRow {
@@ -36,7 +35,12 @@ export function parsedRow(record: UncheckedRecord): PageRow {
   return { bytes: Buffer.from(JSON.stringify(record)), id: record['id'], record };
 }
 
-export function rowsOf(page: Page): readonly PageRow[] {
+interface PageOfRows {
+  records: readonly UncheckedRecord[];
+  rows?: readonly PageRow[];
+}
+
+export function rowsOf(page: PageOfRows): readonly PageRow[] {
   return page.rows ?? page.records.map(parsedRow);
 }
 

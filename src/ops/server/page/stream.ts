@@ -112,9 +112,14 @@ function nameOf({ caller, socket }: FastifyRequest): string {
   return `${caller?.role ?? ''} ${caller?.name ?? socket.remoteAddress ?? ''}`;
 }
 
-type Stream = ReturnType<typeof openStream>;
+interface Stream {
+  /** Aborts when the connection is closed. */
+  signal: AbortSignal;
+  write(text: string): Promise<void>;
+  end(): void;
+}
 
-export function openStream(reply: FastifyReply, type: string) {
+export function openStream(reply: FastifyReply, type: string): Stream {
   const { raw } = reply.hijack();
   const closed = new AbortController();
   raw.on('close', () => closed.abort());
