@@ -4,6 +4,7 @@
  * never converted. The judge of the sandbox has an equality of its own, so that a mistake here is noticed.
  */
 import { hash } from 'node:crypto';
+import stringify from 'fast-json-stable-stringify';
 import { writtenName } from './lists/descriptor.js';
 import { descriptorOf, type ListRef } from './lists/lists.js';
 import { meaningOfText } from './text-meaning.js';
@@ -80,8 +81,7 @@ export function diffRecords(before: AnyRecord, after: AnyRecord, comparison: Com
   return keys.flatMap((key) => {
     const [was, is] = [old.get(key), now.get(key)];
     const [one, other] = [was === undefined ? null : before[was], is === undefined ? null : after[is]];
-    if (was !== undefined && is !== undefined && canonicalOf(one, comparison) === canonicalOf(other, comparison))
-      return [];
+    if (was !== undefined && is !== undefined && textOf(one, comparison) === textOf(other, comparison)) return [];
     return [{ field: is ?? was ?? key, before: one ?? null, after: other ?? null }];
   });
 }
@@ -103,7 +103,7 @@ function isSameValue(one: unknown, other: unknown): boolean {
 
 /** The canonical text of a single value; null for null, absent and an empty list. */
 export function meaningOf(value: unknown): string | null {
-  return isAbsent(value) ? null : canonicalOf(value, { nullIsAbsent: true });
+  return isAbsent(value) ? null : textOf(value, { nullIsAbsent: true });
 }
 
 /**
@@ -115,7 +115,7 @@ const LABELS: ReadonlySet<string> = new Set(['name', 'label', 'color']);
 /** Whether only labels of references have changed: nobody has edited this record. */
 export function isRelabelled({ before, after }: { before: unknown; after: unknown }): boolean {
   const form = { nullIsAbsent: true, withoutLabels: true };
-  const isSame = canonicalOf(before, form) === canonicalOf(after, form);
+  const isSame = textOf(before, form) === textOf(after, form);
   return isSame && meaningOf(before) !== meaningOf(after);
 }
 
@@ -137,31 +137,32 @@ function isAbsent(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-function canonicalOf(value: unknown, form: Form): string {
-  if (typeof value === 'string') return JSON.stringify(form.asWritten === true ? value : meaningOfText(value));
-  if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
-  if (Array.isArray(value)) return `[${canonicalItems(value, form).join(',')}]`;
+/** Equal texts are equal values. */
+function textOf(value: unknown, form: Form): string {
+  return stringify(canonicalOf(value, form));
+}
+
+function canonicalOf(value: unknown, form: Form): unknown {
+  if (typeof value === 'string') return form.asWritten === true ? value : meaningOfText(value);
+  if (value === undefined) return null;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return canonicalItems(value, form);
   const isReferring = form.withoutLabels === true && isReference(value);
-  const members: Member[] = [];
+  const members: [name: string, value: unknown][] = [];
   for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
     if ((form.nullIsAbsent && isAbsent(inner)) || (isReferring && LABELS.has(key))) continue;
     const composed = key.normalize('NFC');
     members.push([isTwin(key, composed, value, form) ? key : composed, canonicalOf(inner, form)]);
   }
-  return textOfMembers(members);
-}
-
-type Member = readonly [name: string, text: string];
-
-function textOfMembers(members: Member[]): string {
-  members.sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  return Object.fromEntries(members);
 }
 
 /** A list of references is a set. Other lists keep their order. */
-function canonicalItems(items: readonly unknown[], form: Form): readonly string[] {
-  const texts = items.map((item) => (form.nullIsAbsent && isAbsent(item) ? 'null' : canonicalOf(item, form)));
-  return items.length > 1 && items.every(isReference) ? texts.sort() : texts;
+function canonicalItems(items: readonly unknown[], form: Form): readonly unknown[] {
+  const canonical = items.map((item) => (form.nullIsAbsent && isAbsent(item) ? null : canonicalOf(item, form)));
+  if (canonical.length < 2 || !items.every(isReference)) return canonical;
+  const texts = canonical.map((item) => ({ item, text: stringify(item) }));
+  return texts.sort((one, other) => (one.text < other.text ? -1 : 1)).map(({ item }) => item);
 }
 
 /** References carry `id`; history entries spell it `_id`. */
@@ -172,8 +173,8 @@ export function isReference(item: unknown): boolean {
 }
 
 export function canonicalText(record: AnyRecord, comparison: Comparison): string {
-  const fields = comparedFields(record, comparison);
-  return textOfMembers([...fields].map(([key, name]) => [key, canonicalOf(record[name], comparison)] as const));
+  const fields = [...comparedFields(record, comparison)];
+  return stringify(Object.fromEntries(fields.map(([key, name]) => [key, canonicalOf(record[name], comparison)])));
 }
 
 /** 128 bits of SHA-256 as 22 characters. Enough, because a digest is only compared with one earlier digest. */
