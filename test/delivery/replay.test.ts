@@ -112,7 +112,7 @@ describe('replay', () => {
     await appendEvents(test.redis, test.keys, Array.from({ length: 20 }, () => EVENTS).flat());
     const subscription = aSubscription('s', () => undefined);
     const { settled, dispatcher } = await runFanOut(test, [subscription], { highWater: 300 });
-    await settled();
+    await settled(60_000);
     await dispatcher.pause('s', 'so that the queue is full');
     const replaying = dispatcher.replay({ subscription: 's', from: 'beginning' });
     const shown = await eventually(async () => {

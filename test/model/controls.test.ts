@@ -71,7 +71,7 @@ describe('model: controls', () => {
     ],
     ['model: finds that a removal is accepted after one sweep (control)', removalAtFirstSweep, /deleted/, 4],
     ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/, 8],
-  ])('%s', { timeout: 240_000 }, async (_what, sabotage, says, seed) => {
+  ])('%s', { timeout: 900_000 }, async (_what, sabotage, says, seed) => {
     const failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 3_000, seed, sabotage });
     expect(failure?.violations.join('\n')).toMatch(says);
   });
