@@ -17,7 +17,7 @@ import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findRedis, freePort } from '../../src/redis/private/launch.js';
-import { lockHolder } from '../../src/redis/private/lock.js';
+import { lockHolder, takeLock } from '../../src/redis/private/lock.js';
 import { openRedis, type OpenedRedis } from '../../src/redis/private/open.js';
 import { probeRedis } from '../../src/redis/probe.js';
 import { silentLog } from '../../src/kit/log.js';
@@ -265,6 +265,15 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(await probeRedis(`redis://127.0.0.1:${foreign.port}`)).toBeNull();
   });
 
+  it('private Redis: a lock that another process has taken over in the meantime stays', () => {
+    const [lock, living] = [join(stateDir, 'redis.lock'), identityOf(process.pid)];
+    const dead = { pid: process.pid, token: 'of an earlier life' };
+    expect(takeLock(lock, living, undefined)).toBe(true);
+    expect(takeLock(lock, living, dead)).toBe(false);
+    expect(lockHolder(lock)).toEqual(living);
+    expect(readdirSync(stateDir)).toEqual(['redis.lock']);
+  });
+
   it('private Redis: the error says why it did not start, or how to install one', async () => {
     const [redis] = [await open()];
     await redis.close();
@@ -286,6 +295,25 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
 });
 
 describe('named Redis', () => {
+  it('named Redis: is used and left running', async () => {
+    const server = await startPrivateRedis();
+    const redis = await open({ url: server.url });
+    expect(redis).toMatchObject({ origin: 'named', url: server.url });
+    await redis.close();
+    expect(await probeRedis(server.url)).toBeNull();
+    expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
+  });
+
+  it.each(['localhost:6379', 'http://localhost:6379', 'redis://localhost/first', ''])(
+    'named Redis: %j is not a valid URL',
+    async (url) => {
+      await expect(open({ url })).rejects.toMatchObject({
+        code: 'CF_CONFIG_INVALID',
+        message: expect.stringMatching(/must be a URL such as redis:\/\//) as string,
+      });
+    },
+  );
+
   it('named Redis: the error for an unreachable server has its host and port, and not its password', async () => {
     const port = await freePort();
     const failure = await open({ url: `redis://:s3cret@127.0.0.1:${port}/0` }).then(

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, truncateSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,7 @@ const SETTINGS = [
 export function spawnKeeper(dir: string) {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
-  const log = openSync(join(dir, LOG_FILE), 'w', 0o600);
+  const log = openSync(join(dir, LOG_FILE), 'a', 0o600);
   const script = fileURLToPath(new URL('keeper.mjs', import.meta.url));
   // Options of Node are for this process, such as the port of its debugger.
   const env = { ...process.env, NODE_OPTIONS: '' };
@@ -58,6 +58,8 @@ export function spawnKeeper(dir: string) {
     /** Does not wait until the server answers. */
     start({ settings = [], temporary, ...server }: ServerOptions): void {
       const { port, password } = server;
+      // Of this start only; a keeper that was too late for the lock must not empty it.
+      truncateSync(join(dir, LOG_FILE));
       const config = [...SETTINGS, `port ${port}`, `requirepass ${password}`, ...settings, ''].join('\n');
       const folders = { dir: resolve(dir), temporary: temporary && resolve(temporary) };
       child.stdin?.write(

@@ -1,8 +1,8 @@
 /** A lock between processes: a file with the identity of its holder. The lock of a process that has ended is free. */
 import { randomUUID } from 'node:crypto';
-import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { processSchema, type ProcessIdentity } from '../../kit/process-identity.js';
+import { isAlive, processSchema, type ProcessIdentity } from '../../kit/process-identity.js';
 import { readStateFile } from './state-dir.js';
 
 /** Undefined if there is no lock, or its holder has not yet written its identity. */
@@ -15,25 +15,33 @@ export function lockHolder(path: string): ProcessIdentity | undefined {
   }
 }
 
-/** @param dead the holder that has ended @returns false if another process was faster */
+/**
+ * The lock of a dead holder is replaced in one step: without it, for however short, others would take a living holder for none. Who replaces it
+ * holds the lock of that, so that nobody replaces the lock of a holder that was faster.
+ * @param dead the holder that has ended @returns false if another process was faster
+ */
 export function takeLock(path: string, holder: ProcessIdentity, dead: ProcessIdentity | undefined): boolean {
+  if (dead !== undefined) return replaceLock(path, holder, dead);
   try {
-    if (dead !== undefined) removeStale(path, dead);
     writeFileSync(path, JSON.stringify(holder), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && ['EEXIST', 'ENOENT'].includes(String(error.code))) return false;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
   }
 }
 
-/** Another process may have taken the lock since its dead holder was read: then it is put back. */
-function removeStale(path: string, dead: ProcessIdentity): void {
-  const aside = `${path}.${randomUUID()}`;
-  renameSync(path, aside);
+function replaceLock(path: string, holder: ProcessIdentity, dead: ProcessIdentity): boolean {
+  const replacing = `${path}.replacing`;
+  const other = lockHolder(replacing);
+  if ((other !== undefined && isAlive(other)) || !takeLock(replacing, holder, other)) return false;
   try {
-    if (!isDeepStrictEqual(lockHolder(aside), dead)) linkSync(aside, path);
+    if (!isDeepStrictEqual(lockHolder(path), dead)) return false;
+    const next = `${path}.${randomUUID()}`;
+    writeFileSync(next, JSON.stringify(holder), { mode: 0o600 });
+    renameSync(next, path);
+    return true;
   } finally {
-    rmSync(aside);
+    rmSync(replacing, { force: true });
   }
 }

@@ -159,13 +159,14 @@ async function start(
     );
   const known = before.url === undefined ? undefined : new URL(before.url);
   const password = known?.password ?? randomBytes(24).toString('hex');
-  const port = await freePort(known && Number(known.port));
   const dir = join(stateDir, 'redis');
   prepareStateDir(dir);
   const keeper = withStateDir(stateDir, () => spawnKeeper(dir));
   try {
     const lock = lockFile(stateDir);
     if (withStateDir(stateDir, () => takeLock(lock, identityOf(keeper.pid), before.dead))) {
+      // Only with the lock: to find out whether a port is free takes it for a moment, also from a server that starts.
+      const port = await freePort(known && Number(known.port));
       // Before the server runs: if this process is killed now, the next one still finds the server.
       withStateDir(stateDir, () => writeUrl(stateDir, `redis://:${password}@127.0.0.1:${port}/0`));
       keeper.start({ program, password, port, lock, ...(temporary && { temporary: stateDir }) });
