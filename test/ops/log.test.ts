@@ -40,6 +40,24 @@ describe('log', () => {
     expect(text()).toContain('[redacted]');
   });
 
+  it('log: a kind of warning or error is logged once a second, its repeats at the debug level, and no line of a handler is held back', () => {
+    const { destination, text } = sink();
+    let ms = 0;
+    const log = limitRepeats(createLog({ destination, level: 'debug' }), { ...systemClock, monotonic: () => ms });
+    for (const list of ['people', 'memo']) for (const error of ['one', 'two']) log.warn({ list, error }, 'failed');
+    log.error({ list: 'people' }, 'failed');
+    ms = 1_000;
+    log.warn({ list: 'people' }, 'failed');
+    for (const n of [1, 2]) log.child({ event: n }).warn({}, 'from a handler');
+    const lines = text()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: string; list?: string });
+    expect(lines.map(({ level, list = '' }) => `${level} ${list}`)).toEqual([
+      ...['warn people', 'debug people', 'warn memo', 'debug memo', 'error people', 'warn people', 'warn ', 'warn '],
+    ]);
+  });
+
   it('log: `pretty` gives readable lines', () => {
     const { destination, text } = sink();
     createLog({ destination, pretty: true }).info({ list: 'people', token: 's3cret' }, 'sweep complete');
@@ -60,10 +78,23 @@ describe('log', () => {
     expect(plain.trimEnd()).not.toContain('\n');
   });
 
+  it('log: lines below the level are left out', () => {
+    const { destination, text } = sink();
+    createLog({ destination, level: 'warn' }).info({}, 'quiet');
+    expect(text()).toBe('');
+  });
+
   it('log: LOG_LEVEL sets the level, and an unknown level is refused', () => {
     expect([parseLogLevel(undefined), parseLogLevel(''), parseLogLevel('DEBUG')]).toEqual(['info', 'info', 'debug']);
     expect(() => parseLogLevel('loud')).toThrow('LOG_LEVEL: found "loud"; allowed: debug, info, warn, error, silent.');
   });
+});
+
+it('log: a terminal gets its lines through the function that fits them', () => {
+  const lines: string[] = [];
+  const log = quietLog({ env: { NO_COLOR: '1' }, interactive: true, err: (text) => lines.push(text) });
+  log.warn({ list: 'people' }, 'a warning');
+  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d WARN {2}a warning list=people$/)]);
 });
 
 it('log once: each kind of warning or error is logged once, whichever child log reports it', () => {

@@ -37,3 +37,11 @@ it('fixed interval: the tail finds a new record while the list waits for its nex
   await eventually(async () => expect(await created(feed)).toBe(1));
   expect(await sweeps()).toBe(before);
 });
+
+it('fixed interval: a sweep that a person asks for gets a list that waits', async () => {
+  const { feed, sweeps } = await sweptSeldom();
+  const before = await sweeps();
+  const [swept] = await feed.sweep({ lists: ['memo'] });
+  expect(swept).toMatchObject({ list: 'memo', outcome: 'complete' });
+  expect(await sweeps()).not.toBe(before);
+});

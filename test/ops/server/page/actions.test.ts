@@ -42,6 +42,48 @@ describe('actions', () => {
     expect(handled).toHaveLength(3);
   });
 
+  it('actions: an operator forgets and renames what a former configuration has left behind', async () => {
+    const former = await open({ subscriptions: [handlerOf('former', () => BROKEN), handlerOf('gone', () => BROKEN)] });
+    await appendRaw(redis, [eventOf('p1')]);
+    await eventually(async () => expect(await former.feed.deadLetters.count()).toBe(2));
+    await former.feed.stop();
+    const page = await open({ subscriptions: [handlerOf('renamed')] });
+    const left = await page.get('/api/subscriptions/left-behind');
+    expect(left).toMatchObject({
+      subscriptions: [
+        { subscription: 'former', dead: 1 },
+        { subscription: 'gone', dead: 1 },
+      ],
+    });
+    const forgotten = await page.act('/api/subscriptions/gone/forget');
+    expect(await forgotten.json()).toMatchObject({ subscription: 'gone', dead: 1 });
+    expect((await page.act('/api/subscriptions/renamed/forget')).status).toBe(409);
+    const renamed = await page.act('/api/subscriptions/former/rename', { to: 'renamed' });
+    // A process handles it: the feed refuses, and says what to do.
+    expect(await renamed.json()).toMatchObject({
+      error: { status: 409, message: expect.stringContaining('Stop it') as unknown },
+    });
+    expect(await page.get('/api/subscriptions/left-behind')).toMatchObject({
+      subscriptions: [{ subscription: 'former' }],
+    });
+  });
+
+  it('actions: an operator discards what a list holds, and sees what it is', async () => {
+    const page = await open({ roles: ['poll', 'dispatch', 'handle'] });
+    const people = page.crm.lists.people;
+    const held = async () => await page.get<z.infer<typeof answers.heldRecords>>('/api/held');
+    expect(await held()).toEqual({ held: [] });
+    people.splice(0, people.length);
+    await eventually(async () => expect((await held()).held).not.toEqual([]), { timeoutMs: 120_000 });
+    const [one] = (await held()).held;
+    expect(one).toMatchObject({ workspace: 'acme', list: 'people', what: 'removals' });
+    expect(one?.examples[0]?.title).toEqual(expect.any(String));
+    expect(await (await page.act('/api/lists/acme/people/discard')).json()).toEqual({ count: one?.count });
+    await eventually(async () => expect(await held()).toEqual({ held: [] }), { timeoutMs: 120_000 });
+    expect((await page.act('/api/lists/acme/people/accept')).status).toBe(200);
+    expect((await page.act('/api/lists/nowhere/people/accept')).status).toBe(404);
+  });
+
   it('actions: an operator sends a test event of a type to a handler, to a function only on request', async () => {
     const handled: string[] = [];
     const page = await open({ subscriptions: [handlerOf('ops', () => null, handled)] });

@@ -192,6 +192,18 @@ describe('status page API', () => {
     expect(await found('unknown')).toEqual(['p3']);
   });
 
+  it('status page API: a page of a large log searches a part of it, and says how far', async () => {
+    const page = await open();
+    await appendRaw(redis, [
+      eventOf('first', {}, '희귀'),
+      ...Array.from({ length: 4_500 }, (_, index) => eventOf(`p${index}`)),
+    ]);
+    const query = `/api/events?field=${encodeURIComponent('희귀')}`;
+    const first: Page = await page.get(query);
+    expect(subjects(first)).toEqual([]);
+    expect(subjects(await page.get(`${query}&before=${first.next ?? ''}`))).toEqual(['first']);
+  });
+
   it('events: a reader that was cut off continues where it was, without a gap and without repetition', async () => {
     const page = await open();
     const [first] = await appendRaw(
@@ -236,6 +248,20 @@ describe('status page API', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { event: { subject: string } });
     expect(lines.map(({ event }) => event.subject)).toEqual(['p1', 'p2']);
+  });
+
+  it('actions: an operator pauses and resumes a subscription, who only reads does not', async () => {
+    const page = await open({ http: { tokens: TOKENS }, subscriptions: [handlerOf('broken', () => BROKEN)] });
+    const operate = { authorization: `Bearer ${TOKENS.operate}` };
+    expect((await page.act('/api/subscriptions/broken/pause', {}, readBearer)).status).toBe(403);
+    expect(await (await page.act('/api/subscriptions/broken/pause', { reason: 'deploy' }, operate)).json()).toEqual({
+      count: 1,
+    });
+    const paused = async () => (await page.feed.status()).subscriptions.map((one) => one.paused?.reason ?? null);
+    expect(await paused()).toEqual(['paused on the status page: deploy.']);
+    expect((await page.act('/api/subscriptions/broken/resume', {}, operate)).status).toBe(200);
+    expect(await paused()).toEqual([null]);
+    expect((await page.act('/api/subscriptions/unknown/pause', {}, operate)).status).toBe(409);
   });
 
   it('actions: an operator retries and drops dead letters, and an empty choice drops none', async () => {

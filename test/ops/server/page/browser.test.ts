@@ -77,6 +77,25 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     expect((await feed.status()).subscriptions[0]?.paused).toBeNull();
   });
 
+  it('page: an operator retries one dead letter and drops another, which asks first', async () => {
+    let isBroken = true;
+    const handled: string[] = [];
+    const { url } = await open({ subscriptions: [handlerOf('orders', () => (isBroken ? BROKEN : null), handled)] });
+    await appendRaw(redis, [renamed('p1', '김하나'), renamed('p2', '이둘')]);
+    const { page } = await browse(`${url}/#/dead`);
+    const letter = (name: string) => page.locator('.letter').filter({ hasText: name });
+    await letter('김하나').waitFor();
+    await letter('이둘').waitFor();
+    isBroken = false;
+    await letter('김하나').getByRole('button', { name: 'Retry' }).click();
+    await eventually(() => expect(handled).toEqual(['p1']));
+    await letter('김하나').waitFor({ state: 'detached' });
+    await letter('이둘').getByRole('button', { name: 'Drop' }).click();
+    await letter('이둘').getByRole('button', { name: 'Yes, drop' }).click();
+    await page.getByText('No dead letters.').waitFor();
+    expect(handled).toEqual(['p1']);
+  });
+
   it('page: an engineer reads the freshness of each list, and the fields of one', async () => {
     const { url } = await open({ roles: ['poll'] });
     const { page } = await browse(`${url}/#/lists`);
