@@ -62,7 +62,7 @@ export class StoredList {
   }
 
   /** One at a time, as by the process that sweeps a list: a commit that follows no other one is refused. */
-  async #commit(step: Omit<Step, 'token'>): Promise<void> {
+  async #commit(step: Step): Promise<void> {
     const before = this.#last;
     const committed = (async () => {
       await before;

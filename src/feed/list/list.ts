@@ -189,7 +189,7 @@ export class FeedList {
   }
 
   /** The one way in which a list writes. @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
-  async commit(step: Omit<Step, 'token'>): Promise<void> {
+  async commit(step: Step): Promise<void> {
     const { store, actors, unfinished, onEvents } = this.deps;
     const { token } = this.options;
     const write = () => store.commit(this.name, { token, ...step });

@@ -26,7 +26,7 @@ const UNCOMMITTED_MS = 2_000;
 /** What is to be done about an answer. */
 export interface Taken {
   /** What is committed; null for nothing. */
-  step: Omit<Step, 'token'> | null;
+  step: Step | null;
   /** Where the walk stands after it. */
   checkpoint: Checkpoint;
   /** What the planner learns of. Null: nothing of the page was judged. */
@@ -92,7 +92,7 @@ function walked(
     changes,
     shown,
     length,
-  }: { reached: Partial<Checkpoint>; changes: Omit<Step, 'token'> | null; shown: ShownPage; length: number },
+  }: { reached: Partial<Checkpoint>; changes: Step | null; shown: ShownPage; length: number },
 ): Taken {
   const { checkpoint: before, visited, deps } = list;
   const { clock } = deps;

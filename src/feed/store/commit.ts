@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
-import type { CommitResult, FinishedPages, RecordWrite, Step } from './sweep-state.js';
+import type { CommitResult, FencingToken, FinishedPages, RecordWrite, Step } from './sweep-state.js';
 import { packVersioned } from './checkpoint.js';
 import { type WorkspaceRedis, recordField } from '../../redis/keys.js';
 import { packKeys } from './membership.js';
@@ -44,7 +44,7 @@ type FieldChange = [
 ];
 
 /** `further`: changes of the walk as a whole, without records and events. They may be repeated. */
-export type CommittedStep = Step & { further?: readonly FieldChange[] };
+export type CommittedStep = Step & { token: FencingToken; further?: readonly FieldChange[] };
 
 export interface CommitOptions {
   /** By the token of a lease, the last step that was sent under it. */

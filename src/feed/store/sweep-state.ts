@@ -192,7 +192,6 @@ export type CommitResult =
 
 /** What one step of a walk or a shortcut writes: all of it, or nothing. */
 export interface Step {
-  token: FencingToken;
   /** Where the walk stands after it. Null or absent: the walk stays where it is, or `summary` closes it. */
   checkpoint?: Checkpoint | null;
   summary?: SweepSummary | null;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { noCounts } from '../../../src/feed/store/sweep-state.js';
-import type { Checkpoint, Step } from '../../../src/feed/store/sweep-state.js';
+import type { CommittedStep } from '../../../src/feed/store/commit.js';
+import type { Checkpoint } from '../../../src/feed/store/sweep-state.js';
 import { useRedis } from '../../support/redis.js';
 
 const checkpoint: Checkpoint = {
@@ -20,7 +21,7 @@ const write = { key: 't1', state: { digest: 'd1', sequence: 1, image: '{"id":"t1
 describe('the memory of a sweep', () => {
   const redis = useRedis();
   const open = (): SweepStore => createSweepStore(redis.redis, redis.keys, 'acme');
-  const page = (token: string): Step => ({
+  const page = (token: string): CommittedStep => ({
     ...{ token, checkpoint, summary: null, writes: [write] },
     cursors: ['c2'],
   });
