@@ -107,6 +107,10 @@ export const positiveNumber = reader('a number, 0 or more', (text) => {
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 });
 
+export const httpUrl = reader('a URL such as http://localhost:3000/hook', (text) =>
+  /^https?:[/][/]/i.test(text) && URL.canParse(text) ? text : undefined,
+);
+
 /** In ms. */
 export const duration = reader('a duration with its unit, such as 200ms, 30s or 15m', parseDuration);
 
@@ -117,13 +121,13 @@ export const dayOrTime = reader('a day or a time, such as 2026-03-01 or 2026-03-
 });
 
 /** Patterns of event types. One that no event can match is refused: its empty output would mean "nothing happened". */
-export function typeOption(description: string): Parameter<string[] | undefined> {
+export function typeOption(description: string, name = 'type'): Parameter<string[] | undefined> {
   return {
     ...option('patterns', description, separated),
     resolve(patterns, { lists }) {
       const dead = patterns.find((pattern) => !selectsType(pattern, lists));
       if (dead === undefined) return patterns;
-      throw usage(`--type: found "${dead}"${meantType(dead, lists)}; allowed: ${anEventType(lists)}.`);
+      throw usage(`--${name}: found "${dead}"${meantType(dead, lists)}; allowed: ${anEventType(lists)}.`);
     },
   };
 }

@@ -9,8 +9,9 @@ import { createApp, listening } from '../../ops/server/http/app.js';
 import { LIST_NAMES, readyMadeLists } from '../../crm/lists/lists.js';
 import { listOf } from '../../events/envelope.js';
 import { createSandbox, type Sandbox, type SandboxAddress } from '../../../sandbox/sandbox.js';
-import { positiveNumber, wholeNumber } from '../arguments.js';
+import { httpUrl, positiveNumber, wholeNumber } from '../arguments.js';
 import { defineCommand, option, optionWithDefault } from '../command.js';
+import { openForwarding } from '../forward.js';
 import { systemClock } from '../../kit/clock.js';
 import type { Io } from '../io.js';
 import { printEvent } from '../print-event.js';
@@ -30,12 +31,14 @@ export const demo = defineCommand({
       200,
     ),
     rate: optionWithDefault(option('number', 'changes per second', positiveNumber), 1),
+    forwardTo: option('url', 'also post each event to this address, as "listen" does', httpUrl),
   },
-  async run({ seed, people, rate }, io) {
+  async run({ seed, people, rate, forwardTo }, io) {
     const sandbox = demoSandbox({ seed, people });
     const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
     let feed: Changefeed | undefined;
     let receiver: Awaited<ReturnType<typeof startDemoReceiver>> | undefined;
+    const forwarding = forwardTo === undefined ? undefined : openForwarding(forwardTo, undefined, io);
     try {
       const address = await sandbox.start();
       const title = io.colours.err.bold('Changefeed demo');
@@ -45,13 +48,13 @@ export const demo = defineCommand({
       feed = await openDemo(address, { stateDir, io, subscriptions });
       await showBaseline(feed, io);
       sandbox.rate = rate;
-      await showChanges(feed, io);
+      await showChanges(feed, io, forwarding);
     } catch (error) {
       if (!io.signal.aborted) throw error;
     } finally {
       io.err(io.colours.err.dim('stopping …'));
       await feed?.stop();
-      await receiver?.close();
+      await Promise.all([receiver?.close(), forwarding?.close()]);
       await sandbox.stop();
       await rm(stateDir, { recursive: true, force: true });
     }
@@ -107,7 +110,7 @@ async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
   }
 }
 
-async function showChanges(feed: Changefeed, io: Io): Promise<void> {
+async function showChanges(feed: Changefeed, io: Io, forwarding?: ReturnType<typeof openForwarding>): Promise<void> {
   await feed.start();
   const lists = (await feed.status()).workspaces.flatMap((workspace) => workspace.lists);
   io.err(baselineText(lists, { isNew: true }));
@@ -117,8 +120,9 @@ async function showChanges(feed: Changefeed, io: Io): Promise<void> {
   io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
+    if (forwarding !== undefined) await forwarding.send(event, feed.lists);
     // The event of its record says the same as a row of these histories.
-    if (listOf(event, readyMadeLists) === undefined) await printEvent(event, feed.lists, io);
+    else if (listOf(event, readyMadeLists) === undefined) await printEvent(event, feed.lists, io);
   }
 }
 
