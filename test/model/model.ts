@@ -45,7 +45,7 @@ export interface ModelFailure {
 }
 
 /** Concurrent runs: while one waits for Redis, another computes. */
-const SHARDS = 4;
+export const SHARDS = 4;
 
 export async function findFailure(redis: TestRedis, options: ModelRuns): Promise<ModelFailure | null> {
   await loadScripts(redis.redis);

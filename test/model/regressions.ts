@@ -118,4 +118,20 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    found:
+      'a removal was never reported after a process had died between the last page and the summary of the sweep that missed it',
+    scenario: {
+      ...CALM,
+      list: 'todo',
+      seed: 91888,
+      rendering: { pageSize: 5 },
+      steps: [
+        SWEEP,
+        { do: 'wait', ms: 7_200_000 },
+        { do: 'live', acts: ['delete-todo'] },
+        { ...SWEEP, fault: { at: 23, kind: 'dies-before' } },
+      ],
+    },
+  },
 ];

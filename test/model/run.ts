@@ -36,7 +36,8 @@ export interface RunContext {
 
 /** For controls: breaks one promise of the store, or switches one safeguard off. */
 export interface Sabotage {
-  store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => SweepStore;
+  /** What is in place of the store's functions. */
+  store?: (store: SweepStore, context: Pick<RunContext, 'redis' | 'keys' | 'workspace'>) => Partial<SweepStore>;
   options?: (options: ListOptions) => ListOptions;
 }
 
@@ -235,8 +236,7 @@ class Run {
     const connection = faultyRedis(redis, faults);
     const scope = { redis: connection, keys, workspace };
     const original = withLongLeases(createSweepStore(connection, keys, workspace));
-    const sabotaged = sabotage?.store?.(original, scope);
-    const store = this.#recordingEvents(sabotaged ?? original, shown);
+    const store = this.#recordingEvents({ ...original, ...sabotage?.store?.(original, scope) }, shown);
     const deps = { workspace, api, store, clock: this.#time.waiting, log: silentLog };
     const options = sabotage?.options?.(this.#options) ?? { ...this.#options, list };
     const reader = scheme === null ? null : this.#reader({ store, queue: createAimQueue(scope) });

@@ -13,10 +13,10 @@ import type { Checkpoint, FinishedPages, SweepCounts, SweepSummary } from '../st
 const PAGES_PER_STEP = 200;
 
 /** Nothing is left to finish: every page has its old members, and nothing is missing or held. */
-export function isFinished({ lastSweep, hasUnconfirmed }: FeedList, checkpoint: Checkpoint): boolean {
+export function isFinished({ lastSweep, hasUndecided }: FeedList, checkpoint: Checkpoint): boolean {
   const { finishing, changedPages = 0, counts, pages } = checkpoint;
-  if (finishing !== true || lastSweep === null || changedPages !== 0 || hasUnconfirmed) return false;
-  return pages === lastSweep.pages && lastSweep.counts.missing === 0 && counts.held === 0;
+  if (finishing !== true || lastSweep === null || changedPages !== 0 || hasUndecided) return false;
+  return pages === lastSweep.pages && counts.held === 0;
 }
 
 /** @throws ChangefeedError CF_LEASE_LOST */

@@ -15,7 +15,7 @@ import type { Observation } from '../detect/build-event.js';
 import type { CreationRules } from '../detect/creation.js';
 import type { Baseline } from '../detect/detect.js';
 import { heldOf } from '../detect/held.js';
-import { UNCONFIRMED, type RemovalRules } from '../detect/removal.js';
+import type { RemovalRules } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import { schemaFrom, TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
 import type { DriftedField } from '../detect/schema-drift/drift.js';
@@ -133,8 +133,8 @@ export class FeedList {
   seen = new Map<string, number>();
   /** The page before was skipped: its records are not among those seen. */
   skipped = false;
-  /** There are unconfirmed ids: see UNCONFIRMED in detect/removal.ts. */
-  hasUnconfirmed = false;
+  /** Sweeps before left records to decide about: missing ones, or ids that only an abandoned sweep has seen. */
+  hasUndecided = false;
   /** When the walk was committed last, by the monotonic clock. */
   committedMs = 0;
   ahead: ReadAhead;
@@ -237,9 +237,9 @@ export class FeedList {
   /** What the pages before have shown. */
   async restoreMemory(): Promise<void> {
     const { store } = this.deps;
-    const [schema, unconfirmed, walked] = await Promise.all([
+    const [schema, hasUndecided, walked] = await Promise.all([
       store.schema(this.name),
-      store.members(this.name, UNCONFIRMED),
+      store.hasUndecided(this.name),
       store.walkedMembers(this.name),
     ]);
     this.schema = schema;
@@ -247,7 +247,7 @@ export class FeedList {
     this.seen.clear();
     for (const [page, keys] of walked) for (const key of keys) if (!this.seen.has(key)) this.seen.set(key, page);
     this.skipped = this.checkpoint.pages > 0;
-    this.hasUnconfirmed = unconfirmed !== null;
+    this.hasUndecided = hasUndecided;
   }
 
   /** Drops the requests under way. What is read next is read from another page, or in another way. */

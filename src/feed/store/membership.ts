@@ -32,10 +32,12 @@ export function membershipStore(scope: WorkspaceRedis) {
     membersOf,
     /** The same of one page, sorted. */
     async members(list: ListName, page: number): Promise<string[] | null> {
-      if (page === UNCONFIRMED) return await readUnconfirmed(scope, list);
       const [members = null] = await membersOf(list, [page]);
       return members;
     },
+    /** Whether some record is missing, or seen only by an abandoned sweep. */
+    hasUndecided: async (list: ListName): Promise<boolean> =>
+      (await redis.exists(keys.missing(workspace, list), keys.unconfirmed(workspace, list))) > 0,
     async membership(list: ListName): Promise<Membership> {
       const read = [beforeSweep(list), walkedMembers(list), readMissing(scope, list)] as const;
       const [before, changed, missing] = await Promise.all(read);
