@@ -39,6 +39,47 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     demo: 'watch a synthetic workspace; needs no configuration',
     sandbox: 'serve the list endpoints from a synthetic workspace',
   },
+  'Your shell:': {
+    completion: 'complete commands and options with the Tab key: bash, zsh, fish',
+  },
+};
+
+/** Shown below the help of a command. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  init: ['init', 'init --workspace acme --lists people_history,organization_history --yes'],
+  start: ['start', 'start --only poll,dispatch'],
+  sweep: ['sweep', 'sweep people todo --timeout 10m --json'],
+  tail: ["tail --from 2026-03-01 --type 'crm.todo.*'", 'tail --json --from beginning --no-follow > events.ndjson'],
+  listen: [
+    "listen --forward-to http://localhost:3000/hook --on 'crm.todo.*'",
+    'listen --forward-to http://localhost:3000/hook --last 1h',
+  ],
+  status: ['status --watch', 'status --check --json'],
+  doctor: ['doctor'],
+  todos: ['todos --since 7d'],
+  deliveries: ['deliveries --subscription billing --failed', 'deliveries --record people 0190b3c4-7f2e-7c1d-9a51-4f'],
+  dead: ['dead list --subscription billing', 'dead retry --all --reason ECONNREFUSED'],
+  try: ['try billing --last 30d', 'try billing --record todo 0190b3c4-7f2e-7c1d-9a51-4f'],
+  replay: ['replay --subscription billing --since 2h --dry-run', 'replay stop --subscription billing'],
+  pause: ["pause billing --reason 'a new release'"],
+  resume: ['resume billing'],
+  skip: ['skip billing --dry-run'],
+  subscriptions: ['subscriptions list', 'subscriptions rename billing invoices'],
+  webhook: ['webhook test billing', 'webhook test billing --type crm.todo.completed'],
+  explain: ['explain todo 0190b3c4-7f2e-7c1d-9a51-4f'],
+  schema: ['schema people', 'schema --types -o records.d.ts'],
+  held: ['held'],
+  accept: ['accept people'],
+  discard: ['discard people'],
+  resync: ['resync people organization --dry-run'],
+  forget: ['forget acme'],
+  demo: ['demo', 'demo --people 1000 --rate 5'],
+  sandbox: ['sandbox --people 200 --rate 2', 'sandbox --profile list'],
+  completion: [
+    'completion bash >> ~/.bashrc',
+    'completion zsh >> ~/.zshrc',
+    'completion fish > ~/.config/fish/completions/changefeed.fish',
+  ],
 };
 
 /** The former names of commands. */

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { ChangefeedError, exitCodeOf, messageOf, usage } from '../kit/errors.js';
 import { packageVersion } from '../kit/package-version.js';
-import { COMMANDS, loadCommand, RENAMED } from './commands.js';
+import { COMMANDS, EXAMPLES, loadCommand, RENAMED } from './commands.js';
 import { configReport } from './config-report.js';
 import type { Io } from './io.js';
 
@@ -77,12 +77,16 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .exitOverride();
   for (const [heading, commands] of Object.entries(COMMANDS))
     for (const [name, description] of Object.entries(commands))
-      program.command(name).description(description).helpGroup(heading);
+      program.command(name).description(description).helpGroup(heading).addHelpText('after', examplesOf(name));
   program.hook('preSubcommand', async (_, command) => {
     addEnvFile(io.cwd, io.env);
     (await loadCommand(command.name()))(command, io, done);
   });
   return program;
+}
+
+function examplesOf(name: string): string {
+  return ['\nExamples:', ...(EXAMPLES[name] ?? []).map((example) => `  changefeed ${example}`)].join('\n');
 }
 
 /** One sentence and the code; the stack only with LOG_LEVEL=debug. */

@@ -21,10 +21,10 @@ export const quietIo: Io = {
   onHangUp: () => undefined,
   signal: new AbortController().signal,
 };
-const program = buildProgram(quietIo, () => undefined);
-for (const command of program.commands) (await loadCommand(command.name()))(command, quietIo, () => undefined);
+export const cliProgram = buildProgram(quietIo, () => undefined);
+for (const command of cliProgram.commands) (await loadCommand(command.name()))(command, quietIo, () => undefined);
 
-export const commandNames = program.commands.map((command) => command.name());
+export const commandNames = cliProgram.commands.map((command) => command.name());
 
 export function cliPage(): string {
   return readFileSync(PAGE, 'utf8').replace(
@@ -34,7 +34,7 @@ export function cliPage(): string {
 }
 
 function commandText(name: string): string {
-  const command = name === 'changefeed' ? program : program.commands.find((one) => one.name() === name);
+  const command = name === 'changefeed' ? cliProgram : cliProgram.commands.find((one) => one.name() === name);
   if (command === undefined) throw new Error(`docs/cli.md names a command "${name}" that does not exist`);
   return `\n\`\`\`\n${command.helpInformation().trimEnd()}\n\`\`\`\n`;
 }
