@@ -1,5 +1,6 @@
 /** The JSON schema of a configuration file in JSON, for editors: made from the schemas that check it. */
 import { z } from 'zod';
+import { DESTINATIONS } from '../../src/delivery/handlers/destinations.js';
 import { KINDS } from '../../src/delivery/handlers/registry.js';
 import { configSchema } from '../../src/config/schema.js';
 import { conditionsSchema } from '../../src/delivery/handlers/where.js';
@@ -9,7 +10,7 @@ type JsonSchema = Record<string, unknown>;
 export function configJsonSchema(): JsonSchema {
   const whole = toSchema(configSchema);
   // What only code can have.
-  const { subscriptions, redis, ...properties } = whole['properties'] as Record<string, JsonSchema>;
+  const { subscriptions, redis, destinations, ...properties } = whole['properties'] as Record<string, JsonSchema>;
   return {
     ...whole,
     title: 'changefeed.config.json',
@@ -18,6 +19,12 @@ export function configJsonSchema(): JsonSchema {
       workspaces: withSwitches(whole['properties'] as Record<string, JsonSchema>),
       // Each has a short form.
       redis: { anyOf: [{ type: 'string' }, redis] },
+      destinations: {
+        ...destinations,
+        additionalProperties: {
+          oneOf: Object.entries(DESTINATIONS).map(([handler, schema]) => withKind(handler, toSchema(schema))),
+        },
+      },
       subscriptions: {
         ...subscriptions,
         items: { oneOf: KINDS.map(({ handler, schema }) => withHandler(handler, toSchema(schema))) },
@@ -35,15 +42,23 @@ function withSwitches({ workspaces }: Record<string, JsonSchema>): JsonSchema {
   return { ...workspaces, items: { ...items, properties } };
 }
 
-function withHandler(handler: string, { $schema: _, ...schema }: JsonSchema): JsonSchema {
-  const { transform: _code, ...properties } = schema['properties'] as Record<string, unknown>;
-  const { $schema: _same, ...where } = toSchema(conditionsSchema);
+function withKind(handler: string, { $schema: _, ...schema }: JsonSchema): JsonSchema {
+  const required = ['handler', ...((schema['required'] as string[] | undefined) ?? [])];
   return {
     ...schema,
     title: handler,
-    properties: { handler: { const: handler }, ...properties, where: { ...(properties['where'] as object), ...where } },
-    required: ['handler', ...((schema['required'] as string[] | undefined) ?? [])],
+    properties: { handler: { const: handler }, ...Object(schema['properties']) },
+    required,
   };
+}
+
+function withHandler(handler: string, schema: JsonSchema): JsonSchema {
+  const { transform: _code, ...properties } = schema['properties'] as Record<string, unknown>;
+  const { $schema: _same, ...where } = toSchema(conditionsSchema);
+  return withKind(handler, {
+    ...schema,
+    properties: { ...properties, where: { ...(properties['where'] as object), ...where } },
+  });
 }
 
 function toSchema(schema: z.ZodType): JsonSchema {

@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     deliveries: 'who got an event, when, after how many attempts, with what answer',
     dead: 'dead letters: events whose attempts are used up',
     try: 'what a subscription would have got, and why not the rest; nothing is sent',
+    rules: 'the rules that are made on the page; "rules check" for a pipeline',
     replay: 'send a range of the log to one subscription again',
     pause: 'pause a subscription: its events wait',
     resume: 'resume it where it stopped',

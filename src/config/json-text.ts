@@ -3,6 +3,14 @@ import jsonc, { type Node, type ParseError } from 'jsonc-parser';
 import type { Path } from '../kit/schema/problem.js';
 import type { Place } from './report.js';
 
+/** No option stands deeper. What follows would run out of stack. */
+export const DEEPEST = 100;
+
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}
+
 /** The place and reason; undefined where nothing is found, or it is nested too deep for the parser. */
 export function faultInJson(text: string): { offset: number; reason: string } | undefined {
   const errors: ParseError[] = [];

@@ -1,6 +1,6 @@
 /** Finds the configuration file, reads or runs it, and checks the result. */
 import { existsSync } from 'node:fs';
-import { extname, relative, resolve } from 'node:path';
+import { dirname, extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { userFrame } from '../kit/user-frame.js';
 import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
@@ -8,7 +8,7 @@ import { retiredText } from '../kit/schema/fields.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
-import { faultInJson, optionInJson, placeInJson } from './json-text.js';
+import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
 import { parseConfig } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
 import type { Config } from './schema.js';
@@ -52,8 +52,9 @@ export async function loadConfig({
   const source = nameOf(file, cwd);
   const read = extname(file) === '.json' ? readJson(file, source, env) : await runCode(file, { source, cwd }, library);
   const { raw, files, ...found } = read;
-  const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), ...found });
-  return { config, source, files };
+  const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
+  const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), ...named, ...found });
+  return { config, source, files: config.rules === null ? files : [...files, config.rules.path] };
 }
 
 interface Read {
@@ -102,14 +103,6 @@ function readJson(file: string, source: string, env: Env): Read {
     collected: problems.map((problem) => ({ ...problem, place: locate(problem.path) })),
     locate,
   };
-}
-
-/** No option stands deeper. What follows would run out of stack. */
-const DEEPEST = 100;
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function syntaxError(problem: string, place: Place, cause?: unknown): ChangefeedError {

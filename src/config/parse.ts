@@ -1,13 +1,16 @@
 /** Checks a raw configuration and makes a Config of it: the schema, the subscriptions, and rules across options. */
+import { resolve } from 'node:path';
 import { ChangefeedError } from '../kit/errors.js';
+import { destinationProblems } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { isRefused } from '../delivery/handlers/kind.js';
 import { buildSubscription } from '../delivery/handlers/registry.js';
-import { selectionProblems, unknownWord, withLists } from '../delivery/handlers/selection.js';
+import { selectionProblems, unknownWord, withLists, workspaceProblems } from '../delivery/handlers/selection.js';
 import { isLoopback } from '../kit/schema/addresses.js';
 import { problemsOf, type Explained } from '../kit/schema/explain.js';
 import { pathText, problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
 import { listsOf, listsThatDisagree } from './lists.js';
+import { parseRules, readRulesFile, type KnownToRules, type Rule, type RulesFile } from './rules.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
 import { configSchema, type Config, type ConfigInput, type HttpConfig, type WorkspaceConfig } from './schema.js';
 
@@ -19,6 +22,9 @@ export interface ParseOptions {
   remedyOf?: Explained['remedyOf'];
   /** Where an option stands in a file. */
   locate?: (path: Path) => Place | undefined;
+  /** The folder from which `rules` is named, and how messages name a file. @defaultValue the working directory */
+  folder?: string;
+  nameOf?: (path: string) => string;
   /** Problems of calls that were made while a configuration in code ran. */
   collected?: readonly LocatedProblem[];
 }
@@ -29,7 +35,7 @@ export interface ParseOptions {
  */
 export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   const { source = 'parseConfig', redisUrl, remedyOf = remedyInFile, locate = () => undefined } = options;
-  const { collected = [] } = options;
+  const { collected = [], folder = process.cwd(), nameOf = (path) => path } = options;
   const refuse = (found: readonly ConfigProblem[]): ChangefeedError => {
     const located = found.map((problem) => ({ ...problem, place: locate(problem.path) }));
     return configError(source, withoutRepeated([...located, ...collected]));
@@ -40,14 +46,17 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     const found = result.error.issues.flatMap((issue) => problemsOf(issue, { schema: configSchema, raw, remedyOf }));
     throw refuse([...found, ...problems]);
   }
-  const { workspaces, redis, log, deadLetters, serve, http, telemetry } = result.data;
+  const { workspaces, destinations, redis, log, deadLetters, serve, http, telemetry } = result.data;
   const lists = listsOf(workspaces);
+  const path = result.data.rules === undefined ? null : resolve(folder, result.data.rules);
+  const file = path === null ? null : readRulesFile(path, nameOf(path));
   const tokens = workspaceTokens('token', serve?.token, workspaces);
   const hintTokens = workspaceTokens('hintToken', serve?.hintToken, workspaces);
   problems.push(
+    ...destinationProblems(destinations),
     ...repeated(workspaces.map((one, index) => ({ one, path: ['workspaces', index] }))),
     ...repeated(subscriptions),
-    ...subscriptions.flatMap((subscription) => unknownWorkspaces(subscription, workspaces)),
+    ...subscriptions.flatMap(({ one, path }) => workspaceProblems(one, workspaces, path)),
     ...listsThatDisagree(workspaces, 'object'),
     ...(serve === undefined ? [] : listsThatDisagree(workspaces, 'path')),
     ...subscriptions.flatMap(({ one, path }) => selectionProblems(one, lists, path)),
@@ -59,10 +68,17 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
     ...(redis.url !== undefined && redis.cluster !== undefined ? [TWO_ADDRESSES] : []),
   );
   if (problems.length + collected.length > 0) throw refuse(problems);
+  const taken = subscriptions.map(({ one }) => one.name);
+  const ruled = file === null ? [] : rulesIn(file, { destinations, workspaces, lists, taken });
   const { cluster, ...others } = redis;
   return {
     workspaces,
-    subscriptions: subscriptions.map(({ one }) => withLists(one, lists)),
+    subscriptions: [
+      ...subscriptions.map(({ one }) => withLists(one, lists)),
+      ...ruled.flatMap(({ enabled, subscription }) => (enabled ? [subscription] : [])),
+    ],
+    destinations,
+    rules: file && { ...file, names: ruled.map(({ subscription }) => subscription.name) },
     redis: { ...others, url: redisUrl ?? redis.url ?? (cluster && `redis+cluster://${cluster.join(',')}`) },
     log,
     deadLetters,
@@ -98,6 +114,12 @@ function remedyInFile(path: Path): string | undefined {
   return 'If it comes from an environment variable, that variable is not set.';
 }
 
+function rulesIn(file: RulesFile, known: KnownToRules): Rule[] {
+  const { rules, problems } = parseRules(file, known);
+  if (problems.length > 0) throw configError(file.source, problems);
+  return rules;
+}
+
 interface Placed<One> {
   one: One;
   path: Path;
@@ -127,14 +149,6 @@ function repeated(all: readonly Placed<{ name: string }>[]): ConfigProblem[] {
     const problem = `found "${name}", the name of ${pathText(first.path)} too; allowed: each name once`;
     return [{ path: [...path, 'name'], problem }];
   });
-}
-
-/** A subscription to a workspace that does not exist would silently receive nothing. */
-function unknownWorkspaces({ one, path }: Placed<Subscription>, all: readonly WorkspaceConfig[]): ConfigProblem[] {
-  const names = all.map(({ name }) => name);
-  const unknown = (one.workspaces ?? []).filter((name) => !names.includes(name));
-  const allowed = `allowed: the names of workspaces (${names.join(', ')})`;
-  return unknown.map((name) => ({ path: [...path, 'workspaces'], problem: `found "${name}"; ${allowed}` }));
 }
 
 /** A link for what the workspace does not have would never be seen. */

@@ -7,6 +7,7 @@ import { DEFAULT_CREATIONS } from '../feed/detect/creation.js';
 import { DEFAULT_REMOVALS } from '../feed/detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
+import type { Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { SubscriptionOptions } from '../delivery/handlers/options.js';
 import { apiToken, baseUrl, redisNode, redisUrl } from '../kit/schema/addresses.js';
@@ -291,6 +292,18 @@ export const configSchema = strictOptions({
     .array(z.custom<Subscription | SubscriptionData>(), { error: 'an array of subscriptions' })
     .readonly()
     .default([]),
+  /**
+   * Where rules may send to, by name: a chat (`handler: 'message'`) or a webhook (`handler: 'webhook'`), with the options of that handler that concern
+   * the address. A person who makes a rule on the page chooses a name, and sees no address and no secret. @defaultValue none
+   */
+  destinations: z
+    .record(z.string(), z.custom<Destination>(), {
+      error: 'an object whose keys are names and whose values are destinations',
+    })
+    .readonly()
+    .default({}),
+  /** The file with the rules that are made on the page, from the folder of this file: `'./changefeed.rules.json'`. @defaultValue no rules */
+  rules: matching(/\.json$/, 'the name of a file that ends in .json').optional(),
   /** A Redis URL, or an object with the URL and the prefix of all keys. @defaultValue a private Redis in the state directory */
   redis: redis.prefault({}),
   /** The log of events. */
@@ -341,8 +354,21 @@ export type WorkspaceConfig = z.output<typeof workspaceOptions>;
 export type HttpConfig = z.output<typeof httpOptions>;
 
 /** A configuration, checked and with its defaults. */
-export interface Config extends Readonly<Omit<z.output<typeof configSchema>, '$schema' | 'subscriptions' | 'serve'>> {
+export interface Config extends Readonly<
+  Omit<z.output<typeof configSchema>, '$schema' | 'subscriptions' | 'serve' | 'rules'>
+> {
+  /** Those of the rules are among them. */
   readonly subscriptions: readonly Subscription[];
+  /** Null where the configuration names no file of rules. */
+  readonly rules: {
+    readonly path: string;
+    /** As messages name the file. */
+    readonly source: string;
+    /** Of its content. */
+    readonly digest: string;
+    /** Of the subscriptions that it has, also of those that are switched off. */
+    readonly names: readonly string[];
+  } | null;
   /** Null where nothing is served. The tokens are by workspace, and all of them differ. */
   readonly serve: {
     readonly host: string;

@@ -45,6 +45,7 @@ const PRINTED = {
     .extend({ event: z.looseObject({ id: text, type: text }).describe('the event, as handlers receive it') })
     .describe('`list` and `show`: one per line; `retry` and `drop` print a count'),
   try: triedSchema,
+  rules: z.strictObject({ file: text, rules: z.array(z.looseObject({ id: text, to: text })) }),
   held: answers.heldRecords.shape.held,
   skip: z.looseObject({ unread: count, queued: count, running: count }),
   pause: z.strictObject({

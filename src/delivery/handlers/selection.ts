@@ -34,6 +34,18 @@ export function selectionProblems(
   ];
 }
 
+/** A subscription to a workspace that does not exist would silently receive nothing. */
+export function workspaceProblems(
+  { workspaces = [] }: Subscription,
+  all: readonly { name: string }[],
+  path: Path,
+): ConfigProblem[] {
+  const names = all.map(({ name }) => name);
+  const allowed = `allowed: the names of workspaces (${names.join(', ')})`;
+  const unknown = workspaces.filter((name) => !names.includes(name));
+  return unknown.map((name) => ({ path: [...path, 'workspaces'], problem: `found "${name}"; ${allowed}` }));
+}
+
 /** A ready-made list that is not switched on is known too: it has no records. */
 export function unknownWord(word: string, lists: Lists, path: Path): ConfigProblem[] {
   if ([lists, readyMadeLists].some((known) => listsForWord(word, known).length > 0)) return [];

@@ -63,7 +63,8 @@ type Issue = { code: 'custom'; path: PropertyKey[]; message: string; params?: { 
 function problemsOf(given: unknown, path: Path): Issue[] {
   const issue = (message: string, more: Path = []): Issue => ({ code: 'custom', path: [...path, ...more], message });
   if (!isObject(given)) return [issue(path.length === 0 ? A_WHERE : 'an object of conditions')];
-  if (countOf(given) > MOST_CONDITIONS) return [issue(`at most ${MOST_CONDITIONS} conditions, with those of any`)];
+  if (countConditions(given) > MOST_CONDITIONS)
+    return [issue(`at most ${MOST_CONDITIONS} conditions, with those of any`)];
   return Object.entries(given).flatMap(([key, condition]) => {
     if (key !== 'any' || !Array.isArray(condition)) return problemsOfOne(key, condition, [...path, key]);
     if (path.length > 0) return [issue('conditions without a further any: list them in the outer one', [key])];
@@ -72,10 +73,10 @@ function problemsOf(given: unknown, path: Path): Issue[] {
   });
 }
 
-function countOf(given: object): number {
+export function countConditions(given: object): number {
   return Object.values(given).reduce<number>(
     (sum, one: unknown) =>
-      sum + (Array.isArray(one) && one.every(isObject) ? one.reduce((all, each) => all + countOf(each), 0) : 1),
+      sum + (Array.isArray(one) && one.every(isObject) ? one.reduce((all, each) => all + countConditions(each), 0) : 1),
     0,
   );
 }

@@ -14,7 +14,7 @@ import { readTemplate, renderTemplate, usualMessage, type Reader } from './templ
 
 const A_TEMPLATE = 'a text that is not empty, with {{title}}, {{changes}}, {{after.이름}} and the like in it';
 
-const messageOptions = strictOptions({
+export const messageOptions = strictOptions({
   ...subscriptionShape,
   ...endpointShape,
   ...digestShape,

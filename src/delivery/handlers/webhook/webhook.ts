@@ -29,7 +29,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const oneSecret = z.string({ error: A_SECRET }).refine(isSecret, { error: A_SECRET });
 const secrets = z.array(oneSecret, { error: A_SECRET }).min(1, { error: A_SECRET }).max(10, { error: A_SECRET });
 
-const webhookOptions = strictOptions({
+export const webhookOptions = strictOptions({
   ...subscriptionShape,
   ...endpointShape,
   /** `whsec_…`. Give several while you replace one by another: each request has a signature for each. */

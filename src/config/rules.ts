@@ -1,0 +1,202 @@
+/**
+ * Rules: subscriptions as data in a file of their own, which the page writes and a person may edit. A rule says what is selected and what is
+ * said; where it is sent, a destination of the configuration says. Programs, code, addresses and headers cannot be expressed.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { z } from 'zod';
+import type { Lists } from '../crm/lists/lists.js';
+import type { Destination } from '../delivery/handlers/destinations.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
+import { parseOptions } from '../delivery/handlers/kind.js';
+import { messageOptions } from '../delivery/handlers/message/message.js';
+import { subscriptionShape } from '../delivery/handlers/options.js';
+import { buildSubscription } from '../delivery/handlers/registry.js';
+import { selectionProblems, withLists, workspaceProblems } from '../delivery/handlers/selection.js';
+import { countConditions } from '../delivery/handlers/where.js';
+import { ChangefeedError, describe } from '../kit/errors.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
+import { matching, strictOptions, text, yesOrNo } from '../kit/schema/fields.js';
+import { problemsIn, type ConfigProblem, type Path } from '../kit/schema/problem.js';
+import { readText } from './env-file.js';
+import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
+import { listsOf } from './lists.js';
+import type { LocatedProblem, Place } from './report.js';
+import type { Config } from './schema.js';
+
+const MOST_RULES = 200;
+const MOST_CONDITIONS = 5;
+const LONGEST_TEMPLATE = 4_000;
+const LONGEST_FILE = 4_000_000;
+
+const {
+  on,
+  workspaces,
+  lists,
+  class: changeClass,
+  fields,
+  from,
+  notFrom,
+  where,
+  include,
+  language,
+} = subscriptionShape;
+const { digest, mostPerMinute, template } = messageOptions.shape;
+const OF_CHATS = ['digest', 'mostPerMinute', 'template'] as const;
+
+const A_FILE = 'an object { "rules": [ … ] }';
+
+const ruleOptions = strictOptions({
+  /** Unique; the subscription is called `rule-<id>`. */
+  id: matching(/^[a-z0-9][a-z0-9-]{0,39}$/, "small letters, digits and '-', 1 to 40 characters"),
+  /** What people call it. @defaultValue its id */
+  title: text('what people call the rule').max(200, { error: 'at most 200 characters' }).optional(),
+  /** False: it is switched off. @defaultValue true */
+  enabled: yesOrNo.default(true),
+  /** The name of a destination. */
+  to: text('the name of a destination'),
+  ...{ on, workspaces, lists, class: changeClass, fields, from, notFrom, include, language, digest, mostPerMinute },
+  where: where.refine((given) => given === undefined || countConditions(Object(given) as object) <= MOST_CONDITIONS, {
+    error: `at most ${MOST_CONDITIONS} conditions`,
+  }),
+  template: template.refine((given = '') => given.length <= LONGEST_TEMPLATE, {
+    error: `a text of at most ${LONGEST_TEMPLATE.toLocaleString('en')} characters`,
+  }),
+});
+
+/** A rule as it is written. */
+export type RuleData = z.input<typeof ruleOptions>;
+
+export interface Rule {
+  id: string;
+  enabled: boolean;
+  data: RuleData;
+  /** Also of a rule that is switched off: it can be tried. */
+  subscription: Subscription;
+}
+
+export interface RulesFile {
+  path: string;
+  /** As messages name it. */
+  source: string;
+  text: string;
+  digest: string;
+}
+
+/** What rules are checked with. */
+export interface KnownToRules {
+  destinations: Readonly<Record<string, Destination>>;
+  workspaces: readonly { name: string }[];
+  lists: Lists;
+  /** The names of all other subscriptions. */
+  taken: readonly string[];
+}
+
+export const ruleNameOf = (id: string): string => `rule-${id}`;
+
+/** A file that does not exist has no rules: the first one that is saved makes it. @throws ChangefeedError CF_CONFIG_UNLOADABLE */
+export function readRulesFile(path: string, source: string): RulesFile {
+  const content = existsSync(path) ? readText(path, source) : '';
+  return { path, source, text: content, digest: createHash('sha256').update(content).digest('hex') };
+}
+
+/** The rules as the file has them now: it may have changed since the configuration was read. */
+export function rulesOf(config: Config) {
+  const { rules: named, destinations, workspaces, subscriptions } = config;
+  if (named === null) return { file: null, rules: [], problems: [] };
+  const file = readRulesFile(named.path, named.source);
+  const taken = subscriptions.map(({ name }) => name).filter((name) => !named.names.includes(name));
+  const known: KnownToRules = { destinations, workspaces, lists: listsOf(workspaces), taken };
+  return { file, known, ...parseRules(file, known) };
+}
+
+/** The rules in the order of the file, without those that have a problem. */
+export function parseRules(
+  { source, text: content }: RulesFile,
+  known: KnownToRules,
+): { rules: Rule[]; problems: LocatedProblem[] } {
+  if (content.trim() === '') return { rules: [], problems: [] };
+  const at = (offset: number): Place => placeInJson(source, content, offset);
+  const refused = (problem: string, path: Path, offset = optionInJson(content, path)) => ({
+    rules: [],
+    problems: [{ path, problem, place: at(offset) }],
+  });
+  const fault = faultInJson(content);
+  if (fault !== undefined) return refused(`it cannot be read as JSON: ${fault.reason}`, [], fault.offset);
+  const { rules: given, ...others }: { rules?: unknown } = readable(content);
+  const [stranger] = Object.keys(others);
+  if (stranger !== undefined) return refused(`there is no such option; allowed: ${A_FILE}`, [stranger]);
+  if (!Array.isArray(given)) return refused(`found ${describe(given)}; allowed: ${A_FILE}`, ['rules']);
+  if (given.length > MOST_RULES) return refused(`found ${given.length} rules; allowed: ${MOST_RULES}`, ['rules']);
+  const rules: Rule[] = [];
+  const problems: LocatedProblem[] = [];
+  for (const [index, data] of (given as unknown[]).entries()) {
+    const outcome = buildRule(data, known, rules);
+    if ('rule' in outcome) rules.push(outcome.rule);
+    else
+      problems.push(
+        ...outcome.problems.map((one) => {
+          const path = ['rules', index, ...one.path];
+          return { ...one, path, place: at(optionInJson(content, path)) };
+        }),
+      );
+  }
+  return { rules, problems };
+}
+
+/** Empty where it cannot be one of ours: the rest of the parsing would run out of stack, or of time. */
+function readable(content: string): { rules?: unknown } {
+  if (content.length > LONGEST_FILE) return {};
+  const json = JSON.parse(content) as unknown;
+  return typeof json !== 'object' || json === null || Array.isArray(json) || isDeeper(json, DEEPEST) ? {} : json;
+}
+
+/** @param others of the same file: an id is there once. The paths of problems begin at the rule. */
+export function buildRule(
+  data: unknown,
+  known: KnownToRules,
+  others: readonly { id: string }[] = [],
+): { rule: Rule } | { problems: ConfigProblem[] } {
+  const owner = `rule ${JSON.stringify(idIn(data))}`;
+  try {
+    const { id, enabled, to } = parseOptions(ruleOptions, data, 'rule');
+    const { id: _id, title: _title, enabled: _enabled, to: _to, ...options } = data as RuleData;
+    const subscription = { ...options, name: ruleNameOf(id) };
+    const found = [
+      ...(others.some((one) => one.id === id)
+        ? [{ path: ['id'], problem: 'found it twice; allowed: each id once' }]
+        : []),
+      ...(known.taken.includes(subscription.name) ? [nameTaken(subscription.name)] : []),
+      ...destinationOf(to, options, known),
+    ];
+    if (found.length > 0) return { problems: found.map((one) => ({ owner, ...one })) };
+    const built = buildSubscription({ ...known.destinations[to], ...subscription });
+    const wrong = [...selectionProblems(built, known.lists, []), ...workspaceProblems(built, known.workspaces, [])];
+    if (wrong.length > 0) return { problems: wrong.map((one) => ({ ...one, owner })) };
+    return { rule: { id, enabled, data: data as RuleData, subscription: withLists(built, known.lists) } };
+  } catch (error) {
+    if (!(error instanceof ChangefeedError)) throw error;
+    return { problems: problemsIn(error).map((one) => ({ ...one, owner })) };
+  }
+}
+
+function nameTaken(name: string): ConfigProblem {
+  return { path: ['id'], problem: `the configuration has a subscription "${name}"; give the rule another id` };
+}
+
+function destinationOf(to: string, options: object, { destinations }: KnownToRules): ConfigProblem[] {
+  const names = Object.keys(destinations);
+  const destination = Object.hasOwn(destinations, to) ? destinations[to] : undefined;
+  if (destination === undefined) {
+    const allowed = names.length === 0 ? 'nothing, as the configuration names no destinations' : names.join(', ');
+    return [{ path: ['to'], problem: `there is no destination "${to}"${didYouMean(to, names)}; allowed: ${allowed}` }];
+  }
+  if (destination.handler === 'message') return [];
+  const ofChats = OF_CHATS.filter((option) => option in options);
+  return ofChats.map((option) => ({ path: [option], problem: `found it, and "${to}" is no chat; allowed: for chats` }));
+}
+
+function idIn(data: unknown): string {
+  const { id } = Object(data) as { id?: unknown };
+  return typeof id === 'string' ? id.slice(0, 40) : 'without an id';
+}
