@@ -17,7 +17,8 @@ import { createUnfinished, type Unfinished } from '../src/kit/unfinished.js';
 import { createLogReader, type EventLog } from '../src/log/event-log.js';
 import { Keys } from '../src/redis/keys.js';
 import { createStateGuard, type StateGuard } from '../src/log/state-guard.js';
-import { openTelemetry } from './telemetry.js';
+import { requireOptionalPackage } from '../src/kit/optional-package.js';
+import { packageVersion } from '../src/kit/package-version.js';
 
 export interface AppContext {
   config: Config;
@@ -108,4 +109,12 @@ export async function openContext(options: {
 
 function listsOf({ lists }: Config['workspaces'][number]): string[] {
   return Object.values(lists).map(({ descriptor }) => descriptor.name);
+}
+
+/** @throws ChangefeedError CF_CONFIG_INVALID when `bullmq-otel` is not installed */
+async function openTelemetry({ telemetry }: { telemetry: boolean }): Promise<WorkerOptions['telemetry']> {
+  if (!telemetry) return undefined;
+  requireOptionalPackage('bullmq-otel', 'The option telemetry');
+  const { BullMQOtel } = await import('bullmq-otel');
+  return new BullMQOtel({ tracerName: 'bullmq', meterName: 'bullmq', version: packageVersion(), enableMetrics: true });
 }

@@ -1,5 +1,5 @@
 /** Order per record and repeated deliveries. Both follow from the stream of events alone, without the journal. */
-import { epochOfSequence } from '../../src/events/epoch.js';
+import { epochOfSequence } from '../../src/events/envelope.js';
 import type { JudgedEvent } from './read.js';
 
 export interface Order {

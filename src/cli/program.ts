@@ -1,11 +1,12 @@
 /** The command line: the program with all its commands, and how a failure is reported. */
 import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
-import { ChangefeedError, exitCodeOf, messageOf, usage } from '../kit/errors.js';
+import { exitCodeOf, messageOf, usage, ChangefeedError } from '../kit/errors.js';
 import { packageVersion } from '../kit/package-version.js';
 import { COMMANDS, EXAMPLES, loadCommand, RENAMED } from './commands.js';
-import { configReport } from './config-report.js';
 import type { Io } from './io.js';
+import { problemsText, type LocatedProblem, type Place } from '../config/report.js';
+import { cut, widthOf } from './text.js';
 
 /** On wider terminals too: long lines are hard to read. docs/cli.md quotes the help at this width. */
 const MOST_HELP_COLUMNS = 100;
@@ -104,4 +105,28 @@ function usageText({ message }: CommanderError, command: string | undefined): st
   const hints = more.map((hint) => hint.trim().replace(/^\(Did/, '(did')).filter((hint) => hint !== '');
   const help = ['changefeed', ...(command === undefined ? [] : [command]), '--help'].join(' ');
   return `changefeed: ${[first.replace(/\.$/, ''), ...hints].join(' ')}. See "${help}". [CF_USAGE]`;
+}
+
+/** The problems of a configuration, each with its place in the file; undefined for any other error. */
+export function configReport(error: unknown, columns = 100): string | undefined {
+  if (!(error instanceof ChangefeedError)) return undefined;
+  const { source, problems } = error.facts;
+  if (typeof source !== 'string' || !Array.isArray(problems)) return undefined;
+  return problemsText(source, problems as LocatedProblem[], (place) => codeFrame(place, columns));
+}
+
+/** Undefined where the problem is further right than the terminal is wide: its line and column are enough then. */
+function codeFrame({ line, column = 1, lines = [] }: Place, columns: number): string | undefined {
+  const digits = String(line).length;
+  const margin = `    ${' '.repeat(digits)} | `;
+  const width = columns - margin.length;
+  const before = (lines.at(-1) ?? '').slice(0, column - 1);
+  if (lines.length === 0 || widthOf(before) >= width - 1) return undefined;
+  const shown = lines.map((content, index) => {
+    const number = line - lines.length + 1 + index;
+    return `  ${number === line ? '>' : ' '} ${String(number).padStart(digits)} | ${cut(content, width)}`.trimEnd();
+  });
+  // A tab takes as many columns as the one above it, a Korean character two.
+  const gap = before.replace(/[^\t]+/g, (text) => ' '.repeat(widthOf(text)));
+  return [...shown, `${margin}${gap}^`].join('\n');
 }

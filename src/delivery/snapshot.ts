@@ -24,8 +24,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { typesOf } from '../events/catalogue.js';
-import { listOf } from '../events/envelope.js';
-import { epochOfSequence, firstSequenceOf } from '../events/epoch.js';
+import { listOf, epochOfSequence, firstSequenceOf } from '../events/envelope.js';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { snapshotComplete } from '../events/notices.js';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';

@@ -4,7 +4,7 @@ import { ChangefeedError } from '../kit/errors.js';
 import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from './handlers/handler.js';
 import { isoTime, type Clock } from '../kit/clock.js';
-import { knownMs } from '../kit/stored-time.js';
+import { knownMs, SKEW_MS } from '../kit/stored-time.js';
 import { isSentAgain } from './deliveries.js';
 import { ALLOWANCE_MS, digestJob, reportJob } from './digest-job.js';
 import { nextMoment } from './moments.js';
@@ -14,6 +14,8 @@ import type { DispatchStores } from './stores.js';
 import type { BackfillStore, StoredTask } from './backfills.js';
 import type { EventLog } from '../log/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
+import type { Redis } from '../redis/client.js';
+import type { Keys } from '../redis/keys.js';
 
 interface StatisticsOptions extends DispatchStores {
   workspaces: readonly string[];
@@ -197,4 +199,19 @@ async function waitsSince(
   // It was logged long before it was sent again. Without a job, it is behind another event of its record.
   const { atMs: enteredMs = 0 } = (await queue.getJob(id))?.data ?? {};
   return enteredMs === 0 ? null : knownMs(enteredMs, nowMs);
+}
+
+const MINUTE_MS = 60_000;
+
+/** Jobs of each subscription that were completed in the last minute; as many are counted as BullMQ keeps. */
+export async function handledLastMinute(
+  redis: Redis,
+  keys: Keys,
+  { subscriptions, nowMs }: { subscriptions: readonly string[]; nowMs: number },
+): Promise<Map<string, number>> {
+  const counts = subscriptions.map(async (name) => {
+    const completed = `${keys.subscriptionQueuePrefix(name)}:${name}:completed`;
+    return [name, await redis.zcount(completed, nowMs - MINUTE_MS, nowMs + SKEW_MS)] as const;
+  });
+  return new Map(await Promise.all(counts));
 }

@@ -6,8 +6,7 @@
  *
  * Late is not crashed: a run whose process lives has lost its lock, and nothing else. Each run notes its process.
  */
-import { reasonOf, type Clock } from '../kit/clock.js';
-import { onAbort } from '../kit/on-abort.js';
+import { reasonOf, type Clock, onAbort } from '../kit/clock.js';
 
 /** Stored with the delivery: the last run that has begun it. */
 export interface NotedRun {

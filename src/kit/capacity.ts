@@ -1,6 +1,5 @@
 /** As many sweeps at once as the event loop keeps up with: with more, leases expire and nothing is finished. */
-import { reasonOf, systemClock, type Clock } from './clock.js';
-import { onAbort } from './on-abort.js';
+import { reasonOf, systemClock, type Clock, onAbort } from './clock.js';
 
 /** A timer that is later shows that the loop does not keep up. */
 const LATE_MS = 100;

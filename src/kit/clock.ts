@@ -1,6 +1,7 @@
 /** The only source of time. Code that reads the time or waits takes a Clock, so that a test can control it. */
 import { setImmediate } from 'node:timers/promises';
-import { onAbort, OVER } from './on-abort.js';
+import { SKEW_MS } from './stored-time.js';
+import { setMaxListeners } from 'node:events';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -73,4 +74,31 @@ export function isoTime(ms: number): string {
 /** A function, because the compiler assumes that `signal.aborted` does not change after it was read. */
 export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
+}
+
+/** How long a step of the wall clock is reported. */
+const REPORTED_MS = 600_000;
+
+/** Notices that the wall clock was set, against the monotonic one. @returns the last step, to be asked for every few seconds: what adds up over a longer time is drift */
+export function watchSteps(clock: Clock) {
+  let aheadMs = clock.now() - clock.monotonic();
+  let last: { byMs: number; atMs: number } | null = null;
+  return (): { byMs: number; agoMs: number } | null => {
+    const [beforeMs, nowMs] = [aheadMs, clock.monotonic()];
+    aheadMs = clock.now() - nowMs;
+    const byMs = 1_000 * Math.round((aheadMs - beforeMs) / 1_000);
+    if (Math.abs(byMs) > SKEW_MS) last = { byMs, atMs: nowMs };
+    if (last === null || nowMs - last.atMs > REPORTED_MS) return null;
+    return { byMs: last.byMs, agoMs: nowMs - last.atMs };
+  };
+}
+
+/** Ends a wait that is over. Made once: an abort without a reason makes an exception with a stack, for each request. */
+export const OVER = new Error('The wait is over.');
+
+/** Each caller stops listening when its wait is over: so many listeners are no leak. */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
 }

@@ -1,4 +1,5 @@
 /** Groups calls made in the same turn of the event loop, to save round trips when many calls are in flight. */
+import type { Clock } from './clock.js';
 
 /** In larger groups, all callers would wait and then run at the same time: each side would idle in turn. */
 const LARGEST_GROUP = 8;
@@ -48,5 +49,17 @@ export function gatherEach<Input, Output>(
       groups.set(key, add);
     }
     return add(input);
+  };
+}
+
+/** Calls within `ms` share one result; a failure is not kept. */
+export function keptFor<Value>(ms: number, read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
+  let kept: { value: Promise<Value>; untilMs: number } | undefined;
+  return () => {
+    if (kept !== undefined && clock.monotonic() < kept.untilMs) return kept.value;
+    const value = read();
+    kept = { value, untilMs: clock.monotonic() + ms };
+    value.catch(() => (kept = undefined));
+    return value;
   };
 }

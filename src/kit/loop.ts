@@ -2,11 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { ChangefeedError, messageOf } from './errors.js';
 import { backoffMs, type BackoffOptions } from './backoff.js';
-import { isAborted, isoTime, sleepUntilAborted, systemClock, type Clock } from './clock.js';
+import { isAborted, isoTime, sleepUntilAborted, systemClock, type Clock, onAbort, OVER } from './clock.js';
 import { formatDuration } from './duration.js';
 import { Episode } from './episode.js';
 import type { Log } from './log.js';
-import { onAbort, OVER } from './on-abort.js';
 
 export interface LoopOptions {
   name: string;

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
-import { isAborted } from '../kit/clock.js';
+import { isAborted, onAbort } from '../kit/clock.js';
 import { gatherEach } from '../kit/gather.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import type { StateGuard, Steps } from './state-guard.js';
 import { checked, parseJson, type StoredAt } from '../redis/stored.js';
-import { onAbort } from '../kit/on-abort.js';
 
 const CHUNK = 500;
 /** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */

@@ -9,7 +9,7 @@ import type { Redis } from '../redis/client.js';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../kit/errors.js';
-import { epochAfter, firstSequenceOf } from '../events/epoch.js';
+import { epochAfter, firstSequenceOf } from '../events/envelope.js';
 import { BEFORE_ALL, compareLogIds, idAfter, timeOfLogId } from '../events/log-id.js';
 import { buildNotice } from '../events/notices.js';
 import { isoTime, type Clock } from '../kit/clock.js';

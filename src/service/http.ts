@@ -7,7 +7,7 @@ import { packageVersion } from '../kit/package-version.js';
 import type { AccessOptions } from '../ops/server/http/access.js';
 import type { HttpServer, Routes } from '../ops/server/http/server.js';
 import type { FeedOfPage, PageSource } from '../ops/server/page/source.js';
-import { handledLastMinute } from '../delivery/handled.js';
+import { handledLastMinute } from '../delivery/statistics.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageToken, type PageToken } from './page-token.js';
 import { surroundingsOf, type Workspaces } from '../../workers/workspaces.js';

@@ -3,7 +3,7 @@ import type { Progress } from '../../workers/all.js';
 import type { Prometheus } from '../ops/prometheus.js';
 import type { Status } from '../ops/status.js';
 import { withinTime } from '../kit/clock.js';
-import { keptFor } from '../kit/kept-for.js';
+import { keptFor } from '../kit/gather.js';
 import type { HealthAnswer, Monitored, Naming } from '../ops/server/monitoring/routes.js';
 import { packageVersion } from '../kit/package-version.js';
 import type { AppContext } from '../../workers/context.js';

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/kit/errors.js';
 import { defineHandler } from '../../src/delivery/handlers/define.js';
-import { configReport } from '../../src/cli/config-report.js';
+import { configReport } from '../../src/cli/program.js';
 import { widthOf } from '../../src/cli/text.js';
 import { webhook } from '../../src/delivery/handlers/webhook/webhook.js';
 import { problemsIn } from '../../src/kit/schema/problem.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
-import { firstSequenceOf } from '../../src/events/epoch.js';
+import { firstSequenceOf } from '../../src/events/envelope.js';
 import { buildNotice } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { configReport } from '../../src/cli/config-report.js';
+import { configReport } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/load.js';
 import { ChangefeedError } from '../../src/kit/errors.js';
 import { bent, jsonText, torn } from './hostile.js';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { watchSteps } from '../../src/kit/clock-steps.js';
-import { systemClock } from '../../src/kit/clock.js';
+import { watchSteps, systemClock } from '../../src/kit/clock.js';
 import { skippingClock } from '../support/fast-clock.js';
 
 it('clock steps: a step is reported for ten minutes; slow drift and waits are none', () => {

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/kit/clock.js';
-import { onAbort } from '../../src/kit/on-abort.js';
+import { systemClock, onAbort } from '../../src/kit/clock.js';
 
 it('signal: Node.js warns of no leak when many wait for one signal, and each can stop listening', async () => {
   const warnings: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { epochOfSequence, firstSequenceOf } from '../../src/events/epoch.js';
+import { epochOfSequence, firstSequenceOf } from '../../src/events/envelope.js';
 import { compareLogIds } from '../../src/events/log-id.js';
 import { createLogReader } from '../../src/log/event-log.js';
 import { silentLog } from '../../src/kit/log.js';

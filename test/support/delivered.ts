@@ -1,7 +1,7 @@
 /** Changes of every kind, and the comparison of what was delivered with what the API shows. */
 import { expect } from 'vitest';
 import { descriptorOf } from '../../src/crm/lists/lists.js';
-import { epochOfSequence, firstSequenceOf } from '../../src/events/epoch.js';
+import { epochOfSequence, firstSequenceOf } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Life } from '../../sandbox/life/life.js';
 import type { Difference } from './api-state.js';

@@ -1,6 +1,6 @@
 /** Parts of a fan-out for tests: events, subscriptions, the options of dispatcher and handlers. */
 import type { Redis } from '../../src/redis/client.js';
-import type { Surroundings } from '../../src/delivery/enrich.js';
+import type { Surroundings } from '../../src/delivery/attempt.js';
 import type { DispatcherOptions } from '../../src/delivery/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
 import { compileRules } from '../../src/feed/detect/rules.js';

@@ -2,13 +2,11 @@
 import type { Dispatcher, Pool } from 'undici';
 import { ChangefeedError, reasonOfConnection } from '../../kit/errors.js';
 import { nameOf, type ListName, type Lists } from '../../crm/lists/lists.js';
-import { systemClock, type Clock } from '../../kit/clock.js';
-import { onAbort, OVER } from '../../kit/on-abort.js';
+import { systemClock, type Clock, onAbort, OVER } from '../../kit/clock.js';
 import type { ApiAddress } from './address.js';
 import type { RequestKind } from './budget.js';
 import { ACCEPT_ENCODING, BodyRefused, BodyTooLarge, readBody, utf8 } from './body.js';
 import { headerOf, noAnswer, smallerPages, unreadable, type Answer, type Asked } from './failure.js';
-import { pageDigest } from './page-digest.js';
 import { readPage } from './page.js';
 import type { FetchedPage, FetchOptions, KnownPage, UnchangedPage } from './read-api.js';
 import type { Redact } from './redact.js';
@@ -167,4 +165,19 @@ async function errorBody(reading: Promise<Buffer>): Promise<Buffer> {
 /** Where the error has a code: `ECONNREFUSED`, `UND_ERR_SOCKET`. */
 function named(error: unknown): string {
   return error instanceof Error && 'code' in error ? ` (${reasonOfConnection(error)})` : '';
+}
+
+import xxhash, { type XXHashAPI } from 'xxhash-wasm';
+
+let loading: Promise<XXHashAPI> | undefined;
+
+/** What is hashed is copied into the memory of the WebAssembly module, which grows with it and never shrinks. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** 64 bits of xxHash and the length: SHA-256 takes longer than the download. A forger of pages needs no collision. */
+export async function pageDigest(bytes: Uint8Array): Promise<string> {
+  loading ??= xxhash();
+  const hash = (await loading).create64();
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) hash.update(bytes.subarray(at, at + CHUNK_BYTES));
+  return `${hash.digest().toString(36)}-${bytes.length.toString(36)}`;
 }

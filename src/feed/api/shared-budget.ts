@@ -1,7 +1,6 @@
 /** The workspace's budget as one process uses it. However many requests wait, one at a time asks for all. */
 import type { ListName } from '../../crm/lists/lists.js';
-import { reasonOf, sleepUntilAborted, type Clock } from '../../kit/clock.js';
-import { onAbort, OVER } from '../../kit/on-abort.js';
+import { reasonOf, sleepUntilAborted, type Clock, onAbort, OVER } from '../../kit/clock.js';
 import { allowanceAfter } from './allowance.js';
 import type { Budget, BudgetLimits, BudgetWindow, Refusal, WalkLoad } from './budget.js';
 import { createFairQueue } from './fair-queue.js';

@@ -5,7 +5,7 @@
  * old. A digest of content cannot be compared under other rules; it is replaced.
  */
 import type { UncheckedRecord } from '../../crm/record.js';
-import { nextSequence } from '../../events/epoch.js';
+import { nextSequence } from '../../events/envelope.js';
 import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import {
   buildRecordEvent,

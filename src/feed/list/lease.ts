@@ -1,8 +1,7 @@
 /** Renews a list's lease while a page is slow or the API asks to wait; aborts the work when it is lost. */
-import { OVER } from '../../kit/on-abort.js';
+import { OVER, type Clock } from '../../kit/clock.js';
 import { leaseLost } from './errors.js';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { Clock } from '../../kit/clock.js';
 import type { AcquireResult, FencingToken } from '../store/sweep-state.js';
 import type { SweepStore } from '../store/sweep-store.js';
 

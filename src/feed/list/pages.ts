@@ -3,7 +3,7 @@
  * it and come first where they arrive first. While the list waits, only those. One answer is taken at a time.
  */
 import { isUnchanged, type Page } from '../api/read-api.js';
-import { OVER } from '../../kit/on-abort.js';
+import { OVER } from '../../kit/clock.js';
 import { messageOf } from '../../kit/errors.js';
 import { NOT_RECOGNISED, type StoredPage } from '../store/sweep-state.js';
 import { orIncomplete } from './incomplete.js';

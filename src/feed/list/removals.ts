@@ -22,7 +22,7 @@ import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { movesBetween } from '../detect/schema-drift/value-type.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import { NO_TIMERS } from '../detect/watch-todo.js';
-import { nextSequence } from '../../events/epoch.js';
+import { nextSequence } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime } from '../../kit/clock.js';
 import { parseStored, serialised } from './records.js';

@@ -9,7 +9,7 @@ import { schemaEvent } from '../detect/schema-drift/drift.js';
 import { valueTypesOf } from '../detect/schema-drift/value-type.js';
 import { movesSince } from '../detect/stored-record.js';
 import { Survey, type SurveyQuestion } from '../detect/survey.js';
-import { nextSequence } from '../../events/epoch.js';
+import { nextSequence } from '../../events/envelope.js';
 import type { SchemaChange } from '../../events/types.js';
 import { afterHeld, guardOf } from './creations.js';
 import type { FeedList } from './list.js';

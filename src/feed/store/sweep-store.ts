@@ -12,8 +12,9 @@ import {
   type FinishedPages,
   type StoredPage,
   type StoredSweep,
+  learnedSchema,
+  type Learned,
 } from './sweep-state.js';
-import { learnedSchema, type Learned } from './learned.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type CommittedStep } from './commit.js';
 import { readRecentEvents } from '../../log/event-log.js';

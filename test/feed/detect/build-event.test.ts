@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { epochAfter, firstSequenceOf, nextSequence } from '../../../src/events/epoch.js';
+import { epochAfter, firstSequenceOf, nextSequence } from '../../../src/events/envelope.js';
 
 describe('build event: the sequence', () => {
   it('counts on, and in a new epoch is above everything that was given out before', () => {

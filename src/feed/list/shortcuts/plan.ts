@@ -15,7 +15,7 @@ import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
 import { RecentMap } from './recent-map.js';
 import { changesPerRow, expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
-import { NO_USES, type EndName, type Kind, type Learned, type Uses } from '../../store/learned.js';
+import { NO_USES, type EndName, type Kind, type Learned, type Uses } from '../../store/sweep-state.js';
 import type { Aimed } from '../aim-queue.js';
 import { WaitingNames, type WaitingName } from './waiting-names.js';
 

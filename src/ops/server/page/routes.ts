@@ -1,6 +1,6 @@
 /** The status page as a set of routes: the built page, its API, and the stream of events. */
 import type { Routes } from '../http/server.js';
-import { keptFor } from '../../../kit/kept-for.js';
+import { keptFor } from '../../../kit/gather.js';
 import { runLoop } from '../../../kit/loop.js';
 import type { Clock } from '../../../kit/clock.js';
 import type { Log } from '../../../kit/log.js';

@@ -3,17 +3,10 @@
 /** A cursor, null, or `undefined` for a page without the key. */
 export type NextCursor = string | null | undefined;
 
-/** The part of a page that holds the records (array `key`). It changes only when they do, so it can be cached. */
-export function pageHead(key: string, records: readonly string[]): Buffer {
-  return Buffer.from(`{"success":true,"data":{${JSON.stringify(key)}:[${records.join(',')}]`);
-}
-
-export function pageTail(nextCursor: NextCursor): string {
-  return nextCursor === undefined ? '}}' : `,"nextCursor":${JSON.stringify(nextCursor)}}}`;
-}
-
+/** @param records the texts of the array `key` */
 export function pageBody(key: string, records: readonly string[], nextCursor: NextCursor): Buffer {
-  return Buffer.concat([pageHead(key, records), Buffer.from(pageTail(nextCursor))]);
+  const next = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
+  return Buffer.from(`{"success":true,"data":{${JSON.stringify(key)}:[${records.join(',')}]${next}}}`);
 }
 
 /** Real answers carry `reason`: one sentence or several. */
