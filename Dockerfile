@@ -17,10 +17,10 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER node
-# The status page and what monitors read. Without `http.host` in the configuration it is reached from inside the container only.
+# The status page and what monitors read. Without CHANGEFEED_HTTP_HOST, or `http.host` in the configuration, it is reached from inside only.
 EXPOSE 4021
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:4021/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.CHANGEFEED_HTTP_PORT || 4021}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # It handles SIGTERM and SIGINT as process 1. If your functions start programs, run it with an init program (docker run --init).
 # There is no Redis in the image: set REDIS_URL.
 ENTRYPOINT ["node", "dist/src/cli/main.js"]

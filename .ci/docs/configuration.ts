@@ -242,6 +242,13 @@ ${table(
     ['`REDIS_URL`', 'The Redis to use; wins over the configuration.', 'a private one, see `CHANGEFEED_STATE_DIR`'],
     ['`CHANGEFEED_BASE_URL`', 'Where there is no file: what stands before `/v2`.', ''],
     ['`CHANGEFEED_TOKEN`', 'Where there is no file: the API token.', ''],
+    [
+      '`CHANGEFEED_HTTP_HOST`, `CHANGEFEED_HTTP_PORT`',
+      'Where the status page listens; they win over `http.host` and `http.port`.',
+      '',
+    ],
+    ['`CHANGEFEED_HTTP_TOKEN`', 'Opens the page, and may act; wins over `http.tokens.operate`.', ''],
+    ['`CHANGEFEED_WEBHOOK_SECRET`', 'Signs what `listen` and `demo` forward.', 'a new one each time'],
     ['`CHANGEFEED_CONFIG`', 'The configuration file.', '`changefeed.config.*` in the working directory'],
     [
       '`CHANGEFEED_STATE_DIR`',

@@ -16,6 +16,25 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
   'workspaces[0].token': 'CHANGEFEED_TOKEN',
 };
 
+/** CHANGEFEED_HTTP_HOST, _PORT and _TOKEN win over the configuration, as REDIS_URL does: an image is made once and runs in many places. */
+export function withHttpOfEnvironment(raw: unknown, env: Env): unknown {
+  const [host, port, token] = ['HOST', 'PORT', 'TOKEN'].map((name) => envValue(env, `CHANGEFEED_HTTP_${name}`));
+  if (!isObject(raw) || (host ?? port ?? token) === undefined) return raw;
+  const http = isObject(raw['http']) ? raw['http'] : {};
+  const tokens = isObject(http['tokens']) ? http['tokens'] : {};
+  const given = {
+    ...(host !== undefined && { host }),
+    // What is no number is refused by what it says.
+    ...(port !== undefined && { port: /^\d+$/.test(port) ? Number(port) : port }),
+    ...(token !== undefined && { tokens: { ...tokens, operate: token } }),
+  };
+  return { ...raw, http: { ...http, ...given } };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
 /** One workspace `default`, its events as lines on standard output. */
 export function configFromEnvironment(env: Env): Config {
   const raw = {
@@ -24,7 +43,7 @@ export function configFromEnvironment(env: Env): Config {
     ],
     subscriptions: [{ handler: 'ndjson', name: 'stdout', on: ['crm.*'] }],
   };
-  return parseConfig(raw, {
+  return parseConfig(withHttpOfEnvironment(raw, env), {
     source:
       'No configuration file was found ("changefeed init" writes one, "changefeed demo" needs none), and the environment variables do not replace one',
     redisUrl: envValue(env, 'REDIS_URL'),
@@ -43,7 +62,7 @@ export interface Replaced {
 /** Replaces every `${NAME}` in the strings of a JSON value; one that is not set, by what the schema reports as such. */
 export function replaceVariables(value: unknown, env: Env, path: Path = []): Replaced {
   if (typeof value === 'string') return replaceInText(value, env, path);
-  if (typeof value !== 'object' || value === null) return { value, problems: [] };
+  if (!isObject(value)) return { value, problems: [] };
   const entries = Object.entries(value).map(([key, inner]) => {
     const step = Array.isArray(value) ? Number(key) : key;
     return { key, ...replaceVariables(inner, env, [...path, step]) };

@@ -7,7 +7,7 @@ import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema
 import { retiredText } from '../kit/schema/fields.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
-import { configFromEnvironment, envValue, replaceVariables, type Env } from './env.js';
+import { configFromEnvironment, envValue, replaceVariables, withHttpOfEnvironment, type Env } from './env.js';
 import { DEEPEST, faultInJson, isDeeper, optionInJson, placeInJson } from './json-text.js';
 import { parseConfig } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
@@ -52,8 +52,9 @@ export async function loadConfig({
   const source = nameOf(file, cwd);
   const read = extname(file) === '.json' ? readJson(file, source, env) : await runCode(file, { source, cwd }, library);
   const { raw, files, ...found } = read;
+  const redisUrl = envValue(env, 'REDIS_URL');
   const named = { folder: dirname(file), nameOf: (path: string) => nameOf(path, cwd) };
-  const config = parseConfig(raw, { source, redisUrl: envValue(env, 'REDIS_URL'), ...named, ...found });
+  const config = parseConfig(withHttpOfEnvironment(raw, env), { source, redisUrl, ...named, ...found });
   return { config, source, files: config.rules === null ? files : [...files, config.rules.path] };
 }
 

@@ -26,6 +26,28 @@ const complaint = (env?: Record<string, string>, path?: string): Promise<{ code:
     (error: unknown) => error as { code: string; message: string },
   );
 
+describe('http of the environment', () => {
+  it('http of the environment: wins over a file, and is checked as the options are', async () => {
+    const file = {
+      ...(JSON.parse(JSON_CONFIG) as object),
+      http: { port: 1, tokens: { read: 'read-0123456789abcdef' } },
+    };
+    write('changefeed.config.json', JSON.stringify(file));
+    const operate = 'operate-0123456789abcdef';
+    const variables = { CHANGEFEED_HTTP_HOST: '0.0.0.0', CHANGEFEED_HTTP_PORT: '4099', CHANGEFEED_HTTP_TOKEN: operate };
+    const { config } = await load(variables);
+    const tokens = { read: 'read-0123456789abcdef', operate };
+    expect(config.http).toMatchObject({ host: '0.0.0.0', port: 4099, tokens });
+    expect(await complaint({ CHANGEFEED_HTTP_PORT: 'http' })).toMatchObject({
+      code: 'CF_CONFIG_INVALID',
+      message: expect.stringContaining('http.port: found "http"') as string,
+    });
+    rmSync(join(cwd, 'changefeed.config.json'));
+    const base = { CHANGEFEED_BASE_URL: 'https://crm.example', CHANGEFEED_TOKEN: TOKEN };
+    expect((await load({ ...base, ...variables })).config.http).toMatchObject({ port: 4099, tokens: { operate } });
+  });
+});
+
 describe('configuration file', () => {
   const typed = `import { defineConfig } from 'crm-changefeed';\nconst name: string = 'x';\nexport default defineConfig({ workspaces: [${WORKSPACE}] });`;
   const plain = `import { defineConfig } from 'crm-changefeed';\nexport default defineConfig({ workspaces: [${WORKSPACE}] });`;

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { withHttpOfEnvironment } from '../../src/config/env.js';
 import { loadConfig } from '../../src/config/load.js';
+import { parseConfig } from '../../src/config/parse.js';
 import { ROLES } from '../../src/service/changefeed.js';
 import { parseRedisUrl } from '../../src/redis/client.js';
 import { freePort } from '../../src/redis/private/launch.js';
@@ -70,6 +72,7 @@ interface Kubernetes {
 
 const compose = parse(await read('docker-compose.yml'), { merge: true }) as Compose;
 const roles = parse(await read('ops/compose.roles.yml'), { merge: true }) as Compose;
+const demo = parse(await read('ops/compose.demo.yml'), { merge: true }) as Compose;
 const unit = await read('ops/changefeed.service');
 const dockerfile = await read('Dockerfile');
 const manifests = parseAllDocuments(await read('ops/kubernetes.yml')).map((one) => one.toJS() as Kubernetes);
@@ -135,6 +138,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
       'Dockerfile',
       'docker-compose.yml',
       'ops/compose.roles.yml',
+      'ops/compose.demo.yml',
       'ops/kubernetes.yml',
       'ops/changefeed.service',
     ];
@@ -149,9 +153,11 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
   it('deployment: every image of another project is pinned by tag and digest', () => {
     const images = [
       ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!),
-      ...Object.values(compose.services).flatMap(({ image, build }) => (build === undefined ? [image!] : [])),
+      ...[...Object.values(compose.services), ...Object.values(demo.services)].flatMap(({ image, build }) =>
+        build === undefined ? [image!] : [],
+      ),
     ];
-    expect(images).toHaveLength(5);
+    expect(images).toHaveLength(6);
     for (const image of images) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/);
   });
 
@@ -176,6 +182,18 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
         .filter((name) => name !== 'LOG_LEVEL')
         .toSorted(),
     );
+  });
+
+  it('deployment: the demo needs no variables, and its page is reached by its token at the usual port', async () => {
+    expect(await read('ops/compose.demo.yml')).not.toContain('${');
+    const { environment: given, ports, command } = demo.services['demo']!;
+    expect([command, ports]).toEqual([['demo'], [`127.0.0.1:${usualPort}:${usualPort}`]]);
+    const raw = { workspaces: [{ name: 'demo', baseUrl: 'http://crm.example', token: 'a-token' }] };
+    expect(parseConfig(withHttpOfEnvironment(raw, given!)).http).toMatchObject({
+      host: '0.0.0.0',
+      port: usualPort,
+      tokens: { operate: 'token-of-the-demo' },
+    });
   });
 
   it('deployment: the configuration of the containers prints no contents of records', async () => {
@@ -223,8 +241,9 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
   });
 
   it('deployment: every container is restricted and limited', () => {
-    const all = [...Object.values(compose.services), roles.services['dispatch']!, roles.services['handle']!];
-    expect(all).toHaveLength(6);
+    const own = [compose, demo].flatMap(({ services }) => Object.values(services));
+    const all = [...own, roles.services['dispatch']!, roles.services['handle']!];
+    expect(all).toHaveLength(8);
     for (const service of all) {
       expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'], pids_limit: 200 });
       expect(service.mem_limit).toMatch(/^\d+[mg]$/);
@@ -257,7 +276,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     const paths = [container.livenessProbe, container.readinessProbe].map(({ httpGet }) => httpGet.path);
     expect(paths).toEqual(['/healthz', '/readyz']);
     for (const path of [...paths, '/metrics']) expect(routes).toContain(`'${path}'`);
-    expect(dockerfile).toContain(`http://127.0.0.1:${usualPort}/healthz`);
+    expect(dockerfile).toContain(`http://127.0.0.1:\${process.env.CHANGEFEED_HTTP_PORT || ${usualPort}}/healthz`);
     expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${usualPort}$`, 'm'));
     expect(container.ports).toEqual([{ name: 'http', containerPort: usualPort }]);
     expect(compose.services['changefeed']!.ports).toEqual([`127.0.0.1:${usualPort}:${usualPort}`]);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openChangefeed, type Changefeed } from '../../service/changefeed.js';
 import { quietLog } from '../../service/process.js';
+import { withHttpOfEnvironment } from '../../config/env.js';
 import { parseConfig } from '../../config/parse.js';
 import { createApp, listening } from '../../ops/server/http/app.js';
 import { LIST_NAMES, readyMadeLists } from '../../crm/lists/lists.js';
@@ -90,10 +91,8 @@ interface DemoOptions {
 
 function openDemo({ url, token }: SandboxAddress, { stateDir, io, subscriptions }: DemoOptions): Promise<Changefeed> {
   const workspaces = [{ name: 'demo', baseUrl: url, token, lists: HISTORIES }];
-  const config = parseConfig(
-    { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } },
-    { source: 'the demo', redisUrl: io.env['REDIS_URL'] },
-  );
+  const raw = { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } };
+  const config = parseConfig(withHttpOfEnvironment(raw, io.env), { source: 'the demo', redisUrl: io.env['REDIS_URL'] });
   return openChangefeed({ config, stateDir, temporary: true, log: quietLog(io), http: true });
 }
 
