@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { DEFAULT_CREATIONS } from '../feed/detect/creation.js';
+import { compileMasks, MASKS, type Masks } from '../feed/detect/masks.js';
 import { DEFAULT_REMOVALS } from '../feed/detect/removal.js';
 import type { ListDescriptor } from '../crm/lists/descriptor.js';
 import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from '../crm/lists/lists.js';
@@ -76,6 +77,8 @@ const creationOptions = strictOptions({
 
 const fieldPattern = text('a field name, or a pattern with *');
 const FIELD_PATTERNS = 'field names or patterns with *';
+const A_MASK = MASKS.map((mask) => `'${mask}'`).join(', ');
+const A_MASK_OF = `an object whose keys are ${FIELD_PATTERNS} and whose values are ${A_MASK}`;
 const fieldPatterns = z.array(fieldPattern, { error: `an array of ${FIELD_PATTERNS}` }).readonly();
 
 const listOptions = strictOptions(
@@ -107,6 +110,11 @@ const listOptions = strictOptions(
      * @defaultValue true; false for the ready-made history lists, whose events carry the row nevertheless
      */
     images: yesOrNo.optional(),
+    /**
+     * Fields (patterns allowed; the first that matches counts) that are kept in another form: `last4` (the last four characters), `hash`, or
+     * `drop` (not at all). Before anything is stored or delivered; changes are still found, see personal-data.md. @defaultValue none
+     */
+    mask: z.record(fieldPattern, z.enum(MASKS, { error: A_MASK }), { error: A_MASK_OF }).default({}),
     /** When a record that is no longer shown counts as removed. */
     removals: removalOptions.prefault({}),
     /** When there are too many new records at once to report them without a decision. */
@@ -147,10 +155,21 @@ function readLists(
       return null;
     });
     if (list === null) continue;
+    for (const [pattern, field] of needed(rest.mask, list))
+      refuse(`"${field}" cannot be masked: the list is read by it`, [key, 'mask', pattern]);
     if (named.has(list.name)) refuse(`the list "${list.name}" is named twice; keep one of them`, [key]);
     else named.set(list.name, listConfig(list, rest));
   }
   return withEveryBuiltIn(named);
+}
+
+/** The masks that hide what a record is recognised by, or when it was changed. */
+function needed(masks: Masks, list: ListDescriptor): [pattern: string, field: string][] {
+  const fields = ['id', ...list.modifiedAt, ...list.createdAt];
+  return Object.entries(masks).flatMap(([pattern, mask]) => {
+    const maskOf = compileMasks({ [pattern]: mask }, list);
+    return fields.filter((field) => maskOf(field) !== undefined).map((field): [string, string] => [pattern, field]);
+  });
 }
 
 const readableLists = z.check<Parameters<typeof readLists>[0]>(({ value, issues }) => {

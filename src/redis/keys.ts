@@ -29,6 +29,8 @@ export class Keys {
 
   /** string (JSON): id of this state, since when, when an earlier one was lost; epoch, and when Redis went back. */
   state = (workspace: string): string => this.#workspace(workspace, 'state');
+  /** string: the key of the workspace's keyed digests (feed/store/privacy.ts). */
+  secret = (workspace: string): string => this.#workspace(workspace, 'secret');
   /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');
   /** hash subscription → ms: since when no dispatcher has this reader of the log configured; `0`: one has. */
@@ -94,6 +96,9 @@ export class Keys {
   aimed = (workspace: string, list: ListName): string => this.#workspace(workspace, `aimed:${list}`);
   /** hash packed record key → packed stored record, a version byte first (packing.ts). */
   records = (workspace: string, list: ListName): string => this.#workspace(workspace, `records:${list}`);
+
+  /** set: the tombstones of erased records, which are keyed digests of their ids (feed/store/privacy.ts). */
+  erased = (workspace: string, list: ListName): string => this.#workspace(workspace, `erased:${list}`);
 
   /** hash bucket → digests of row keys, 8 bytes each (rows.ts), of a list whose rows are only recognised. */
   rows = (workspace: string, list: ListName): string => this.#workspace(workspace, `rows:${list}`);

@@ -58,6 +58,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   lists: [
     ['an unknown list', inLists({ peple: {} })],
     ['a list named twice', inLists({ activity: {}, 'people/activity': {} })],
+    ['a mask', inPeople({ mask: { 전화: 'last3' } })],
+    ['a mask of what the list is read by', inPeople({ mask: { 'i*': 'hash', '수정 날짜': 'drop' } })],
     ['a duration', inPeople({ interval: 30 })],
     ['no path', inLists({ offer: {} })],
     ['a built-in name', inLists({ memo: { path: 'deal' } })],

@@ -102,7 +102,7 @@ function tallyOf({ list }: RunRecord['scenario'], records: RunRecord['end']['rec
   const [rules, tracked] = [compileRules(list), new TrackedFields(schemaFrom([]))];
   for (const state of records.values()) {
     if (state.gone === undefined)
-      addToDelta(delta, { moves: movesBetween({}, parseStored(state).record ?? {}, rules), rows: 1, tracked });
+      addToDelta(delta, { moves: movesBetween({}, parseStored(state, rules)?.record ?? {}, rules), rows: 1, tracked });
   }
   const { rows, fields } = schemaFrom(delta);
   return sorted(rows, fields);

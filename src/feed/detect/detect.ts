@@ -142,6 +142,7 @@ export function recordAfter(input: DetectInput, detection: Detection): StoredRec
     ...(!rules.images && { modifiedAt: modifiedAtOf(record, rules.list), content: contentOf(record, rules) }),
     ...(!rules.images && rules.list.name === 'todo' && { todo: todoFactsOf(record) }),
     ...(content !== null && { beforeDrift: content }),
+    ...(rules.images && rules.masks !== '' && { masked: rules.masks }),
     ...(decisions !== undefined && { decisions }),
   };
 }

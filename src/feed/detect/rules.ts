@@ -4,7 +4,10 @@ import { digestOf, isRelabelled, type Comparison, type FieldChange } from '../..
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { descriptorOf, type ListRef } from '../../crm/lists/lists.js';
 import { compilePattern } from '../../events/pattern.js';
+import { ChangefeedError } from '../../kit/errors.js';
+import type { UncheckedRecord } from '../../crm/record.js';
 import { isStampField } from './fields.js';
+import { compileMasks, keyedDigest, maskRecord, type MaskOf, type Masks } from './masks.js';
 
 export interface FieldRules {
   /** Field patterns (`*` for any run of characters) that never make an event. */
@@ -21,6 +24,8 @@ export interface FieldRules {
   collapse?: boolean | undefined;
   /** False: of a record, only a digest of its content is stored. @defaultValue true */
   images?: boolean | undefined;
+  /** Fields that are kept in another form. @defaultValue none */
+  mask?: Masks | undefined;
 }
 
 export const todoWatchSchema = z
@@ -42,6 +47,13 @@ export interface Rules {
   readonly images: boolean;
   /** Identifies the rules that a digest of content depends on. Digests made under other rules cannot be compared. */
   readonly tag: string;
+  /** Identifies the masks and the key, under which a record is stored; empty: no field is masked. */
+  readonly masks: string;
+  readonly maskOf: MaskOf;
+  /** A record as it is compared and stored. @throws ChangefeedError CF_INTERNAL where fields are masked, before `withKey` */
+  readonly masked: (record: UncheckedRecord) => UncheckedRecord;
+  /** Goes into digests of rows. All but the masked fields of a row may be known. */
+  readonly rowKey: string;
   /** Of a row, only its key is kept: it is never changed or removed. For lists that only grow and may be very long. */
   readonly recognisedOnly: boolean;
   /** Null: todos have no derived events and no timers. */
@@ -55,7 +67,8 @@ export interface Rules {
 
 export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoWatch | null = null): Rules {
   const list = descriptorOf(of);
-  const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true } = options;
+  const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true, mask = {} } = options;
+  const hasMasks = Object.keys(mask).length > 0;
   const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
   const recognisedOnly = list.growsOnly && !list.images && options.images === false;
   const wanted = only === undefined ? () => true : matcher(only);
@@ -72,7 +85,11 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
     collapse,
     // What is only recognised can be shown by its event only.
     images: options.images !== false || recognisedOnly,
-    tag: tagOf(list, { ignore, only, nullIsAbsent, refreshed }),
+    tag: tagOf(list, { ignore, only, nullIsAbsent, refreshed, ...(hasMasks && { mask: Object.entries(mask) }) }),
+    masks: hasMasks ? digestOf(JSON.stringify(Object.entries(mask))).slice(0, TAG_LENGTH) : '',
+    maskOf: compileMasks(mask, list),
+    masked: hasMasks ? withoutKey : (record) => record,
+    rowKey: '',
     recognisedOnly,
     watch: list.name === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
@@ -81,13 +98,24 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
   };
 }
 
+function withoutKey(): never {
+  throw new ChangefeedError('CF_INTERNAL', { message: 'A record was to be masked without the key of its workspace.' });
+}
+
+/** The rules of a list that is read. Under another key, and so in another state, every masked field has another form. */
+export function withKey(rules: Rules, key: string): Rules {
+  if (rules.masks === '') return rules;
+  const masks = `${rules.masks}${keyedDigest(key, 'masks', TAG_LENGTH)}`;
+  return { ...rules, masks, rowKey: `${masks}${key}`, masked: (record) => maskRecord(record, rules.maskOf, key) };
+}
+
 /** Raised when the canonical form changes. */
 const CANONICAL_VERSION = 2;
 
 /** Two rules have the same tag once in 16 million times. Then a change of the rules may yield events. */
 const TAG_LENGTH = 4;
 
-function tagOf({ modifiedAt, spellings, systemKept }: ListDescriptor, options: FieldRules): string {
+function tagOf({ modifiedAt, spellings, systemKept }: ListDescriptor, options: object): string {
   const all = [CANONICAL_VERSION, options, modifiedAt, spellings, systemKept];
   return digestOf(JSON.stringify(all)).slice(0, TAG_LENGTH);
 }

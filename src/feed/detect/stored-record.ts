@@ -41,6 +41,8 @@ export const storedFacts = z.object({
   content: z.string().exactOptional(),
   /** With `images: false`, of a todo: what its derived events follow from. */
   todo: z.object({ done: z.boolean().nullable(), due: z.string().nullable() }).exactOptional(),
+  /** The masks under which it is stored (`masks` of the rules). */
+  masked: z.string().exactOptional(),
   /** Digest of the content before the record silently followed a change of the schema. */
   beforeDrift: z.string().exactOptional(),
   gone: gone.exactOptional(),
@@ -57,8 +59,14 @@ export interface StoredRecord extends z.infer<typeof storedFacts> {
 
 const DECISIONS_KEPT = 5;
 
+/** Its image has another form: nothing of it can be compared. */
+export function isOfOtherMasks(stored: z.infer<typeof storedFacts>, { masks }: Rules): boolean {
+  return stored.content === undefined && stored.gone === undefined && (stored.masked ?? '') !== masks;
+}
+
 /** Null where only digests differ. A digest of other rules says nothing: the record's time of change decides. */
 export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] | null {
+  if (isOfOtherMasks(stored, rules)) return [];
   if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
   if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
   if (stored.content.startsWith(rules.tag)) return null;

@@ -4,7 +4,7 @@ import type { UncheckedRecord } from '../../crm/record.js';
 import type { SchemaChange } from '../../events/types.js';
 import { allowanceFor, isCleared, isHeld, type CreationCounts, type CreationGuard } from './creation.js';
 import type { Rules } from './rules.js';
-import { movesSince, type StoredRecord } from './stored-record.js';
+import { isOfOtherMasks, movesSince, type StoredRecord } from './stored-record.js';
 import {
   driftedField,
   driftOf,
@@ -195,7 +195,7 @@ export function movesOnPage(
 ): PageMoves {
   const { rules } = known;
   const moved = differing.map(({ record, stored }) => {
-    if (stored === null || stored.gone !== undefined || !rules.collapse) return [];
+    if (stored === null || stored.gone !== undefined || !rules.collapse || isOfOtherMasks(stored, rules)) return [];
     return unknownMoves(movesSince(stored, record, known), known);
   });
   if (moved.every((moves) => moves.length === 0)) return NO_MOVES;

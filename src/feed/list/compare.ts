@@ -14,13 +14,13 @@ import { isLeftAlone, isOutdated } from '../detect/left-alone.js';
 import { isPresent } from '../detect/removal.js';
 import { isEdit } from '../detect/rules.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { movesSince, storedModifiedAt } from '../detect/stored-record.js';
+import { isOfOtherMasks, movesSince, storedModifiedAt } from '../detect/stored-record.js';
 import { movesOnPage, NO_MOVES, type SurveyQuestion } from '../detect/survey.js';
 import type { Checkpoint, CountedKind, CreatedRecords, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 import { decide, type DecidedRecord } from './classify/classify-record.js';
 import { guardOf } from './creations.js';
 import type { FeedList } from './list.js';
-import { readDiffering, readSeen, type DifferingRecord, type SeenRecord } from './records.js';
+import { parseStored, readDiffering, readSeen, type DifferingRecord, type SeenRecord } from './records.js';
 
 /** A page that was read. */
 export interface ComparedPage {
@@ -61,14 +61,14 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const { rules, checkpoint, deps } = list;
   const { by, number, page } = compared;
   const { unreadable = [] } = page;
-  const seen = await readSeen(deps.store, page, rules);
+  const seen = await readSeen(list, page);
   const before = rules.recognisedOnly ? null : await deps.store.members(list.name, number);
   const fresh = suspiciousCreations(list, compared, seen);
   if (fresh > 0) return { about: 'creations', fresh };
   const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
   // Compared in every sweep: with a record of an earlier page, which must count once, or with an unreadable one.
   const isOwn = unreadable.length === 0 && keys.every((key) => !list.seen.has(key));
-  const all = await readDiffering(deps.store, list.name, seen);
+  const all = await readDiffering(list, seen);
   const { askedAtMs } = compared;
   const context = { ...{ rules, askedAtMs, checkpoint }, ...{ baseline: list.baseline, drifted: list.drifted } };
   const answer = { ...context, observation: list.observation() };
@@ -209,7 +209,10 @@ class Tally {
     if (kind === 'created' || kind === 'baselined') this.created.push(key);
     if (kind === 'created' && this.#page.by === 'walk') this.#fresh += 1;
     const isKnown = stored !== null && stored.gone === undefined;
-    const moves = movesSince(isKnown ? stored : null, record, { rules, schema });
+    // The tally counts the values as they were stored.
+    const before =
+      state !== null && isOfOtherMasks(state, rules) ? parseStored(state, { ...rules, masks: '' }) : stored;
+    const moves = movesSince(isKnown ? before : null, record, { rules, schema });
     addToDelta(this.schema, { moves, rows: isKnown ? 0 : 1, tracked });
   }
 

@@ -16,7 +16,7 @@ import type { CreationRules } from '../detect/creation.js';
 import type { Baseline } from '../detect/detect.js';
 import { heldOf } from '../detect/held.js';
 import type { RemovalRules } from '../detect/removal.js';
-import type { Rules } from '../detect/rules.js';
+import { withKey, type Rules } from '../detect/rules.js';
 import { schemaFrom, TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
 import type { DriftedField } from '../detect/schema-drift/drift.js';
 import { NO_VERDICT, type Survey, type SurveyQuestion, type Verdict } from '../detect/survey.js';
@@ -109,7 +109,12 @@ interface Surveying {
 }
 
 export async function openList(deps: ListDeps, options: ListOptions, leased: Leased): Promise<FeedList> {
-  return new FeedList(deps, { ...options, ...leased }, await deps.store.load(options.list));
+  const { store } = deps;
+  const { list, rules: given } = options;
+  // Both under the lease: an erasure ends it.
+  const [stored, isErased] = await Promise.all([store.load(list), store.erased(list)]);
+  const rules = given.masks === '' ? given : withKey(given, await store.secret());
+  return new FeedList(deps, { ...options, ...leased, rules }, stored, isErased);
 }
 
 export class FeedList {
@@ -119,6 +124,8 @@ export class FeedList {
   readonly rules: Rules;
   /** As the last complete sweep left the list. It changes in a sweep only, which needs the lease. */
   readonly state: StoredSweep['state'];
+  /** Rows of erased records are as if the list did not show them. */
+  readonly isErased: (key: string) => boolean;
   #stored: StoredSweep;
   /** Where the walk stands. While none is under way or interrupted, it stands for that of the last sweep. */
   checkpoint: Checkpoint;
@@ -139,12 +146,13 @@ export class FeedList {
   committedMs = 0;
   ahead: ReadAhead;
 
-  constructor(deps: ListDeps, options: ListOptions & Leased, stored: StoredSweep) {
+  constructor(deps: ListDeps, options: ListOptions & Leased, stored: StoredSweep, isErased: (key: string) => boolean) {
     this.deps = deps;
     this.options = options;
     this.name = options.list;
     this.rules = options.rules;
     this.state = stored.state;
+    this.isErased = isErased;
     this.#stored = stored;
     this.checkpoint = stored.checkpoint ?? betweenWalks(stored.state.lastSweep);
     this.visited = createVisitedCursors({ firstPage: null, cursors: [] });
@@ -276,8 +284,7 @@ export class FeedList {
 
   /** A page whose records were stored under other rules is not recognised: digests of their contents are made again. */
   #underRules(page: StoredPage | null): StoredPage | null {
-    const { images, tag } = this.rules;
-    return page === null || page.rules === (images ? undefined : tag) ? page : { ...page, digest: NOT_RECOGNISED };
+    return page === null || page.rules === pageTagOf(this.rules) ? page : { ...page, digest: NOT_RECOGNISED };
   }
 
   /** One that was stopped while it was finished would decide removals by pages that may show the records again now. */
@@ -329,6 +336,11 @@ export class FeedList {
       ...(baselineAt !== null && { verdict }),
     };
   }
+}
+
+/** Under which rules the records of a page are stored, as far as what is stored depends on them. */
+export function pageTagOf({ images, tag, masks }: Rules): string | undefined {
+  return images && masks === '' ? undefined : `${images ? '' : tag}${masks}`;
 }
 
 function betweenWalks(lastSweep: SweepSummary | null): Checkpoint {

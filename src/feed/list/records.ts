@@ -1,13 +1,12 @@
-/** Rows of a page next to what is stored. Where their bytes have the stored digest, nothing is parsed or loaded. */
+/** Rows of a page next to what is stored, masked. Where their bytes have the stored digest, nothing is parsed or loaded. */
 import { hash } from 'node:crypto';
-import type { ListName } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import type { Page } from '../api/read-api.js';
 import { rowsOf, type PageRow } from '../api/rows.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
 import type { StoredRecord } from '../detect/stored-record.js';
-import type { SweepStore } from '../store/sweep-store.js';
+import type { FeedList } from './list.js';
 import type { SerialisedRecord } from '../store/sweep-state.js';
 
 export interface SeenRecord {
@@ -23,19 +22,21 @@ export interface DifferingRecord extends SeenRecord {
   stored: StoredRecord | null;
 }
 
-/** The records of a page, each once: one that stands twice on a page counts with its first copy. */
-export async function readSeen(store: SweepStore, page: Page, rules: Rules): Promise<SeenRecord[]> {
+/** The records of a page, each once: one that stands twice on a page counts with its first copy. Erased ones are left out. */
+export async function readSeen({ deps: { store }, rules, isErased }: FeedList, page: Page): Promise<SeenRecord[]> {
   const byKey = keyed(rowsOf(page), rules);
+  for (const key of byKey.keys()) if (isErased(key)) byKey.delete(key);
   const [list, keys] = [rules.list.name, [...byKey.keys()]];
   const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
   const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
   return [...byKey].map(([key, row], index) => {
     const digest = digestOfRow(row, rules);
     const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
+    let record: UncheckedRecord | undefined;
     return {
       ...{ key, digest, storedDigest },
       get record() {
-        return row.record;
+        return (record ??= rules.masked(row.record));
       },
     };
   });
@@ -43,10 +44,11 @@ export async function readSeen(store: SweepStore, page: Page, rules: Rules): Pro
 
 /**
  * 64 bits: like a page's digest, it is compared with one earlier digest only. Without images it depends on the rules:
- * under others, the content digest is made again.
+ * under others, the content digest is made again. Under other masks, the record is stored again.
  */
-export function digestOfRow({ bytes }: PageRow, { images, tag }: Rules): string {
-  return hash('sha256', images ? bytes : Buffer.concat([Buffer.from(tag), bytes]), 'hex').slice(0, 16);
+export function digestOfRow({ bytes }: PageRow, { images, tag, rowKey }: Rules): string {
+  const before = images ? rowKey : `${tag}${rowKey}`;
+  return hash('sha256', before === '' ? bytes : Buffer.concat([Buffer.from(before), bytes]), 'hex').slice(0, 16);
 }
 
 function keyed(rows: readonly PageRow[], rules: Rules): Map<string, PageRow> {
@@ -65,25 +67,25 @@ function keyed(rows: readonly PageRow[], rules: Rules): Map<string, PageRow> {
 }
 
 export async function readDiffering(
-  store: SweepStore,
-  list: ListName,
+  { deps: { store }, name, rules }: FeedList,
   seen: readonly SeenRecord[],
 ): Promise<DifferingRecord[]> {
   const differing = seen.filter(({ digest, storedDigest }) => digest !== storedDigest);
   const keys = differing.map(({ key }) => key);
-  const states = await store.records(list, keys);
+  const states = await store.records(name, keys);
   return differing.map((one, index) => {
     const state = states[index] ?? null;
-    return { ...one, state, stored: parseStored(state) };
+    return { ...one, state, stored: parseStored(state, rules) };
   });
 }
 
-export function parseStored(state: SerialisedRecord): StoredRecord;
-export function parseStored(state: SerialisedRecord | null): StoredRecord | null;
-export function parseStored(state: SerialisedRecord | null): StoredRecord | null {
+/** An image from before a field was masked has the mask when it is read: what else has changed is found, and no event shows the field. */
+export function parseStored(state: SerialisedRecord | null, rules: Rules): StoredRecord | null {
   if (state === null) return null;
   const { digest: _, image, ...rest } = state;
-  return { ...rest, record: image === null ? null : (JSON.parse(image) as UncheckedRecord) };
+  const record = image === null ? null : (JSON.parse(image) as UncheckedRecord);
+  const isBare = record !== null && rest.masked === undefined && rules.masks !== '';
+  return isBare ? { ...rest, record: rules.masked(record), masked: rules.masks } : { ...rest, record };
 }
 
 export function serialised(

@@ -111,13 +111,13 @@ async function stillMissing(
 }
 
 async function withoutNewcomers(
-  { name, deps: { store } }: FeedList,
+  { name, rules, deps: { store } }: FeedList,
   { keys, at }: { keys: readonly string[]; at: string },
 ): Promise<string[]> {
   const old: string[] = [];
   for (let from = 0; from < keys.length; from += RECORDS_PER_STEP) {
     const chunk = keys.slice(from, from + RECORDS_PER_STEP);
-    const stored = (await store.records(name, chunk)).map((state) => parseStored(state));
+    const stored = (await store.records(name, chunk)).map((state) => parseStored(state, rules));
     old.push(...chunk.filter((_key, index) => !isNewcomer(stored[index] ?? null, at)));
   }
   return old;
@@ -170,7 +170,7 @@ async function removalWrites(
   const { observedAt, sweep } = observation;
   const states = await list.deps.store.records(list.name, keys);
   return keys.flatMap((key, index): RecordWrite[] => {
-    const stored = parseStored(states[index] ?? null);
+    const stored = parseStored(states[index] ?? null, rules);
     if (stored === null || stored.gone !== undefined) return [];
     // Without an image, its value types are not known: it stays in the tally.
     if (stored.record !== null)

@@ -1,6 +1,6 @@
 /** Another address may be another workspace: all would be created, then deleted. So its contents must be the same. */
 import { walkList } from '../api/visited-cursors.js';
-import { changesSince } from '../detect/stored-record.js';
+import { changesSince, isOfOtherMasks } from '../detect/stored-record.js';
 import { withEveryField, type Rules } from '../detect/rules.js';
 import { ChangefeedError } from '../../kit/errors.js';
 import { incompleteSweep } from './incomplete.js';
@@ -36,14 +36,16 @@ export async function checkSource(list: FeedList): Promise<void> {
   });
 }
 
-async function showsTheSame({ name: list, rules, options: { signal }, deps }: FeedList, seenBefore: number) {
-  const { api, store, workspace } = deps;
+async function showsTheSame(shown: FeedList, seenBefore: number) {
+  const { name: list, rules, options, deps } = shown;
+  const { signal } = options;
+  const { api, workspace } = deps;
   let number = 0;
   try {
     for await (const page of walkList(api, list, { signal })) {
-      const seen = await readSeen(store, page, rules);
+      const seen = await readSeen(shown, page);
       if (number === 0 && seen.length === 0) return seenBefore === 0;
-      const differing = await readDiffering(store, list, seen);
+      const differing = await readDiffering(shown, seen);
       const same = seen.length - differing.filter((one) => !isAlike(one, rules)).length;
       if (seen.length > 0 && same >= SAME_SHARE * seen.length) return true;
       number += 1;
@@ -58,7 +60,7 @@ async function showsTheSame({ name: list, rules, options: { signal }, deps }: Fe
 
 /** The same contents in another text: another order of keys, or a new signature in a link. */
 function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
-  if (stored === null || stored.gone !== undefined) return false;
+  if (stored === null || stored.gone !== undefined || isOfOtherMasks(stored, rules)) return false;
   const compared = stored.content === undefined ? withEveryField(rules) : rules;
   return changesSince(stored, record, compared)?.length === 0;
 }

@@ -7,7 +7,7 @@ import type { Page } from '../api/read-api.js';
 import { isPresent } from '../detect/removal.js';
 import { schemaEvent } from '../detect/schema-drift/drift.js';
 import { valueTypesOf } from '../detect/schema-drift/value-type.js';
-import { movesSince } from '../detect/stored-record.js';
+import { isOfOtherMasks, movesSince } from '../detect/stored-record.js';
 import { Survey, type SurveyQuestion } from '../detect/survey.js';
 import { nextSequence } from '../../events/envelope.js';
 import type { SchemaChange } from '../../events/types.js';
@@ -37,11 +37,11 @@ export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
 
 /** Counts the rows of a page that no page before has shown. */
 export async function countPage(list: FeedList, page: Page): Promise<void> {
-  const { survey, rules, schema, deps } = list;
+  const { survey, rules, schema } = list;
   if (survey === null) return;
   const { counts, keys } = survey;
-  const rows = (await readSeen(deps.store, page, rules)).filter(({ key }) => !keys.has(key));
-  const differing = new Map((await readDiffering(deps.store, list.name, rows)).map(({ key, stored }) => [key, stored]));
+  const rows = (await readSeen(list, page)).filter(({ key }) => !keys.has(key));
+  const differing = new Map((await readDiffering(list, rows)).map(({ key, stored }) => [key, stored]));
   for (const { key, record, storedDigest } of rows) {
     keys.add(key);
     if (!isPresent(storedDigest)) {
@@ -49,7 +49,7 @@ export async function countPage(list: FeedList, page: Page): Promise<void> {
       continue;
     }
     const known = differing.get(key) ?? null;
-    const moves = known === null ? [] : movesSince(known, record, { rules, schema });
+    const moves = known === null || isOfOtherMasks(known, rules) ? [] : movesSince(known, record, { rules, schema });
     counts.countKnown(valueTypesOf(record, rules), moves);
   }
 }

@@ -15,7 +15,7 @@ import { ChangefeedError } from '../../kit/errors.js';
 import { NOT_RECOGNISED, type Checkpoint, type Step, type StoredPage } from '../store/sweep-state.js';
 import { comparePage, type Comparison } from './compare.js';
 import { isFinished, summarise } from './finish.js';
-import { isOtherForm, isSameSource, type FeedList } from './list.js';
+import { isOtherForm, isSameSource, pageTagOf, type FeedList } from './list.js';
 import type { Answer, ShortcutAnswer, WalkAnswer } from './pages.js';
 import type { ShownPage } from './shortcuts/plan.js';
 import { countPage } from './survey.js';
@@ -115,15 +115,16 @@ function walked(
 }
 
 function storedPage(
-  { rules: { images, tag }, visited }: FeedList,
+  { rules, visited }: FeedList,
   { cursor, nextCursor }: WalkAnswer,
   { digest }: Page,
   { keys, isSettled }: Comparison,
 ): StoredPage {
+  const tag = pageTagOf(rules);
   return {
     ...{ cursor, nextCursor, firstPage: cursor === null ? visited.firstPage : null, records: keys.length },
     digest: isSettled && digest !== undefined ? digest : NOT_RECOGNISED,
-    ...(!images && { rules: tag }),
+    ...(tag !== undefined && { rules: tag }),
   };
 }
 

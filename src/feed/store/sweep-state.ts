@@ -113,7 +113,7 @@ export const storedPageSchema = z.object({
   nextCursor: z.string().nullable(),
   /** Digest of its bytes, or `NOT_RECOGNISED`. */
   digest: z.string(),
-  /** With `images: false`: the tag of the rules that its records were stored under. */
+  /** With `images: false`, or masks: the tag of the rules that its records were stored under. */
   rules: z.string().exactOptional(),
   records: count,
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */

@@ -20,6 +20,7 @@ import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type Committ
 import { readRecentEvents } from '../../log/event-log.js';
 import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
+import { privacyStore } from './privacy.js';
 import { recognisedRows } from './rows.js';
 import { loadScript, unexpectedAnswer, words } from '../../redis/scripts.js';
 import { parseState, type StateGuard, type Steps } from '../../log/state-guard.js';
@@ -57,6 +58,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     ...records(scope),
     ...shortcuts(scope),
     ...membership,
+    ...privacyStore(scope),
     load: (list: ListName) => loadSweep(scope, list),
     /** Pages of the last complete sweep by number; null where there was none. */
     pages: (list: ListName, from: number, count: number) => readPages(scope, list, { from, count }),

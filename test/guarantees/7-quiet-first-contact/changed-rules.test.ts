@@ -48,6 +48,7 @@ describe('rules: changed between two runs', () => {
     ['only', {}, { only: ['이름', '등급'] }],
     ['only, taken back', { only: ['이름', '등급'] }, {}],
     ['refreshed', {}, { refreshed: ['전화'] }],
+    ['mask', {}, { mask: { 등급: 'hash', 담당자: 'last4', '최근*': 'drop' } }],
     ['nullIsAbsent', {}, { nullIsAbsent: false }],
     ['nullIsAbsent, taken back', { nullIsAbsent: false }, {}],
     ['touch', {}, { touch: true }],

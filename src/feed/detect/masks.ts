@@ -1,0 +1,61 @@
+/**
+ * Fields that are kept in another form: a record is masked as soon as it is read, before it is compared, stored or delivered. A keyed digest
+ * is part of the form, so that a change is still found, and says nothing to who has not the key of the workspace. Pure.
+ *
+ *   last4   `…1234#q7Xa_0`            the last four characters, and six of the digest
+ *   hash    `#q7Xa_0bN3kW9sT1r`       sixteen characters of the digest: equal values have equal ones in the whole workspace
+ *   drop    the field does not exist
+ */
+import { createHmac } from 'node:crypto';
+import type { ListDescriptor } from '../../crm/lists/descriptor.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { compilePattern } from '../../events/pattern.js';
+
+export const MASKS = ['last4', 'hash', 'drop'] as const;
+export type Mask = (typeof MASKS)[number];
+/** Field patterns and their masks; the first that matches counts. */
+export type Masks = Readonly<Record<string, Mask>>;
+
+export type MaskOf = (field: string) => Mask | undefined;
+
+/** By the name in the interface or as the record spells it, so that neither lets a value through. */
+export function compileMasks(masks: Masks, { spellings }: ListDescriptor): MaskOf {
+  const compiled = Object.entries(masks).map(([pattern, mask]) => {
+    return { mask, matches: compilePattern(pattern.normalize('NFC')) };
+  });
+  return (field) => {
+    const name = field.normalize('NFC');
+    const written = Object.hasOwn(spellings, name) ? (spellings[name] ?? name) : name;
+    return compiled.find(({ matches }) => matches(name) || matches(written))?.mask;
+  };
+}
+
+export function maskRecord(record: UncheckedRecord, maskOf: MaskOf, key: string): UncheckedRecord {
+  const fields = Object.entries(record).flatMap(([field, value]): [string, unknown][] => {
+    const mask = maskOf(field);
+    if (mask === undefined) return [[field, value]];
+    return mask === 'drop' ? [] : [[field, masked(value, mask, key)]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Each text and number in it. That there is no value stays visible. */
+function masked(value: unknown, mask: 'last4' | 'hash', key: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => masked(one, mask, key));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one, mask, key)]));
+  if (value === '' || (typeof value !== 'string' && typeof value !== 'number')) return value;
+  const text = String(value);
+  return mask === 'hash' ? `#${keyedDigest(key, text, 16)}` : `…${endOf(text)}#${keyedDigest(key, text, 6)}`;
+}
+
+/** Of a short text, the end would be most of it. */
+function endOf(text: string): string {
+  const characters = Array.from(text);
+  return characters.length < 8 ? '' : characters.slice(-4).join('');
+}
+
+/** Without the key, nobody can find the text by trying all that are likely. */
+export function keyedDigest(key: string, text: string, length: number): string {
+  return createHmac('sha256', key).update(text).digest('base64url').slice(0, length);
+}
