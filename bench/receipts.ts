@@ -5,12 +5,13 @@
  *     npm run bench -- receipts [--turns 5]
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { findDeliveries, type DeliveriesQuery, type FindDeps } from '../src/delivery/receipts/find-deliveries.js';
+import { findDeliveries, type DeliveriesQuery } from '../src/delivery/receipts/find-deliveries.js';
 import { eventId } from '../src/events/envelope.js';
 import type { Redis } from '../src/redis/client.js';
 import { systemClock } from '../src/kit/clock.js';
 import { Keys } from '../src/redis/keys.js';
 import type { Receipt } from '../src/delivery/receipts/receipt.js';
+import type { DispatchContext } from '../src/delivery/stores.js';
 import { createReceiptStore } from '../src/delivery/receipts/receipts.js';
 import { aSubscription, fanOutDeps, WORKSPACE } from '../test/support/fan-out.js';
 import { atMost, type Bench } from './support/bench.js';
@@ -67,7 +68,7 @@ async function filled(redis: Redis, { subscriptions, each }: { subscriptions: nu
     const stored = [keys.receipts(subscription, WORKSPACE), keys.openReceipts(subscription, WORKSPACE)];
     for (const key of stored) bytes += Number(await redis.memory('USAGE', key, 'SAMPLES', 0)) / (each * subscriptions);
   }
-  const deps: FindDeps = {
+  const deps: DispatchContext = {
     ...fanOutDeps({ redis, keys, connect: () => redis }),
     receipts: store,
     subscriptions: all,
@@ -92,7 +93,7 @@ function receipt(nth: number): Receipt {
   };
 }
 
-async function median(turns: number, query: DeliveriesQuery, deps: FindDeps): Promise<number> {
+async function median(turns: number, query: DeliveriesQuery, deps: DispatchContext): Promise<number> {
   const took: number[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     const startedMs = systemClock.monotonic();

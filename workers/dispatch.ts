@@ -3,15 +3,10 @@ import { createDispatcher, type Dispatcher } from '../src/delivery/dispatcher.js
 import { readsWorkspace } from '../src/events/pattern.js';
 import { followLog, type TailOptions } from '../src/delivery/tail.js';
 import { runLoop } from '../src/kit/loop.js';
-import { createAllowanceStore } from '../src/delivery/allowance.js';
-import { createBackfillStore } from '../src/delivery/backfills.js';
-import { createRecordGate } from '../src/delivery/groups/gate.js';
-import { createHealthStore } from '../src/delivery/health.js';
-import { createOffsetStore } from '../src/delivery/offsets.js';
-import { createReceiptStore } from '../src/delivery/receipts/receipts.js';
+import type { ReceiptStore } from '../src/delivery/receipts/receipts.js';
 import { trimLog } from '../src/delivery/retention.js';
 import { createSnapshotSource } from '../src/feed/store/snapshot-source.js';
-import { createWaitingStore } from '../src/delivery/waiting.js';
+import { createDeliveryStores } from '../src/delivery/stores.js';
 import type { AppContext } from './context.js';
 import type { Workspaces } from './workspaces.js';
 
@@ -22,25 +17,20 @@ export type DispatchRole = ReturnType<typeof dispatchRole>;
 export function dispatchRole(context: AppContext, workspaces: Workspaces) {
   const { keys, redis, events, log: logger, clock, watch, loops } = context;
   const timeZoneOf = (name: string): string => workspaces.get(name).config.timeZone;
+  const stores = createDeliveryStores(context);
   const dispatcher = createDispatcher({
     ...context,
     logger,
     workspaces: workspaces.names,
     timeZoneOf,
     log: events,
-    offsets: createOffsetStore(redis, keys),
-    gate: createRecordGate(redis, keys),
-    allowance: createAllowanceStore(redis, keys),
-    backfills: createBackfillStore(redis, keys),
+    ...stores,
     source: createSnapshotSource({
       redis,
       keys,
       clock,
       list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
     }),
-    health: createHealthStore(redis, keys),
-    receipts: createReceiptStore(redis, keys),
-    waiting: createWaitingStore(redis, keys),
   });
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;
@@ -50,7 +40,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
       await dispatcher.start();
       trimming = runLoop({
         name: 'log retention',
-        run: (_signal, alive) => trimLogs(context, { dispatcher, alive }),
+        run: (_signal, alive) => trimLogs(context, { dispatcher, receipts: stores.receipts, alive }),
         ready: (signal) => watch.untilUsable(signal),
         signal: stopping.signal,
         log: logger,
@@ -73,10 +63,9 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
 
 async function trimLogs(
   { config, subscriptions, redis, keys, clock, log }: AppContext,
-  { dispatcher, alive }: { dispatcher: Dispatcher; alive: () => void },
+  { dispatcher, receipts, alive }: { dispatcher: Dispatcher; receipts: ReceiptStore; alive: () => void },
 ): Promise<number> {
   const paused = await dispatcher.enforcePaused();
-  const receipts = createReceiptStore(redis, keys);
   for (const { name: workspace } of config.workspaces) {
     alive();
     const reading = subscriptions.filter((one) => readsWorkspace(one, workspace));

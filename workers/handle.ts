@@ -1,12 +1,8 @@
 /** The role `handle`: runs the handlers, one worker per subscription. */
 import { createHandlerPool } from '../src/delivery/handler-pool.js';
 import type { Part } from '../src/kit/lifecycle.js';
-import { createRecordGate } from '../src/delivery/groups/gate.js';
-import { createHealthStore } from '../src/delivery/health.js';
+import { createDeliveryStores } from '../src/delivery/stores.js';
 import { createProcessRegistry } from '../src/redis/process-registry.js';
-import { createOffsetStore } from '../src/delivery/offsets.js';
-import { createReceiptStore } from '../src/delivery/receipts/receipts.js';
-import { createOnceStore } from '../src/delivery/once.js';
 import type { AppContext } from './context.js';
 import { withMeasure } from './measured.js';
 import { countTodos } from './todos.js';
@@ -18,13 +14,9 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     ...context,
     logger,
     subscriptions: withMeasure(subscriptions, context),
-    gate: createRecordGate(redis, keys),
+    ...createDeliveryStores(context),
     log: events,
-    offsets: createOffsetStore(redis, keys),
     processes: createProcessRegistry(redis, keys),
-    once: createOnceStore(redis, keys),
-    health: createHealthStore(redis, keys),
-    receipts: createReceiptStore(redis, keys),
     deadLetters: config.deadLetters.retention,
     logAgeMs: config.log.retention.ageMs,
     comparisonOf: (event) => rulesFor(workspaces, event),

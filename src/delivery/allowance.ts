@@ -8,8 +8,6 @@ interface Wanted {
   windowMs: number;
 }
 
-export type AllowanceStore = ReturnType<typeof createAllowanceStore>;
-
 export function createAllowanceStore(redis: Redis, keys: Keys) {
   return {
     /**

@@ -12,6 +12,7 @@ import { formatDuration } from '../kit/duration.js';
 import type { Log } from '../kit/log.js';
 import type { HealthStore, Paused } from './health.js';
 import type { QueueHandle, Queues } from './queues.js';
+import type { DispatchContext } from './stores.js';
 
 interface Parts {
   health: HealthStore;
@@ -65,12 +66,8 @@ export async function keepPaused(name: string, parts: Parts): Promise<void> {
   if ((await parts.health.read(name)).paused !== null) await followReason(name, parts);
 }
 
-interface CommandContext {
-  queues: Queues;
-  health: HealthStore;
-  clock: Clock;
-  logger: Log;
-}
+type CommandContext = DispatchContext & { queues: Queues };
+
 export async function resume(subscription: string, { queues, health }: CommandContext): Promise<Paused | null> {
   const queue = queues.of(subscription);
   const was = await health.resume(subscription);
@@ -107,7 +104,7 @@ const RESUMED = 'the queue was paused although the subscription is not: resumed;
 
 export async function noteMissing(
   subscriptions: readonly string[],
-  { health, logger }: { health: HealthStore; logger: Log },
+  { health, logger }: DispatchContext,
 ): Promise<void> {
   for (const subscription of subscriptions) {
     if (!(await health.missed(subscription))) continue;

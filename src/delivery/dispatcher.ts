@@ -1,16 +1,13 @@
 /** Reads the logs into the queues. Questions and commands need no `start`: queues are opened on first use. */
 import { compareLogIds } from '../events/log-id.js';
 import type { Subscription } from './handlers/handler.js';
-import type { Clock } from '../kit/clock.js';
-import type { Log } from '../kit/log.js';
-import { runLoop, type LoopBoard } from '../kit/loop.js';
-import type { RedisUse } from '../redis/watch.js';
+import { runLoop } from '../kit/loop.js';
 import { enforcePaused, noteMissing, pause, resume } from './circuit-breaker.js';
 import { DeadLetters } from './dead-letters.js';
 import { createLostJobs } from './lost-jobs.js';
 import { readsWorkspace } from '../events/pattern.js';
 import { usage } from '../kit/errors.js';
-import type { DispatchStores } from './stores.js';
+import type { DispatchContext, SubscriptionContext } from './stores.js';
 import { openQueues, type QueueKeys, type Queues, type Connect } from './queues.js';
 import { describeDeliveries } from './receipts/describe-subscription.js';
 import { findDeliveries, type DeliveriesQuery } from './receipts/find-deliveries.js';
@@ -23,19 +20,9 @@ import { describeSubscription } from './statistics.js';
 import { trySubscription, type TryCall } from './try.js';
 import type { Tried } from './tried.js';
 
-export interface DispatcherOptions extends DispatchStores {
-  subscriptions: readonly Subscription[];
-  /** When the configuration was read, ms: a new subscription with `start: 'now'` begins at this moment of the log. */
-  configReadAtMs: number;
-  workspaces: readonly string[];
-  timeZoneOf: (workspace: string) => string;
+export interface DispatcherOptions extends DispatchContext {
   connect: Connect;
   keys: QueueKeys;
-  logger: Log;
-  clock: Clock;
-  /** Reading waits while Redis cannot be used. */
-  watch: RedisUse;
-  loops: LoopBoard;
   /** Pending events per subscription and workspace above which no more are read from the log. @defaultValue 5000 */
   highWater?: number;
   /** How often jobs gone from a queue are searched for; ms, at least a job's lock. @defaultValue 60000 */
@@ -135,10 +122,7 @@ function withQueue<Chosen extends { subscription: Subscription }>(chosen: Chosen
 
 type Epochs = ReadonlyMap<string, { epoch: number; since: string }>;
 
-async function beginSnapshots(
-  epochs: Epochs,
-  deps: DispatcherOptions & { subscription: Subscription; queue: ReturnType<Queues['of']> },
-): Promise<string[]> {
+async function beginSnapshots(epochs: Epochs, deps: SubscriptionContext): Promise<string[]> {
   const begun: string[] = [];
   for (const [workspace, after] of epochs) {
     if (!readsWorkspace(deps.subscription, workspace)) continue;
@@ -149,12 +133,12 @@ async function beginSnapshots(
 }
 
 function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {
-  const { subscriptions, watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
+  const { watch, loops, logger, clock, lostJobsMs = LOST_JOBS_MS } = options;
   const findLostJobs = createLostJobs(options);
   return runLoop({
     name: 'lost jobs',
     async run(_turn, alive) {
-      await findLostJobs(subscriptions, alive);
+      await findLostJobs(alive);
       return lostJobsMs;
     },
     ready: (within) => watch.untilUsable(within),

@@ -1,8 +1,7 @@
 /** Finds what waits in Redis under the names of subscriptions that no process has configured. */
 import type { Queue } from 'bullmq';
-import type { Clock } from '../kit/clock.js';
-import type { OffsetStore } from './offsets.js';
 import type { JobData, Queues } from './queues.js';
+import type { DispatchContext } from './stores.js';
 
 export interface StoredEvents {
   subscription: string;
@@ -17,20 +16,12 @@ export async function storedIn(queue: Queue<JobData>): Promise<StoredEvents> {
   return { subscription: queue.name, waiting: waiting + active + delayed + prioritized, dead: failed };
 }
 
-interface LeftBehindOptions {
-  workspaces: readonly string[];
-  subscriptions: readonly { name: string }[];
-  offsets: OffsetStore;
-  queues: Queues;
-  clock: Clock;
-}
-
 /** A dispatcher marks its own subscriptions once a minute. Another one may run another configuration. */
 const UNCONFIGURED_MS = 150_000;
 
 /** What waits or is dead under names that no process has configured: they were renamed or removed. */
-export async function leftBehind(options: LeftBehindOptions): Promise<StoredEvents[]> {
-  const { workspaces, subscriptions, offsets, queues, clock } = options;
+export async function leftBehind(context: DispatchContext & { queues: Queues }): Promise<StoredEvents[]> {
+  const { workspaces, subscriptions, offsets, queues, clock } = context;
   const sinceMs = clock.now() - UNCONFIGURED_MS;
   const found = await Promise.all(workspaces.map((workspace) => offsets.unconfigured(workspace, sinceMs)));
   const names = [...new Set(found.flat())].filter((name) => !subscriptions.some((one) => one.name === name)).sort();

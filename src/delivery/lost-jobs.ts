@@ -10,29 +10,20 @@
  * delivery is still the head, so a job too many does no harm.
  */
 import type { Queue } from 'bullmq';
-import type { Subscription } from './handlers/handler.js';
-import type { Clock } from '../kit/clock.js';
-import type { Log } from '../kit/log.js';
 import { addJobs, leaveGroup, loggedAt } from './deliveries.js';
 import { readsWorkspace } from '../events/pattern.js';
-import type { Claim, GroupEntry, RecordGate } from './groups/gate.js';
+import type { Claim, GroupEntry } from './groups/gate.js';
 import type { MustHaveJob } from './groups/heads.js';
 import { jobIdsIn, type Queues, type JobData } from './queues.js';
-
-interface LostJobsOptions {
-  workspaces: readonly string[];
-  queues: Queues;
-  gate: RecordGate;
-  clock: Clock;
-  logger: Log;
-}
+import type { DispatchContext } from './stores.js';
 
 /** The states in which BullMQ will run a job or runs it. The jobs of a paused queue are among them. */
 const LIVING = ['waiting', 'active', 'delayed', 'prioritized'] as const;
 const CHUNK = 100;
 
 /** Returns one comparison. It calls `alive` after each step of a search. */
-export function createLostJobs({ workspaces, queues, gate, clock, logger }: LostJobsOptions) {
+export function createLostJobs(context: DispatchContext & { queues: Queues }) {
+  const { subscriptions, workspaces, queues, gate, clock, logger } = context;
   /** By subscription, what the last comparison found without a job. */
   let missing = new Map<string, ReadonlySet<string>>();
 
@@ -59,15 +50,13 @@ export function createLostJobs({ workspaces, queues, gate, clock, logger }: Lost
     const kind = (await gate.stored(name, entry.id)) === null ? 'logged' : 'stored';
     return { ...entry, kind, logId: loggedAt(entry.id) ?? entry.logId };
   };
-  return async (subscriptions: readonly Subscription[], alive: () => void): Promise<void> => {
+  return async (alive: () => void): Promise<void> => {
     const before = missing;
     // If this comparison fails, the next one comes sooner than usual, and must not count as the second.
     missing = new Map();
     const found = new Map<string, ReadonlySet<string>>();
     for (const one of subscriptions) {
-      const queue = queues.all.get(one.name);
-      // Without a queue, the subscription was removed from the configuration meanwhile.
-      if (queue === undefined) continue;
+      const queue = queues.of(one.name);
       const promoted = await promote(await gate.delayedTooFar(one.name, clock.now()), queue, alive);
       if (promoted > 0) logger.warn({ subscription: one.name, promoted }, PROMOTED);
       const read = workspaces.filter((name) => readsWorkspace(one, name));

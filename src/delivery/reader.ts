@@ -5,16 +5,13 @@
 import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../events/log-id.js';
 import { isForgetting } from '../events/notices.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { RedisUse } from '../redis/watch.js';
 import type { Schedule, Subscription } from './handlers/handler.js';
-import type { Clock } from '../kit/clock.js';
-import type { Log } from '../kit/log.js';
-import { runLoop, type LoopBoard } from '../kit/loop.js';
+import { runLoop } from '../kit/loop.js';
 import { enqueueEvents } from './deliveries.js';
 import { ALLOWANCE_MS, isDigestPlanned, planDigest, planReport } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
-import type { DispatchStores } from './stores.js';
+import type { DispatchContext } from './stores.js';
 import type { StoredTask } from './backfills.js';
 import type { Queues } from './queues.js';
 import { FULL_WAIT_MS, stepReplay } from './replay.js';
@@ -31,18 +28,9 @@ const REPORTS_INTERVAL_MS = 10_000;
 /** How often it looks whether the events of a snapshot are handled, before it reports the end of a list. */
 const ENDING_MS = 500;
 
-export interface ReadersOptions extends DispatchStores {
-  subscriptions: readonly Subscription[];
-  /** When the configuration was read, by the monotonic clock: `start: 'now'` is this moment. */
-  configReadAtMs: number;
-  workspaces: readonly string[];
-  timeZoneOf: (workspace: string) => string;
+interface ReadersOptions extends DispatchContext {
   queues: Queues;
   highWater: number;
-  logger: Log;
-  clock: Clock;
-  watch: RedisUse;
-  loops: LoopBoard;
   signal: AbortSignal;
 }
 
@@ -97,8 +85,6 @@ function planReports(
 const DRAINING = 'subscription has an order now: it reads on when what waits from before is handled or dead';
 
 interface ReaderOptions extends SnapshotOptions {
-  configReadAtMs: number;
-  timeZoneOf: (workspace: string) => string;
   selects: (event: ChangeEvent) => boolean;
   shared: SharedLog;
   /** Pending events of this subscription and workspace above which no more are read. */

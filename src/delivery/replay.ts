@@ -1,18 +1,15 @@
 /** Sends a range of the log to one subscription again. A stored task, so it ends whichever process is killed. */
 import { randomBytes } from 'node:crypto';
-import type { Queue } from 'bullmq';
-import type { ChangefeedError } from '../kit/errors.js';
-import { usage } from '../kit/errors.js';
+import { usage, type ChangefeedError } from '../kit/errors.js';
 import { BEFORE_ALL, compareLogIds, parseBeginning } from '../events/log-id.js';
 import type { LoggedEvent } from '../events/types.js';
 import type { Subscription } from './handlers/handler.js';
 import { checkConditions, compileWhere, type Conditions } from './handlers/where.js';
-import type { Clock } from '../kit/clock.js';
 import type { ReplayTask } from './backfill-task.js';
 import { enqueueEvents, idsOf } from './deliveries.js';
 import { compileSelection, compileTypes, readsWorkspace } from '../events/pattern.js';
-import { jobIdsIn, type JobData } from './queues.js';
-import type { DispatchStores } from './stores.js';
+import { jobIdsIn } from './queues.js';
+import type { SubscriptionContext } from './stores.js';
 import type { BackfillStore, StoredTask } from './backfills.js';
 
 export interface ReplayCall {
@@ -55,15 +52,7 @@ export interface Replayed {
   interrupted: boolean;
 }
 
-interface StepDeps extends DispatchStores {
-  queue: Queue<JobData>;
-  subscription: Subscription;
-  clock: Clock;
-}
-
-export interface ReplayDeps extends StepDeps {
-  workspaces: readonly string[];
-  timeZoneOf: (workspace: string) => string;
+export interface ReplayDeps extends SubscriptionContext {
   /** Pending events above which it waits. @defaultValue 5000 */
   highWater?: number;
 }
@@ -111,7 +100,11 @@ export async function stopReplays(
 }
 
 /** Sends one batch of a replay. False: there is none. */
-export async function stepReplay(tasks: readonly StoredTask[], workspace: string, deps: StepDeps): Promise<boolean> {
+export async function stepReplay(
+  tasks: readonly StoredTask[],
+  workspace: string,
+  deps: SubscriptionContext,
+): Promise<boolean> {
   const stored = tasks.filter(isReplay).find(({ task }) => task.workspace === workspace);
   if (stored !== undefined) await step(stored, deps);
   return stored !== undefined;
@@ -209,7 +202,7 @@ async function sendAll(first: ReplayTask, call: ReplayCall, deps: ReplayDeps): P
 }
 
 /** @returns the task as it was where another process was faster, or a person has stopped it: then nothing may have been sent */
-async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<ReplayTask> {
+async function step(stored: StoredTask<ReplayTask>, deps: SubscriptionContext): Promise<ReplayTask> {
   const { id, workspace } = stored.task;
   const { selected, next, isLast } = await nextBatch(stored.task, deps);
   await enqueueEvents(selected, { ...deps, workspace, origin: id, readAt: stored }, deps);
@@ -218,7 +211,7 @@ async function step(stored: StoredTask<ReplayTask>, deps: StepDeps): Promise<Rep
 }
 
 /** The events to send next, and the task after them. The last batch has nothing after it: the log may return few. */
-async function nextBatch(task: ReplayTask, deps: StepDeps) {
+async function nextBatch(task: ReplayTask, deps: SubscriptionContext) {
   const { log, subscription } = deps;
   if (task.only !== undefined) return await nextOfThese(task.only, task, deps);
   const batch = await log.read(task.workspace, task.after, BATCH);
@@ -230,7 +223,7 @@ async function nextBatch(task: ReplayTask, deps: StepDeps) {
 }
 
 /** Events that the log has dropped are left out. */
-async function nextOfThese(only: readonly string[], task: ReplayTask, { log, subscription }: StepDeps) {
+async function nextOfThese(only: readonly string[], task: ReplayTask, { log, subscription }: SubscriptionContext) {
   const [ids, rest] = [only.slice(0, BATCH), only.slice(BATCH)];
   const events = await Promise.all(ids.map((id) => log.event(task.workspace, id)));
   const selected = selectedOf(

@@ -11,26 +11,17 @@ import type { Log } from '../kit/log.js';
 import type { Unfinished } from '../kit/unfinished.js';
 import { placeIn } from '../kit/user-frame.js';
 import type { EventLog } from '../log/event-log.js';
-import type { RecordGate } from './groups/gate.js';
-import type { HealthStore } from './health.js';
-import type { OffsetStore } from './offsets.js';
-import type { OnceStore } from './once.js';
-import type { ReceiptStore } from './receipts/receipts.js';
 import type { Interrupt, SurroundingsOf } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
 import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { JobData, QueueHandle } from './queues.js';
 import type { Noting } from './receipts/note.js';
+import type { DeliveryStores } from './stores.js';
 import type { Suspects } from './suspects.js';
 
-export interface HandlingContext {
+export interface HandlingContext extends DeliveryStores {
   log: EventLog;
-  gate: RecordGate;
-  offsets: OffsetStore;
-  once: OnceStore;
-  health: HealthStore;
-  receipts: ReceiptStore;
   /** The log's retention: what receivers said is kept no longer than events. @defaultValue it is not kept */
   logAgeMs?: number | undefined;
   measure?: Noting['measure'];

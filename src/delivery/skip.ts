@@ -3,18 +3,14 @@
  * waits behind a dead letter that is held. The offset moves first, so that nothing is entered meanwhile that was logged before. A group then loses its
  * entries before its job is removed: a run of a job without an entry ends without calling the handler. After a crash, a repetition drops the rest.
  */
-import type { Queue } from 'bullmq';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { LoggedEvent } from '../events/types.js';
-import type { Subscription } from './handlers/handler.js';
-import type { Clock } from '../kit/clock.js';
 import type { MustHaveJob } from './groups/heads.js';
 import { addJobs, deliveryIdOf, loggedAt } from './deliveries.js';
-import type { JobData } from './queues.js';
 import { stopReplays } from './replay.js';
 import { noteEnd } from './receipts/note.js';
-import type { DispatchStores } from './stores.js';
+import type { SubscriptionContext } from './stores.js';
 
 export interface SkipCall {
   /** Only what waits of this workspace. @defaultValue all */
@@ -32,16 +28,12 @@ export interface Skipped {
   running: number;
 }
 
-interface SkipDeps extends DispatchStores {
-  subscription: Subscription;
-  queue: Queue<JobData>;
-  workspaces: readonly string[];
-  clock: Clock;
-}
-
 const CHUNK = 100;
 
-export async function skipSubscription({ workspace, dryRun = false }: SkipCall, deps: SkipDeps): Promise<Skipped> {
+export async function skipSubscription(
+  { workspace, dryRun = false }: SkipCall,
+  deps: SubscriptionContext,
+): Promise<Skipped> {
   const sum: Skipped = { unread: 0, queued: 0, running: 0 };
   for (const name of deps.workspaces) {
     if ((workspace !== undefined && workspace !== name) || !readsWorkspace(deps.subscription, name)) continue;
@@ -57,7 +49,7 @@ export async function skipSubscription({ workspace, dryRun = false }: SkipCall, 
 }
 
 /** Counted before the offset moves: afterwards the log may drop them. A reader may move it meanwhile. */
-async function skipUnread(workspace: string, last: string, deps: SkipDeps): Promise<number> {
+async function skipUnread(workspace: string, last: string, deps: SubscriptionContext): Promise<number> {
   const { subscription, offsets } = deps;
   for (;;) {
     const from = await offsets.get(workspace, subscription.name);
@@ -71,7 +63,7 @@ async function skipUnread(workspace: string, last: string, deps: SkipDeps): Prom
   }
 }
 
-async function countUnread(workspace: string, last: string, deps: SkipDeps): Promise<number> {
+async function countUnread(workspace: string, last: string, deps: SubscriptionContext): Promise<number> {
   const after = await deps.offsets.get(workspace, deps.subscription.name);
   if (after === null || last === BEFORE_ALL) return 0;
   let unread = 0;
@@ -81,7 +73,7 @@ async function countUnread(workspace: string, last: string, deps: SkipDeps): Pro
 
 async function* unreadIn(
   { workspace, ...range }: { workspace: string; after: string; last: string },
-  { subscription, log }: SkipDeps,
+  { subscription, log }: SubscriptionContext,
 ): AsyncGenerator<LoggedEvent[]> {
   const selects = compileSelection(subscription);
   for await (const entries of log.scan(workspace, range))
@@ -92,7 +84,7 @@ async function* unreadIn(
 async function noteDropped(
   workspace: string,
   events: readonly (LoggedEvent & { id?: string })[],
-  deps: SkipDeps,
+  deps: SubscriptionContext,
 ): Promise<void> {
   const { subscription, receipts } = deps;
   const all = events.map(({ event, logId, id = deliveryIdOf(event.id, logId) }) => ({ id, workspace, logId, event }));
@@ -102,7 +94,7 @@ async function noteDropped(
 }
 
 /** What is no longer in the log is not noted. */
-async function noteIds(workspace: string, ids: readonly string[], deps: SkipDeps): Promise<void> {
+async function noteIds(workspace: string, ids: readonly string[], deps: SubscriptionContext): Promise<void> {
   if (deps.subscription.receipts == null) return;
   const events = await Promise.all(
     ids.map(async (id) => {
@@ -113,7 +105,7 @@ async function noteIds(workspace: string, ids: readonly string[], deps: SkipDeps
   await noteDropped(workspace, events.flat(), deps);
 }
 
-async function countQueued(workspace: string, { subscription, gate, queue }: SkipDeps) {
+async function countQueued(workspace: string, { subscription, gate, queue }: SubscriptionContext) {
   const { events } = await gate.pending(subscription.name, workspace);
   const running = (await queue.getActive()).filter(({ data }) => data.workspace === workspace).length;
   return { queued: Math.max(0, events - running), running };
@@ -123,7 +115,7 @@ async function countQueued(workspace: string, { subscription, gate, queue }: Ski
 const MOST_PASSES = 20;
 
 /** What is handled meanwhile changes the heads: it looks again until there is nothing left to drop. */
-async function skipQueued(workspace: string, last: string, deps: SkipDeps) {
+async function skipQueued(workspace: string, last: string, deps: SubscriptionContext) {
   const { subscription, gate } = deps;
   for (let [pass, queued] = [1, 0]; ; pass += 1) {
     const heads = await gate.heads(subscription.name, [workspace]);
@@ -138,7 +130,7 @@ async function skipQueued(workspace: string, last: string, deps: SkipDeps) {
   }
 }
 
-async function skipGroup(head: MustHaveJob, last: string, deps: SkipDeps) {
+async function skipGroup(head: MustHaveJob, last: string, deps: SubscriptionContext) {
   const { subscription, gate, queue } = deps;
   const { workspace, group, entry } = head;
   // Without an order, each is alone.

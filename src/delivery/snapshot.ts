@@ -22,29 +22,21 @@
  *           with a lower sequence is not in the list. Not where images are missing: that would prove nothing.
  */
 import { randomBytes } from 'node:crypto';
-import type { Queue } from 'bullmq';
 import { typesOf } from '../events/catalogue.js';
 import { listOf, epochOfSequence, firstSequenceOf } from '../events/envelope.js';
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { snapshotComplete } from '../events/notices.js';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { Subscription } from './handlers/handler.js';
-import { isoTime, type Clock } from '../kit/clock.js';
-import type { Log } from '../kit/log.js';
+import { isoTime } from '../kit/clock.js';
 import type { SnapshotTask } from './backfill-task.js';
 import { enqueueEvents } from './deliveries.js';
 import { compileSelection, compileTypePattern, type Selection } from '../events/pattern.js';
-import type { JobData } from './queues.js';
-import type { DispatchStores } from './stores.js';
+import type { DispatchContext, SubscriptionContext } from './stores.js';
 import type { StoredTask } from './backfills.js';
 
-export interface SnapshotOptions extends DispatchStores {
+export interface SnapshotOptions extends SubscriptionContext {
   workspace: string;
-  subscription: Subscription;
-  queue: Queue<JobData>;
-  logger: Log;
-  clock: Clock;
 }
 
 type StoredSnapshot = StoredTask<SnapshotTask>;
@@ -260,7 +252,7 @@ function hasOrder({ after, until }: SnapshotTask, offset: string): boolean {
 export async function isSnapshotRunning(
   tasks: readonly StoredTask[],
   workspace: string,
-  { source }: DispatchStores,
+  { source }: DispatchContext,
 ): Promise<boolean> {
   const stored = snapshotIn(tasks, workspace);
   if (stored === undefined) return false;

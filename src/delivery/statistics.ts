@@ -3,31 +3,25 @@ import type { Queue } from 'bullmq';
 import { ChangefeedError } from '../kit/errors.js';
 import { BEFORE_ALL, compareLogIds, timeOfLogId } from '../events/log-id.js';
 import type { Subscription } from './handlers/handler.js';
-import { isoTime, type Clock } from '../kit/clock.js';
+import { isoTime } from '../kit/clock.js';
 import { knownMs, SKEW_MS } from '../kit/stored-time.js';
 import { isSentAgain } from './deliveries.js';
 import { ALLOWANCE_MS, digestJob, reportJob } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
-import type { DispatchStores } from './stores.js';
+import type { DispatchContext } from './stores.js';
 import type { BackfillStore, StoredTask } from './backfills.js';
 import type { EventLog } from '../log/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
 import type { Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
 
-interface StatisticsOptions extends DispatchStores {
-  workspaces: readonly string[];
-  timeZoneOf: (workspace: string) => string;
-  clock: Clock;
-}
-
 /** A damaged key of one subscription must not hide the others. */
 export async function describeSubscription(
   subscription: Subscription,
   queue: Queue<JobData>,
-  options: StatisticsOptions,
+  options: DispatchContext,
 ): Promise<SubscriptionStatus> {
   try {
     return await readStatistics(subscription, queue, options);
@@ -52,7 +46,7 @@ const QUEUE_PAUSED = { at: null, reason: 'Its queue is paused.', missing: false 
 async function readStatistics(
   subscription: Subscription,
   queue: Queue<JobData>,
-  options: StatisticsOptions,
+  options: DispatchContext,
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
@@ -93,7 +87,7 @@ async function readStatistics(
 async function plannedJobs(
   { digest, mostPerMinute, report }: Subscription,
   queue: Queue<JobData>,
-  { workspaces, timeZoneOf, clock }: StatisticsOptions,
+  { workspaces, timeZoneOf, clock }: DispatchContext,
 ): Promise<number> {
   if (digest === undefined && mostPerMinute === undefined && report === undefined) return 0;
   const isPlanned = async (workspace: string): Promise<boolean> => {
@@ -133,7 +127,7 @@ interface Lag extends Unhandled {
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
 const COUNTED = 1_000;
 
-async function lagsOf(subscription: Subscription, options: StatisticsOptions) {
+async function lagsOf(subscription: Subscription, options: DispatchContext) {
   const { workspaces, log, offsets, gate, timeZoneOf } = options;
   const read = workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
   const { name, digest } = subscription;

@@ -1,22 +1,56 @@
-/** What the dispatcher uses of Redis. */
-import type { AllowanceStore } from './allowance.js';
-import type { BackfillStore } from './backfills.js';
-import type { EventLog } from '../log/event-log.js';
-import type { RecordGate } from './groups/gate.js';
-import type { HealthStore } from './health.js';
-import type { OffsetStore } from './offsets.js';
-import type { ReceiptStore } from './receipts/receipts.js';
+/** What delivery keeps in Redis, and what its questions and commands are given. */
+import type { Queue } from 'bullmq';
 import type { SnapshotSource } from '../feed/store/snapshot-source.js';
-import type { WaitingStore } from './waiting.js';
+import type { Clock } from '../kit/clock.js';
+import type { Log } from '../kit/log.js';
+import type { LoopBoard } from '../kit/loop.js';
+import type { EventLog } from '../log/event-log.js';
+import type { Redis } from '../redis/client.js';
+import type { Keys } from '../redis/keys.js';
+import type { RedisUse } from '../redis/watch.js';
+import { createAllowanceStore } from './allowance.js';
+import { createBackfillStore } from './backfills.js';
+import { createRecordGate } from './groups/gate.js';
+import type { Subscription } from './handlers/handler.js';
+import { createHealthStore } from './health.js';
+import { createOffsetStore } from './offsets.js';
+import { createOnceStore } from './once.js';
+import type { JobData } from './queues.js';
+import { createReceiptStore } from './receipts/receipts.js';
+import { createWaitingStore } from './waiting.js';
 
-export interface DispatchStores {
+export type DeliveryStores = ReturnType<typeof createDeliveryStores>;
+
+export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys }) {
+  return {
+    offsets: createOffsetStore(redis, keys),
+    gate: createRecordGate(redis, keys),
+    allowance: createAllowanceStore(redis, keys),
+    backfills: createBackfillStore(redis, keys),
+    health: createHealthStore(redis, keys),
+    receipts: createReceiptStore(redis, keys),
+    waiting: createWaitingStore(redis, keys),
+    once: createOnceStore(redis, keys),
+  };
+}
+
+export interface DispatchContext extends DeliveryStores {
   log: EventLog;
-  offsets: OffsetStore;
-  gate: RecordGate;
-  backfills: BackfillStore;
+  /** The stored records, for snapshots. */
   source: SnapshotSource;
-  health: HealthStore;
-  allowance: AllowanceStore;
-  receipts: ReceiptStore;
-  waiting: WaitingStore;
+  subscriptions: readonly Subscription[];
+  workspaces: readonly string[];
+  timeZoneOf: (workspace: string) => string;
+  /** When the configuration was read, by the monotonic clock: a subscription with `start: 'now'` begins at this moment of the log. */
+  configReadAtMs: number;
+  logger: Log;
+  clock: Clock;
+  /** Reading waits while Redis cannot be used. */
+  watch: RedisUse;
+  loops: LoopBoard;
+}
+
+export interface SubscriptionContext extends DispatchContext {
+  subscription: Subscription;
+  queue: Queue<JobData>;
 }

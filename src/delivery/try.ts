@@ -6,10 +6,9 @@ import { titleOfEvent } from '../events/describe.js';
 import { listOf } from '../events/envelope.js';
 import { compileTypes, explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { Subscription } from './handlers/handler.js';
-import { isoTime, type Clock } from '../kit/clock.js';
+import { isoTime } from '../kit/clock.js';
 import { parseDuration } from '../kit/duration.js';
-import type { EventLog } from '../log/event-log.js';
+import type { SubscriptionContext } from './stores.js';
 import type { RefusedBy, Tried } from './tried.js';
 
 export interface TryCall {
@@ -25,15 +24,8 @@ export interface TryCall {
   signal?: AbortSignal | undefined;
 }
 
-interface TryDeps {
-  subscription: Subscription;
-  log: EventLog;
-  workspaces: readonly string[];
-  clock: Clock;
-}
-
 /** @throws ChangefeedError CF_USAGE when `last` is no duration */
-export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tried> {
+export async function trySubscription(call: TryCall, deps: SubscriptionContext): Promise<Tried> {
   const { last = '7d', workspace: only, record, examples = record === undefined ? 10 : Infinity, signal } = call;
   const { subscription, log, workspaces, clock } = deps;
   const lastMs = parseDuration(last);

@@ -14,8 +14,6 @@ export interface WaitingDelivery {
   nextAtMs: number | null;
 }
 
-export type WaitingStore = ReturnType<typeof createWaitingStore>;
-
 export function createWaitingStore(redis: Redis, keys: Keys) {
   const describe = async (subscription: string, ids: readonly string[]): Promise<WaitingDelivery[]> => {
     const scores = await Promise.all(ids.map((id) => redis.zscore(keys.delayedJobs(subscription), id)));

@@ -21,8 +21,7 @@ const eventuallyComplete = (record: string): Promise<void> =>
   eventually(async () => expect([...new Set(await sequencesOf('done', record))]).toEqual(SEQUENCES));
 
 function operations(): Dispatcher {
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const deps = fanOutDeps(test);
   const made = createDispatcher({ ...deps, subscriptions: [aSubscription('s', () => undefined)] });
   onTestFinished(() => made.close());
   return made;

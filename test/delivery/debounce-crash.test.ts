@@ -13,7 +13,7 @@ const of = (record: string, ...sequences: number[]): ChangeEvent[] =>
   sequences.map((sequence) => changeEvent({ record, sequence }));
 const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
 
-const gateOf = () => fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() }).gate;
+const gateOf = () => fanOutDeps(test).gate;
 
 async function queue(events: readonly ChangeEvent[]): Promise<void> {
   const gate = gateOf();

@@ -193,7 +193,7 @@ describe('debounce and other features', () => {
     await put(running, changes(1, 2, 3));
     await running.settled();
     await running.queues.of('s').pause();
-    const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+    const deps = fanOutDeps(test);
     const subscription = debouncing(() => undefined);
     await replay(
       { subscription: 's', from: 'beginning' },

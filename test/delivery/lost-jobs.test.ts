@@ -5,11 +5,10 @@ import type { JobData } from '../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { RetryAfterError } from '../../src/delivery/handlers/errors.js';
 import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';
-import { systemClock } from '../../src/kit/clock.js';
 import { silentLog, type Log } from '../../src/kit/log.js';
 import { createRecordGate, type NewEntry, type RecordGate } from '../../src/delivery/groups/gate.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -130,15 +129,10 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
   it('lost jobs: a job is added by the second check that misses it, because a run that lost it may not know yet', async () => {
     const { put, queue, queues, gate } = await fanOut(() => undefined, { order }, 3_600_000);
     await put([changeEvent({ record: 'r1', sequence: 1 })], 1);
-    const findLostJobs = createLostJobs({
-      workspaces: [WORKSPACE],
-      queues,
-      gate,
-      clock: systemClock,
-      logger: silentLog,
-    });
+    const subscriptions = [aSubscription('s', () => undefined, { order })];
+    const findLostJobs = createLostJobs({ ...fanOutDeps(test), subscriptions, queues, gate });
     const waitingAfterCheck = async (): Promise<number> => {
-      await findLostJobs([aSubscription('s', () => undefined, { order })], () => undefined);
+      await findLostJobs(() => undefined);
       return await queue.getWaitingCount();
     };
     expect(await waitingAfterCheck()).toBe(1);
@@ -269,8 +263,9 @@ describe('jobs that were removed by hand', () => {
     const scans = vi.spyOn(test.redis, 'scanStream');
     onTestFinished(() => scans.mockRestore());
     const alive = vi.fn();
-    const findLostJobs = createLostJobs({ workspaces, queues, gate, clock: systemClock, logger: silentLog });
-    const search = (): Promise<void> => findLostJobs([aSubscription('s', () => undefined)], alive);
+    const subscriptions = [aSubscription('s', () => undefined)];
+    const findLostJobs = createLostJobs({ ...fanOutDeps(test), subscriptions, workspaces, queues, gate });
+    const search = (): Promise<void> => findLostJobs(alive);
     await search();
     expect(scans).toHaveBeenCalledTimes(1);
     expect(alive.mock.calls.length).toBeGreaterThan(workspaces.length);

@@ -14,8 +14,7 @@ import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 const test = useRedis();
 
 function operationsOf(subscriptions: readonly Subscription[], extras: { gate?: RecordGate } = {}): Dispatcher {
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const deps = fanOutDeps(test);
   const operations = createDispatcher({ ...deps, ...extras, subscriptions });
   onTestFinished(() => operations.close());
   return operations;
@@ -230,7 +229,7 @@ describe('replay: its process is killed', () => {
       const each = Array.from({ length: 30 }, (_, n) => n + 1);
       const expected = Array.from({ length: 20 }, (_, n) => [`r${n}`, each] as const);
       await eventually(() => expect([...handled].toSorted()).toEqual(expected.toSorted()));
-      const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+      const deps = fanOutDeps(test);
       await eventually(async () => expect(await deps.backfills.tasks('s')).toEqual([]));
     },
   );

@@ -87,8 +87,7 @@ async function snapshotDuringChanges(extras: FanOutExtras & { seed: number; disp
 }
 
 async function anotherDispatcher(subscription: Subscription): Promise<void> {
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const deps = fanOutDeps(test);
   const dispatcher = createDispatcher({ ...deps, highWater: 200, subscriptions: [subscription] });
   onTestFinished(async () => {
     await dispatcher.close();
@@ -186,8 +185,7 @@ describe('snapshot', { timeout: 240_000 }, () => {
     await people.baseline(['p1']);
     const warnings: object[] = [];
     const { received, subscription } = listener({ lists: ['people'] });
-    const connect = () => test.connect({ maxRetriesPerRequest: null });
-    const { logger } = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+    const { logger } = fanOutDeps(test);
     const source = createSnapshotSource({
       ...{ redis: test.redis, keys: test.keys, clock: systemClock },
       list: (_workspace, list) => ({ enabled: true, images: false, rules: compileRules(list as BuiltInList) }),
@@ -322,8 +320,7 @@ describe('snapshot: a scan of images', () => {
   it('returns every record, and starts again when the server was restarted and its cursors are lost', async () => {
     const records = recordNames(900);
     await new StoredList(test).baseline(records);
-    const connect = () => test.connect({ maxRetriesPerRequest: null });
-    const { source } = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+    const { source } = fanOutDeps(test);
     const first = await source.scan(WORKSPACE, 'people', null);
     const anew = await source.scan(WORKSPACE, 'people', { cursor: first.next!.cursor, server: 'another' });
     expect(anew.records.map(({ key }) => key)).toEqual(first.records.map(({ key }) => key));

@@ -29,7 +29,7 @@ export async function start(test: TestRedis, subscription: Subscription, extras:
 
 /** Appends the events while the queue is paused, so that all of them are entered before the first is handled. */
 export async function queue({ queues, test }: Debounce, events: readonly ChangeEvent[]): Promise<string[]> {
-  const { gate } = fanOutDeps({ redis: test.redis, keys: test.keys, connect: () => test.connect() });
+  const { gate } = fanOutDeps(test);
   const counted = async (): Promise<number> => (await gate.pending('s', WORKSPACE)).events;
   await queues.of('s').pause();
   const before = await counted();

@@ -10,17 +10,11 @@ import type { Handle, Subscription } from '../../src/delivery/handlers/handler.j
 import { systemClock } from '../../src/kit/clock.js';
 import { createUnfinished } from '../../src/kit/unfinished.js';
 import { silentLog } from '../../src/kit/log.js';
-import { createAllowanceStore } from '../../src/delivery/allowance.js';
-import { createBackfillStore } from '../../src/delivery/backfills.js';
-import { createRecordGate, type RecordGate } from '../../src/delivery/groups/gate.js';
-import { createHealthStore } from '../../src/delivery/health.js';
+import type { RecordGate } from '../../src/delivery/groups/gate.js';
 import type { Keys } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
-import { createOnceStore } from '../../src/delivery/once.js';
 import { createProcessRegistry } from '../../src/redis/process-registry.js';
-import { createOffsetStore } from '../../src/delivery/offsets.js';
-import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
-import { createWaitingStore } from '../../src/delivery/waiting.js';
+import { createDeliveryStores } from '../../src/delivery/stores.js';
 import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
 import { changeEvent, WORKSPACE } from './events.js';
 
@@ -85,7 +79,7 @@ export function eventLoad(
 export interface FanOutParts {
   redis: Redis;
   keys: Keys;
-  connect: () => Redis;
+  connect: (options: { maxRetriesPerRequest: null }) => Redis;
 }
 
 /** Of a workspace without links and records. */
@@ -97,19 +91,13 @@ export const NO_SURROUNDINGS: Surroundings = {
   record: () => Promise.resolve(null),
 };
 
-export function fanOutDeps({
-  redis,
-  keys,
-  connect,
-}: FanOutParts): Omit<DispatcherOptions & HandlerPoolOptions, 'subscriptions'> {
+export function fanOutDeps({ redis, keys, ...parts }: FanOutParts): DispatcherOptions & HandlerPoolOptions {
+  const connect = (): Redis => parts.connect({ maxRetriesPerRequest: null });
   return {
     connect,
     keys,
     log: createLogReader({ redis, keys, connect }),
-    offsets: createOffsetStore(redis, keys),
-    gate: createRecordGate(redis, keys),
-    allowance: createAllowanceStore(redis, keys),
-    backfills: createBackfillStore(redis, keys),
+    ...createDeliveryStores({ redis, keys }),
     source: createSnapshotSource({
       redis,
       keys,
@@ -117,11 +105,8 @@ export function fanOutDeps({
       list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list as BuiltInList, {}) }),
     }),
     processes: createProcessRegistry(redis, keys),
-    once: createOnceStore(redis, keys),
-    health: createHealthStore(redis, keys),
     surroundingsOf: () => NO_SURROUNDINGS,
-    receipts: createReceiptStore(redis, keys),
-    waiting: createWaitingStore(redis, keys),
+    subscriptions: [],
     workspaces: [WORKSPACE],
     timeZoneOf: () => 'Asia/Seoul',
     configReadAtMs: systemClock.monotonic(),

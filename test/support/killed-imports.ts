@@ -22,8 +22,7 @@ export async function killedImport(
   }: { start: ReturnType<typeof useProcesses>; seed: number; people: number; kills: number },
 ) {
   const random = seeded(seed);
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const deps = fanOutDeps({ redis: test.redis, keys: test.keys, connect });
+  const deps = fanOutDeps(test);
   const queues = openQueues({ ...deps, subscriptions: [{ name: 's' }] });
   const launch = () => start(child, { env: { DIGEST_URL: test.url, DIGEST_PREFIX: test.keys.prefix } });
   const promote = async (): Promise<void> => {

@@ -50,9 +50,8 @@ export async function runFanOut(
   subscriptions: readonly Subscription[],
   extras: FanOutExtras = {},
 ): Promise<RunningFanOut> {
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
   const { timing = {}, ...others } = extras;
-  const deps = { ...fanOutDeps({ redis: test.redis, keys: test.keys, connect }), timing, ...others, subscriptions };
+  const deps = { ...fanOutDeps(test), timing, ...others, subscriptions };
   const dispatcher = createDispatcher(deps);
   const pool = createHandlerPool(deps);
   const queues = openQueues({ ...deps, logger: deps.logger });

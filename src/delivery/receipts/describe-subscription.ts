@@ -2,14 +2,15 @@
 import type { Subscription } from '../handlers/handler.js';
 import type { Receipt } from './receipt.js';
 import { rowOf, type SubscriptionDetails } from './delivery-row.js';
-import { placesIn, searchIn, subscriptionNamed, type FindDeps } from './find-deliveries.js';
+import { placesIn, searchIn, subscriptionNamed } from './find-deliveries.js';
+import type { DispatchContext } from '../stores.js';
 
 const HOUR_MS = 3_600_000;
 const MOST_COUNTED = 100_000;
 const NEWEST = 20;
 
 /** @throws ChangefeedError `CF_USAGE` when there is no such subscription */
-export async function describeDeliveries(asked: string, deps: FindDeps): Promise<SubscriptionDetails> {
+export async function describeDeliveries(asked: string, deps: DispatchContext): Promise<SubscriptionDetails> {
   const subscription = subscriptionNamed(asked, deps.subscriptions);
   const { name, handler, address = null, order, whenDead, retry } = subscription;
   const { attempts, delayMs, maxDelayMs } = retry;
@@ -33,7 +34,7 @@ function selectionOf(subscription: Subscription): SubscriptionDetails['selection
 }
 
 /** The receipts of the last hour, and at least as many as are shown. */
-async function readNewest(subscription: Subscription, deps: FindDeps) {
+async function readNewest(subscription: Subscription, deps: DispatchContext) {
   const sinceMs = deps.clock.now() - HOUR_MS;
   const newest: Receipt[] = [];
   const lastHour: Receipt[] = [];

@@ -5,12 +5,12 @@ import { compileSelection, readsWorkspace } from '../../events/pattern.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { Subscription } from '../handlers/handler.js';
-import { isoTime, type Clock } from '../../kit/clock.js';
+import { isoTime } from '../../kit/clock.js';
 import type { Receipt, ReceiptOutcome } from './receipt.js';
 import type { ReceiptFilter } from './receipts.js';
 import type { WaitingDelivery } from '../waiting.js';
 import { idsOf, loggedAt, originOf } from '../deliveries.js';
-import type { DispatchStores } from '../stores.js';
+import type { DispatchContext } from '../stores.js';
 import { rowOf, rowWithout, type DeliveryRow } from './delivery-row.js';
 
 export interface DeliveriesQuery {
@@ -29,12 +29,6 @@ export interface DeliveriesQuery {
   limit?: number | undefined;
 }
 
-export interface FindDeps extends DispatchStores {
-  subscriptions: readonly Subscription[];
-  workspaces: readonly string[];
-  clock: Clock;
-}
-
 const MOST_ROWS = 500;
 /** The newest that wait are looked at for those of a record. */
 const MOST_WAITING = 500;
@@ -42,7 +36,7 @@ const MOST_WAITING = 500;
 const MOST_LOGGED = 10_000;
 
 /** @throws ChangefeedError `CF_USAGE` */
-export async function findDeliveries(query: DeliveriesQuery, deps: FindDeps): Promise<DeliveryRow[]> {
+export async function findDeliveries(query: DeliveriesQuery, deps: DispatchContext): Promise<DeliveryRow[]> {
   const { event, record, list, outcome, limit = 50 } = query;
   if ((record === undefined) !== (list === undefined)) throw usage('deliveries: give list and record together.');
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
@@ -58,7 +52,7 @@ export async function findDeliveries(query: DeliveriesQuery, deps: FindDeps): Pr
   return [...waiting, ...ended].slice(0, limit);
 }
 
-function chosenBy({ subscription, workspace }: DeliveriesQuery, { subscriptions, workspaces }: FindDeps) {
+function chosenBy({ subscription, workspace }: DeliveriesQuery, { subscriptions, workspaces }: DispatchContext) {
   const named = subscription === undefined ? subscriptions : [subscriptionNamed(subscription, subscriptions)];
   const among = workspaces.filter((name) => workspace === undefined || name === workspace);
   if (workspace !== undefined && among.length === 0)
@@ -99,7 +93,7 @@ interface Ended extends HasEnded {
   row: DeliveryRow;
 }
 
-async function endedRows(query: DeliveriesQuery, limit: number, deps: FindDeps): Promise<DeliveryRow[]> {
+async function endedRows(query: DeliveriesQuery, limit: number, deps: DispatchContext): Promise<DeliveryRow[]> {
   const search = { recordId: query.record, outcomes: outcomesOf(query.outcome) };
   const found = await Promise.all(
     placesIn(deps).map(async ({ subscription, workspace }) => {
@@ -117,7 +111,7 @@ async function endedRows(query: DeliveriesQuery, limit: number, deps: FindDeps):
 }
 
 /** Where there may be receipts, and deliveries that wait. */
-export function placesIn({ subscriptions, workspaces }: FindDeps) {
+export function placesIn({ subscriptions, workspaces }: DispatchContext) {
   return subscriptions.flatMap((subscription) =>
     workspaces.filter((name) => readsWorkspace(subscription, name)).map((workspace) => ({ subscription, workspace })),
   );
@@ -127,13 +121,13 @@ export function searchIn(
   { name: subscription, receipts }: Subscription,
   workspace: string,
   search: ReceiptFilter,
-  deps: FindDeps,
+  deps: DispatchContext,
 ): AsyncGenerator<Receipt> {
   const sinceMs = receipts == null ? 0 : deps.clock.now() - receipts.ageMs;
   return deps.receipts.search({ subscription, workspace }, { ...search, sinceMs });
 }
 
-async function waitingRows(query: DeliveriesQuery, limit: number, deps: FindDeps): Promise<DeliveryRow[]> {
+async function waitingRows(query: DeliveriesQuery, limit: number, deps: DispatchContext): Promise<DeliveryRow[]> {
   const { waiting } = deps;
   const most = query.record === undefined ? limit : MOST_WAITING;
   const rows = await Promise.all(
@@ -150,7 +144,7 @@ async function waitingRow(
   one: WaitingDelivery,
   workspace: string,
   subscription: Subscription,
-  { log, gate }: FindDeps,
+  { log, gate }: DispatchContext,
 ): Promise<DeliveryRow> {
   const logId = loggedAt(one.id);
   const logged = logId === undefined ? null : await log.event(workspace, logId);
@@ -179,7 +173,7 @@ interface FoundIn {
   waiting: { workspace: string; one: WaitingDelivery }[];
 }
 
-async function ofEvent(asked: string, deps: FindDeps): Promise<DeliveryRow[]> {
+async function ofEvent(asked: string, deps: DispatchContext): Promise<DeliveryRow[]> {
   const [, workspace, logId] = /^([\w.-]{1,64})@(\d{1,15}-\d{1,19})$/.exec(asked) ?? [];
   const given = workspace === undefined || logId === undefined ? null : await deps.log.event(workspace, logId);
   const id = given === null ? asked : given.event.id;
@@ -194,7 +188,7 @@ async function ofEvent(asked: string, deps: FindDeps): Promise<DeliveryRow[]> {
 }
 
 /** The receipts of the event, of the event into which it was merged, and of all digests. */
-async function findIn(id: string, subscription: Subscription, deps: FindDeps): Promise<FoundIn> {
+async function findIn(id: string, subscription: Subscription, deps: DispatchContext): Promise<FoundIn> {
   const receipts: Receipt[] = [];
   let ids: readonly string[] = [id];
   while (ids.length > 0) {
@@ -218,7 +212,11 @@ async function findIn(id: string, subscription: Subscription, deps: FindDeps): P
 }
 
 /** Where the event is in the log; null: it is not known. */
-async function locate(id: string, found: readonly FoundIn[], { log, workspaces }: FindDeps): Promise<Located | null> {
+async function locate(
+  id: string,
+  found: readonly FoundIn[],
+  { log, workspaces }: DispatchContext,
+): Promise<Located | null> {
   const receipt = found.flatMap(({ receipts }) => receipts).find(({ eventId }) => eventId === id);
   const waits = found.flatMap(({ waiting }) => waiting).find(({ one }) => loggedAt(one.id) !== undefined);
   const at = receipt ?? (waits && { workspace: waits.workspace, logId: loggedAt(waits.one.id) ?? '0-0' });
@@ -245,7 +243,7 @@ async function rowsIn(
   { subscription, receipts, waiting }: FoundIn,
   id: string,
   at: Located | null,
-  deps: FindDeps,
+  deps: DispatchContext,
 ): Promise<Ended[]> {
   const isSelected = at?.event == null || compileSelection(subscription)(at.event);
   const own = receipts.filter((one) => one.digest === undefined || (isSelected && isInDigest(one, at)));
@@ -274,7 +272,7 @@ async function outcomeWithout(
   subscription: Subscription,
   { workspace, logId }: Located,
   isSelected: boolean,
-  { offsets }: FindDeps,
+  { offsets }: DispatchContext,
 ): Promise<'pending' | 'not selected' | 'no receipt'> {
   if (!isSelected || !readsWorkspace(subscription, workspace)) return 'not selected';
   const offset = await offsets.get(workspace, subscription.name);

@@ -52,12 +52,7 @@ async function runFanOut(seed: number, gate?: RecordGate): Promise<Witness> {
     retry: { attempts: 1_000, delayMs: 2, maxDelayMs: 6 },
   });
   const deps = {
-    ...fanOutDeps({
-      ...test,
-      redis: test.redis,
-      keys: test.keys,
-      connect: () => test.connect({ maxRetriesPerRequest: null }),
-    }),
+    ...fanOutDeps(test),
     subscriptions: [subscription],
     random,
   };
