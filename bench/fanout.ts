@@ -23,7 +23,8 @@ import { silentLog } from '../src/kit/log.js';
 import { createLogReader } from '../src/log/event-log.js';
 import { Keys } from '../src/redis/keys.js';
 import { createStateGuard } from '../src/log/state-guard.js';
-import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../test/support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../test/support/fan-out.js';
+import { appendEvents, changeEvent } from '../test/support/events.js';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 const [count = 5_000, rounds = 5, records = 2_500] = process.argv
@@ -156,7 +157,7 @@ function ours(make: Make, { subscriptions = 1, guarded = false } = {}): Way {
       highWater: 5_000,
       subscriptions: names.map((name) => make(name, tick)),
     };
-    await appendEvents(parts.redis, parts.keys, events);
+    await appendEvents(parts, events);
     const pool = createHandlerPool(deps);
     const dispatcher = createDispatcher(deps);
     await pool.start();

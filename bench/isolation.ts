@@ -17,7 +17,7 @@ import { Redis } from 'ioredis';
 import { queueOptions } from '../src/delivery/queues.js';
 import { isoTime, systemClock } from '../src/kit/clock.js';
 import { Keys } from '../src/redis/keys.js';
-import { appendEvents, changeEvent } from '../test/support/fan-out.js';
+import { appendEvents, changeEvent } from '../test/support/events.js';
 import { launchRedis } from '../test/support/private-redis.js';
 import { startProcess, type TestProcess } from '../test/support/spawned.js';
 import type { IsolationTask } from './support/isolation-child.js';
@@ -116,7 +116,9 @@ async function appendAtRate(phase: string): Promise<void> {
     const sequence = (sequences.get(record) ?? 0) + 1;
     sequences.set(record, sequence);
     const event = changeEvent({ record, sequence, weight: 1_500 });
-    await appendEvents(redis, keys, [{ ...event, data: { ...event.data, observedAt: isoTime(systemClock.now()) } }]);
+    await appendEvents({ redis, keys }, [
+      { ...event, data: { ...event.data, observedAt: isoTime(systemClock.now()) } },
+    ]);
   }
 }
 

@@ -19,8 +19,6 @@ const MOST_AT_ONCE = 1_000;
 
 type Place = readonly [subscription: string, workspace: string];
 
-export type OffsetStore = ReturnType<typeof createOffsetStore>;
-
 /** What readers ask in one turn of the event loop is one command (in a Redis Cluster, one per subscription). */
 export function createOffsetStore(redis: Redis, keys: Keys) {
   const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { DeadLetter } from '../../src/delivery/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
-import { appendEvents, changeEvent } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { hasTerminal } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
@@ -34,7 +34,7 @@ describe('dead letters and replay: the command line', () => {
     const events = [1, 2, 3].map((sequence) =>
       named(changeEvent({ record: 'r1', sequence, changed: ['등급', '이메일'] })),
     );
-    await appendEvents(redis.redis, redis.keys, events);
+    await appendEvents(redis, events);
     folder.start(['start', '--only', 'dispatch,handle'], env);
     const run = async (...args: string[]): Promise<CliRun> => {
       const done = await folder.run(['dead', ...args], env);
@@ -60,7 +60,7 @@ describe('dead letters and replay: the command line', () => {
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
       const event = changeEvent({ record: hostile, sequence: 1 });
       const changes = [{ field: hostile, before: null, after: hostile }];
-      await appendEvents(redis.redis, redis.keys, [{ ...event, data: { ...event.data, changes } }]);
+      await appendEvents(redis, [{ ...event, data: { ...event.data, changes } }]);
       folder.start(['start', '--only', 'dispatch,handle'], env);
       const said = async (...args: string[]): Promise<string> => (await folder.run(args, env)).stdout;
       await eventually(async () => expect(await said('dead', 'list')).toContain('evil[31m]0;PWNED2Jback'));
@@ -192,8 +192,7 @@ describe('dead letters and replay: the command line', () => {
       const folder = await cli({ 'changefeed.config.mjs': CONFIG, repaired: '' });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
       const logIds = await appendEvents(
-        redis.redis,
-        redis.keys,
+        redis,
         [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
       );
       folder.start(['start', '--only', 'dispatch,handle'], env);

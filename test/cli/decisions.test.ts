@@ -8,7 +8,8 @@ import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';
-import { appendRaw, handlerOf, OPERATE, OPERATOR, personEvent } from '../support/page-feed.js';
+import { handlerOf, OPERATE, OPERATOR, personEvent } from '../support/page-feed.js';
+import { appendEvents } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 
 const DECIDED = 'a person decided';
@@ -71,7 +72,7 @@ describe('decisions', () => {
     };
     const feed = await openFeed(redis, raw, { http: true, log });
     await feed.start(['dispatch', 'handle']);
-    await appendRaw(redis, [personEvent('p1', 1), personEvent('p2', 1)]);
+    await appendEvents(redis, [personEvent('p1', 1), personEvent('p2', 1)]);
     await eventually(async () => expect(await feed.deadLetters.count()).toBe(2));
     const act = async (path: string, body: object, headers: object = OPERATOR) =>
       await fetch(`${feed.pageUrl ?? ''}${path}`, {

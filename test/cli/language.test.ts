@@ -4,7 +4,7 @@ import { eventLine } from '../../src/cli/print-event.js';
 import { noColours } from '../../src/cli/text.js';
 import { parseConfig } from '../../src/config/parse.js';
 import { useCli } from '../support/cli.js';
-import { changeEvent } from '../support/fan-out.js';
+import { changeEvent } from '../support/events.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 

@@ -5,7 +5,7 @@ import { eventLine } from '../../src/cli/print-event.js';
 import { progressLine } from '../../src/cli/progress.js';
 import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { Actor, ChangeEvent, SchemaChange } from '../../src/events/types.js';
-import { changeEvent } from '../support/fan-out.js';
+import { changeEvent } from '../support/events.js';
 
 function edited(fields: Record<string, [unknown, unknown]>): ChangeEvent {
   const event = changeEvent({ record: 'r-1', sequence: 2 });

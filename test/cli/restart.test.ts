@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useCli, type CliFolder } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, appendEvents, changeEvent, eventLoad } from '../support/fan-out.js';
+import { eventLoad } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import type { TestProcess } from '../support/process.js';
 import { startRedisProxy } from '../support/redis-proxy.js';
 import { useRedis } from '../support/redis.js';
@@ -43,7 +44,7 @@ describe('restart: a running service', { timeout: 240_000 }, () => {
   const runs = (service: TestProcess, times: number): Promise<void> =>
     eventually(() => expect(count(service, 'changefeed is running')).toBe(times));
   const append = (sequence: number): Promise<string[]> =>
-    appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'r1', sequence })]);
+    appendEvents(redis, [changeEvent({ record: 'r1', sequence })]);
 
   async function started(files: Record<string, string>, env: Record<string, string> = {}) {
     const folder = await cli({ 'package.json': { type: 'module' }, 'handle.js': handlerOf('first'), ...files });

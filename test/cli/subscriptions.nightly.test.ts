@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, changeEvent } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 
 const configOf = (...names: string[]): string => `
@@ -30,7 +30,7 @@ describe('subscriptions: the command line', () => {
         const { stdout } = await run('list', '--json');
         return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]));
       };
-      await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
+      await appendEvents(redis, [changeEvent({ record: 'r1', sequence: 1 })]);
       const service = folder.start(['start', '--only', 'dispatch,handle'], env);
       const both = (configured: boolean, workers: number) => [
         { subscription: 'audit', waiting: 0, dead: 1, workers, configured },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Status } from '../../src/index.js';
 import { STACK_OR_COLOUR, useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, changeEvent } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 import { useRedis } from '../support/redis.js';
 
@@ -34,12 +34,12 @@ describe('paused subscriptions: the command line', () => {
       });
       const env = { REDIS_URL: redis.url };
       const events = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }));
-      await appendEvents(redis.redis, redis.keys, events.slice(0, 1));
+      await appendEvents(redis, events.slice(0, 1));
       const service = folder.start(['start', '--only', 'dispatch,handle'], env);
 
       const loud = await service.waitForLine(/SUBSCRIPTION PAUSED/);
       expect(loud).toContain(`127.0.0.1:${receiver.port}/in answered 410 (Gone)`);
-      await appendEvents(redis.redis, redis.keys, events.slice(1));
+      await appendEvents(redis, events.slice(1));
       const status = JSON.parse((await folder.call(['status', '--json'], env)).stdout) as Status;
       expect(status.subscriptions[0]).toMatchObject({
         name: 'ops',
@@ -109,7 +109,7 @@ describe('dead letters: webhooks', () => {
         },
       });
       const env = { REDIS_URL: redis.url };
-      await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'r1', sequence: 1 })]);
+      await appendEvents(redis, [changeEvent({ record: 'r1', sequence: 1 })]);
       const service = folder.start(['start', '--only', 'dispatch,handle'], { ...env, LOG_LEVEL: 'debug' });
       const stored = await eventually(async () => {
         const { stdout } = await folder.call(['dead', 'list', '--json'], env);

@@ -10,7 +10,8 @@ import { freePort } from '../../src/redis/private/launch.js';
 import { probeRedis, checkRedis } from '../../src/redis/probe.js';
 import { Keys } from '../../src/redis/keys.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, aSubscription, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { launchCluster, type ClusterServer, type TestCluster } from '../support/redis-cluster.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
@@ -59,7 +60,7 @@ describe('cluster', () => {
     const redis = connections.general();
     const { queues } = await runFanOut({ redis, keys, connect: connections.patient }, [subscription]);
     const events = Array.from({ length: 30 }, (_, at) => changeEvent({ record: `p${at}`, sequence: 1 }));
-    await appendEvents(redis, keys, events);
+    await appendEvents({ redis, keys }, events);
     await eventually(async () => {
       const job = await digestJob(queues.of('s'), 'acme');
       if (await job?.isDelayed()) await job?.promote();

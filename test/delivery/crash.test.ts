@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DeadLetters } from '../../src/delivery/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/delivery/dispatcher.js';
 import type { ChangeEvent } from '../../src/events/types.js';
-import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
@@ -41,7 +42,7 @@ describe('crash: a killed dispatcher', () => {
     ]),
   )('%s loses no event, repeats none and keeps the order', async (_when, freeze) => {
     launch('handle');
-    await appendEvents(test.redis, test.keys, EVENTS);
+    await appendEvents(test, EVENTS);
 
     await launchFrozen('dispatch', { freeze });
     launch('dispatch');
@@ -55,7 +56,7 @@ describe('crash: a killed dispatcher', () => {
 describe('crash: a process killed while it handles an event', () => {
   it('another process handles the event again, before its followers', async () => {
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, EVENTS);
+    await appendEvents(test, EVENTS);
 
     await launchFrozen('handle', { freeze: 'handling-3' });
     launch('handle');
@@ -68,7 +69,7 @@ describe('crash: a process killed while it handles an event', () => {
 
   it('after the event has left its group, the next one runs and the event is not handled again', async () => {
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, EVENTS);
+    await appendEvents(test, EVENTS);
 
     await launchFrozen('handle', { freeze: 'left' });
     launch('handle');
@@ -80,7 +81,7 @@ describe('crash: a process killed while it handles an event', () => {
 
   it('an event that was about to become a dead letter becomes one, and its record is released', async () => {
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, EVENTS.slice(0, 6));
+    await appendEvents(test, EVENTS.slice(0, 6));
 
     await launchFrozen('handle', { freeze: 'left', dies: '1' });
     launch('handle');
@@ -103,8 +104,7 @@ describe('crash: an event that kills its process', () => {
   it('is a dead letter after two crashes alone, and those in flight with it are handled', async () => {
     launch('dispatch');
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       RECORDS.map((record) => changeEvent({ record, sequence: 1 })),
     );
 
@@ -133,7 +133,7 @@ describe('crash: an event that kills its process', () => {
 
   it('without the limit, it makes every process crash (control)', async () => {
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'poison', sequence: 1 })]);
+    await appendEvents(test, [changeEvent({ record: 'poison', sequence: 1 })]);
 
     for (const crash of [1, 2, 3, 4]) {
       launch('handle', { crashes: 'poison', most_crashes: '1000' });
@@ -146,8 +146,7 @@ describe('crash: an event that kills its process', () => {
   it.skipIf(isGate)('a process that is lost while an event waits for another suspect does not count', async () => {
     launch('dispatch');
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       ['a', 'b'].map((record) => changeEvent({ record, sequence: 1 })),
     );
     const begun = async (): Promise<number> =>
@@ -178,12 +177,12 @@ describe('crash: with the times of a service', () => {
     async () => {
       launch('dispatch');
       const killed = launch('handle', { holds: 'a 1', blocks: 'b' });
-      await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+      await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
       await killed.waitForLine(/^holding/);
       await killed.kill('SIGKILL');
       const killedAtMs = performance.now();
       for (const _ of [1, 2]) await launch('handle', { blocks: 'b' }).waitForLine(/^running/);
-      await appendEvents(test.redis, test.keys, [changeEvent({ record: 'b', sequence: 1 })]);
+      await appendEvents(test, [changeEvent({ record: 'b', sequence: 1 })]);
 
       await eventuallyDone('a', [1]);
       expect(performance.now() - killedAtMs).toBeLessThan(25_000);
@@ -196,7 +195,7 @@ describe('crash: with the times of a service', () => {
 describe('crash: a process killed while it disables its subscription', () => {
   it('the subscription stays disabled: another process handles no event until it is enabled, and then all in order', async () => {
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, EVENTS);
+    await appendEvents(test, EVENTS);
     await launchFrozen('handle', { freeze: 'marked', gone: '1' });
 
     const successor = launch('handle');
@@ -218,7 +217,7 @@ describe('crash: a process that was suspended for longer than its lock', () => {
       ChangeEvent[],
     ];
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, ofA);
+    await appendEvents(test, ofA);
     const frozen = launch('handle', { stops: ofA[2]!.id });
     await frozen.waitForLine(/^stopped/);
     const successor = launch('handle');
@@ -226,7 +225,7 @@ describe('crash: a process that was suspended for longer than its lock', () => {
     await successor.kill();
 
     process.kill(frozen.pid, 'SIGCONT');
-    await appendEvents(test.redis, test.keys, [ofB!]);
+    await appendEvents(test, [ofB!]);
 
     await eventuallyDone('b', [1]);
     expect(await sequencesOf('seen', 'a')).toEqual(SEQUENCES);
@@ -236,8 +235,7 @@ describe('crash: a process that was suspended for longer than its lock', () => {
     const go = (pid: number): Promise<number> => test.redis.rpush(`${test.keys.prefix}:go-${pid}`, 'go');
     launch('dispatch');
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       EVENTS.filter(({ subject }) => subject === 'a'),
     );
     const frozen = launch('handle', { holds: 'a 3' });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -79,7 +80,7 @@ describe("dead letters with whenDead: 'hold'", () => {
     const running = await runFanOut(test, [holding(whenDead, fail, seen)]);
     const [first] = await running.append(1, 2, 3);
     await eventuallyDead(running.dead, 1);
-    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'r2', sequence: 1 })]);
+    await appendEvents(test, [changeEvent({ record: 'r2', sequence: 1 })]);
     await eventually(() => expect(seen).toContain('r2 1'));
     return { ...running, fail, seen, first };
   };

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { mergedEventId } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { fanOutDeps } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
@@ -19,7 +20,7 @@ async function queue(events: readonly ChangeEvent[]): Promise<void> {
   const gate = gateOf();
   const counted = async (): Promise<number> => (await gate.pending('s', 'acme')).events;
   const before = await counted();
-  await appendEvents(test.redis, test.keys, events);
+  await appendEvents(test, events);
   await eventually(async () => expect(await counted()).toBe(before + events.length));
 }
 

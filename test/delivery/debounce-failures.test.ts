@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE } from '../support/fan-out.js';
+import { WORKSPACE } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
 import { changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';

@@ -4,7 +4,8 @@ import { replay } from '../../src/delivery/replay.js';
 import type { ChangeEvent, FieldChange } from '../../src/events/types.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { fanOutDeps } from '../support/fan-out.js';
+import { WORKSPACE, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { NOT_TODAY, changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
 

@@ -5,7 +5,8 @@ import { systemClock } from '../../src/kit/clock.js';
 import type { DigestContext, DigestSummary, Subscription } from '../../src/delivery/handlers/handler.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
-import { aSubscription, appendEvents, changeEvent, WORKSPACE } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent, WORKSPACE } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -52,7 +53,7 @@ describe('digest', () => {
     const events = [1, 2, 3].flatMap((sequence) =>
       ['a', 'b', 'c'].map((record) => changeEvent({ record, sequence, verb: sequence === 1 ? 'created' : 'updated' })),
     );
-    const ids = await appendEvents(test.redis, test.keys, events);
+    const ids = await appendEvents(test, events);
     await promote(running);
     await eventually(async () => expect(await offset()).toBe(ids.at(-1)));
     expect(digests).toHaveLength(1);
@@ -81,7 +82,7 @@ describe('digest', () => {
       const event = changeEvent({ record, sequence });
       return { ...event, data: { ...event.data, after: { ...event.data.after, id: record, ...owner } } };
     };
-    await appendEvents(test.redis, test.keys, [
+    await appendEvents(test, [
       of('m', 1, { ownerId: 'u1' }),
       of('a', 2, { 담당자: { id: 'u2', name: '이가상' } }),
       of('a', 3, { 담당자: { id: 'u1', name: '김가상' } }),
@@ -102,7 +103,7 @@ describe('digest', () => {
       handle: ({ subject }) => void single.push(subject),
     });
     const running = await runFanOut(test, [subscription]);
-    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
     await promote(running);
     await eventually(() => expect(single).toEqual(['a']));
     expect(digests).toEqual([]);
@@ -111,7 +112,7 @@ describe('digest', () => {
   it('digest: where nothing is selected, nothing is handled and the offset moves', async () => {
     const { digests, subscription } = aDigest({ on: ['crm.todo.*'] });
     const running = await runFanOut(test, [subscription]);
-    const ids = await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    const ids = await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
     await promote(running);
     await eventually(async () => expect(await offset()).toBe(ids[0]));
     expect(digests).toEqual([]);
@@ -123,8 +124,7 @@ describe('digest', () => {
       seen.push(digest);
       if (seen.length > 1) return;
       await appendEvents(
-        test.redis,
-        test.keys,
+        test,
         [4, 5].map((sequence) => changeEvent({ record: 'late', sequence })),
       );
       throw new Error('the chat is away');
@@ -132,8 +132,7 @@ describe('digest', () => {
     const { subscription } = aDigest({ handleDigest });
     const running = await runFanOut(test, [subscription]);
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2, 3].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     await promote(running);
@@ -152,8 +151,7 @@ describe('digest', () => {
     const { subscription } = aDigest({ handleDigest });
     const running = await runFanOut(test, [subscription]);
     const ids = await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     await promote(running);
@@ -176,8 +174,7 @@ describe('digest', () => {
     const running = await runFanOut(test, [subscription]);
     await runFanOut(test, [subscription]);
     const ids = await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     await promote(running);
@@ -190,8 +187,7 @@ describe('digest', () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
     const ids = await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
@@ -207,8 +203,7 @@ describe('digest', () => {
     const { subscription } = aDigest({ digest: { when: { everyMs: 86_400_000 }, days: [1] } });
     const before = await runFanOut(test, [subscription]);
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     const planned = async () => (await digestJob(before.queues.of('s'), WORKSPACE))?.data.atMs ?? 0;
@@ -223,7 +218,7 @@ describe('digest', () => {
   it('digest: what waits for its moment is neither late nor waiting, and nothing waits until it is handled', async () => {
     const { subscription } = aDigest({ lateAfterMs: 1 });
     const running = await runFanOut(test, [subscription]);
-    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
     await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeDefined());
     const [status] = await running.dispatcher.statistics();
     expect(status).toMatchObject({ waiting: 0, delayed: 0, lagEvents: 1, lagSeconds: 0, lateSince: null });
@@ -234,8 +229,7 @@ describe('digest', () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
 import { createRecordGate, type RecordGate } from '../../src/delivery/groups/gate.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { WORKSPACE, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 

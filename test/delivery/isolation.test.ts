@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -36,8 +37,7 @@ describe('isolation of subscriptions', () => {
     const { settled } = await runFanOut(test, [aSubscription('s', ({ subject }) => void seen.push(subject))]);
 
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       ['r1', '\ud83d', 'r2'].map((record) => changeEvent({ record, sequence: 1 })),
     );
 

@@ -6,7 +6,8 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { WORKSPACE, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 

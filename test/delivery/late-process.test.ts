@@ -5,7 +5,8 @@ import type { Handle } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { silentLog, type Log } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -44,8 +45,7 @@ async function losingLocks(process?: string) {
   const fanOut = await runFanOut(test, [subscription], { timing: TIMING, logger });
   const records = Array.from({ length: EVENTS }, (_, index) => `r${index}`);
   await appendEvents(
-    test.redis,
-    test.keys,
+    test,
     records.map((record) => changeEvent({ record, sequence: 1 })),
   );
   await eventually(() => expect(runs.size).toBe(EVENTS));

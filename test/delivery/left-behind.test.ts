@@ -8,7 +8,8 @@ import { silentLog } from '../../src/kit/log.js';
 import { trimLog } from '../../src/delivery/retention.js';
 import { createTraceStore } from '../../src/ops/traces.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, aSubscription, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -27,7 +28,7 @@ it('left behind: events of a subscription that was renamed are reported, and `re
     changeEvent({ record: 'r1', sequence: 1 }),
     ...[1, 2].map((sequence) => changeEvent({ record: 'r2', sequence })),
   ];
-  await appendEvents(redis, keys, [bad, ...waiting]);
+  await appendEvents({ redis, keys }, [bad, ...waiting]);
   await eventuallyDead(old.dead, 1);
   await eventually(async () =>
     expect((await old.dispatcher.statistics())[0]).toMatchObject({ active: 1, lagEvents: 2 }),

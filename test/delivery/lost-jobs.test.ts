@@ -8,7 +8,8 @@ import type { Handle, Subscription } from '../../src/delivery/handlers/handler.j
 import { silentLog, type Log } from '../../src/kit/log.js';
 import { createRecordGate, type NewEntry, type RecordGate } from '../../src/delivery/groups/gate.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -65,7 +66,7 @@ async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobs
     put: async (events: readonly ChangeEvent[], jobs: number) => {
       const before = await pending();
       await queue.pause();
-      await appendEvents(test.redis, test.keys, events);
+      await appendEvents(test, events);
       await eventually(async () => expect(await pending()).toBe(before + events.length));
       await eventually(async () => expect(await queue.getWaitingCount()).toBe(jobs));
     },

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { digestJob } from '../../src/delivery/digest-job.js';
 import type { DigestSummary } from '../../src/delivery/handlers/handler.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
-import { aSubscription, appendEvents, changeEvent, WORKSPACE } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent, WORKSPACE } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { killedImport } from '../support/killed-imports.js';
 import { rowsOfGate } from '../support/night.js';
@@ -26,7 +27,7 @@ describe('most per minute', () => {
       handleDigest: (digest) => void digests.push(digest),
     });
     const { queues, dispatcher } = await runFanOut(test, [subscription]);
-    const ids = await appendEvents(test.redis, test.keys, PEOPLE);
+    const ids = await appendEvents(test, PEOPLE);
     const job = await eventually(async () => {
       const found = await digestJob(queues.of('s'), WORKSPACE);
       expect(found).toBeDefined();
@@ -56,7 +57,7 @@ describe('most per minute', () => {
   it('most per minute: control: without it each of them is a message', async () => {
     const single: string[] = [];
     await runFanOut(test, [aSubscription('s', ({ subject }) => void single.push(subject))]);
-    await appendEvents(test.redis, test.keys, PEOPLE.slice(0, 100));
+    await appendEvents(test, PEOPLE.slice(0, 100));
     await eventually(() => expect(single).toHaveLength(100));
   });
 
@@ -67,14 +68,14 @@ describe('most per minute', () => {
       handleDigest: () => undefined,
     });
     await runFanOut(test, [subscription]);
-    await appendEvents(test.redis, test.keys, PEOPLE.slice(0, 2));
+    await appendEvents(test, PEOPLE.slice(0, 2));
     await eventually(() => expect(single).toHaveLength(2));
     const key = test.keys.allowance('s', WORKSPACE);
     const ttl = await test.redis.pttl(key);
     expect(ttl).toBeGreaterThan(50_000);
     expect(ttl).toBeLessThanOrEqual(60_000);
     await test.redis.del(key);
-    await appendEvents(test.redis, test.keys, PEOPLE.slice(2, 4));
+    await appendEvents(test, PEOPLE.slice(2, 4));
     await eventually(() => expect(single).toHaveLength(4));
   });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { OnceOutcome } from '../../src/delivery/handlers/handler.js';
 import { createOnceStore } from '../../src/delivery/once.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 

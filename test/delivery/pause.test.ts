@@ -3,7 +3,8 @@ import { DisableSubscriptionError } from '../../src/delivery/handlers/errors.js'
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { silentLog, type Log } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
@@ -80,7 +81,7 @@ describe('circuit breaker: DisableSubscriptionError', () => {
     const endpoint = gone();
     const running = await runFanOut(test, [endpoint.subscription('ops')], { logger: log });
     const events = ['a', 'b', 'c', 'd', 'e', 'f'].map((record) => changeEvent({ record, sequence: 1 }));
-    await appendEvents(test.redis, test.keys, events);
+    await appendEvents(test, events);
     await eventuallyPaused(running, 'ops');
     expect(errors).toEqual([
       {
@@ -209,7 +210,7 @@ describe('rate limit', () => {
     });
     const first = await runFanOut(test, [paced]);
     await runFanOut(test, [paced]);
-    await appendEvents(test.redis, test.keys, EVENTS);
+    await appendEvents(test, EVENTS);
     await first.settled(120_000);
     expect(starts).toHaveLength(8);
     // One per 100 ms. The start of a process may delay the first one.

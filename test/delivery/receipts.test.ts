@@ -8,7 +8,8 @@ import type { Handle, Subscription } from '../../src/delivery/handlers/handler.j
 import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
 import type { Receipt } from '../../src/delivery/receipts/receipt.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
@@ -184,7 +185,7 @@ describe('receipts: changes that are merged', () => {
     const back = changeEvent({ record: 'r1', sequence: 2 });
     const undone = { ...back, data: { ...back.data, after: first.data.before, changes: first.data.changes } };
     const running = await runFanOut(test, [aKeeper('s', () => undefined, { settle })]);
-    await appendEvents(test.redis, test.keys, [first, undone]);
+    await appendEvents(test, [first, undone]);
     await running.settled();
     expect(await rowsOf(running)).toEqual([
       ['skipped', 0, 'cancelled-out'],
@@ -197,8 +198,7 @@ describe('receipts: after kill -9', () => {
   it('a repetition writes no second one', async () => {
     launch('dispatch');
     await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2, 3].map((sequence) => changeEvent({ record: 'a', sequence })),
     );
     await launchFrozen('handle', { freeze: 'left' });
@@ -212,7 +212,7 @@ describe('receipts: after kill -9', () => {
 
   it('the death that was written before has one', async () => {
     launch('dispatch');
-    await appendEvents(test.redis, test.keys, [changeEvent({ record: 'a', sequence: 1 })]);
+    await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
     await launchFrozen('handle', { freeze: 'left', dies: '1' });
     launch('handle');
     await eventually(async () =>

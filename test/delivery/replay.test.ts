@@ -4,7 +4,8 @@ import type { RecordGate } from '../../src/delivery/groups/gate.js';
 import { offsetBefore } from '../../src/events/log-id.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
-import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps, openGate } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { rowsOfGate } from '../support/night.js';
@@ -60,7 +61,7 @@ describe('replay', () => {
       if (replay) seen.push(subject);
     });
     const { settled, dispatcher } = await runFanOut(test, [subscription]);
-    await appendEvents(test.redis, test.keys, [
+    await appendEvents(test, [
       changeEvent({ record: 'new', sequence: 1, verb: 'created' }),
       changeEvent({ record: 'up', sequence: 2 }),
       changeEvent({ record: 'memo', sequence: 3, list: 'memo' }),
@@ -93,7 +94,7 @@ describe('replay', () => {
     const options = { receipts: { ageMs: 86_400_000, number: 1_000 } };
     const { settled, dispatcher, dead } = await runFanOut(test, [aSubscription('s', handle, options)]);
     const events = ['a', 'b', 'c', 'd'].map((record) => changeEvent({ record, sequence: 1 }));
-    await appendEvents(test.redis, test.keys, events);
+    await appendEvents(test, events);
     await settled();
     const letters = await eventuallyDead(dead, 3);
     broken = [];
@@ -108,7 +109,7 @@ describe('replay', () => {
   });
 
   it('replay: is stopped, says how far it came, and the status shows it meanwhile', async () => {
-    await appendEvents(test.redis, test.keys, Array.from({ length: 20 }, () => EVENTS).flat());
+    await appendEvents(test, Array.from({ length: 20 }, () => EVENTS).flat());
     const subscription = aSubscription('s', () => undefined);
     const { settled, dispatcher } = await runFanOut(test, [subscription], { highWater: 300 });
     await settled(60_000);
@@ -131,7 +132,7 @@ describe('replay', () => {
 
   it('replay: large events, of which the log returns few at once, are all sent', async () => {
     const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: `r${n}`, sequence: 1, weight: 300_000 }));
-    await appendEvents(test.redis, test.keys, large);
+    await appendEvents(test, large);
     let handled = 0;
     const subscription = aSubscription('s', (_event, { replay }) => void (handled += replay ? 1 : 0));
     const { settled, dispatcher } = await runFanOut(test, [subscription]);
@@ -158,7 +159,7 @@ describe('replay', () => {
       running.delete(subject);
     });
     const { settled } = await runFanOut(test, [subscription], extras);
-    await appendEvents(test.redis, test.keys, EVENTS);
+    await appendEvents(test, EVENTS);
     const count = (): number => [...handled.values()].flat().length;
     await settled();
     await eventually(() => expect(count()).toBe(EVENTS.length));
@@ -166,7 +167,7 @@ describe('replay', () => {
 
     await Promise.all([
       operationsOf([subscription], extras).replay({ subscription: 's', from: 'beginning', to: `${Date.now()}-0` }),
-      appendEvents(test.redis, test.keys, news),
+      appendEvents(test, news),
     ]);
     await eventually(() => expect(count()).toBeGreaterThanOrEqual(2 * EVENTS.length + RECORDS));
     return { handled, together };
@@ -219,7 +220,7 @@ describe('replay: its process is killed', () => {
         if (replay) handled.set(subject, [...(handled.get(subject) ?? []), data.sequence]);
       });
       const first = await runFanOut(test, [subscription]);
-      await appendEvents(test.redis, test.keys, LONG);
+      await appendEvents(test, LONG);
       await first.settled();
       await first.dispatcher.stop();
       await launchFrozen('replay', { freeze });
@@ -238,8 +239,7 @@ describe('replay: its process is killed', () => {
 describe('start: a new subscription', () => {
   it('begins at a log id or at a time', async () => {
     const logIds = await appendEvents(
-      test.redis,
-      test.keys,
+      test,
       [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
     );
     const seen: string[] = [];

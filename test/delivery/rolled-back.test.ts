@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { createRecordGate } from '../../src/delivery/groups/gate.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -10,8 +11,7 @@ const test = useRedis();
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 const append = (sequences: readonly number[]): Promise<string[]> =>
   appendEvents(
-    test.redis,
-    test.keys,
+    test,
     sequences.map((sequence) => changeEvent({ record: `r${sequence}`, sequence })),
   );
 

@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createRecordGate } from '../../src/delivery/groups/gate.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, aSubscription, changeEvent } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
 const test = useRedis();
 const retry = { attempts: 100, delayMs: 3_600_000, maxDelayMs: 3_600_000 };
 const events = (sequence: number, ...records: string[]) => records.map((record) => changeEvent({ record, sequence }));
-const append = (...all: Parameters<typeof appendEvents>[2]) => appendEvents(test.redis, test.keys, all);
+const append = (...all: Parameters<typeof appendEvents>[1]) => appendEvents(test, all);
 
 describe('skip', () => {
   it.each(['record', 'none'] as const)(

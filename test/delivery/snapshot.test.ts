@@ -10,7 +10,8 @@ import { compileRules } from '../../src/feed/detect/rules.js';
 import { createBackfillStore, type BackfillStore } from '../../src/delivery/backfills.js';
 import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, fanOutDeps, seeded } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps, seeded } from '../support/fan-out.js';
+import { WORKSPACE, appendEvents } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
@@ -276,7 +277,7 @@ describe('snapshot: after Redis went back', { timeout: 240_000 }, () => {
     const { settled } = await runFanOut(test, [subscription], { highWater: 200 });
     await anotherDispatcher(subscription);
 
-    await appendEvents(test.redis, test.keys, [rewound(7)]);
+    await appendEvents(test, [rewound(7)]);
     await eventually(() => expect([...names.values()].flat().length).toBeGreaterThan(100));
     expect(snapshots()).toBe(0);
     await list.complete(since);
@@ -305,10 +306,10 @@ describe('snapshot: after Redis went back', { timeout: 240_000 }, () => {
       listener({ start: 'now', name: 'other' }),
     ];
     const { settled } = await runFanOut(test, [with_.subscription, without.subscription]);
-    await appendEvents(test.redis, test.keys, [rewound(7)]);
+    await appendEvents(test, [rewound(7)]);
     await eventually(() => expect(with_.received.get('p1')).toEqual([`snapshot ${firstSequenceOf(7) - 1}`]));
     await list.complete('2026-03-02T07:00:00.000Z');
-    await appendEvents(test.redis, test.keys, [rewound(9, '2026-03-02T06:00:00.000Z')]);
+    await appendEvents(test, [rewound(9, '2026-03-02T06:00:00.000Z')]);
     await eventually(() => expect(with_.received.get('p1')).toHaveLength(2));
     await settled();
     expect(with_.received.get('p1')?.[1]).toBe(`snapshot ${firstSequenceOf(9) - 1}`);

@@ -4,7 +4,8 @@ import { createDispatcher } from '../../src/delivery/dispatcher.js';
 import { createHandlerPool } from '../../src/delivery/handler-pool.js';
 import { Keys } from '../../src/redis/keys.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription, appendEvents, changeEvent, fanOutDeps } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { redisBinary } from '../support/private-redis.js';
 import { startPrivateRedis } from '../support/redis.js';
 
@@ -28,7 +29,7 @@ describe.skipIf(redisBinary === undefined)('handlers: a stop without Redis', () 
     const [dispatcher, pool] = [createDispatcher(deps), createHandlerPool(deps)];
     onTestFinished(() => deps.log.close());
     await Promise.all([dispatcher.start(), pool.start()]);
-    await appendEvents(redis, keys, [changeEvent({ record: 'r1', sequence: 1 })]);
+    await appendEvents({ redis, keys }, [changeEvent({ record: 'r1', sequence: 1 })]);
     await eventually(() => expect(running).toBe(1));
 
     await server.kill();

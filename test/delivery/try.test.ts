@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compileWhere } from '../../src/delivery/handlers/where.js';
 import { useCli } from '../support/cli.js';
-import { appendEvents, aSubscription, changeEvent, type EventSpec } from '../support/fan-out.js';
+import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent, type EventSpec } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -18,7 +19,7 @@ const EVENTS: readonly EventSpec[] = [
 
 describe('try', () => {
   it('try: says what a subscription would have got of the log, and why not the rest, as counts', async () => {
-    await appendEvents(test.redis, test.keys, EVENTS.map(changeEvent));
+    await appendEvents(test, EVENTS.map(changeEvent));
     const handled: string[] = [];
     const { dispatcher, settled } = await runFanOut(test, [
       aSubscription('ops', ({ id }) => void handled.push(id), {
@@ -50,7 +51,7 @@ describe('try', () => {
   });
 
   it('try: of one record, each event has why it is not selected', async () => {
-    await appendEvents(test.redis, test.keys, EVENTS.map(changeEvent));
+    await appendEvents(test, EVENTS.map(changeEvent));
     const config = {
       workspaces: [{ name: 'acme', baseUrl: 'http://127.0.0.1:1', token: 't' }],
       redis: { prefix: test.keys.prefix },

@@ -4,7 +4,7 @@ import { compileWhere } from '../../src/delivery/handlers/where.js';
 import { compileSelection, explainSelection, readsWorkspace, type Selection } from '../../src/events/pattern.js';
 import type { Verb } from '../../src/events/kinds.js';
 import type { Actor } from '../../src/events/types.js';
-import { changeEvent, type EventSpec } from '../support/fan-out.js';
+import { changeEvent, type EventSpec } from '../support/events.js';
 
 const selects = (selection: Partial<Selection>, spec: Partial<EventSpec> = {}): boolean =>
   compileSelection({ on: ['crm.*'], ...selection })(changeEvent({ record: 'r1', sequence: 2, ...spec }));

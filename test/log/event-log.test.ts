@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogReader, type EventLog } from '../../src/log/event-log.js';
-import { appendEvents, changeEvent, WORKSPACE } from '../support/fan-out.js';
+import { appendEvents, changeEvent, WORKSPACE } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 
 const test = useRedis();
@@ -29,7 +29,7 @@ describe('the log reader', () => {
   it('log: an event of an earlier release is read, whatever its type and data', async () => {
     const [event] = events;
     const own = { ...event!, type: 'acme.person.promoted', data: { ...event!.data, derivedBy: 'promotions' } };
-    await appendEvents(test.redis, test.keys, [own]);
+    await appendEvents(test, [own]);
 
     expect(await aReader().read(WORKSPACE, '0', 2)).toMatchObject([{ event: own }]);
   });
@@ -37,7 +37,7 @@ describe('the log reader', () => {
   it('log: a read of large events ends before its count, and the next one goes on', async () => {
     const reader = aReader();
     const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: 'r1', sequence: n + 1, weight: 300_000 }));
-    const ids = await appendEvents(test.redis, test.keys, large);
+    const ids = await appendEvents(test, large);
 
     const first = await reader.read(WORKSPACE, '0', 1_000);
     const rest = await reader.read(WORKSPACE, first.at(-1)!.logId, 1_000);

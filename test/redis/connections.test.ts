@@ -4,7 +4,7 @@ import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
 import { eventually } from '../support/eventually.js';
-import { changeEvent } from '../support/fan-out.js';
+import { changeEvent } from '../support/events.js';
 import { redisBinary, type PrivateRedis } from '../support/private-redis.js';
 import { startPrivateRedis } from '../support/redis.js';
 import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.js';

@@ -10,7 +10,8 @@ import { openFeed } from '../support/feed.js';
 import { handlerContext, useReceivers } from '../support/handler-fixtures.js';
 import { useMirrors } from '../support/mirror.js';
 import { startOtherCrm } from '../support/other-crm.js';
-import { appendRaw, personEvent } from '../support/page-feed.js';
+import { personEvent } from '../support/page-feed.js';
+import { appendEvents } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 
 const VALUE = 'hong.gildong@person.example';
@@ -29,7 +30,7 @@ describe('words of others', () => {
     const config = { workspaces: [{ name: 'acme', baseUrl: url, token }], subscriptions: [subscription] };
     const feed = await openFeed(redis, config, { log });
     await feed.start(['dispatch', 'handle']);
-    await appendRaw(redis, [personEvent('p1', 1, { fields: { 이메일: VALUE, toString: VALUE } })]);
+    await appendEvents(redis, [personEvent('p1', 1, { fields: { 이메일: VALUE, toString: VALUE } })]);
     const dead = await eventually(async () => {
       const letters = await feed.deadLetters.list();
       const [one] = (await feed.status()).subscriptions;

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { logOffset } from '../../src/cli/arguments.js';
 import { BEFORE_ALL, parseBeginning } from '../../src/events/log-id.js';
-import { changeEvent } from '../support/fan-out.js';
+import { changeEvent } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { eventsOf, openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';

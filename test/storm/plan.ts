@@ -1,6 +1,7 @@
 /** The plan of a storm, made from a seed: its events, what the handler does with each, and the faults with their times. Pure. */
 import { createHash } from 'node:crypto';
-import { seeded, type EventSpec } from '../support/fan-out.js';
+import { seeded } from '../support/fan-out.js';
+import { type EventSpec } from '../support/events.js';
 
 export interface StormSize {
   events: number;

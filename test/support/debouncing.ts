@@ -4,7 +4,8 @@ import { mergedEventId } from '../../src/events/envelope.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, Settling, Subscription } from '../../src/delivery/handlers/handler.js';
 import { eventually } from './eventually.js';
-import { WORKSPACE, aSubscription, appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
+import { aSubscription, fanOutDeps } from './fan-out.js';
+import { WORKSPACE, appendEvents, changeEvent } from './events.js';
 import type { TestRedis } from './redis.js';
 import { runFanOut, type FanOutExtras, type RunningFanOut } from './running-fan-out.js';
 
@@ -33,7 +34,7 @@ export async function queue({ queues, test }: Debounce, events: readonly ChangeE
   const counted = async (): Promise<number> => (await gate.pending('s', WORKSPACE)).events;
   await queues.of('s').pause();
   const before = await counted();
-  const ids = await appendEvents(test.redis, test.keys, events);
+  const ids = await appendEvents(test, events);
   await eventually(async () => expect(await counted()).toBe(before + events.length));
   return ids;
 }

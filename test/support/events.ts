@@ -1,7 +1,9 @@
 /** Events as the log has them. Use `changeEvent` instead of building one in a test. */
-import { buildEvent, type EventDraft } from '../../src/events/envelope.js';
+import { buildEvent, workspaceOf, type EventDraft } from '../../src/events/envelope.js';
 import type { ListRef } from '../../src/crm/lists/lists.js';
 import type { ChangeData, ChangeEvent } from '../../src/events/types.js';
+import type { Redis } from '../../src/redis/client.js';
+import type { Keys } from '../../src/redis/keys.js';
 
 export const WORKSPACE = 'acme';
 
@@ -51,4 +53,19 @@ export function changeEvent(spec: EventSpec): ChangeEvent {
       ...spec.data,
     },
   });
+}
+
+/** @returns their log ids */
+export async function appendEvents(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  events: readonly ChangeEvent[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let from = 0; from < events.length; from += 1_000) {
+    const pipeline = redis.pipeline();
+    for (const event of events.slice(from, from + 1_000))
+      pipeline.xadd(keys.log(workspaceOf(event)), '*', 'event', JSON.stringify(event));
+    ids.push(...((await pipeline.exec()) ?? []).map(([, id]) => String(id)));
+  }
+  return ids;
 }

@@ -5,7 +5,6 @@ import type { DispatcherOptions } from '../../src/delivery/dispatcher.js';
 import type { HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { builtInLists, type BuiltInList } from '../../src/crm/lists/lists.js';
-import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createUnfinished } from '../../src/kit/unfinished.js';
@@ -16,9 +15,7 @@ import { createLogReader } from '../../src/log/event-log.js';
 import { createProcessRegistry } from '../../src/redis/process-registry.js';
 import { createDeliveryStores } from '../../src/delivery/stores.js';
 import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
-import { changeEvent, WORKSPACE } from './events.js';
-
-export { changeEvent, WORKSPACE, type EventSpec } from './events.js';
+import { appendEvents, changeEvent, WORKSPACE } from './events.js';
 
 export function aSubscription(name: string, handle: Handle, changes: Partial<Subscription> = {}): Subscription {
   return {
@@ -37,18 +34,6 @@ export function aSubscription(name: string, handle: Handle, changes: Partial<Sub
   };
 }
 
-export async function appendEvents(redis: Redis, keys: Keys, events: readonly ChangeEvent[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (let from = 0; from < events.length; from += 1_000) {
-    const pipeline = redis.pipeline();
-    for (const event of events.slice(from, from + 1_000)) {
-      pipeline.xadd(keys.log(event.source.slice('/workspaces/'.length)), '*', 'event', JSON.stringify(event));
-    }
-    ids.push(...((await pipeline.exec()) ?? []).map(([, id]) => String(id)));
-  }
-  return ids;
-}
-
 /**
  * Appends events of these records, with a sequence that grows by one, until it is ended.
  * @param paced awaited after each round, so that events are not made much faster than they are handled
@@ -65,7 +50,7 @@ export function eventLoad(
     while (!isEnded) {
       sequence += 1;
       const events = records.map((record) => changeEvent({ record, sequence }));
-      await appendEvents(redis, keys, events);
+      await appendEvents({ redis, keys }, events);
       await paced(sequence);
     }
     return sequence;

@@ -4,7 +4,8 @@ import { digestJob } from '../../src/delivery/digest-job.js';
 import { openQueues } from '../../src/delivery/queues.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
-import { appendEvents, changeEvent, fanOutDeps, seeded, WORKSPACE } from './fan-out.js';
+import { fanOutDeps, seeded } from './fan-out.js';
+import { appendEvents, changeEvent, WORKSPACE } from './events.js';
 import { eventually } from './eventually.js';
 import type { useProcesses } from './process.js';
 import type { TestRedis } from './redis.js';
@@ -37,7 +38,7 @@ export async function killedImport(
     const killed = launch();
     await killed.waitForLine(/^running/);
     const part = events.slice((kill * people) / kills, ((kill + 1) * people) / kills);
-    last = (await appendEvents(test.redis, test.keys, part)).at(-1) ?? last;
+    last = (await appendEvents(test, part)).at(-1) ?? last;
     const dieAtMs = systemClock.monotonic() + 20 + random() * 400;
     while (systemClock.monotonic() < dieAtMs) await promote();
     await killed.kill('SIGKILL');

@@ -88,15 +88,6 @@ export function handlerOf(
   });
 }
 
-export async function appendRaw(
-  { redis, keys }: Pick<TestRedis, 'redis' | 'keys'>,
-  events: readonly ChangeEvent[],
-): Promise<string[]> {
-  const pipeline = redis.pipeline();
-  for (const event of events) pipeline.xadd(keys.log('acme'), '*', 'event', JSON.stringify(event));
-  return ((await pipeline.exec()) ?? []).map(([, id]) => id as string);
-}
-
 export function personEvent(
   record: string,
   sequence: number,

@@ -1,19 +1,13 @@
 /** A dispatcher and handlers that run in the process of the test and are stopped after it. */
 import { expect, onTestFinished } from 'vitest';
 import { DeadLetters, type DeadLetter } from '../../src/delivery/dead-letters.js';
-import { createDispatcher, type Dispatcher } from '../../src/delivery/dispatcher.js';
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/delivery/dispatcher.js';
 import { createHandlerPool, type HandlerPoolOptions } from '../../src/delivery/handler-pool.js';
-import type { BackfillStore } from '../../src/delivery/backfills.js';
-import type { EventLog } from '../../src/log/event-log.js';
-import type { RecordGate } from '../../src/delivery/groups/gate.js';
-import type { OffsetStore } from '../../src/delivery/offsets.js';
-import type { SnapshotSource } from '../../src/feed/store/snapshot-source.js';
 import { openQueues, type Queues } from '../../src/delivery/queues.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
-import type { Clock } from '../../src/kit/clock.js';
 import type { Redis } from '../../src/redis/client.js';
-import type { Log } from '../../src/kit/log.js';
-import { appendEvents, changeEvent, fanOutDeps } from './fan-out.js';
+import { fanOutDeps } from './fan-out.js';
+import { appendEvents, changeEvent } from './events.js';
 import { eventually } from './eventually.js';
 import type { TestRedis } from './redis.js';
 
@@ -26,24 +20,7 @@ export interface RunningFanOut {
   settled: (timeoutMs?: number) => Promise<unknown>;
 }
 
-export interface FanOutExtras {
-  gate?: RecordGate;
-  log?: EventLog;
-  offsets?: OffsetStore;
-  backfills?: BackfillStore;
-  configReadAtMs?: number;
-  source?: SnapshotSource;
-  logger?: Log;
-  clock?: Clock;
-  highWater?: number;
-  lostJobsMs?: number;
-  workspaces?: readonly string[];
-  stopGraceMs?: number;
-  timing?: HandlerPoolOptions['timing'];
-  logAgeMs?: number;
-  comparisonOf?: HandlerPoolOptions['comparisonOf'];
-  surroundingsOf?: HandlerPoolOptions['surroundingsOf'];
-}
+export type FanOutExtras = Partial<DispatcherOptions & HandlerPoolOptions>;
 
 export async function runFanOut(
   test: Pick<TestRedis, 'keys'> & { redis: Redis; connect: (options?: { maxRetriesPerRequest: null }) => Redis },
@@ -69,8 +46,7 @@ export async function runFanOut(
     dead: new DeadLetters(queues, deps.gate),
     append: (...sequences) =>
       appendEvents(
-        test.redis,
-        test.keys,
+        test,
         sequences.map((sequence) => changeEvent({ record: 'r1', sequence })),
       ),
     settled: (timeoutMs = 10_000) => dispatcher.waitUntilHandled({ timeoutMs }),

@@ -6,7 +6,7 @@ import { noCounts } from '../../src/feed/store/sweep-state.js';
 import type { RecordWrite, Step } from '../../src/feed/store/sweep-state.js';
 import type { Keys } from '../../src/redis/keys.js';
 import type { Redis } from 'ioredis';
-import { WORKSPACE, changeEvent } from './fan-out.js';
+import { WORKSPACE, changeEvent } from './events.js';
 
 const AT = '2026-03-02T04:10:00.000Z';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRecordGate, type Claim, type NewEntry, type RecordGate } from '../../../src/delivery/groups/gate.js';
-import { changeEvent } from '../../support/fan-out.js';
+import { changeEvent } from '../../support/events.js';
 import { useRedis } from '../../support/redis.js';
 
 const test = useRedis();

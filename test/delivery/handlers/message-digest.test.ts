@@ -6,7 +6,7 @@ import { digestText } from '../../../src/delivery/handlers/message/digest-text.j
 import { message } from '../../../src/delivery/handlers/message/message.js';
 import { buildSubscription } from '../../../src/delivery/handlers/registry.js';
 import { formatsFor } from '../../../src/words/format.js';
-import { changeEvent } from '../../support/fan-out.js';
+import { changeEvent } from '../../support/events.js';
 import { handlerContext, useReceivers } from '../../support/handler-fixtures.js';
 
 const startReceiver = useReceivers();

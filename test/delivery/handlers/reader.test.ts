@@ -5,7 +5,8 @@ import { defineHandler } from '../../../src/delivery/handlers/define.js';
 import type { HandlerContext } from '../../../src/delivery/handlers/handler.js';
 import { eventually } from '../../support/eventually.js';
 import { problemsOf } from '../../support/event-schemas.js';
-import { appendEvents, aSubscription, changeEvent, NO_SURROUNDINGS } from '../../support/fan-out.js';
+import { aSubscription, NO_SURROUNDINGS } from '../../support/fan-out.js';
+import { appendEvents, changeEvent } from '../../support/events.js';
 import { baselined, eventsOf, openFeed } from '../../support/feed.js';
 import { useReceivers } from '../../support/handler-fixtures.js';
 import { startOtherCrm } from '../../support/other-crm.js';
@@ -119,7 +120,7 @@ it('related records: while Redis cannot be read, the attempt fails and is repeat
   });
   const event = changeEvent({ record: 't', sequence: 1 });
   const after = { id: 't', peopleId: 'p1' };
-  await appendEvents(redis.redis, redis.keys, [{ ...event, data: { ...event.data, after } }]);
+  await appendEvents(redis, [{ ...event, data: { ...event.data, after } }]);
   await eventually(() => expect([failures, seen]).toEqual([-1, [{ person: { id: 'p1', title: 'p1' } }]]));
   await fan.settled();
 });
@@ -156,7 +157,7 @@ it('links: the page has the address of the record with each event, as the worksp
   const http = { port: 0, tokens: { operate: OPERATE } };
   const feed = await openFeed(redis, { workspaces: [workspace], http }, { http: true });
   await feed.start(['dispatch']);
-  await appendEvents(redis.redis, redis.keys, [changeEvent({ record: 'p 1', sequence: 1 })]);
+  await appendEvents(redis, [changeEvent({ record: 'p 1', sequence: 1 })]);
   const answer = await fetch(`${feed.pageUrl}/api/events`, { headers: OPERATOR });
   expect(await answer.json()).toMatchObject({ events: [{ subject: 'p 1', link: 'https://crm.example/p%201' }] });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { ChangeCondition } from '../../../src/delivery/handlers/change-condition.js';
 import { compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
-import { changeEvent } from '../../support/fan-out.js';
+import { changeEvent } from '../../support/events.js';
 
 const base = changeEvent({ record: 'r1', sequence: 2, changed: ['담당자', '금액'] });
 const after = {

@@ -7,7 +7,7 @@ import { diffRecords } from '../../../src/crm/canonical.js';
 import { compileRules } from '../../../src/feed/detect/rules.js';
 import type { Decision } from '../../../src/feed/detect/stored-record.js';
 import type { Actor, ChangeEvent } from '../../../src/events/types.js';
-import { changeEvent } from '../../support/fan-out.js';
+import { changeEvent } from '../../support/events.js';
 
 const lists = createLists(readyMadeLists.all);
 const list = (name: ListName): ListDescriptor => {

@@ -6,7 +6,8 @@ import { jobIdsIn } from '../../../src/delivery/queues.js';
 import { createRecordGate } from '../../../src/delivery/groups/gate.js';
 import { createSweepStore } from '../../../src/feed/store/sweep-store.js';
 import { eventually } from '../../support/eventually.js';
-import { WORKSPACE, aSubscription } from '../../support/fan-out.js';
+import { aSubscription } from '../../support/fan-out.js';
+import { WORKSPACE } from '../../support/events.js';
 import { useRedis } from '../../support/redis.js';
 import { eventuallyDead, runFanOut } from '../../support/running-fan-out.js';
 

@@ -3,7 +3,8 @@ import { createDispatcher } from '../../../src/delivery/dispatcher.js';
 import { createHandlerPool } from '../../../src/delivery/handler-pool.js';
 import type { RecordGate } from '../../../src/delivery/groups/gate.js';
 import type { Handle } from '../../../src/delivery/handlers/handler.js';
-import { aSubscription, appendEvents, changeEvent, fanOutDeps, openGate, seeded } from '../../support/fan-out.js';
+import { aSubscription, fanOutDeps, openGate, seeded } from '../../support/fan-out.js';
+import { appendEvents, changeEvent } from '../../support/events.js';
 import { rowsOfGate } from '../../support/night.js';
 import { useRedis } from '../../support/redis.js';
 import { eventually } from '../../support/eventually.js';
@@ -71,9 +72,9 @@ async function runFanOut(seed: number, gate?: RecordGate): Promise<Witness> {
     return changeEvent({ record, sequence });
   });
 
-  await appendEvents(test.redis, test.keys, events.slice(0, EVENTS / 2));
+  await appendEvents(test, events.slice(0, EVENTS / 2));
   await Promise.all([dispatcher.start(), ...pools.map((pool) => pool.start())]);
-  await appendEvents(test.redis, test.keys, events.slice(EVENTS / 2));
+  await appendEvents(test, events.slice(EVENTS / 2));
 
   await eventually(() => {
     const count = [...witness.handled.values()].reduce((sum, { length }) => sum + length, 0);

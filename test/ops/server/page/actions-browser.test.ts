@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../../.ci/build-page.mjs';
 import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
-import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 describe.skipIf(CHROMIUM === null)('status page: actions', () => {
@@ -50,7 +51,7 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
       const handled: string[] = [];
       const { url, feed } = await open({ subscriptions: [handlerOf('orders', () => null, handled)] });
       await feed.pause('orders', 'moved');
-      await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
+      await appendEvents(redis, [eventOf('p1'), eventOf('p2')]);
       const { page, complaints } = await browse(`${url}/#/subscriptions?name=orders`, { locale, viewport });
       const dialog = page.getByRole('dialog');
       await page.getByRole('button', { name: skip }).press('Enter');
@@ -114,7 +115,7 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
 
   it('page: an operator sees what a removed subscription has left behind, and forgets it', async () => {
     const former = await open({ subscriptions: [handlerOf('former', () => 'the receiver is broken')] });
-    await appendRaw(redis, [eventOf('p1')]);
+    await appendEvents(redis, [eventOf('p1')]);
     await eventually(async () => expect(await former.feed.deadLetters.count()).toBe(1));
     await former.feed.stop();
     const { url, feed } = await open({ subscriptions: [handlerOf('renamed')] });

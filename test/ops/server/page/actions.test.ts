@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type * as answers from '../../../../src/ops/server/page/answers.js';
 import { eventually } from '../../../support/eventually.js';
-import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
@@ -21,7 +22,7 @@ describe('actions', () => {
     const operate = { authorization: `Bearer ${TOKENS.operate}` };
     const act = async <Answer>(path: string, body: object): Promise<Answer> =>
       (await (await page.act(`/api/subscriptions/ops/${path}`, body, operate)).json()) as Answer;
-    await appendRaw(redis, [eventOf('p1', { 이름: 'new' }), eventOf('p2', { 이름: 'other' })]);
+    await appendEvents(redis, [eventOf('p1', { 이름: 'new' }), eventOf('p2', { 이름: 'other' })]);
     await eventually(() => expect(handled).toHaveLength(2));
     const range = { from: 'beginning', types: ['crm.person.*'], where: { 'after.이름': 'new' } };
     expect((await page.act('/api/subscriptions/ops/replay', range, readBearer)).status).toBe(403);
@@ -32,7 +33,7 @@ describe('actions', () => {
     await eventually(() => expect(handled).toEqual(['p1', 'p2', 'p1']));
     await eventually(async () => expect(await act('replay/stop', { id })).toEqual({ count: 0 }));
     await act('pause', {});
-    await appendRaw(redis, [eventOf('p3')]);
+    await appendEvents(redis, [eventOf('p3')]);
     await eventually(async () => expect((await page.feed.status()).subscriptions[0]?.waiting).toBe(1));
     expect((await page.act('/api/subscriptions/ops/skip', {}, readBearer)).status).toBe(403);
     expect(await act('skip', { dryRun: true })).toEqual({ count: 1, unread: 0, queued: 1, running: 0 });
@@ -44,7 +45,7 @@ describe('actions', () => {
 
   it('actions: an operator forgets and renames what a former configuration has left behind', async () => {
     const former = await open({ subscriptions: [handlerOf('former', () => BROKEN), handlerOf('gone', () => BROKEN)] });
-    await appendRaw(redis, [eventOf('p1')]);
+    await appendEvents(redis, [eventOf('p1')]);
     await eventually(async () => expect(await former.feed.deadLetters.count()).toBe(2));
     await former.feed.stop();
     const page = await open({ subscriptions: [handlerOf('renamed')] });

@@ -7,14 +7,8 @@ import * as answers from '../../../../src/ops/server/page/answers.js';
 import { todosReport } from '../../../../src/crm/todo-counts.js';
 import { eventually } from '../../../support/eventually.js';
 import { startOtherCrm } from '../../../support/other-crm.js';
-import {
-  appendRaw,
-  handlerOf,
-  OPERATOR,
-  personEvent,
-  startPageFeed,
-  type PageFeedOptions,
-} from '../../../support/page-feed.js';
+import { handlerOf, OPERATOR, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
@@ -44,7 +38,7 @@ describe('status page API', () => {
       roles: ['poll', 'dispatch', 'handle'],
       subscriptions: [handlerOf('broken', () => BROKEN)],
     });
-    const [logId] = await appendRaw(redis, [eventOf('p1')]);
+    const [logId] = await appendEvents(redis, [eventOf('p1')]);
     await eventually(async () => expect(await page.feed.deadLetters.count()).toBe(1));
     const forms: [string, z.ZodType][] = [
       ['/api/session', answers.session],
@@ -88,7 +82,7 @@ describe('status page API', () => {
       const event = personEvent(subject, 1);
       return { ...event, data: { ...event.data, after: { id: subject, ...fields } } };
     };
-    await appendRaw(redis, [
+    await appendEvents(redis, [
       nameless('memo', { peopleId: person?.id, ownerId: 'u1' }),
       nameless('strangers memo', { peopleId: 'never seen', ownerId: 'u2' }),
       eventOf('p1', { 담당자: { id: 'u1', name: '박담당' } }),
@@ -122,7 +116,7 @@ describe('status page API', () => {
       changes: [{ field: hidden('field'), before: 'old', after: hidden('new') }],
     });
     const actor = { type: 'user', id: hidden('a'), name: hidden('actor') } as const;
-    await appendRaw(redis, [{ ...event, data: { ...event.data, actor } }]);
+    await appendEvents(redis, [{ ...event, data: { ...event.data, actor } }]);
     const { events } = await page.get<Page>('/api/events');
     expect(JSON.stringify(events).replaceAll('\u200d', '')).not.toMatch(/\p{C}/u);
     expect(events).toMatchObject([
@@ -132,7 +126,7 @@ describe('status page API', () => {
 
   it('status page API: pages through the log without a gap, newest first', async () => {
     const page = await open();
-    await appendRaw(
+    await appendEvents(
       redis,
       Array.from({ length: 450 }, (_, index) => eventOf(`p${index}`)),
     );
@@ -147,7 +141,7 @@ describe('status page API', () => {
 
   it('status page API: finds events by list, type, field, person in charge, record and text', async () => {
     const page = await open();
-    await appendRaw(redis, [
+    await appendEvents(redis, [
       eventOf('p1', { 이름: '김하나', 담당자: { id: 'u1', name: '박담당' } }),
       eventOf('p2', { 이름: '이둘', 담당자: { id: 'u2', name: '최담당' } }, '등급'),
     ]);
@@ -174,7 +168,7 @@ describe('status page API', () => {
       const event = eventOf(record);
       return { ...event, data: { ...event.data, ...more } };
     };
-    await appendRaw(redis, [
+    await appendEvents(redis, [
       by('p1', { actor: user }),
       by('p2', { changes: [{ field: '이름', before: 'old', after: 'new', actor: ours }] }),
       by('p3', {}),
@@ -194,7 +188,7 @@ describe('status page API', () => {
 
   it('status page API: a page of a large log searches a part of it, and says how far', async () => {
     const page = await open();
-    await appendRaw(redis, [
+    await appendEvents(redis, [
       eventOf('first', {}, '희귀'),
       ...Array.from({ length: 4_500 }, (_, index) => eventOf(`p${index}`)),
     ]);
@@ -206,7 +200,7 @@ describe('status page API', () => {
 
   it('events: a reader that was cut off continues where it was, without a gap and without repetition', async () => {
     const page = await open();
-    const [first] = await appendRaw(
+    const [first] = await appendEvents(
       redis,
       ['p1', 'p2', 'p3'].map((record) => eventOf(record)),
     );
@@ -216,7 +210,7 @@ describe('status page API', () => {
       'last-event-id': `acme@${first ?? ''}`,
     });
     await eventually(() => expect(read.subjects()).toEqual(['p2', 'p3']));
-    await appendRaw(redis, [eventOf('p4')]);
+    await appendEvents(redis, [eventOf('p4')]);
     await eventually(() => expect(read.subjects()).toEqual(['p2', 'p3', 'p4']));
   });
 
@@ -240,7 +234,7 @@ describe('status page API', () => {
 
   it('events: as lines of JSON, to the end of the log', async () => {
     const page = await open();
-    await appendRaw(redis, [eventOf('p1'), eventOf('p2')]);
+    await appendEvents(redis, [eventOf('p1'), eventOf('p2')]);
     const answer = await fetch(`${page.url}/events?from=beginning&follow=false`, { headers: OPERATOR });
     expect(answer.headers.get('content-type')).toContain('application/x-ndjson');
     const lines = (await answer.text())
@@ -270,7 +264,7 @@ describe('status page API', () => {
     const page = await open({
       subscriptions: [handlerOf('broken', (subject) => (isBroken ? `broken because of ${subject}` : null), handled)],
     });
-    await appendRaw(redis, [eventOf('p1'), eventOf('p2'), eventOf('p3')]);
+    await appendEvents(redis, [eventOf('p1'), eventOf('p2'), eventOf('p3')]);
     const letters = async (query = '') =>
       (await page.get<z.infer<typeof answers.deadLetters>>(`/api/dead-letters${query}`)).deadLetters;
     await eventually(async () => expect(await letters()).toHaveLength(3));

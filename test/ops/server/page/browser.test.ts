@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../../.ci/build-page.mjs';
 import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
-import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 const BROKEN = 'the receiver is broken';
@@ -34,11 +35,11 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     'page ($name): a colleague sees changes as they come, and finds those of a person',
     async ({ viewport, locale, colorScheme, heading }) => {
       const { url } = await open();
-      await appendRaw(redis, [renamed('p1', '김하나', '박담당'), renamed('p2', '이둘', '최담당')]);
+      await appendEvents(redis, [renamed('p1', '김하나', '박담당'), renamed('p2', '이둘', '최담당')]);
       const { page, complaints } = await browse(url, { viewport, locale, colorScheme });
       await page.getByRole('heading', { name: heading }).waitFor();
       await page.locator('.event').nth(1).waitFor();
-      await appendRaw(redis, [renamed('p3', '박셋', '최담당')]);
+      await appendEvents(redis, [renamed('p3', '박셋', '최담당')]);
       await page.locator('.event .title').filter({ hasText: '박셋' }).waitFor();
       expect(await page.locator('.event .title').allTextContents()).toEqual(['박셋', '이둘', '김하나']);
       if (viewport === NARROW) await page.getByRole('button', { name: '필터' }).click();
@@ -81,7 +82,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     let isBroken = true;
     const handled: string[] = [];
     const { url } = await open({ subscriptions: [handlerOf('orders', () => (isBroken ? BROKEN : null), handled)] });
-    await appendRaw(redis, [renamed('p1', '김하나'), renamed('p2', '이둘')]);
+    await appendEvents(redis, [renamed('p1', '김하나'), renamed('p2', '이둘')]);
     const { page } = await browse(`${url}/#/dead`);
     const letter = (name: string) => page.locator('.letter').filter({ hasText: name });
     await letter('김하나').waitFor();
@@ -160,7 +161,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     const { url } = await open();
     const hostile = '<img src=x onerror="document.title=\'hacked\'"><script>document.title="hacked"</script>';
     const proto = JSON.parse('{"__proto__": "polluted", "constructor": "polluted"}') as object;
-    await appendRaw(redis, [
+    await appendEvents(redis, [
       personEvent('p1', 1, {
         fields: { 이름: '<script>alert(1)</script>', ...proto },
         changes: [{ field: 'htmlBody', before: null, after: hostile }],
@@ -204,7 +205,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
         roles: ['poll', 'dispatch', 'handle'],
         subscriptions: [handlerOf('orders', () => BROKEN)],
       });
-      await appendRaw(redis, [renamed('p1', '김하나')]);
+      await appendEvents(redis, [renamed('p1', '김하나')]);
       await eventually(async () => expect(await feed.deadLetters.count()).toBe(1));
       const { page } = await browse(url, { viewport, locale, colorScheme });
       for (const section of SECTIONS) {

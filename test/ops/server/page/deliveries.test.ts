@@ -3,7 +3,8 @@ import { buildPage } from '../../../../.ci/build-page.mjs';
 import { defineHandler } from '../../../../src/delivery/handlers/define.js';
 import { CHROMIUM, NARROW, seriousFindings, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
-import { appendRaw, handlerOf, personEvent, startPageFeed } from '../../../support/page-feed.js';
+import { handlerOf, personEvent, startPageFeed } from '../../../support/page-feed.js';
+import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
@@ -22,7 +23,7 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
     });
     await opened.feed.pause('later', 'moved');
     const change = { field: '등급', before: 'B', after: 'A' };
-    await appendRaw(redis, [personEvent('p1', 1, { fields: { 이름: '김하나' }, changes: [change] })]);
+    await appendEvents(redis, [personEvent('p1', 1, { fields: { 이름: '김하나' }, changes: [change] })]);
     await eventually(async () => expect(await opened.feed.deadLetters.count()).toBe(1));
     await eventually(async () => {
       const delivered = await opened.feed.deliveries({ subscription: 'orders' });
@@ -87,7 +88,7 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
       http: { tokens },
       subscriptions: [handlerOf('orders', () => null, handled)],
     });
-    await appendRaw(redis, [personEvent('p1', 1)]);
+    await appendEvents(redis, [personEvent('p1', 1)]);
     await eventually(() => expect(handled).toEqual(['p1']));
     const { page } = await browse(`${url}/#/subscriptions?name=orders`);
     await page.getByLabel('Token').fill(tokens.read);

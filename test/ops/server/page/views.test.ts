@@ -4,7 +4,8 @@ import { PROBLEM_KINDS } from '../../../../src/events/kinds.js';
 import type { ChangeEvent } from '../../../../src/events/types.js';
 import { CHROMIUM, NARROW, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
-import { appendRaw, handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 const FAILURE = { code: 'CF_UNAVAILABLE', message: 'the API gave no answer', since: '2026-01-01T00:00:00.000Z' };
@@ -22,7 +23,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     'page (%s): on a phone, every section and its number of open matters is on the screen, and words stay whole',
     async (locale) => {
       const { url } = await open({ subscriptions: [handlerOf('orders', () => 'the receiver is broken')] });
-      await appendRaw(redis, [renamed('p1')]);
+      await appendEvents(redis, [renamed('p1')]);
       const { page } = await browse(`${url}/#/problems`, { viewport: NARROW, locale });
       await page.locator('nav .badge').first().waitFor();
       const edges = await page
@@ -65,7 +66,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     'page ($locale): $shown edits fit on a screen, each one row with what came with it, which opens by click and key',
     async ({ locale, viewport, shown, everything, yes }) => {
       const { url } = await open({ links: { person: 'https://crm.example/people/{id}' } });
-      await appendRaw(redis, [
+      await appendEvents(redis, [
         counterOf('only the system'),
         ...Array.from({ length: 14 }, (_, at) => edited(`p${at}`)).flat(),
       ]);
@@ -139,7 +140,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
   it('page: a search that has not read the whole log says so, and goes on', async () => {
     const { url } = await open();
     const others = Array.from({ length: 4_500 }, (_, index) => renamed(`p${index}`));
-    await appendRaw(redis, [renamed('first', '희귀'), ...others]);
+    await appendEvents(redis, [renamed('first', '희귀'), ...others]);
     const { page } = await browse(`${url}/#/changes?field=${encodeURIComponent('희귀')}`);
     await page.getByText(/Nothing among the newest 4,000 events, back to/).waitFor();
     expect(await page.getByText('No event in the log matches the filters.').count()).toBe(0);
@@ -154,7 +155,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     const { url } = await open();
     const plain = renamed('t1');
     const due = '2026-03-19T08:39:00.000Z';
-    await appendRaw(redis, [
+    await appendEvents(redis, [
       { ...plain, type: 'crm.todo.overdue', data: { ...plain.data, changes: [], detectedBy: 'clock', due } },
     ]);
     const { page } = await browse(url);
@@ -171,7 +172,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     const { url, feed } = await open({
       subscriptions: [handlerOf('one', reasonOf), handlerOf('two', reasonOf)],
     });
-    await appendRaw(
+    await appendEvents(
       redis,
       ['a1', 'a2', 'a3', 'b1'].map((record) => renamed(record)),
     );
