@@ -57,18 +57,18 @@ describe('model: controls', () => {
       'model: finds that events are not committed together with the records (control)',
       eventsInASecondStep,
       /sequence/,
-      400,
+      150,
     ],
     ['model: finds that a page is committed as often as it is sent (control)', pagesCommittedTwice, /twice|tally/, 4],
     [
       'model: finds that a process writes after it has lost its lease (control)',
       noFencing,
       /twice|sequence|tally|invented|two ids|not reported/,
-      300,
+      450,
     ],
     ['model: finds that a removal is accepted after one sweep (control)', removalAtFirstSweep, /deleted/, 4],
     ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/, 8],
-  ])('%s', async (_what, sabotage, says, seed) => {
+  ])('%s', { timeout: 600_000 }, async (_what, sabotage, says, seed) => {
     let failure = null;
     for (let next = seed; failure === null && next < seed + 200; next += SHARDS)
       failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 60, seed: next, sabotage });
