@@ -17,12 +17,25 @@ import { parseFlags, resultOf, type Bench } from './support/bench.js';
 import { receipts } from './receipts.js';
 import { scaling } from './scaling.js';
 import { snapshot } from './snapshot.js';
+import { tryPreview } from './try.js';
 import { unchanged } from './unchanged.js';
 import { workspaces } from './workspaces.js';
 
 const BENCHES: readonly Bench[] = [
   ...[unchanged, changed, baseline, growth, memory],
-  ...[snapshot, latency, budget, freshness, delayPerRequest, workspaces, many, scaling, filesOfAnEdit, receipts],
+  ...[
+    snapshot,
+    latency,
+    budget,
+    freshness,
+    delayPerRequest,
+    workspaces,
+    many,
+    scaling,
+    filesOfAnEdit,
+    receipts,
+    tryPreview,
+  ],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */
 const SCRIPTS: Readonly<Record<string, () => Promise<unknown>>> = {

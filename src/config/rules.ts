@@ -24,7 +24,7 @@ import { listsOf } from './lists.js';
 import type { LocatedProblem, Place } from './report.js';
 import type { Config } from './schema.js';
 
-const MOST_RULES = 200;
+export const MOST_RULES = 200;
 const MOST_CONDITIONS = 5;
 const LONGEST_TEMPLATE = 4_000;
 const LONGEST_FILE = 4_000_000;
@@ -64,6 +64,8 @@ const ruleOptions = strictOptions({
   }),
 });
 
+export const RULE_OPTIONS = Object.keys(ruleOptions.shape) as readonly (keyof RuleData)[];
+
 /** A rule as it is written. */
 export type RuleData = z.input<typeof ruleOptions>;
 
@@ -100,14 +102,16 @@ export function readRulesFile(path: string, source: string): RulesFile {
   return { path, source, text: content, digest: createHash('sha256').update(content).digest('hex') };
 }
 
+export function knownTo({ rules, destinations, workspaces, subscriptions }: Config): KnownToRules {
+  const taken = subscriptions.map(({ name }) => name).filter((name) => rules?.names.includes(name) !== true);
+  return { destinations, workspaces, lists: listsOf(workspaces), taken };
+}
+
 /** The rules as the file has them now: it may have changed since the configuration was read. */
 export function rulesOf(config: Config) {
-  const { rules: named, destinations, workspaces, subscriptions } = config;
-  if (named === null) return { file: null, rules: [], problems: [] };
-  const file = readRulesFile(named.path, named.source);
-  const taken = subscriptions.map(({ name }) => name).filter((name) => !named.names.includes(name));
-  const known: KnownToRules = { destinations, workspaces, lists: listsOf(workspaces), taken };
-  return { file, known, ...parseRules(file, known) };
+  if (config.rules === null) return { file: null, rules: [], problems: [] };
+  const file = readRulesFile(config.rules.path, config.rules.source);
+  return { file, ...parseRules(file, knownTo(config)) };
 }
 
 /** The rules in the order of the file, without those that have a problem. */

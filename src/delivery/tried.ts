@@ -31,6 +31,10 @@ export const triedSchema = z.object({
     )
     .readonly()
     .describe('the newest of the selected events, oldest first; of one record: each of its events'),
+  next: z
+    .object({ workspace: z.string(), before: z.string() })
+    .nullable()
+    .describe('where it ended before it was done; null: all was read'),
 });
 export type Tried = z.output<typeof triedSchema>;
 export type RefusedBy = z.output<typeof refusedBy>;

@@ -1,4 +1,5 @@
 /** What a subscription would have got of a stretch of the log, and why not the rest. Nothing is sent and nothing is stored. */
+import { setImmediate } from 'node:timers/promises';
 import { builtInLists, type ListName, type Lists } from '../crm/lists/lists.js';
 import { usage } from '../kit/errors.js';
 import { BEFORE_ALL, offsetBefore } from '../events/log-id.js';
@@ -8,6 +9,7 @@ import { compileTypes, explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../kit/clock.js';
 import { parseDuration } from '../kit/duration.js';
+import type { Subscription } from './handlers/handler.js';
 import type { SubscriptionContext } from './stores.js';
 import type { RefusedBy, Tried } from './tried.js';
 
@@ -18,63 +20,122 @@ export interface TryCall {
   workspace?: string | undefined;
   /** Only the events of this record; `tried` then has each of them, selected or not. */
   record?: { readonly list: string; readonly id: string } | undefined;
+  /** Only events whose record is called so, or has this id; as with `record`, each of them. */
+  search?: string | undefined;
+  /** Where a call ended before it was done (`next`). */
+  from?: { readonly workspace: string; readonly before: string } | undefined;
   /** How many of the selected events `tried` has, the newest ones. @defaultValue 10 */
   examples?: number | undefined;
-  /** Ends the reading; the result is of what was read so far. */
+  /** Ends the reading, which begins with the newest event; the result is of what was read so far. */
   signal?: AbortSignal | undefined;
 }
 
+type TryDeps = Pick<SubscriptionContext, 'subscription' | 'log' | 'workspaces' | 'clock'>;
+
+type Scanned = { logId: string; bytes: Buffer; parse: () => ChangeEvent };
+
+/** The process has other things to do between so many events. */
+const AT_ONCE = 100;
+
 /** @throws ChangefeedError CF_USAGE when `last` is no duration */
-export async function trySubscription(call: TryCall, deps: SubscriptionContext): Promise<Tried> {
-  const { last = '7d', workspace: only, record, examples = record === undefined ? 10 : Infinity, signal } = call;
+export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tried> {
+  const { last = '7d', workspace: only, from, signal } = call;
   const { subscription, log, workspaces, clock } = deps;
   const lastMs = parseDuration(last);
   if (lastMs === undefined)
     throw usage(`try, last: found "${last}"; allowed: a duration with its unit, such as 30m or 7d.`);
   const sinceMs = Math.max(0, clock.now() - lastMs);
-  const { catalogue = builtInLists } = subscription;
-  const list = record && listNamed(record, catalogue);
-  const explain = explainSelection(subscription);
-  const selectsType = compileTypes(subscription);
-  const [byType, byReason] = [new Map<string, number>(), new Map<string, number>()];
-  const count = { read: 0, selected: 0 };
-  const tried: Tried['tried'][number][] = [];
-  const take = (workspace: string, { logId, json, parse }: Scanned): void => {
-    if (record !== undefined && !json.includes(JSON.stringify(record.id))) return;
-    const type = typeIn(json);
-    const event = record === undefined && type !== undefined && !selectsType(type) ? null : parse();
-    if (record !== undefined && (event?.subject !== record.id || listOf(event, catalogue) !== list)) return;
-    const reason = event === null ? ({ option: 'on', condition: null } as const) : explain(event);
-    count.read += 1;
-    if (reason !== null) add(byReason, JSON.stringify(reason));
-    if (event === null || (reason !== null && record === undefined)) return;
-    if (reason === null) {
-      count.selected += 1;
-      add(byType, event.type);
-    }
-    tried.push(seenIn({ workspace, logId, event, refusedBy: reason }));
-    if (tried.length > examples) tried.shift();
-  };
-  const isOver = (): boolean => signal?.aborted === true;
-  for (const workspace of workspaces) {
-    if ((only !== undefined && only !== workspace) || isOver()) continue;
-    const range = { after: offsetBefore(`${sinceMs}-0`), last: await log.tail(workspace) };
-    if (range.last === BEFORE_ALL) continue;
+  const counts = new Counts(call, subscription);
+  const wanted = workspaces.filter((name) => only === undefined || only === name);
+  let next: Tried['next'] = null;
+  for (const workspace of wanted.slice(from === undefined ? 0 : wanted.indexOf(from.workspace))) {
+    const end = from?.workspace === workspace ? from.before : await log.tail(workspace);
+    const range = { after: offsetBefore(`${sinceMs}-0`), last: end };
+    if (end === BEFORE_ALL) continue;
     for await (const entries of log.scan(workspace, range)) {
-      for (const entry of entries) take(workspace, entry);
-      if (isOver()) break;
+      for (const [at, entry] of entries.entries()) {
+        if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+        if (signal?.aborted === true) next ??= { workspace, before: entry.logId };
+        if (next !== null) break;
+        counts.take(workspace, entry);
+      }
+      if (next !== null) break;
     }
+    if (next !== null) break;
   }
-  const refused = sorted(byReason).map(([reason, events]) => ({ ...(JSON.parse(reason) as RefusedBy), events }));
-  const byTypes = Object.fromEntries(sorted(byType));
-  return { subscription: subscription.name, since: isoTime(sinceMs), ...count, byType: byTypes, refused, tried };
+  return { subscription: subscription.name, since: isoTime(sinceMs), ...counts.found(), next };
 }
 
-type Scanned = { logId: string; json: string; parse: () => ChangeEvent };
+/** What was found so far, the newest first. */
+class Counts {
+  readonly #byType = new Map<string, number>();
+  readonly #byReason = new Map<string, number>();
+  readonly #tried: (() => Tried['tried'][number])[] = [];
+  readonly #selectsType: (type: string) => boolean;
+  readonly #explain: (event: ChangeEvent) => RefusedBy | null;
+  readonly #isOf: ((event: ChangeEvent) => boolean) | null;
+  readonly #text: string;
+  readonly #examples: number;
+  /** Nothing but the type of an event is needed. */
+  readonly #isDecidedByType: boolean;
+  #read = 0;
+  #selected = 0;
 
-/** The type, where it stands as this release writes it; any other event is parsed. */
-function typeIn(json: string): string | undefined {
-  return /^\{"specversion":"1\.0","id":"[^"\\]*","source":"[^"\\]*","type":"([^"\\]*)"/.exec(json)?.[1];
+  constructor({ record, search, examples }: TryCall, subscription: Subscription) {
+    const { catalogue = builtInLists, workspaces, lists, fields, from, notFrom, where, class: wanted } = subscription;
+    const list = record && listNamed(record, catalogue);
+    this.#selectsType = compileTypes(subscription);
+    this.#explain = explainSelection(subscription);
+    this.#text = JSON.stringify(record?.id ?? search ?? '').slice(1, -1);
+    this.#isOf =
+      record !== undefined
+        ? (event) => event.subject === record.id && listOf(event, catalogue) === list
+        : search !== undefined
+          ? (event) => event.subject === search || (titleOfEvent(event)?.includes(search) ?? false)
+          : null;
+    this.#examples = examples ?? (this.#isOf === null ? 10 : Infinity);
+    const others = [workspaces, lists, fields, from, notFrom, where, wanted];
+    this.#isDecidedByType = this.#isOf === null && others.every((option) => option === undefined);
+  }
+
+  take(workspace: string, { logId, bytes, parse }: Scanned): void {
+    if (this.#isOf !== null && !bytes.includes(this.#text)) return;
+    const type = typeIn(bytes);
+    const isRefused = this.#isOf === null && type !== undefined && !this.#selectsType(type);
+    const isSure = this.#isDecidedByType && type !== undefined;
+    const event = isRefused || isSure ? null : parse();
+    if (event !== null && this.#isOf?.(event) === false) return;
+    const refusedBy = isRefused ? BY_TYPE : event === null ? null : this.#explain(event);
+    this.#read += 1;
+    if (refusedBy !== null) add(this.#byReason, JSON.stringify(refusedBy));
+    else {
+      this.#selected += 1;
+      add(this.#byType, type ?? event?.type ?? '');
+    }
+    if (this.#tried.length < this.#examples && (refusedBy === null || this.#isOf !== null))
+      this.#tried.push(() => seenIn({ workspace, logId, event: event ?? parse(), refusedBy }));
+  }
+
+  found(): Pick<Tried, 'read' | 'selected' | 'byType' | 'refused' | 'tried'> {
+    const refused = sorted(this.#byReason).map(([reason, events]) => ({
+      ...(JSON.parse(reason) as RefusedBy),
+      events,
+    }));
+    const byType = Object.fromEntries(sorted(this.#byType));
+    const tried = this.#tried.map((make) => make()).reverse();
+    return { read: this.#read, selected: this.#selected, byType, refused, tried };
+  }
+}
+
+const BY_TYPE: RefusedBy = { option: 'on', condition: null };
+
+/** Where the type stands in an event as this release writes it. */
+const HEAD = 400;
+
+/** Undefined for any other event, which is parsed. */
+function typeIn(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, HEAD);
+  return /^\{"specversion":"1\.0","id":"[^"\\]*","source":"[^"\\]*","type":"([^"\\]*)"/.exec(head)?.[1];
 }
 
 function listNamed({ list }: NonNullable<TryCall['record']>, catalogue: Lists): ListName {
@@ -103,4 +164,5 @@ function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-const sorted = (counts: ReadonlyMap<string, number>) => [...counts].sort(([, a], [, b]) => b - a);
+const sorted = (counts: ReadonlyMap<string, number>) =>
+  [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));

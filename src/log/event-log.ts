@@ -105,27 +105,31 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
 function createScan(redis: Redis, keys: Keys) {
   return {
     /**
-     * Everything after `after` up to `last`, oldest first, as it is stored: parsing all of a large log takes longer than reading it.
-     * `parse` reads one event.
+     * Everything after `after` up to `last`, the newest first, as it is stored: making texts of a large log takes longer than reading it, and parsing
+     * it longer still. `parse` reads one event.
      */
     async *scan(workspace: string, { after, last }: { after: string; last: string }) {
       const log = keys.log(workspace);
-      let from = after;
-      for (let count = READ_AT_ONCE; compareLogIds(from, last) < 0;) {
-        const entries = await redis.xrange(log, `(${from}`, last, 'COUNT', count);
-        const length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
-        yield entries.map((entry) => ({
-          logId: entry[0],
-          json: jsonOf(entry),
-          parse: () => parseEntry(log, entry).event,
-        }));
-        const newest = entries.at(-1)?.[0];
-        if (newest === undefined || entries.length < count) return;
-        from = newest;
+      let end = last;
+      for (let count = READ_AT_ONCE; compareLogIds(after, last) < 0;) {
+        const entries = await redis.xrevrangeBuffer(log, end, `(${after}`, 'COUNT', count);
+        const length = entries.reduce((sum, [, fields]) => sum + fields.reduce((all, one) => all + one.length, 0), 0);
+        yield entries.map(([id, fields]) => scannedFrom(log, id.toString(), fields));
+        const oldest = entries.at(-1)?.[0];
+        if (oldest === undefined || entries.length < count) return;
+        end = `(${oldest.toString()}`;
         count = Math.max(READ_AT_ONCE, Math.min(SCANNED_AT_ONCE, Math.floor((count * SCANNED_LENGTH) / length)));
       }
     },
   };
+}
+
+const EVENT = Buffer.from('event');
+const NOTHING = Buffer.alloc(0);
+
+function scannedFrom(log: string, logId: string, fields: readonly Buffer[]) {
+  const bytes = fields.find((_, at) => at % 2 === 1 && EVENT.equals(fields[at - 1] ?? NOTHING)) ?? NOTHING;
+  return { logId, bytes, parse: () => parseEntry(log, [logId, ['event', bytes.toString()]]).event };
 }
 
 function createWaits(keys: Keys, connect: () => Redis) {

@@ -136,6 +136,8 @@ export class Keys {
     this.#subscription(subscription, `receipts-open:${workspace}`);
   /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
+  /** list (JSON): what people have done with the rule that it is, the newest first. */
+  ruleHistory = (subscription: string): string => this.#subscription(subscription, 'rule-history');
   /** hash with TTL, effect → `started <token of the attempt>` or `done`: side effects that `once` guards. */
   once = (subscription: string, workspace: string, eventId: string): string =>
     this.#subscription(subscription, `once:${workspace}:${eventId}`);

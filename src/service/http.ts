@@ -9,6 +9,7 @@ import type { HttpServer, Routes } from '../ops/server/http/server.js';
 import type { FeedOfPage, PageSource } from '../ops/server/page/source.js';
 import { handledLastMinute } from '../delivery/statistics.js';
 import type { AppContext } from '../../workers/context.js';
+import { pageRules } from './rules.js';
 import { pageToken, type PageToken } from './page-token.js';
 import { surroundingsOf, type Workspaces } from '../../workers/workspaces.js';
 
@@ -75,6 +76,7 @@ async function serverOf(
   const source: PageSource = {
     feed,
     dispatcher,
+    rules: pageRules(context, workspaces, dispatcher),
     log: events,
     links: (name) => surroundingsOf(workspaces, name).links,
     redisIsAway: () => watch.trouble() === 'away',

@@ -42,13 +42,19 @@ export async function sendTest(name: string, call: TestCall, config: Config): Pr
       `test: "${name}" is a function, which may do anything with the event. Confirm that it is to run: --yes (in code and in the API: run: true).`,
     );
   const event = exampleFor(subscription, asked, config);
+  return await deliverTest(subscription, event, config, signal);
+}
+
+/** Sends an event to a handler, as a test: a webhook gets it as it is. */
+export async function deliverTest(
+  subscription: Subscription,
+  event: ChangeEvent,
+  config: Config,
+  signal: AbortSignal,
+): Promise<TestOutcome> {
+  const { ping, timeoutMs } = subscription;
   if (ping !== undefined) return await ping({ signal, event });
-  return await handled(
-    subscription,
-    event,
-    config,
-    AbortSignal.any([signal, AbortSignal.timeout(subscription.timeoutMs)]),
-  );
+  return await handled(subscription, event, config, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
 }
 
 function exampleFor(subscription: Subscription, asked: string | undefined, { workspaces }: Config): ChangeEvent {
@@ -76,13 +82,15 @@ async function handled(
   config: Config,
   signal: AbortSignal,
 ): Promise<TestOutcome> {
-  const { name, handler, transform, handle, handleDigest, digestOnly } = subscription;
+  const { name, handler, transform, handle, handleDigest, digest, digestOnly } = subscription;
   const context = contextOf(subscription, given, config, signal);
   const beganMs = systemClock.monotonic();
   const problem = await Promise.resolve(transform?.(given) ?? given)
     .then(async (event) => {
       const one = { workspace: context.workspace, logId: '0-0', event };
-      await (digestOnly === true ? handleDigest?.(digestOfOne(one), context) : handle(event, context));
+      await (digestOnly === true || digest !== undefined
+        ? handleDigest?.(digestOfOne(one), context)
+        : handle(event, context));
       return null;
     })
     .catch(messageOf);
@@ -110,6 +118,7 @@ function contextOf(
     timeZone: workspace?.timeZone ?? 'UTC',
     records: { get: () => Promise.resolve(null) },
     replay: false,
+    test: true,
     once: async (_key, effect) => {
       await effect();
       return 'ran';

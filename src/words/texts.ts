@@ -114,6 +114,8 @@ const TEXTS = {
   'digest.event': ['{title} – {object} {verb}', '{title} – {object} {verb}'],
   'digest.link': ['Open the status page', '상태 페이지에서 보기'],
 
+  'message.test': ['[Test]', '[테스트]'],
+
   // Todo reports.
   'report.title': ['Todos in {workspace}: {sums}', '{workspace} TODO: {sums}'],
   'report.since': ['{count} completed since {when}', '{when} 이후 완료 {count}건'],

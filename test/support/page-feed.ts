@@ -22,8 +22,8 @@ export interface PageFeed {
   feed: Changefeed;
   crm: OtherCrm;
   url: string;
-  get<Answer>(path: string, headers?: Record<string, string>): Promise<Answer>;
-  act(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+  get: <Answer>(path: string, headers?: Record<string, string>) => Promise<Answer>;
+  act: (path: string, body?: object, headers?: Record<string, string>) => Promise<Response>;
 }
 
 export interface PageFeedOptions {
@@ -33,12 +33,15 @@ export interface PageFeedOptions {
   roles?: readonly ('poll' | 'dispatch' | 'handle')[];
   crm?: OtherCrm;
   links?: Readonly<Record<string, string>>;
+  destinations?: ConfigInput['destinations'];
+  /** The path of a file. */
+  rules?: string;
 }
 
 /** Call it inside a test. The workspace is `acme`. */
 export async function startPageFeed(
   redis: TestRedis,
-  { subscriptions = [], http, roles = ['dispatch', 'handle'], crm: given, links = {} }: PageFeedOptions = {},
+  { subscriptions = [], http, roles = ['dispatch', 'handle'], crm: given, links = {}, ...more }: PageFeedOptions = {},
 ): Promise<PageFeed> {
   const crm = given ?? (await startOtherCrm());
   const budget = { requests: 10_000, perSeconds: 1 };
@@ -47,7 +50,7 @@ export async function startPageFeed(
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
   const feed = await openFeed(
     redis,
-    { workspaces, subscriptions, http: { port: 0, ...(http ?? { tokens: { operate: OPERATE } }) } },
+    { ...more, workspaces, subscriptions, http: { port: 0, ...(http ?? { tokens: { operate: OPERATE } }) } },
     { http: true, stateDir },
   );
   await feed.start(roles);

@@ -108,7 +108,8 @@ function isOneOf(wanted: OneOf): (value: unknown) => boolean {
   };
 }
 
-function isReferred(value: unknown, isIt: (value: unknown) => boolean): boolean {
+/** A reference is known by its id or its name. */
+export function isReferred(value: unknown, isIt: (value: unknown) => boolean): boolean {
   if (!isReference(value)) return false;
   const { id, _id, name } = value as { id?: unknown; _id?: unknown; name?: unknown };
   return [id, _id, name].some((one) => one !== undefined && one !== null && isIt(one));

@@ -28,6 +28,8 @@ export interface HandlerContext {
   readonly records: StoredRecords;
   /** True if sent again by a replay; event and id are the same as the first time. */
   readonly replay: boolean;
+  /** True for an event that a person sends as a test. @defaultValue false */
+  readonly test?: boolean | undefined;
   /**
    * Runs a side effect at most once per event and subscription, across retries, crashes, retried dead letters and replays, for
    * 30 days. If it began and never ended (a crash, a timeout), it is not run again and the result is `unknown`.

@@ -6,7 +6,13 @@ import { compilePattern } from '../../events/pattern.js';
 import { usage } from '../../kit/errors.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { pathText, type Path } from '../../kit/schema/problem.js';
-import { CHANGE_OPERATORS, changeCondition, compileChange, type ChangeCondition } from './change-condition.js';
+import {
+  CHANGE_OPERATORS,
+  changeCondition,
+  compileChange,
+  isReferred,
+  type ChangeCondition,
+} from './change-condition.js';
 import { equal, normal, plain, valueAtPath, type Plain } from './values.js';
 
 type FieldOf<Records> = { [Name in keyof Records]: keyof Records[Name] & string }[keyof Records];
@@ -169,7 +175,8 @@ function compileCondition(condition: Compared, patterns: boolean): (values: Valu
   const isOneOf = (operand: Plain | readonly Plain[]): Test => {
     const all = (Array.isArray(operand) ? operand : [operand]) as readonly Plain[];
     const tests = all.map((one) => (patterns && typeof one === 'string' ? matches(one) : equal(one)));
-    return (value) => tests.some((test) => test(value));
+    const isIt: Test = (value) => tests.some((test) => test(value));
+    return (value) => isIt(value) || (Array.isArray(value) ? value : [value]).some((one) => isReferred(one, isIt));
   };
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
     const { not, ...others } = condition as Comparison;

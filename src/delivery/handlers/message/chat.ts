@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
 import { secret } from '../../../kit/schema/secret.js';
+import { wordsFor } from '../../../words/words.js';
 import type { DigestContext, Rate } from '../handler.js';
 import { ENDPOINT_RETRY } from '../http/endpoint.js';
 import type { Allowances } from '../http/guard.js';
@@ -79,8 +80,9 @@ export function openChat(channel: Channel, who: string, world: Partial<EndpointW
       close: () => post.close(),
     },
     say: (text: (reader: Reader) => string, context: DigestContext & { list?: ListName | null }) => {
-      const { language, timeZone, list } = context;
-      return post.send(() => encode(text({ service, language, timeZone, list }), channel), context);
+      const { language, timeZone, list, test = false } = context;
+      const mark = test ? `${wordsFor(language).t('message.test')} ` : '';
+      return post.send(() => encode(`${mark}${text({ service, language, timeZone, list })}`, channel), context);
     },
   };
 }

@@ -249,3 +249,78 @@ export const about = z.strictObject({
     }),
   ),
 });
+
+const ruleData = z
+  .looseObject({ id: z.string(), to: z.string() })
+  .describe('as in the file: the options of a subscription as data, and the name of a destination');
+const refused = z.strictObject({ outcome: z.literal('refused'), why: z.string() });
+
+export const rules = z.strictObject({
+  file: z.string().nullable().describe('null: the configuration names no file of rules'),
+  digest: z.string().describe('of the file: what saves must give it'),
+  problem: z.string().nullable().describe('why the file is not valid: the rules that ran go on'),
+  destinations: z.array(
+    z.strictObject({ name: z.string(), handler: z.enum(['message', 'webhook']), place: z.string() }),
+  ),
+  rules: z.array(
+    z.strictObject({
+      id: z.string(),
+      subscription: z.string(),
+      enabled: z.boolean(),
+      runs: z.boolean().describe('this process has it as it is in the file'),
+      missing: z.array(z.string()).describe('fields of its conditions that no stored record has'),
+      data: ruleData,
+    }),
+  ),
+});
+
+export const ruleChanged = z.union([
+  z.strictObject({ outcome: z.literal('saved'), digest: z.string() }),
+  z.strictObject({ outcome: z.literal('changed') }).describe('by someone else: nothing was saved'),
+  refused,
+]);
+
+export const rulePreview = z.union([
+  z.strictObject({
+    outcome: z.literal('tried'),
+    since: iso,
+    read: count.describe('events'),
+    selected: count,
+    examples: z
+      .array(
+        z.strictObject({
+          id: z.string(),
+          title: z.string(),
+          at: iso,
+          text: z.string().describe('the message, without the marks of the chat'),
+          refusedBy: z.strictObject({ option: z.string(), condition: z.string().nullable() }).nullable(),
+        }),
+      )
+      .describe('newest first; of a search, each event of the records'),
+    digest: z.string().nullable().describe('the examples as one message, where the rule sends digests'),
+    next: z.strictObject({ workspace: z.string(), before: z.string() }).nullable().describe('`from` of what is older'),
+  }),
+  refused,
+]);
+
+export const ruleSent = z.union([
+  z.strictObject({ outcome: z.literal('sent'), sent: tested }),
+  z.strictObject({ outcome: z.literal('nothing') }).describe('nothing in the log would have been sent'),
+  refused,
+]);
+
+export const ruleHistory = z.strictObject({
+  entries: z
+    .array(
+      z.strictObject({
+        at: iso,
+        by: z.string(),
+        how: z.string(),
+        what: z.enum(['created', 'changed', 'on', 'off', 'removed', 'test']),
+        changed: z.array(z.string()).describe('the options that are others than before'),
+      }),
+    )
+    .describe('newest first'),
+});
+
+export const ruleValues = z.strictObject({ values: z.array(z.string()).describe('the most frequent first') });

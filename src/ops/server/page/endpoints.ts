@@ -8,6 +8,7 @@ import { readableTexts } from './event-view.js';
 import { endsOf, eventsBefore, formatPosition, parsePosition } from './events-before.js';
 import { SAMPLE_MS } from './history.js';
 import type { EndpointDeps } from './source.js';
+import { addRules } from './rules.js';
 import { addSubscriptions } from './subscriptions.js';
 import { createTodoReports } from './todo-reports.js';
 
@@ -17,6 +18,7 @@ export function addEndpoints(app: Api, deps: EndpointDeps): void {
   addFeed(app, deps);
   addEvents(app, deps);
   addSubscriptions(app, deps);
+  addRules(app, deps);
   addLists(app, deps);
   addHeld(app, deps);
 }

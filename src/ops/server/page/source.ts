@@ -1,4 +1,5 @@
 /** What the status page asks of the feed, and what it can have done. `src/service/http.ts` gives it. */
+import type { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { TodosReport } from '../../../crm/todo-counts.js';
 import type { Dispatcher } from '../../../delivery/dispatcher.js';
@@ -13,6 +14,7 @@ import type { TodosCall } from '../../../feed/todos/report.js';
 import type { EventLog } from '../../../log/event-log.js';
 import type { StoredSubscription } from '../../forget.js';
 import type { Status } from '../../status.js';
+import type * as answers from './answers.js';
 import type { EventViews } from './event-view.js';
 import type { History } from './history.js';
 
@@ -47,9 +49,32 @@ export interface FeedOfPage {
   };
 }
 
+/** Who changes a rule. */
+export interface Who {
+  by: string;
+  how: string;
+}
+
+type Answer<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof answers)[Name]>>;
+
+export interface PageRules {
+  state(): Promise<Answer<'rules'>>;
+  save(call: { digest: string; rule: object }, who: Who): Promise<Answer<'ruleChanged'>>;
+  remove(call: { digest: string; id: string }, who: Who): Promise<Answer<'ruleChanged'>>;
+  preview(call: {
+    rule: object;
+    from?: { workspace: string; before: string } | undefined;
+    search?: string | undefined;
+  }): Promise<Answer<'rulePreview'>>;
+  send(rule: object, who: Who): Promise<Answer<'ruleSent'>>;
+  history(id: string): Promise<Answer<'ruleHistory'>['entries']>;
+  values(workspace: string, list: ListName, field: string): Promise<string[]>;
+}
+
 export interface PageSource {
   feed: FeedOfPage;
   dispatcher: Dispatcher;
+  rules: PageRules;
   log: EventLog;
   workspaces(): readonly PageWorkspace[];
   links(workspace: string): Links;

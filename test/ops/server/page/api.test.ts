@@ -53,6 +53,9 @@ describe('status page API', () => {
       ['/api/todos?since=7d', todosReport],
       ['/api/lists/acme/people/schema', answers.schema],
       ['/api/held', answers.heldRecords],
+      ['/api/rules', answers.rules],
+      ['/api/rules/values?workspace=acme&list=people&field=x', answers.ruleValues],
+      ['/api/rules/a/history', answers.ruleHistory],
       ['/api/subscriptions/left-behind', answers.leftBehind],
       ['/api/try?subscription=broken&last=1d&list=people&record=p1', triedSchema],
     ];
@@ -64,7 +67,7 @@ describe('status page API', () => {
     );
     expect(document).toMatchObject({ servers: [{ url: '/' }], info: { license: { name: 'MIT' } } });
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(27);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(34);
     for (const { tags, responses } of operations)
       expect({ tags, responses }).toMatchObject({
         tags: [expect.any(String)],

@@ -1,0 +1,221 @@
+/** What the page asks about rules and has done with them. Each answer is of the file as it is now. */
+import { randomUUID } from 'node:crypto';
+import { changeRules } from '../config/change-rules.js';
+import { problemsText } from '../config/report.js';
+import { buildRule, knownTo, ruleNameOf, rulesOf, type Rule, type RuleData } from '../config/rules.js';
+import type { ListName } from '../crm/lists/lists.js';
+import type { Dispatcher } from '../delivery/dispatcher.js';
+import { textOfValue, titleOfEvent } from '../events/describe.js';
+import { typesOf } from '../events/catalogue.js';
+import { compileTypes, readsWorkspace } from '../events/pattern.js';
+import type { Subscription } from '../delivery/handlers/handler.js';
+import type { ChangeEvent } from '../events/types.js';
+import { createSnapshotSource } from '../feed/store/snapshot-source.js';
+import { isoTime } from '../kit/clock.js';
+import { sentenceOf } from '../kit/schema/problem.js';
+import type { PageRules, Who } from '../ops/server/page/source.js';
+import type { AppContext } from '../../workers/context.js';
+import type { Workspace, Workspaces } from '../../workers/workspaces.js';
+import { createMatches, digestOf, textOf, type Match, type MatchesOf } from './preview-rule.js';
+import { deliverTest } from './test-event.js';
+
+/** Then a preview answers what it has found: the page asks for what is older. */
+const PREVIEW_MS = 700;
+const EXAMPLES = 10;
+const MOST_SEARCHED = 20;
+/** Steps of some 250 stored records in which the values of a field are looked for. */
+const STEPS = 4;
+const MOST_VALUES = 50;
+const LONGEST_VALUE = 100;
+const MOST_HISTORY = 100;
+
+type Entry = Awaited<ReturnType<PageRules['history']>>[number];
+
+export function pageRules(context: AppContext, workspaces: Workspaces, dispatcher: Dispatcher): PageRules {
+  const matchesOf = createMatches(context, workspaces);
+  return {
+    state: () => stateOf(context, workspaces),
+    ...decisions(context, dispatcher, matchesOf),
+    async history(id) {
+      const lines = await context.redis.lrange(context.keys.ruleHistory(ruleNameOf(id)), 0, MOST_HISTORY - 1);
+      return lines.map((line) => JSON.parse(line) as Entry);
+    },
+    async preview({ rule: data, from, search }) {
+      const rule = read(data, context);
+      if ('why' in rule) return rule;
+      const signal = AbortSignal.timeout(PREVIEW_MS);
+      const examples = search === undefined ? EXAMPLES : MOST_SEARCHED;
+      const { tried, matches } = await matchesOf(rule, { from, search, examples, signal });
+      const { since, read: events, selected, next } = tried;
+      const shown = matches.map((one) => ({ ...seen(one), text: textOf(rule, one) }));
+      return {
+        outcome: 'tried',
+        since,
+        read: events,
+        selected,
+        examples: shown,
+        digest: digestOf(rule, matches),
+        next,
+      };
+    },
+    values: (workspace, list, field) => valuesIn(context, workspaces.get(workspace), { list, field }),
+  };
+}
+
+function decisions(
+  context: AppContext,
+  dispatcher: Dispatcher,
+  matchesOf: MatchesOf,
+): Pick<PageRules, 'save' | 'remove' | 'send'> {
+  const { config, redis, keys, clock } = context;
+  const note = async (id: string, who: Who, more: Pick<Entry, 'what' | 'changed'>): Promise<void> => {
+    const entry: Entry = { at: isoTime(clock.now()), ...who, ...more };
+    await redis.lpush(keys.ruleHistory(ruleNameOf(id)), JSON.stringify(entry));
+    await redis.ltrim(keys.ruleHistory(ruleNameOf(id)), 0, MOST_HISTORY - 1);
+  };
+  /** What waits for a rule that is switched off is not sent when it is switched on again. */
+  const drop = async (name: string): Promise<void> => {
+    if (context.subscriptions.some((one) => one.name === name)) await dispatcher.skip(name, {});
+  };
+  return {
+    async save({ digest, rule: data }, who) {
+      const built = read(data, context);
+      if ('why' in built) return built;
+      const { id, enabled, subscription, data: saved } = built;
+      const now = rulesOf(config);
+      const before = now.rules.find((one) => one.id === id);
+      // Before it is in the file: it begins at this moment, whenever a process reads the file.
+      if (enabled && before?.enabled !== true && now.file?.digest === digest) await dispatcher.beginNow(subscription);
+      const changed = changeRules(config, digest, (all) => [...all.filter((one) => one.id !== id), saved]);
+      if (changed.outcome !== 'saved') return changed;
+      if (!enabled) await drop(subscription.name);
+      await note(id, who, decided(before, built));
+      return changed;
+    },
+    async remove({ digest, id }, who) {
+      const changed = changeRules(config, digest, (all) => all.filter((one) => one.id !== id));
+      if (changed.outcome !== 'saved') return changed;
+      await drop(ruleNameOf(id));
+      await note(id, who, { what: 'removed', changed: [] });
+      return changed;
+    },
+    async send(data, who) {
+      const rule = read(data, context);
+      if ('why' in rule) return rule;
+      const { id, subscription } = rule;
+      const [match] = (await matchesOf(rule, { examples: 1 })).matches;
+      if (match === undefined) return { outcome: 'nothing' };
+      const signal = AbortSignal.timeout(subscription.timeoutMs);
+      const event = markedAsTest(match.event);
+      const sent = await deliverTest(subscription, event, config, signal).finally(() => subscription.close?.());
+      await note(id, who, { what: 'test', changed: [] });
+      return { outcome: 'sent', sent };
+    },
+  };
+}
+
+/** The most frequent first, of some of the stored records. */
+async function valuesIn(
+  { redis, keys, clock }: AppContext,
+  { name, lists }: Workspace,
+  { list, field }: { list: ListName; field: string },
+): Promise<string[]> {
+  const source = createSnapshotSource({ redis, keys, clock, list: (_, one) => lists.get(one) ?? null });
+  const counts = new Map<string, number>();
+  let position: Parameters<typeof source.scan>[2] = null;
+  for (let step = 0; step < STEPS; step += 1) {
+    const { records, next } = await source.scan(name, list, position);
+    for (const { event } of records)
+      for (const text of textsIn(event?.data.after?.[field])) counts.set(text, (counts.get(text) ?? 0) + 1);
+    position = next;
+    if (position === null) break;
+  }
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return sorted.slice(0, MOST_VALUES).map(([value]) => value);
+}
+
+function read(data: object, { config }: AppContext): Rule | { outcome: 'refused'; why: string } {
+  const built = buildRule(data, knownTo(config));
+  return 'rule' in built ? built.rule : { outcome: 'refused', why: built.problems.map(sentenceOf).join('\n') };
+}
+
+async function stateOf({ config }: AppContext, workspaces: Workspaces): ReturnType<PageRules['state']> {
+  const { file, rules, problems } = rulesOf(config);
+  const destinations = Object.entries(config.destinations).map(([name, { handler, url }]) => {
+    return { name, handler, place: URL.canParse(url) ? new URL(url).host : '' };
+  });
+  const missingIn = createMissing(workspaces);
+  const described = rules.map(async ({ id, enabled, data, subscription }) => {
+    const runs = enabled && file?.digest === config.rules?.digest;
+    const missing = await missingIn(subscription, data);
+    return { id, subscription: subscription.name, enabled, runs, missing, data };
+  });
+  return {
+    file: file?.source ?? null,
+    digest: file?.digest ?? '',
+    problem: file === null || problems.length === 0 ? null : problemsText(file.source, problems),
+    destinations,
+    rules: await Promise.all(described),
+  };
+}
+
+/** The fields of the conditions that no list has, of those that the rule selects from and that have records. */
+function createMissing(workspaces: Workspaces) {
+  const schemas = workspaces.all().flatMap(({ name, store, lists }) =>
+    [...lists.values()].map(({ descriptor }) => {
+      let reading: Promise<string[]> | undefined;
+      const read = () => (reading ??= store.schema(descriptor.name).then(({ fields }) => [...fields.keys()]));
+      return { workspace: name, types: typesOf(descriptor), read };
+    }),
+  );
+  return async (subscription: Subscription, { where }: RuleData): Promise<string[]> => {
+    const asked = fieldsIn(where);
+    const selects = compileTypes(subscription);
+    const read = schemas.filter(
+      ({ workspace, types }) => asked.length > 0 && readsWorkspace(subscription, workspace) && types.some(selects),
+    );
+    const known = (await Promise.all(read.map((one) => one.read()))).filter((fields) => fields.length > 0);
+    if (known.length === 0) return [];
+    const isKnown = (asks: string): boolean =>
+      known.flat().some((field) => asks === field || asks.startsWith(`${field}.`));
+    return asked.filter((one) => !isKnown(one));
+  };
+}
+
+const OF_A_RECORD = /^(?:before|after)\.(.+)$/s;
+/** They ask about the event and not about a field of its record. */
+const OF_THE_EVENT = /^(?:before|after|data(?:\..*)?|type|subject|time|changed)$/s;
+
+function fieldsIn(where: RuleData['where']): string[] {
+  if (typeof where !== 'object') return [];
+  const { any = [], ...others } = where;
+  const names = Object.keys(others).filter((name) => !OF_THE_EVENT.test(name));
+  return [...new Set([...names.map((name) => OF_A_RECORD.exec(name)?.[1] ?? name), ...any.flatMap(fieldsIn)])];
+}
+
+function decided(before: Rule | undefined, now: Rule): Pick<Entry, 'what' | 'changed'> {
+  if (before === undefined) return { what: 'created', changed: [] };
+  const names = new Set([...Object.keys(before.data), ...Object.keys(now.data)]) as Set<keyof RuleData>;
+  const differs = (name: keyof RuleData): boolean =>
+    JSON.stringify(before.data[name]) !== JSON.stringify(now.data[name]);
+  const changed = [...names].filter((name) => name !== 'enabled' && differs(name));
+  if (before.enabled !== now.enabled) return { what: now.enabled ? 'on' : 'off', changed };
+  return { what: 'changed', changed };
+}
+
+function seen({ event, refusedBy }: Match) {
+  const { id, subject, data } = event;
+  return { id, title: titleOfEvent(event) ?? subject, at: data.observedAt, refusedBy };
+}
+
+/** Another id: a receiver skips one that it has, and what is recognised by it must not be taken for the change. */
+function markedAsTest(event: ChangeEvent): ChangeEvent {
+  return { ...event, id: `test_${randomUUID()}`, data: Object.assign({ test: true }, event.data) };
+}
+
+/** A reference is chosen by its name. */
+function textsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  const text = typeof value === 'string' || typeof value === 'object' ? textOfValue(value) : null;
+  return text === null || text === '' || text.length > LONGEST_VALUE ? [] : [text];
+}
