@@ -57,10 +57,11 @@ export async function openContext(options: {
 }): Promise<Omit<OpenedContext, 'measure'>> {
   const { config, configReadAtMs, stateDir, temporary, clock, signal } = options;
   const queueTelemetry = await openTelemetry(config);
-  const opened = await openRedis({ url: config.redis.url, stateDir, temporary, log: options.log, signal });
+  const { redis: given } = config;
+  const opened = await openRedis({ url: given.url, own: given.options, stateDir, temporary, log: options.log, signal });
   const { place } = parseRedisUrl(opened.url);
   const keys = new Keys(config.redis.prefix);
-  const connections = openConnections({ url: opened.url, onTrouble: () => watch.felt() });
+  const connections = openConnections({ ...opened, onTrouble: () => watch.felt() });
   const watch: RedisWatch = new RedisWatch({
     place,
     connect: connections.patient,

@@ -130,6 +130,11 @@ export const SECTIONS: readonly Section[] = [
     around: (redis) => whole({ redis }),
   },
   {
+    title: '`redis.options`',
+    name: 'redisConnectionOptions',
+    around: (options) => whole({ redis: { options } }),
+  },
+  {
     title: '`log.retention`',
     text: 'Events that a subscription has not read yet are always kept.',
     name: 'logRetentionOptions',
@@ -167,6 +172,7 @@ export const SECTIONS: readonly Section[] = [
 const HANDLERS = ['webhook', 'message', 'bullmq', 'ndjson'].map((kind) => `delivery/handlers/${kind}/${kind}.ts`);
 const SHARED = [
   'config/schema.ts',
+  'config/redis.ts',
   'config/servers.ts',
   'delivery/handlers/options.ts',
   'delivery/handlers/http/endpoint.ts',

@@ -11,7 +11,7 @@ import { builtInLists, withBuiltIn, type BuiltInList, type ReadyMadeList } from 
 import type { Destination } from '../delivery/handlers/destinations.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import type { SubscriptionOptions } from '../delivery/handlers/options.js';
-import { apiToken, baseUrl, redisNode, redisUrl } from '../kit/schema/addresses.js';
+import { apiToken, baseUrl } from '../kit/schema/addresses.js';
 import {
   DEFAULT_TIME_ZONE,
   duration,
@@ -31,6 +31,7 @@ import {
 import { A_LIST } from '../crm/lists/list-name.js';
 import { LANGUAGES } from '../words/words.js';
 import { descriptorOptions, readList, splitListOptions, type DescriptorOptions } from './lists.js';
+import { redis } from './redis.js';
 import { httpOptions, serveOptions } from './servers.js';
 
 /** A share of the 100 requests in 10 s that the API is known to allow; the rest is left to the customer's other integrations. */
@@ -242,23 +243,6 @@ function isLink(text: string): boolean {
   return text.includes('{id}') && /^https?:\/\//.test(text) && URL.canParse(text.replaceAll('{id}', 'x'));
 }
 
-const redisOptions = strictOptions({
-  /**
-   * `redis://:password@host:6379/0`, of a Redis Cluster `redis+cluster://host:6379,host:6379`, with Sentinel
-   * `redis+sentinel://host:26379,host:26379/name`; with `rediss` in place of `redis`, encrypted. The variable `REDIS_URL` wins over it.
-   * @defaultValue a private Redis in the state directory
-   */
-  url: redisUrl.optional(),
-  /** Of a Redis Cluster without password and TLS, in place of `url`: some of its nodes. @defaultValue none */
-  cluster: listOf(redisNode, "nodes, such as '10.0.0.7:6379'").optional(),
-  /** Prefix of every key. Letters, digits, `-`, `_`, `.`, `:`. @defaultValue 'changefeed' */
-  prefix: matching(/^[\w.:-]{1,64}$/, "letters, digits, '-', '_', '.' and ':', 1 to 64 characters").default(
-    'changefeed',
-  ),
-  /** Run although `maxmemory-policy` is not `noeviction`: when memory is full, state is lost (see redis.md). @defaultValue false */
-  allowEviction: yesOrNo.default(false),
-});
-
 const logRetentionOptions = strictOptions({
   /** Older events are deleted. @defaultValue '7d' */
   // A week: a consumer that breaks on Friday can still be repaired and replayed on Monday.
@@ -296,12 +280,6 @@ const telemetry = z.preprocess((given: boolean, context) => {
 }, yesOrNo);
 
 const WORKSPACES = 'an array of one or more workspaces';
-
-/** `redis: '…'` is short for `redis: { url: '…' }`. */
-const redis = z.preprocess(
-  (given: string | z.input<typeof redisOptions>) => (typeof given === 'string' ? { url: given } : given),
-  redisOptions,
-);
 
 export const configSchema = strictOptions({
   /** One or more workspaces of the CRM. */
@@ -348,7 +326,7 @@ export interface SubscriptionData extends SubscriptionOptions {
 }
 
 /** The configuration as a user writes it. Durations are texts with a unit: `'30s'`, `'15m'`, `'12h'`, `'7d'`. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- errors of the compiler show its name, not all its members
+
 export interface ConfigInput extends z.input<typeof configSchema> {}
 
 export type ListInput = z.input<typeof listOptions>;

@@ -12,6 +12,16 @@ export type Options = Omit<RedisOptions, 'replyMapping'>;
 
 export type ClusterOptions = NonNullable<ConstructorParameters<typeof Cluster<'legacy'>>[1]>;
 
+/** What the configuration adds to an address. What decides about retries and waits is ours. */
+export type OwnOptions = {
+  [Name in 'username' | 'password' | 'tls' | 'family' | 'connectTimeout' | 'sentinelUsername' | 'sentinelPassword']?:
+    RedisOptions[Name] | undefined;
+};
+
+interface RedisTarget extends RedisAddress {
+  own: OwnOptions;
+}
+
 const LONGEST_SENTINEL_RETRY_MS = 500;
 /** A node that was just promoted may still be named by others as a replica. */
 const MOVED_AGAIN_MS = 20;
@@ -21,16 +31,16 @@ const LEAST_REDIRECTION_MS = 50;
 const MOST_TAGS = 4_000;
 
 /** @throws ChangefeedError CF_CONFIG_INVALID */
-export function parseRedisUrl(url: string): RedisAddress {
+export function parseRedisUrl(url: string, own: OwnOptions = {}): RedisTarget {
   const read = readRedisUrl(url);
-  if (typeof read !== 'string') return read;
+  if (typeof read !== 'string') return { ...read, own };
   throw new ChangefeedError('CF_CONFIG_INVALID', {
     message: `The Redis URL (REDIS_URL, or "redis" in the configuration) must be ${A_REDIS_URL}; found ${describe(url)} (${read}).`,
   });
 }
 
 /** A client for a short task. The connections of the process are those of connections.ts. */
-export function openClient(address: RedisAddress, options: Options): Redis {
+export function openClient(address: RedisTarget, options: Options): Redis {
   return address.kind === 'cluster'
     ? new Cluster(...clusterArguments(address, options))
     : new Server(...serverArguments(address, options));
@@ -38,32 +48,33 @@ export function openClient(address: RedisAddress, options: Options): Redis {
 
 /** @param url of one of the nodes */
 export function serverArguments(
-  { kind, nodes, urls: [first = ''], isEncrypted, database: db, master: name, sentinelPassword }: RedisAddress,
+  { kind, nodes, urls: [first = ''], isEncrypted, database: db, master: name, sentinelPassword, own }: RedisTarget,
   options: Options,
   url = first,
 ): [url: string, options: Options] {
-  if (kind !== 'sentinel') return [url, { db, ...options }];
+  const given = own as Options;
+  if (kind !== 'sentinel') return [url, { db, ...given, ...options }];
   const sentinel: Options = {
     sentinels: [...nodes],
     name,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
-    ...(isEncrypted && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    ...(isEncrypted && { sentinelTLS: given.tls ?? {}, enableTLSForSentinelMode: true }),
     // The client would end if there were no wait. The one between connections does not apply, because none was tried yet.
     sentinelRetryStrategy: (tries) =>
       options.retryStrategy?.(tries) === null ? null : Math.min(LONGEST_SENTINEL_RETRY_MS, 50 * tries),
   };
-  return [url, { db, ...sentinel, ...options }];
+  return [url, { db, ...sentinel, ...given, ...options }];
 }
 
 export function clusterArguments(
-  { nodes, isEncrypted, username, password }: RedisAddress,
+  { nodes, isEncrypted, username, password, own }: RedisTarget,
   { retryStrategy, lazyConnect, ...options }: Options,
 ): [nodes: { host: string; port: number }[], options: ClusterOptions] {
   const login = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
   return [
     [...nodes],
     {
-      redisOptions: { ...login, ...(isEncrypted && { tls: {} }), ...options },
+      redisOptions: { ...(own as Options), ...login, ...(isEncrypted && { tls: own.tls ?? {} }), ...options },
       ...(lazyConnect !== undefined && { lazyConnect }),
       ...(retryStrategy && { clusterRetryStrategy: (tries) => retryStrategy(tries) ?? null }),
       // The certificate of a node names the host, so it must not be resolved before.

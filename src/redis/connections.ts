@@ -9,6 +9,7 @@ import {
   serverArguments,
   type ClusterOptions,
   type Options,
+  type OwnOptions,
   type Redis,
 } from './client.js';
 import { classifyRedisError, wrongType } from './errors.js';
@@ -30,14 +31,15 @@ const CLOSED = 'Connection is closed.';
 
 export interface ConnectionsOptions {
   url: string;
+  own?: OwnOptions | undefined;
   limits?: Partial<ConnectionLimits>;
   /** Called when a connection fails or is lost. @defaultValue ignored */
   onTrouble?: () => void;
 }
 
-export function openConnections({ url, limits, onTrouble = () => undefined }: ConnectionsOptions) {
+export function openConnections({ url, own, limits, onTrouble = () => undefined }: ConnectionsOptions) {
   const { commandTimeoutMs, silenceMs } = { ...LIMITS, ...limits };
-  const address = parseRedisUrl(url);
+  const address = parseRedisUrl(url, own);
   const open = new Set<Endable>();
   let isCut = false;
   const common: Options = {

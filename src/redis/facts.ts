@@ -1,7 +1,7 @@
 /** Redis about itself, for `changefeed doctor`. */
 import { messageOf } from '../kit/errors.js';
 import type { Clock } from '../kit/clock.js';
-import { openClient, parseRedisUrl, serversOf, type Redis, type Server } from './client.js';
+import { openClient, parseRedisUrl, serversOf, type OwnOptions, type Redis, type Server } from './client.js';
 import { readEvictionPolicy, readSetting, unlessForbidden } from './conditions.js';
 
 export interface RedisFacts {
@@ -20,8 +20,8 @@ export interface RedisFacts {
 }
 
 /** In a cluster, each server that holds keys. @throws the error of Redis */
-export async function readRedisFacts(url: string, clock: Clock): Promise<RedisFacts[]> {
-  const address = parseRedisUrl(url);
+export async function readRedisFacts(url: string, clock: Clock, own?: OwnOptions): Promise<RedisFacts[]> {
+  const address = parseRedisUrl(url, own);
   const redis = openClient(address, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
   // The command that fails reports it.
   redis.on('error', () => undefined);

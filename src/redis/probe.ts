@@ -2,7 +2,7 @@
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { withinTime } from '../kit/clock.js';
 import type { RedisAddress } from '../kit/schema/redis-url.js';
-import { parseRedisUrl, Server, serverArguments, type Options } from './client.js';
+import { parseRedisUrl, Server, serverArguments, type Options, type OwnOptions } from './client.js';
 import { unlessForbidden } from './conditions.js';
 import { classifyRedisError } from './errors.js';
 
@@ -11,6 +11,7 @@ const REFUSALS =
 const ABSENCES = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|Connection is closed/;
 
 interface ProbeOptions {
+  own?: OwnOptions | undefined;
   /** The time to wait, including the time in which Redis loads its data; ms. @defaultValue 10000 */
   timeoutMs?: number;
   /** A server that accepts us without checking the password is refused. @defaultValue false */
@@ -20,7 +21,7 @@ interface ProbeOptions {
 
 /** In a cluster, from one node of the URL and all masters it names. Null: usable. @throws the signal's reason */
 export async function probeRedis(url: string, options: ProbeOptions = {}): Promise<Error | null> {
-  const address = parseRedisUrl(url);
+  const address = parseRedisUrl(url, options.own);
   if (address.kind !== 'cluster') return await probeServer(address, options);
   const named: Named = new Map();
   const problems = await Promise.all(address.urls.map((node) => probeServer(address, options, { node, named })));
@@ -38,7 +39,7 @@ export async function probeRedis(url: string, options: ProbeOptions = {}): Promi
 type Named = Map<string, string>;
 
 async function probeServer(
-  address: RedisAddress,
+  address: ReturnType<typeof parseRedisUrl>,
   { timeoutMs = 10_000, mustKnowPassword = false, signal }: ProbeOptions,
   { node, named }: { node?: string; named?: Named } = {},
 ): Promise<Error | null> {

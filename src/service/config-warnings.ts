@@ -43,12 +43,14 @@ export function logConfigWarnings(log: Log, config: Config, about: readonly Conf
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
-export function clearWarnings({ workspaces, subscriptions, redis: { url } }: Config): ConfigWarning[] {
+export function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: Config): ConfigWarning[] {
   const clear = (subject: ConfigWarning['subject'], remedy: string): ConfigWarning => {
     return { about: 'address', subject, reason: IN_CLEAR, remedy };
   };
   return [
-    ...(url !== undefined && sendsInClear(url) ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')] : []),
+    ...(url !== undefined && options?.tls === undefined && sendsInClear(url)
+      ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')]
+      : []),
     ...workspaces.flatMap(({ name, baseUrl }) =>
       sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
     ),

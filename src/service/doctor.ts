@@ -68,14 +68,17 @@ const NO_FEED: Feed = {
   close: () => Promise.resolve(),
 };
 
-async function redisFindings({ redis: { url, allowEviction } }: Config, stateDir: string): Promise<Finding[]> {
+async function redisFindings(
+  { redis: { url, options: own, allowEviction } }: Config,
+  stateDir: string,
+): Promise<Finding[]> {
   if (url === undefined) {
     const kept = ok('Redis', `a private one, which keeps its data in ${stateDir} with an append-only file`);
     return [kept, await diskFinding(stateDir)];
   }
   try {
-    await checkRedis(url);
-    const servers = await readRedisFacts(url, systemClock);
+    await checkRedis(url, { own });
+    const servers = await readRedisFacts(url, systemClock, own);
     const judged = servers.flatMap((server) =>
       judgeRedis({ ...server, allowEviction }).map((one) =>
         servers.length === 1 ? one : { ...one, check: one.check.replace('Redis', `Redis ${server.place}`) },

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
+import { openChangefeed } from '../../src/index.js';
 import { freePort } from '../../src/redis/private/launch.js';
 import { readRedisFacts } from '../../src/redis/facts.js';
 import { checkRedis } from '../../src/redis/probe.js';
@@ -87,6 +89,23 @@ encrypted(`access: rediss:// does the main job, and refuses a certificate that i
   await startPrivateRedis({ settings: tlsSettings({ port, cert, key }) });
   const place = `localhost:${port}`;
   await expectMainJob({ url: `rediss://:test-password@${place}/0`, place }, cert);
+});
+
+encrypted(`access: a program gives user, password and certificate apart from the address${why}`, async () => {
+  const { cert, key } = selfSigned();
+  const port = await freePort();
+  await startPrivateRedis({ settings: tlsSettings({ port, cert, key }) });
+  const { target } = await served({ seed: 6 });
+  const open = (tls?: object) =>
+    openChangefeed({
+      workspaces: [{ name: 'acme', baseUrl: target.url, token: target.token }],
+      redis: { url: `rediss://localhost:${port}/0`, options: { password: 'test-password', ...(tls && { tls }) } },
+    });
+  await expect(open()).rejects.toMatchObject({ code: 'CF_REDIS_UNREACHABLE' });
+  const feed = await open({ ca: readFileSync(cert) });
+  onTestFinished(() => feed.stop());
+  expect(await feed.sweep({ lists: ['people'] })).toMatchObject([{ outcome: 'complete' }]);
+  await feed.start();
 });
 
 encrypted(`access: the same of a Redis Cluster${why}`, async () => {

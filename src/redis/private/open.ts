@@ -22,6 +22,7 @@ import { systemClock, withinTime } from '../../kit/clock.js';
 import type { Log } from '../../kit/log.js';
 import { runLoop } from '../../kit/loop.js';
 import { identityOf, isAlive, type ProcessIdentity } from '../../kit/process-identity.js';
+import type { OwnOptions } from '../client.js';
 import { checkRedis, probeRedis } from '../probe.js';
 import { ENDING, findRedis, freePort, LOG_FILE, spawnKeeper, USER, type Keeper } from './launch.js';
 import { lockHolder, takeLock } from './lock.js';
@@ -30,6 +31,7 @@ import { prepareStateDir, readStateFile, withStateDir } from './state-dir.js';
 export interface OpenRedisOptions {
   /** The Redis of the user (`REDIS_URL` or the configuration). Undefined: a private one. */
   url?: string | undefined;
+  own?: OwnOptions | undefined;
   /** Where a private Redis keeps its data (`redis/`) and its address (`redis.json`). */
   stateDir: string;
   /** The state directory is removed when the processes that use it have ended. @defaultValue false */
@@ -41,6 +43,7 @@ export interface OpenRedisOptions {
 
 export interface OpenedRedis {
   readonly url: string;
+  readonly own?: OwnOptions | undefined;
   /** `named` by the user, or a `private` process. */
   readonly origin: 'named' | 'private';
   /** Stops a private Redis that no other living process uses; has no effect on a named one. May be called twice. */
@@ -49,10 +52,10 @@ export interface OpenedRedis {
 
 /** @throws ChangefeedError CF_REDIS_UNREACHABLE; CF_REDIS_MISSING, with how to install one; CF_STATE_DIR; CF_CONFIG_INVALID (URL) */
 export async function openRedis(options: OpenRedisOptions): Promise<OpenedRedis> {
-  const { url, signal } = options;
+  const { url, own, signal } = options;
   if (url === undefined) return await openPrivateRedis(options);
-  await checkRedis(url, { signal });
-  return { url, origin: 'named', close: () => Promise.resolve() };
+  await checkRedis(url, { own, signal });
+  return { url, own, origin: 'named', close: () => Promise.resolve() };
 }
 
 /** Longer than Redis takes to load a large append-only file. */
