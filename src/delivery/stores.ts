@@ -19,9 +19,19 @@ import type { JobData } from './queues.js';
 import { createReceiptStore } from './receipts/receipts.js';
 import { createWaitingStore } from './waiting.js';
 
-export type DeliveryStores = ReturnType<typeof createDeliveryStores>;
+// Written out: the compiler cannot name in a declaration what the stores do not export.
+export interface DeliveryStores {
+  offsets: ReturnType<typeof createOffsetStore>;
+  gate: ReturnType<typeof createRecordGate>;
+  allowance: ReturnType<typeof createAllowanceStore>;
+  backfills: ReturnType<typeof createBackfillStore>;
+  health: ReturnType<typeof createHealthStore>;
+  receipts: ReturnType<typeof createReceiptStore>;
+  waiting: ReturnType<typeof createWaitingStore>;
+  once: ReturnType<typeof createOnceStore>;
+}
 
-export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys }): DeliveryStores {
   return {
     offsets: createOffsetStore(redis, keys),
     gate: createRecordGate(redis, keys),
