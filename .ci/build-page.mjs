@@ -27,7 +27,7 @@ export async function buildPage() {
   });
   putFile(`${root}dist/THIRD-PARTY-NOTICES`, noticesOf(Object.keys(metafile.inputs)));
   const built = outputFiles.map(({ path }) => basename(path));
-  const address = (extension) => `/assets/${built.find((name) => name.endsWith(extension))}`;
+  const address = (extension) => `./assets/${built.find((name) => name.endsWith(extension))}`;
   const html = readFileSync(`${root}page/index.html`, 'utf8');
   for (const { path, contents } of outputFiles) putFile(path, contents);
   putFile(`${target}/icon.svg`, readFileSync(`${root}page/icon.svg`));

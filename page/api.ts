@@ -78,11 +78,14 @@ export function pathWith(path: string, query: Readonly<Record<string, string | u
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
+/** The page may be mounted under a path of another server: everything it asks for is beside it. */
+export const beside = (path: string): string => `.${path}`;
+
 /** A question that is never answered would keep its section as it is. Actions may take longer. */
 const ANSWER_WITHIN_MS = 30_000;
 
 async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-  const answer = await fetch(path, {
+  const answer = await fetch(beside(path), {
     method,
     ...(method === 'GET' && { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
     ...(body !== undefined && {

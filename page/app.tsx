@@ -81,7 +81,7 @@ function Frame({ caller }: { caller: Caller }) {
       </a>
       <header class="top">
         <a class="brand" href="#/changes">
-          <img src="/assets/icon.svg" alt="" width="24" height="24" />
+          <img src="./assets/icon.svg" alt="" width="24" height="24" />
           Changefeed
         </a>
         <Health {...status} />

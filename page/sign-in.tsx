@@ -19,7 +19,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
     <main class="sign-in">
       <form onSubmit={submit}>
         <h1>
-          <img src="/assets/icon.svg" alt="" width="28" height="28" /> Changefeed
+          <img src="./assets/icon.svg" alt="" width="28" height="28" /> Changefeed
         </h1>
         <label>
           {t('sign.token')}

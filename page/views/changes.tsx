@@ -1,6 +1,15 @@
 /** What changed just now: the newest events, live, with filters that are part of the address. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, messageOf, pathWith, type About, type EventsPage, type EventView, type SectionProps } from '../api.js';
+import {
+  beside,
+  ask,
+  messageOf,
+  pathWith,
+  type About,
+  type EventsPage,
+  type EventView,
+  type SectionProps,
+} from '../api.js';
 import { EventRow } from '../event-row.js';
 import { groupEvents } from '../group-events.js';
 import { placeOf, useNow, usePlace, useSettled } from '../hooks.js';
@@ -217,7 +226,7 @@ function useFeed(filter: Given) {
         setEvents(first.events);
         setPage(first);
         setLoading(false);
-        stream = new EventSource(pathWith('/events', { ...filter, view: 'summary', from: first.end }));
+        stream = new EventSource(beside(pathWith('/events', { ...filter, view: 'summary', from: first.end })));
         stream.onopen = () => setLine('live');
         stream.onerror = () => setLine('cut');
         stream.onmessage = ({ data }) => {

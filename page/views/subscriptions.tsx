@@ -58,7 +58,7 @@ export function Subscriptions({ about, status, again, canAct }: SectionProps) {
       )}
       {canAct && about.queues === 'mounted' && (
         <p>
-          <a href="/queues" target="_blank" rel="noreferrer">
+          <a href="./queues" target="_blank" rel="noreferrer">
             {t('queues.open')}
           </a>
         </p>

@@ -3,6 +3,7 @@
  * (Redis, log, clock), the workspaces (API client, stores, rules), the four roles (`workers/`), and the HTTP
  * server. `start` runs the watch of Redis, the HTTP server, the report of problems and then the wanted roles; `stop` stops them in reverse.
  */
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createWorkers, ROLES, type Role } from '../../workers/all.js';
 import type { Budget } from '../feed/api/budget.js';
@@ -21,13 +22,12 @@ import type { TailedEvent, TailOptions } from '../delivery/tail.js';
 import type { TryCall } from '../delivery/try.js';
 import type { Tried } from '../delivery/tried.js';
 import { ChangefeedError, usage } from '../kit/errors.js';
-import { createPrometheus, unmeasured, type Prometheus } from '../ops/prometheus.js';
+import { createPrometheus, unmeasured } from '../ops/prometheus.js';
 import type { Status } from '../ops/status.js';
 import { systemClock, type Clock } from '../kit/clock.js';
 import type { OpenedRedis } from '../redis/private/open.js';
 import { silentLog, type Log } from '../kit/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
-import { monitoringRoutes } from '../ops/server/monitoring/routes.js';
 import { refuseNewerState } from '../log/state-guard.js';
 import type { TodosReport } from '../crm/todo-counts.js';
 import { reportTodos, type TodosCall } from '../feed/todos/report.js';
@@ -36,7 +36,6 @@ import { openContext, type AppContext } from '../../workers/context.js';
 import { forgetting, type Forgetting } from './forgetting.js';
 import { httpPart } from './http.js';
 import { createInspector, type Inspector } from './inspector.js';
-import { monitored } from './monitoring.js';
 import { presence } from './presence.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from '../../workers/sweeps.js';
@@ -87,10 +86,11 @@ export interface ChangefeedOptions {
    */
   reportsProblems?: boolean;
   /**
-   * While roles run: serves the status page and its API, as `http` of the configuration says. `start` and `demo` do.
+   * While roles run: serves the status page, its API, and `/metrics`, `/healthz` and `/readyz`. `true`: on a port of its own, as `http` of the
+   * configuration says. A path, such as `'/changefeed'`: under this path of your own server, which hands its requests to `handler`.
    * @defaultValue false
    */
-  http?: boolean;
+  http?: boolean | `/${string}`;
   /** Tries per page of the API, the first included, before a sweep is incomplete. @defaultValue 8 */
   attempts?: number;
   /** When the configuration was read, ms since the epoch: a new subscription with `start: 'now'` begins then. @defaultValue now */
@@ -106,6 +106,11 @@ export interface Changefeed extends Forgetting {
   readonly pageUrl: string | null;
   /** The address with the token that was made for it: for the person who starts the process, not for logs. Null with `http.tokens` or `http.trustedProxy`. */
   readonly pageLink: string | null;
+  /**
+   * With a path as `http`: answers a request under it. It is a handler of `node:http`, and in Express `app.use('/changefeed', feed.handler)`.
+   * Tokens of the configuration protect the page as they do on a port of its own.
+   */
+  readonly handler: RequestListener;
   /**
    * Starts the roles, all by default. A second call gives the promise of the first.
    * @throws ChangefeedError CF_REDIS_UNREACHABLE, CF_REDIS_EVICTS
@@ -234,9 +239,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
     const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
-    // It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed.
-    const watch = { name: 'watch of Redis', start: () => checkRedis(context), stop: () => Promise.resolve() };
-    return [watch, ...(server === null ? [] : [server]), ...reports];
+    return [watchOf(context), ...(server === null ? [] : [server]), ...reports];
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;
@@ -255,6 +258,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     get pageLink() {
       return server?.link() ?? null;
     },
+    handler: (request, response) => (server?.handle ?? notServed)(request, response),
     start(wanted = ROLES) {
       if (config.serve === null && wanted.every((role) => role === 'serve')) return Promise.reject(nothingToServe());
       return workers.start(wanted);
@@ -275,23 +279,28 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),
     test: (subscription, call = {}) => sendTest(subscription, call, config),
     snapshot: (subscription, workspace) => sendSnapshots(context, { workspaces, dispatcher, subscription, workspace }),
-    hint: async (list, ids, options = {}) =>
-      await queueHint(workspaces.choose(options.workspace), { list, ids, clock }),
+    hint: async (list, ids, { workspace } = {}) => await queueHint(workspaces.choose(workspace), { list, ids, clock }),
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists: createInspector(workspaces),
     ...forgetting(context),
   };
-  const facts = { progress: () => workers.progress, status, queues: () => dispatcher.exportQueues() };
-  const routes = (measured: Prometheus) => monitoringRoutes(monitored(context, { ...facts, prometheus: measured }));
-  const server: ReturnType<typeof httpPart> | null =
-    prometheus && httpPart(context, { workspaces, feed, dispatcher, monitoring: routes(prometheus), stateDir });
+  const parts = { workspaces, feed, dispatcher, stateDir, progress: () => workers.progress, place: http };
+  const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
   return { feed, budgetOf: (name) => workspaces.get(name).budget };
 }
+
+const notServed: RequestListener = (_request, response) =>
+  void response.writeHead(404).end("Nothing is served: openChangefeed({ http: '/changefeed' }) does.");
 
 function isConfigAlone(given: ChangefeedOptions | ConfigInput | Config): given is ConfigInput | Config {
   // In JavaScript anything can be given: what has no `config` is checked as one.
   return !Object.hasOwn(Object(given) as object, 'config');
+}
+
+/** It has no stop of its own: stopping uses Redis too, so the watch goes on until the connections are closed. */
+function watchOf(context: AppContext) {
+  return { name: 'watch of Redis', start: () => checkRedis(context), stop: () => Promise.resolve() };
 }
 
 /** Before anything is written. */

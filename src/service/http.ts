@@ -1,15 +1,21 @@
 /** The HTTP server of this process: whatever it serves is a set of routes in the list below. */
+import type { RequestListener } from 'node:http';
 import { polledLists } from '../config/lists.js';
 import type { Dispatcher } from '../delivery/dispatcher.js';
 import { openQueues, type Queues } from '../delivery/queues.js';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { packageVersion } from '../kit/package-version.js';
 import type { AccessOptions } from '../ops/server/http/access.js';
-import type { HttpServer, Routes } from '../ops/server/http/server.js';
+import type { Progress } from '../../workers/all.js';
+import type { Prometheus } from '../ops/prometheus.js';
+import { monitoringRoutes } from '../ops/server/monitoring/routes.js';
+import { handedOver } from '../ops/server/http/mounted.js';
+import type { HttpServer } from '../ops/server/http/server.js';
 import type { FeedOfPage, PageSource } from '../ops/server/page/source.js';
 import { handledLastMinute } from '../delivery/statistics.js';
 import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
+import { monitored } from './monitoring.js';
 import { pageToken, type PageToken } from './page-token.js';
 import { surroundingsOf, type Workspaces } from '../../workers/workspaces.js';
 
@@ -20,26 +26,38 @@ interface HttpDeps {
   workspaces: Workspaces;
   feed: FeedOfPage;
   dispatcher: Dispatcher;
-  monitoring: Routes;
+  prometheus: Prometheus;
+  progress: () => Progress;
   stateDir: string;
+  /** Under which path of a server of the user; else on a port of its own. */
+  place: boolean | string;
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps) {
   const { http } = context.config;
   const { read, operate } = http.tokens;
+  const isOpen = read === undefined && operate === undefined && http.trustedProxy === undefined;
+  const mountedAt = typeof deps.place === 'string' ? deps.place.replace(/\/+$/, '') : null;
+  if (mountedAt !== null && isOpen) throw notMountable(mountedAt);
   let made: PageToken | null = null;
   let queues: Queues | undefined;
   const opened = (): Queues => (queues ??= openQueues({ ...context, logger: context.log }));
   let server: HttpServer | undefined;
   let url: string | null = null;
+  let handOver: RequestListener = (_request, response) =>
+    void response.writeHead(503).end('Changefeed does not run yet.');
   return {
     name: 'http',
     async start(): Promise<void> {
-      if (read === undefined && operate === undefined && http.trustedProxy === undefined)
-        made ??= pageToken(deps.stateDir, context.log);
+      if (isOpen) made ??= pageToken(deps.stateDir, context.log);
       const { trustedProxy, tokens } = http;
       const access = made === null ? { tokens, trustedProxy } : { tokens: { operate: made.token }, localOnly: true };
-      server ??= await serverOf(context, { ...deps, opened, access });
+      server ??= await serverOf(context, { ...deps, mountedAt, opened, access });
+      if (mountedAt !== null) {
+        await server.app.ready();
+        handOver = handedOver(server.app, mountedAt);
+        return;
+      }
       url = await server.start().catch((error: unknown) => {
         throw cannotListen(http, error);
       });
@@ -50,6 +68,7 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
       await queues?.close();
     },
     url: () => url,
+    handle: ((request, response) => handOver(request, response)) satisfies RequestListener,
     /** Signs in; null where the configuration has the credentials. */
     link: () => (url === null || made === null ? null : `${url}/#t=${made.token}`),
   };
@@ -58,15 +77,9 @@ export function httpPart(context: AppContext, deps: HttpDeps) {
 /** Fastify is loaded here, so that a process which serves nothing does not load it. */
 async function serverOf(
   context: AppContext,
-  {
-    workspaces,
-    feed,
-    dispatcher,
-    monitoring,
-    opened,
-    access,
-  }: HttpDeps & { opened: () => Queues; access: AccessOptions },
+  deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
+  const { mountedAt, workspaces, feed, dispatcher, opened, access } = deps;
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
@@ -95,11 +108,14 @@ async function serverOf(
   const page = pageRoutes({
     source,
     queues: () => opened().all.values(),
+    mountedAt: mountedAt ?? '',
     version: packageVersion(),
     ready: (signal) => watch.untilUsable(signal),
     clock,
     log,
   });
+  const queueNames = (): Promise<string[]> => dispatcher.exportQueues();
+  const monitoring = monitoringRoutes(monitored(context, { ...deps, status: () => feed.status(), queues: queueNames }));
   return createHttpServer({
     routes: [monitoring, page],
     access,
@@ -109,6 +125,11 @@ async function serverOf(
     clock,
     log,
   });
+}
+
+function notMountable(path: string): ChangefeedError {
+  const message = `The status page at ${path} of your server needs a token: set http.tokens.read and http.tokens.operate, or http.trustedProxy.`;
+  return new ChangefeedError('CF_CONFIG_INVALID', { message });
 }
 
 function cannotListen({ host, port }: AppContext['config']['http'], cause: unknown): ChangefeedError {

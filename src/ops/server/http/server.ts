@@ -7,6 +7,7 @@ import { callerOf, isOfProxy, mayUse, type Access, type AccessOptions, type Call
 import { isCrossSite, isForwarded, isOwnHost, isSameSite, SECURITY_HEADERS } from './browser-safety.js';
 import { createApp, listening, refuse, TOO_MANY, type Refusal } from './app.js';
 import { createAttempts, type Attempts } from './limits.js';
+import { readBodyAgain } from './mounted.js';
 import { signInRoutes } from './sign-in.js';
 
 declare module 'fastify' {
@@ -46,6 +47,7 @@ export function createHttpServer(options: HttpServerOptions) {
 
 function buildApp({ routes, access, clock, log }: HttpServerOptions): FastifyInstance {
   const app = createApp({ bodyLimit: 65_536, isProxy: (address) => isOfProxy(address, access) });
+  readBodyAgain(app);
   const attempts = createAttempts(clock);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {

@@ -9,12 +9,16 @@ const BOARD_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'self'; frame-ancestors 'none'";
 
 /** The packages are not installed with this one: only some want them. */
-export async function queueRoutes(app: FastifyInstance, queues: BoardQueues): Promise<'mounted' | 'not installed'> {
+export async function queueRoutes(
+  app: FastifyInstance,
+  queues: BoardQueues,
+  mountedAt: string,
+): Promise<'mounted' | 'not installed'> {
   const board = await loadBoard();
   if (board === null) return 'not installed';
   const { createBullBoard, BullMQAdapter, FastifyAdapter } = board;
   const server = new FastifyAdapter();
-  server.setBasePath('/queues');
+  server.setBasePath(`${mountedAt}/queues`);
   const adapters = [...queues()].map((queue) => new BullMQAdapter(queue, { readOnlyMode: true }));
   createBullBoard({ queues: adapters, serverAdapter: server });
   await app.register(async (scope) => {

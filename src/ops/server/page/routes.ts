@@ -17,6 +17,8 @@ import { addStream } from './stream.js';
 export interface PageDeps {
   source: PageSource;
   queues: BoardQueues;
+  /** Under which path of another server; empty where it has its own. */
+  mountedAt: string;
   version: string;
   /** Resolves when Redis can be used, or when the signal aborts. */
   ready: (signal: AbortSignal) => Promise<void>;
@@ -27,7 +29,7 @@ export interface PageDeps {
 /** Pages that are open at the same time share one reading of the status. */
 const STATUS_MS = 1_000;
 
-export function pageRoutes({ source, queues, version, ready, clock, log }: PageDeps): Routes {
+export function pageRoutes({ source, queues, mountedAt, version, ready, clock, log }: PageDeps): Routes {
   return async (app) => {
     const history = createHistory(clock);
     const live = createLiveEvents(source, log);
@@ -46,15 +48,16 @@ export function pageRoutes({ source, queues, version, ready, clock, log }: PageD
       clock,
     };
     let sampled: Promise<void> | undefined;
-    app.addHook('onListen', () => {
+    app.addHook('onReady', (done) => {
       sampled = runLoop(sampling);
+      done();
     });
     app.addHook('preClose', async () => {
       stopping.abort();
       await Promise.all([sampled, live.close()]);
     });
     assetRoutes(app);
-    const board = await queueRoutes(app, queues);
+    const board = await queueRoutes(app, queues, mountedAt);
     await beginApi(app, version, () => source.redisIsAway());
     addEndpoints(apiOf(app), { source, views, history, clock, version, status, queues: board });
     addStream(apiOf(app), { source, views, live, clock });
