@@ -69,11 +69,6 @@ export class DeadLetters {
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
   }
 
-  /** The dead letters of one event: more than one of a subscription only where the event was logged more than once. */
-  show(id: string, filter: OfSubscription = {}): Promise<DeadLetter[]> {
-    return this.list({ ...filter, ids: [id] });
-  }
-
   async count({ subscription }: OfSubscription = {}): Promise<number> {
     const counts = this.#chosen({ subscription }).map(([, queue]) => queue.getFailedCount());
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

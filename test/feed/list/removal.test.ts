@@ -84,35 +84,6 @@ describe('removal: a sweep that is stopped while it is finished', () => {
     expect(await eventLines()).toEqual([]);
   });
 
-  it('loses no removal, wherever it is stopped', async () => {
-    const api = listedApi(people(8), 2);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    const expected: string[] = [];
-    for (let fatal = 1; ; fatal += 1) {
-      const id = `p${fatal}`;
-      api.records = [...people(8), person(id)].filter(
-        (one, at, all) => all.findIndex((other) => other.id === one.id) === at,
-      );
-      await sweep();
-      api.records = api.records.filter((one) => one['id'] !== id);
-      await sweep();
-      const { dying, writes } = dyingStore(store, fatal);
-      const died = await sweep({ store: dying }).then(
-        () => false,
-        () => true,
-      );
-      await sweep();
-      await sweep();
-      expected.push(id);
-      expect(
-        (await eventLines()).filter((line) => line.startsWith('deleted')).map((line) => line.split(' ')[1]),
-      ).toEqual(expected);
-      if (!died || writes() < fatal) break;
-    }
-    expect(expected.length).toBeGreaterThan(4);
-  });
-
   it('is deleted although its first look was by a clock that was ahead, thirty seconds after the next', async () => {
     const api = listedApi(people(5));
     const { sweep, eventLines } = sweptList(redis, api);

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { listedApi } from '../../support/listed.js';
+import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
 
-const person = (id: string, name = id): UncheckedRecord => ({ id, 이름: name });
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('state lost', () => {

@@ -3,10 +3,9 @@ import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
+import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { sweptList } from '../../support/swept-list.js';
-
-const person = (id: string, name = id): UncheckedRecord => ({ id, 이름: name });
 
 function paged(api: ListedApi, pages: readonly (readonly UncheckedRecord[])[]): void {
   api.before = (cursor) => {

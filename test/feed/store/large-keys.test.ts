@@ -50,7 +50,7 @@ it('large keys: dead letters are read in steps, and the oldest is found', async 
   await test.redis.zadd(failed, ...ids.flatMap((id, n) => [later + n, id]));
 
   const commands = await commandsOn(failed, async () => {
-    expect(await dead.show(letter?.id ?? '')).toEqual([letter]);
+    expect(await dead.list({ ids: [letter!.id] })).toEqual([letter]);
     expect(await jobIdsIn(queue, ['failed', 'completed'])).toHaveLength(MANY + 1);
   });
 

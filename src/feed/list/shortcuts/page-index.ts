@@ -15,10 +15,6 @@ export class PageIndex {
   #pages = new Uint32Array(FEWEST_SLOTS);
   #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   add(id: string, page: number): void {
     if (this.#size + 1 > MOST_FILLED * this.#hashes.length) this.#grow();
     this.#insert(hashOf(id), page);

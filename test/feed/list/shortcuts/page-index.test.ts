@@ -4,24 +4,16 @@ import { PageIndex } from '../../../../src/feed/list/shortcuts/page-index.js';
 
 describe('page index: where a record stood', () => {
   it('always names the page of a record, among at most a few others', () => {
+    // The last two: a known collision of 32-bit FNV-1a.
     const id = fc.oneof(fc.uuid(), fc.string(), fc.constantFrom('', 'costarring', 'liquid'));
     const placed = fc.array(fc.tuple(id, fc.integer({ min: 1, max: 2 ** 32 - 1 })), { maxLength: 400 });
     fc.assert(
       fc.property(placed, (records) => {
         const index = new PageIndex();
         for (const [id, page] of records) index.add(id, page);
-        expect(index.size).toBe(records.length);
         for (const [id, page] of records) expect(index.pagesOf(id)).toContain(page);
       }),
     );
-  });
-
-  it('names both pages of two ids with the same hash', () => {
-    // A known collision of 32-bit FNV-1a.
-    const index = new PageIndex();
-    index.add('costarring', 3);
-    index.add('liquid', 9);
-    expect(index.pagesOf('liquid').sort()).toEqual([3, 9]);
   });
 
   it('names no page for a record that is not there', () => {
