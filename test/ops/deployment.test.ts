@@ -1,7 +1,7 @@
 /** The Dockerfile, the compose files, the systemd unit and the Kubernetes example, held to the code. `.ci/image.mjs` runs the image's steps. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -159,6 +159,14 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
     ];
     expect(images).toHaveLength(6);
     for (const image of images) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/);
+  });
+
+  it('deployment: every action of a workflow is pinned by its commit', async () => {
+    const names = await readdir(join(root, '.github/workflows'));
+    const texts = await Promise.all(names.map((name) => read(`.github/workflows/${name}`)));
+    const used = texts.flatMap((text) => [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action!));
+    expect(used).toHaveLength(6);
+    for (const action of used) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
   it('deployment: the configuration of the containers is valid with the variables they get', async () => {
