@@ -134,4 +134,20 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    found: 'a schema change was reported row by row after a sweep that had reported it was not resumed',
+    scenario: {
+      ...CALM,
+      list: 'todo',
+      size: 14,
+      rendering: { pageSize: 3 },
+      shortcuts: { latencyMs: 0, named: 'at once' },
+      steps: [
+        SWEEP,
+        { do: 'drift', how: 'added' },
+        { do: 'wait', ms: 1_000 },
+        { ...SWEEP, fault: { at: 70, kind: 'dies-after' } },
+      ],
+    },
+  },
 ];

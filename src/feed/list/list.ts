@@ -230,7 +230,8 @@ export class FeedList {
     else {
       if (checkpoint !== null || cutOff) await this.abandon();
       this.expect(await store.beginWalk(this.name, this.options.token));
-      this.checkpoint = this.#firstCheckpoint(verdict, reported, isTakeover(checkpoint, this.state.lastSweep, source));
+      const isOfAnother = isTakeover(checkpoint, this.state.lastSweep, source);
+      this.checkpoint = this.#firstCheckpoint(this.#withDriftOf(checkpoint, verdict), reported, isOfAnother);
     }
     const { firstPage } = this.checkpoint;
     const lastPages = isSameSource(this.state.lastSweep?.source, source) ? this.state.lastSweep?.pages : undefined;
@@ -294,6 +295,12 @@ export class FeedList {
     if (!isSameForm || !isSameSource(source, this.deps.source)) return false;
     if (finishing === true) return recognisedOnly === true;
     return isYounger(startedAt, nowMs, CHECKPOINT_LIFE_MS) && isYounger(readAt, nowMs, CURSOR_LIFE_MS);
+  }
+
+  /** The abandoned walk has reported that these fields drifted, and some rows follow only now. */
+  #withDriftOf(abandoned: Checkpoint | null, verdict: Verdict): Verdict {
+    if (abandoned === null || !isSameSource(abandoned.source, this.deps.source)) return verdict;
+    return { ...verdict, fields: [...(abandoned.verdict?.fields ?? []), ...verdict.fields] };
   }
 
   #logResumed({ sweepId, pages }: Checkpoint): void {
