@@ -73,12 +73,12 @@ async function dueInMs({ clock, guard }: AppContext, workspace: Workspace, list:
   const { schedule, todos, budget, failures, asked } = workspace;
   const [times, wakeMs] = await Promise.all([schedule.times(list), list === 'todo' ? nextTodoSweepMs(todos) : null]);
   const pace = listIn(workspace, list);
-  asked.stored(list, times, pace);
-  const load = walkLoadOf(times, pace);
+  const { lastSweep, failure } = times;
+  asked.stored(list, lastSweep, pace);
+  const load = walkLoadOf(lastSweep, pace);
   if (load !== null) budget.weigh(list, load);
   // A failure that this process has not met says nothing about now: its token may be another one.
-  if (times.failure !== null && !failures.isFailing(list)) return 0;
-  const { lastSweep, failure } = times;
+  if (failure !== null && !failures.isFailing(list)) return 0;
   const epoch = guard.state(workspace.name)?.epoch ?? 0;
   if (failure === null && lastSweep !== null && (lastSweep.epoch ?? 0) < epoch) return 0;
   const nowMs = clock.now();

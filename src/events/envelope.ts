@@ -46,12 +46,12 @@ export function workspaceOf(event: ChangeEvent): string {
   return event.source.slice('/workspaces/'.length);
 }
 
-export function objectOf({ type }: Pick<ChangeEvent, 'type'>): string {
+export function objectOf({ type }: { type: string }): string {
   return type.split('.')[1] ?? '';
 }
 
 /** The list of an event; undefined for a list that is not in `lists`, and for the feed's own events. */
-export function listOf(event: Pick<ChangeEvent, 'type'>, lists: Lists = builtInLists): ListName | undefined {
+export function listOf(event: { type: string }, lists: Lists = builtInLists): ListName | undefined {
   return lists.byObject(objectOf(event))?.name;
 }
 

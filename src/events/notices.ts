@@ -55,6 +55,6 @@ export function snapshotComplete(
 }
 
 /** Redis forgot what subscriptions were told: a subscription may want a snapshot. */
-export function isForgetting({ type }: Pick<ChangeEvent, 'type'>): boolean {
+export function isForgetting({ type }: { type: string }): boolean {
   return type === 'changefeed.state.rewound' || type === 'changefeed.state.lost';
 }

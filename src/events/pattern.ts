@@ -79,7 +79,7 @@ export function explainSelection(
   };
 }
 
-export function compileTypes({ on }: Pick<Selection, 'on'>): (type: string) => boolean {
+export function compileTypes({ on }: { on: readonly string[] }): (type: string) => boolean {
   const types = on.map((pattern) => compileTypePattern(composed(pattern)));
   return (type) => types.some((selects) => selects(type));
 }

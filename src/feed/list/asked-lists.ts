@@ -36,7 +36,7 @@ export class AskedLists {
   }
 
   /** A complete sweep that was not there before shows that a process has asked. */
-  stored(list: ListName, { lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pace): void {
+  stored(list: ListName, lastSweep: ListTimes['lastSweep'], pace: Pace): void {
     const one = this.#lists.get(list);
     if (one === undefined) return;
     if (lastSweep?.sweepId !== one.sweepId) this.asked(list);

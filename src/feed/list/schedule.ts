@@ -68,7 +68,7 @@ function durationMs({ startedAt, completedAt }: SweepTimes): number {
 }
 
 /** What the walks of a list cost and find, by its last sweep; null before the first. Decides its part of the budget. */
-export function walkLoadOf({ lastSweep }: Pick<ListTimes, 'lastSweep'>, pace: Pace): WalkLoad | null {
+export function walkLoadOf(lastSweep: ListTimes['lastSweep'], pace: Pace): WalkLoad | null {
   if (lastSweep === null) return null;
   const { pages, foundByWalks = null } = lastSweep;
   return { pages, changesPerSecond: foundByWalks, isBackground: pace.walksPerSecond !== undefined };

@@ -4,14 +4,13 @@ import { AskedLists } from '../../../src/feed/list/asked-lists.js';
 import type { ListTimes } from '../../../src/feed/store/schedule.js';
 
 const PACE = { intervalMs: 60_000 };
-const swept = (sweepId: string) => ({
-  lastSweep: {
+const swept = (sweepId: string) =>
+  ({
     sweepId,
     startedAt: '2026-03-01T09:00:00.000Z',
     completedAt: '2026-03-01T09:00:01.000Z',
     pages: 4,
-  } as NonNullable<ListTimes['lastSweep']>,
-});
+  }) as NonNullable<ListTimes['lastSweep']>;
 
 it('asked lists: a list is late for which neither this process nor another has asked for longer than its period', () => {
   let ms = 0;

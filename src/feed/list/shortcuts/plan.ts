@@ -57,9 +57,12 @@ export interface ShownPage {
   open: OpenRecords;
 }
 
-interface End {
+export interface Place {
   page: number;
   cursor: string | null;
+}
+
+interface End extends Place {
   readMs: number;
   /** New records that are expected whatever its growth: the page is new, or a record is named that is not known. */
   expected: number;
@@ -187,7 +190,7 @@ export class Plan {
   }
 
   /** The page was requested, and its answer will not be read. */
-  again({ page, ids }: Pick<PlannedPage, 'page' | 'ids'>): void {
+  again({ page, ids }: PlannedPage): void {
     this.#underWay.delete(page);
     this.#requestedMs.delete(page);
     this.#names.again(ids);
@@ -347,13 +350,13 @@ export class Plan {
     else if (seen.isRight) this.#rates.add(`wrong ${kind}`, { found: -1, of: 0 }, nowMs);
   }
 
-  #place(name: EndName, position: Pick<End, 'page' | 'cursor'> | null, nowMs: number): void {
+  #place(name: EndName, position: Place | null, nowMs: number): void {
     const { readMs = nowMs - UNREAD_MS } = this.#ends.get(name) ?? {};
     if (position === null) this.#ends.delete(name);
     else this.#ends.set(name, { ...position, readMs, expected: 0, followed: 0 });
   }
 }
 
-function positionOf(page: number, cursor: string | null | undefined): Pick<End, 'page' | 'cursor'> | null {
+function positionOf(page: number, cursor: string | null | undefined): Place | null {
   return cursor === undefined ? null : { page, cursor };
 }

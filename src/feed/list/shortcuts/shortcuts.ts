@@ -7,7 +7,7 @@ import type { Log } from '../../../kit/log.js';
 import type { StoredSweep, SweepSummary } from '../../store/sweep-state.js';
 import type { SweepStore } from '../../store/sweep-store.js';
 import { KnownPages } from './page-index.js';
-import { Plan, type PlannedPage, type PlanOptions, type ShortcutPage, type ShownPage } from './plan.js';
+import { Plan, type Place, type PlannedPage, type PlanOptions, type ShortcutPage, type ShownPage } from './plan.js';
 import { RecentMap } from './recent-map.js';
 import type { AimQueue } from '../aim-queue.js';
 
@@ -35,8 +35,6 @@ const TAKEN_AT_ONCE = 64;
 const MOST_NEWCOMERS = 5_000;
 const PAGES_AT_ONCE = 200;
 const SAVE_MS = 5_000;
-
-type Place = Pick<ShortcutPage, 'page' | 'cursor'>;
 
 export type Shortcuts = Pick<ListShortcuts, keyof ListShortcuts>;
 
