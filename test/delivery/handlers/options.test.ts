@@ -13,24 +13,6 @@ function subscriptionOf(options: SubscriptionOptions) {
 }
 
 describe('subscription options', () => {
-  it('subscription options: only the name is required; the others have their documented defaults', () => {
-    expect(subscriptionOf({ name: 'ops' })).toEqual({
-      name: 'ops',
-      handler: 'custom',
-      on: ['crm.*'],
-      order: 'record',
-      concurrency: 10,
-      retry: { attempts: 10, delayMs: 1_000, maxDelayMs: 3_600_000 },
-      whenDead: 'release',
-      timeoutMs: 30_000,
-      lateAfterMs: 300_000,
-      start: 'now',
-      afterRewind: 'nothing',
-      receipts: { ageMs: 604_800_000, number: 100_000 },
-      handle: noop,
-    });
-  });
-
   it.each<[SubscriptionOptions['settle'], object]>([
     ['30s', { stillMs: 30_000, atMostMs: 300_000 }],
     [{ still: '30s' }, { stillMs: 30_000, atMostMs: 300_000 }],

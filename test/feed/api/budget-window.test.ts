@@ -89,19 +89,6 @@ describe('the request budget', () => {
     await eventually(async () => expect(await used()).toBe(0));
   });
 
-  it('budget: without the shared window they exceed it (control)', async () => {
-    const limits = { requests: 10, perSeconds: 4 };
-    const grants = new Map<string, number>();
-    const workspaces = ['one', 'other'];
-    const takers = workspaces.flatMap((workspace) => {
-      const own = budget(limits, window(workspace));
-      return Array.from({ length: 10 }, () => own.take(WALK));
-    });
-    await Promise.all(takers);
-    for (const workspace of workspaces) await record(grants, workspace);
-    expect(fullest(grants, 4_000)).toBeGreaterThan(10);
-  });
-
   it('budget: one of many waiting requests of a process asks for all', async () => {
     const inner = window();
     const asks: WindowAsk[] = [];
