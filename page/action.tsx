@@ -14,6 +14,8 @@ interface AskProps {
   ready?: boolean;
   /** What came of it, in words; null closes the dialog, because the page shows it. */
   run: () => Promise<ComponentChildren>;
+  /** Called when the dialog is closed after it was carried out. @defaultValue nothing follows */
+  after?: () => void;
   children?: ComponentChildren;
 }
 
@@ -49,6 +51,7 @@ function Dialog({
   danger = false,
   ready = true,
   run,
+  after,
   children,
   onClose,
 }: AskProps & { onClose: () => void }) {
@@ -66,8 +69,12 @@ function Dialog({
       .catch((failure: unknown) => setState({ failed: messageOf(failure) }));
   };
   const isDone = typeof state === 'object' && 'done' in state;
+  const close = (): void => {
+    onClose();
+    if (isDone) after?.();
+  };
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={element} aria-labelledby={id} onClose={close}>
       <form class="ask" onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         {!isDone && children}

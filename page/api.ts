@@ -24,6 +24,7 @@ export type Skipped = Answered<'skipped'>;
 export type Held = Answered<'heldRecords'>['held'][number];
 export type LeftBehind = Answered<'leftBehind'>['subscriptions'][number];
 export type Tested = Answered<'tested'>;
+export type Erased = Answered<'erased'>;
 export type DeadLetter = Answered<'deadLetter'>;
 
 /** What a section of the page is shown from. */

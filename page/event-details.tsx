@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { ask, type EventView, type OneEvent } from './api.js';
 import { DeliveriesOf } from './deliveries.js';
+import { Erase, type Erasing } from './erase.js';
 import { BeforeAfter, By, Kind, type ShownChange } from './event-parts.js';
 import type { Group } from './group-events.js';
 import { placeOf } from './hooks.js';
@@ -11,7 +12,13 @@ import { usePreferences } from './preferences.js';
 /** A text of megabytes would make the browser slow: the whole event is at the address of the link. */
 const MOST_CHARACTERS = 20_000;
 
-export function EventDetails({ group, changes }: { group: Group; changes: readonly ShownChange[] }) {
+interface DetailsProps {
+  group: Group;
+  changes: readonly ShownChange[];
+  erasing: Erasing | null;
+}
+
+export function EventDetails({ group, changes, erasing }: DetailsProps) {
   const { t } = usePreferences();
   const { lead, others } = group;
   return (
@@ -29,7 +36,7 @@ export function EventDetails({ group, changes }: { group: Group; changes: readon
           </ul>
         </>
       )}
-      <Facts event={lead} />
+      <Facts event={lead} erasing={erasing} />
     </div>
   );
 }
@@ -80,7 +87,7 @@ function Folded({ event }: { event: EventView }) {
   );
 }
 
-function Facts({ event }: { event: EventView }) {
+function Facts({ event, erasing }: { event: EventView; erasing: Erasing | null }) {
   const { t, dateTime } = usePreferences();
   const [whole, setWhole] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -107,6 +114,7 @@ function Facts({ event }: { event: EventView }) {
             {t('detail.json')}
           </button>
         )}
+        {erasing !== null && <Erase event={event} erasing={erasing} />}
       </p>
       {error !== null && <p class="notice bad">{error}</p>}
       {whole !== null && (

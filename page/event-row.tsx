@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { EventView } from './api.js';
 import { EventDetails } from './event-details.js';
+import type { Erasing } from './erase.js';
 import { BeforeAfter, By, isOfFeed, Kind, type ShownChange } from './event-parts.js';
 import { authorOf, nameOf, type Group } from './group-events.js';
 import { ProblemText } from './parts.js';
@@ -12,12 +13,14 @@ export interface EventRowProps {
   now: number;
   /** It came while the page was open. */
   fresh?: boolean;
+  /** @defaultValue null: nothing is erased here */
+  erasing?: Erasing | null;
 }
 
 /** The others are seen when the row is opened. */
 const MOST_AT_A_GLANCE = 3;
 
-export function EventRow({ group, now, fresh = false }: EventRowProps) {
+export function EventRow({ group, now, fresh = false, erasing = null }: EventRowProps) {
   const { t, times, ago, dateTime, number } = usePreferences();
   const [open, setOpen] = useState(false);
   const { lead, others } = group;
@@ -66,7 +69,7 @@ export function EventRow({ group, now, fresh = false }: EventRowProps) {
         </p>
         <Glance event={lead} changes={changes} open={open} />
       </div>
-      {open && <EventDetails group={group} changes={changes} />}
+      {open && <EventDetails group={group} changes={changes} erasing={erasing} />}
     </li>
   );
 }

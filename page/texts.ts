@@ -1,5 +1,8 @@
 /** The texts of the page alone, in English and in Korean. The words it shares with messages are in src/words. `{name}` is replaced. */
+import { eraseTexts } from './erase-texts.js';
+
 export const texts = {
+  ...eraseTexts,
   'nav.label': ['Sections', '메뉴'],
   'nav.changes': ['Changes', '변경'],
   'nav.lists': ['Lists', '목록'],

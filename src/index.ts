@@ -12,6 +12,8 @@ export type {
   DeadLetters,
   DeliveriesQuery,
   DeliveryRow,
+  EraseCall,
+  Erased,
   Forgotten,
   ForgottenSubscription,
   HeldRecords,

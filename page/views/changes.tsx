@@ -39,7 +39,7 @@ const FEW_ROWS = 15;
 /** Events that the page holds; older ones are a button away. */
 const MOST_SHOWN = 1_000;
 
-export function Changes({ about }: SectionProps) {
+export function Changes({ about, canAct }: SectionProps) {
   const { t, clock, number } = usePreferences();
   const { query } = usePlace();
   const filter: Given = Object.fromEntries(
@@ -51,6 +51,11 @@ export function Changes({ about }: SectionProps) {
   const everything = query.get('show') === 'all';
   const groups = useMemo(() => groupEvents(feed.events), [feed.events]);
   const rows = everything ? groups : groups.filter(({ lead }) => lead.edit);
+  const erasing = {
+    listOf: ({ workspace, object }: EventView) =>
+      about.workspaces.find(({ name }) => name === workspace)?.lists.find((list) => list.object === object)?.name,
+    again: feed.again,
+  };
   const isShort = rows.length < FEW_ROWS && feed.events.length > 0 && feed.events.length < MOST_SHOWN;
   useEffect(() => {
     if (isShort && feed.next !== null && !feed.loading && feed.error === null) feed.older();
@@ -75,7 +80,13 @@ export function Changes({ about }: SectionProps) {
       {feed.error !== null && <p class="notice bad">{feed.error}</p>}
       <ol class="feed" aria-label={t('changes.feed')}>
         {rows.map((group) => (
-          <EventRow key={group.key} group={group} now={now} fresh={feed.fresh.has(group.lead.position)} />
+          <EventRow
+            key={group.key}
+            group={group}
+            now={now}
+            fresh={feed.fresh.has(group.lead.position)}
+            erasing={canAct ? erasing : null}
+          />
         ))}
       </ol>
       {rows.length === 0 && feed.events.length > 0 && <p class="empty">{t('changes.noEdits')}</p>}
@@ -273,6 +284,8 @@ function useFeed(filter: Given) {
   const { next, searchedBackTo, searched } = page;
   return {
     ...{ events, next, searchedBackTo, searched, loading, error, line, following, follow, older },
+    /** Reads the newest events anew. */
+    again: () => setAttempt((count) => count + 1),
     /** Positions of events that came while the page was open. */
     fresh: fresh.current as ReadonlySet<string>,
     /** New events that are not shown, because the feed is paused. */

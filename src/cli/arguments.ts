@@ -33,6 +33,10 @@ export function recordOption(description: string): Parameter<{ list: ListName; i
   };
 }
 
+export function workspaceArgument(description: string): Parameter<string> {
+  return { ...argument(description, asText), resolve: (name, known) => workspaceNamed(name, known, 'erase') };
+}
+
 export function workspaceOption(description: string): Parameter<string | undefined> {
   return { ...option('name', description, asText), resolve: workspaceNamed };
 }
@@ -49,11 +53,11 @@ function listNamed(text: string, { lists }: Known): ListName {
   );
 }
 
-function workspaceNamed(name: string, { config: { workspaces } }: Known): string {
+function workspaceNamed(name: string, { config: { workspaces } }: Known, what = '--workspace'): string {
   const names = workspaces.map((workspace) => workspace.name);
   if (names.includes(name)) return name;
   throw usage(
-    `--workspace: there is no workspace "${name}"${didYouMean(name, names)}. The configuration names ${names.join(', ')}.`,
+    `${what}: there is no workspace "${name}"${didYouMean(name, names)}. The configuration names ${names.join(', ')}.`,
   );
 }
 

@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     accept: 'let held removals and new records of a list through',
     discard: 'forget what a list holds: it is not reported',
     resync: 'drop the baseline of lists: their next sweep makes no events',
+    erase: 'erase one record and everything that is kept of it',
     forget: 'delete all stored data of a workspace',
   },
   'The sandbox:': {
@@ -73,6 +74,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   accept: ['accept people'],
   discard: ['discard people'],
   resync: ['resync people organization --dry-run'],
+  erase: ['erase acme people 0190b3c4-7f2e-7c1d-9a51-4f --dry-run'],
   forget: ['forget acme'],
   demo: ['demo', 'demo --people 1000 --rate 5'],
   sandbox: ['sandbox --people 200 --rate 2', 'sandbox --profile list'],

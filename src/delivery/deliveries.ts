@@ -13,6 +13,7 @@
  *   evt_1.1700000000000-0.t1700000060000
  */
 import { Job, type JobsOptions, type MinimalQueue, type Queue } from 'bullmq';
+import type { ListName } from '../crm/lists/lists.js';
 import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Subscription } from './handlers/handler.js';
@@ -136,10 +137,13 @@ export function enqueueEvents(events: readonly Sent[], from: Source, target: Tar
 
 /** The ordering group of an event: its record, or null when the subscription has no order. */
 function groupOf(workspace: string, event: ChangeEvent, { order, catalogue }: Subscription): string | null {
-  if (order === 'none') return null;
+  return order === 'none' ? null : groupOfRecord(workspace, listOf(event, catalogue), event.subject);
+}
+
+export function groupOfRecord(workspace: string, list: ListName | undefined, id: string): string {
   // Escaped, so that the id of one record cannot spell the group of another. Half a surrogate pair cannot be escaped.
-  const record = encodeURIComponent(event.subject.replace(/\p{Surrogate}/gu, '\ufffd'));
-  return `${workspace}/${listOf(event, catalogue) ?? '-'}/${record}`;
+  const record = encodeURIComponent(id.replace(/\p{Surrogate}/gu, '\ufffd'));
+  return `${workspace}/${list ?? '-'}/${record}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The subscriptions' BullMQ queues: the names and options that dispatcher, workers and dead letters share. */
-import { Queue, type JobType, type MinimalQueue, type QueueOptions } from 'bullmq';
+import { Queue, type Job, type JobType, type MinimalQueue, type QueueOptions } from 'bullmq';
 import { messageOf, usage } from '../kit/errors.js';
 import type { FailedAttempt } from './failure.js';
 import type { Redis } from '../redis/client.js';
@@ -109,6 +109,19 @@ export async function jobIdsIn(queue: Queue<JobData>, states: readonly JobType[]
     }
   }
   return [...found];
+}
+
+const JOBS_AT_ONCE = 100;
+
+export type StoredJob = Job<JobData> & { id: string };
+
+/** The jobs with these ids that are there. */
+export async function jobsWith(queue: Queue<JobData>, ids: readonly string[]): Promise<StoredJob[]> {
+  const found: StoredJob[] = [];
+  for (let at = 0; at < ids.length; at += JOBS_AT_ONCE)
+    for (const job of await Promise.all(ids.slice(at, at + JOBS_AT_ONCE).map((id) => queue.getJob(id))))
+      if (job !== undefined) found.push(job as StoredJob);
+  return found;
 }
 
 /** A subscription's queue: BullMQ's `Queue` and `Worker` both have its API, and the worker's saves a connection. */

@@ -270,7 +270,7 @@ function recordOf(list: ListName | undefined, key: string): string {
 }
 
 /** A subscription that selects any event type of a list gets the snapshot of the list. */
-function listsCovered({ lists, on, catalogue = builtInLists }: Selection): ListName[] {
+export function listsCovered({ lists, on, catalogue = builtInLists }: Selection): ListName[] {
   const wanted = on.map(compileTypePattern);
   return catalogue.all
     .filter((list) => lists === undefined || lists.includes(list.name))

@@ -6,6 +6,7 @@ import type { Redis } from '../redis/client.js';
 import { isAborted, onAbort } from '../kit/clock.js';
 import { gatherEach } from '../kit/gather.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
+import { eraseEntries } from './erase-entries.js';
 import type { StateGuard, Steps } from './state-guard.js';
 import { checked, parseJson, type StoredAt } from '../redis/stored.js';
 
@@ -97,8 +98,19 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       // It was checked when it was read.
       return entry === undefined ? readEach(workspace, logId) : Promise.resolve(loggedFrom(entry, JSON.parse));
     },
-    ...createScan(redis, keys),
+    ...{ ...erasing({ redis, keys }, kept), ...createScan(redis, keys) },
     ...createWaits(keys, connect),
+  };
+}
+
+function erasing(scope: { redis: Redis; keys: Keys }, kept: { clear(): void }) {
+  return {
+    /** @returns how many there were */
+    async erase(workspace: string, logIds: readonly string[]): Promise<number> {
+      const erased = await eraseEntries(scope, workspace, logIds);
+      if (erased > 0) kept.clear();
+      return erased;
+    },
   };
 }
 

@@ -9,7 +9,14 @@ import type { Clock } from '../kit/clock.js';
 import { formatDuration } from '../kit/duration.js';
 import type { TraceStore } from './traces.js';
 import { storedIn, type StoredEvents } from '../delivery/left-behind.js';
-import { jobIdsIn, openQueues, type JobData, type QueuesOptions } from '../delivery/queues.js';
+import {
+  jobIdsIn,
+  jobsWith,
+  openQueues,
+  type JobData,
+  type QueuesOptions,
+  type StoredJob,
+} from '../delivery/queues.js';
 
 export interface Forgotten {
   workspace: string;
@@ -40,7 +47,7 @@ interface ForgetSubscriptionCall {
   dryRun?: boolean | undefined;
 }
 
-interface TracesDeps extends Omit<QueuesOptions, 'subscriptions'> {
+export interface TracesDeps extends Omit<QueuesOptions, 'subscriptions'> {
   traces: TraceStore;
 }
 
@@ -143,7 +150,7 @@ function idle(verb: string, subscription: string, stored: readonly StoredSubscri
   );
 }
 
-async function inEachQueue<Result>(
+export async function inEachQueue<Result>(
   { traces, ...options }: TracesDeps,
   act: (queue: Queue<JobData>) => Promise<Result>,
 ): Promise<Result[]> {
@@ -182,7 +189,7 @@ async function removeOnce(sum: Forgotten, deps: ForgetDeps): Promise<{ found: nu
   sum.keys += keys;
   let running = 0;
   const removed = await inEachQueue(deps, async (queue) => {
-    const states = await inChunks(await jobsOf(queue, workspace), (id) => removeJob(queue, id));
+    const states = await inChunks(await jobsOf(queue, workspace), ({ id }) => removeJob(queue, id));
     for (const state of states) {
       if (state === 'running') running += 1;
       else deliveries[state] += 1;
@@ -192,16 +199,15 @@ async function removeOnce(sum: Forgotten, deps: ForgetDeps): Promise<{ found: nu
   return { found: removed.reduce((all, count) => all + count, keys), running };
 }
 
-async function jobsOf(queue: Queue<JobData>, workspace: string): Promise<string[]> {
+async function jobsOf(queue: Queue<JobData>, workspace: string): Promise<StoredJob[]> {
   const ids = await jobIdsIn(queue, ['waiting', 'active', 'delayed', 'prioritized', 'completed', 'failed']);
-  const jobs = await inChunks(ids, (id) => queue.getJob(id));
-  return jobs.flatMap((job) => (job?.data.workspace === workspace ? (job.id ?? []) : []));
+  return (await jobsWith(queue, ids)).filter(({ data }) => data.workspace === workspace);
 }
 
-async function inChunks<Result>(ids: readonly string[], act: (id: string) => Promise<Result>): Promise<Result[]> {
+async function inChunks<One, Result>(all: readonly One[], act: (one: One) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
-  for (let at = 0; at < ids.length; at += CHUNK)
-    results.push(...(await Promise.all(ids.slice(at, at + CHUNK).map((id) => act(id)))));
+  for (let at = 0; at < all.length; at += CHUNK)
+    results.push(...(await Promise.all(all.slice(at, at + CHUNK).map(act))));
   return results;
 }
 

@@ -33,6 +33,8 @@ export function createTraceStore(redis: Redis, keys: Keys) {
   return {
     /** Lists whose lease is held. From the keys: they may no longer be configured. */
     sweeping: (workspace: string) => endings(keys.lease(workspace, '')),
+    /** Lists of which records are stored. */
+    storedLists: (workspace: string) => endings(keys.records(workspace, '')),
     async sizes(workspace: string): Promise<{ events: number; records: number }> {
       const lists = await endings(keys.records(workspace, ''));
       const records = await Promise.all(lists.map((list) => countRecords({ redis, keys, workspace }, list)));

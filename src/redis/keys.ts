@@ -33,6 +33,8 @@ export class Keys {
   secret = (workspace: string): string => this.#workspace(workspace, 'secret');
   /** stream, field `event` (JSON): the event log, which is the outbox of every subscription. */
   log = (workspace: string): string => this.#workspace(workspace, 'log');
+  /** stream with TTL: a copy of the log without erased events, which takes its place. */
+  logCopy = (workspace: string, id: string): string => this.#workspace(workspace, `log-copy:${id}`);
   /** hash subscription → ms: since when no dispatcher has this reader of the log configured; `0`: one has. */
   readers = (workspace: string): string => this.#workspace(workspace, 'readers');
   /**

@@ -46,6 +46,7 @@ import { createWorkspaces, listIn, type Workspace, type Workspaces } from '../..
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../delivery/dead-letters.js';
 export type { DeliveryRow, SubscriptionDetails } from '../delivery/receipts/delivery-row.js';
 export type { DeliveriesQuery } from '../delivery/receipts/find-deliveries.js';
+export type { EraseCall, Erased } from '../ops/erase.js';
 export type { Forgotten } from '../ops/forget.js';
 export type { ForgottenSubscription, StoredSubscription } from '../ops/forget.js';
 export type { Paused } from '../delivery/health.js';
@@ -283,7 +284,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     status,
     todos: (call = {}) => reportTodos(workspaces.all().map(reportedTodos), call, clock),
     lists: createInspector(workspaces),
-    ...forgetting(context),
+    ...forgetting(context, workspaces),
   };
   const parts = { workspaces, feed, dispatcher, stateDir, progress: () => workers.progress, place: http };
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });

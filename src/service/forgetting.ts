@@ -1,4 +1,4 @@
-/** Removes what is stored: of a workspace, or of a subscription that is no longer configured. */
+/** Removes what is stored: of a workspace, of one record, or of a subscription that is no longer configured. */
 import {
   forgetSubscription,
   renameSubscription,
@@ -9,12 +9,14 @@ import {
   type ForgottenSubscription,
   type StoredSubscription,
 } from '../ops/forget.js';
+import { eraseRecord, type EraseCall, type Erased } from '../ops/erase.js';
 import { usage } from '../kit/errors.js';
 import { Cluster } from '../redis/client.js';
 import { NAME } from '../kit/schema/fields.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
 import { createTraceStore } from '../ops/traces.js';
 import type { AppContext } from '../../workers/context.js';
+import { listIn, type Workspaces } from '../../workers/workspaces.js';
 
 export interface Forgetting {
   /**
@@ -24,6 +26,12 @@ export interface Forgetting {
    * @throws ChangefeedError CF_WORKSPACE_BUSY while a process sweeps it, CF_USAGE
    */
   forget(workspace: string): Promise<Forgotten>;
+  /**
+   * Erases one record: what is stored of it, its events in the log, what waits of them, dead letters, receipts, and its rows in tables of
+   * `postgres`. It is kept out from then on, also while the CRM still shows it. May be repeated. Waits for handlers that are handling its events.
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or list
+   */
+  erase(call: EraseCall): Promise<Erased>;
   /**
    * Whether Redis keeps anything of a workspace that `forget` would remove.
    * @throws ChangefeedError CF_USAGE
@@ -44,8 +52,8 @@ export interface Forgetting {
   renameSubscription(from: string, to: string): Promise<StoredSubscription>;
 }
 
-export function forgetting(context: AppContext): Forgetting {
-  const { redis, keys, connect, log, clock, subscriptions } = context;
+export function forgetting(context: AppContext, workspaces: Workspaces): Forgetting {
+  const { redis, keys, connect, events, log, clock, subscriptions } = context;
   const deps = { keys, connect, logger: log, traces: createTraceStore(redis, keys) };
   const configured = subscriptions.map(({ name }) => name);
   const pollers = async (name: string): Promise<number> => {
@@ -56,6 +64,14 @@ export function forgetting(context: AppContext): Forgetting {
     async forget(workspace) {
       checkName(workspace);
       return await forgetWorkspace(workspace, { ...deps, clock, pollers });
+    },
+    async erase(call) {
+      const workspace = workspaces.get(call.workspace);
+      const { rules } = listIn(workspace, call.list);
+      if (call.id === '') throw usage('erase: give the id of a record.');
+      const { store, surroundings } = workspace;
+      const of = { store, rules, lists: surroundings.lists };
+      return await eraseRecord(call, { ...deps, redis, log: events, subscriptions, clock, ...of });
     },
     async isStored(workspace) {
       checkName(workspace);

@@ -51,6 +51,10 @@ describe('decisions', () => {
     );
     expect(await decided('accept', 'people')).toEqual(line('accept', { list: 'people', count: 0 }));
     expect(await decided('resync', 'people', '--yes')).toEqual(line('resync', { list: 'people' }));
+    const tombstone = expect.stringMatching(/^[\w-]{22}$/) as unknown;
+    const erased = await decided('erase', 'acme', 'people', 'the-id-of-a-person', '--yes');
+    expect(erased).toEqual(line('erase', { workspace: 'acme', list: 'people', tombstone, count: 0 }));
+    expect(JSON.stringify(erased)).not.toContain('the-id-of-a-person');
     await writeFile(join(folder.cwd, 'changefeed.config.json'), JSON.stringify({ ...config, subscriptions: [] }));
     expect(await decided('subscriptions', 'forget', 'out', '--yes')).toEqual(
       line('subscriptions forget', { subscription: 'out' }),
@@ -59,6 +63,7 @@ describe('decisions', () => {
     expect(await decided('dead', 'list')).toEqual([]);
     expect(await decided('dead', 'drop', '--all', '--dry-run')).toEqual([]);
     expect(await decided('resync', 'people', '--dry-run')).toEqual([]);
+    expect(await decided('erase', 'acme', 'people', 'p1', '--dry-run')).toEqual([]);
   });
 
   it('decisions: each action of the page and its API logs one line, without the words of the request', async () => {
@@ -84,6 +89,7 @@ describe('decisions', () => {
     await act('/api/dead-letters/drop', { all: true }, {});
     await act('/api/dead-letters/drop', {});
     await act('/api/subscriptions/broken/pause', { reason: 'the words of a person' });
+    await act('/api/lists/acme/people/erase', { id: 'p2' });
     const person = {
       level: 'info',
       by: 'operate',
@@ -95,6 +101,11 @@ describe('decisions', () => {
     expect(decisionsIn(lines.join(''))).toEqual([
       { ...person, what: 'POST /api/dead-letters/drop', subscription: 'broken', count: 1 },
       { ...person, what: 'POST /api/subscriptions/:name/pause', name: 'broken', count: 1 },
+      {
+        ...person,
+        what: 'POST /api/lists/:workspace/:list/erase',
+        ...{ workspace: 'acme', list: 'people', tombstone: expect.stringMatching(/^[\w-]{22}$/) as unknown, count: 1 },
+      },
     ]);
   });
 });

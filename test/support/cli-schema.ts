@@ -56,6 +56,7 @@ const PRINTED = {
     subscription: text,
     was: z.looseObject({ reason: text, missing: z.boolean() }).nullable().describe('null: it was not paused'),
   }),
+  erase: answers.erased.omit({ count: true }),
   forget: z.strictObject({
     workspace: text,
     records: count,

@@ -34,6 +34,7 @@ function storyText(
   { record, events, verbose }: { record: CrmRecord | null; events: readonly ChangeEvent[]; verbose: boolean },
 ): string {
   const name = printable(`${story.list} ${story.id}`);
+  if (story.erased) return `${name}: this record was erased, and is left out.`;
   if (!story.known) return `${name}: no sweep has shown this record.`;
   const { missing, gone, page, lastSweep } = story;
   const states = [

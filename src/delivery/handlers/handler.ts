@@ -224,6 +224,8 @@ export interface Subscription extends Selection {
   readonly obstacle?: (() => Obstacle | null) | undefined;
   /** It writes events to standard output as JSON. On a terminal, `start` shows them as readable lines instead. */
   readonly toStandardOutput?: boolean | undefined;
+  /** Erases a record from what it has delivered. @returns how many rows there were */
+  readonly erase?: ((record: { workspace: string; list: ListName; id: string }) => Promise<number>) | undefined;
   /** Releases the handler's resources (files, sockets); called once when the process stops. */
   readonly close?: (() => Promise<void>) | undefined;
   /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */

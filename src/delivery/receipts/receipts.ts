@@ -20,6 +20,7 @@ import { loadScript } from '../../redis/scripts.js';
 import { unreadable } from '../../redis/stored.js';
 
 const keepScript = loadScript('keep-receipts', import.meta.url);
+const replaceScript = loadScript('replace-receipts', import.meta.url);
 
 /** Entries of one read: few at first, because most searches want the newest, then 2 MB. */
 const FIRST_READ = 16;
@@ -68,6 +69,9 @@ export function createReceiptStore(redis: Redis, keys: Keys) {
     /** Keeps receipts of deliveries that are not in the queue. */
     keep: (place: ReceiptPlace, { receipts, most }: NotedReceipts) =>
       runKeep({ redis, keys }, place, [Buffer.concat(receipts.map(packReceipt)), most, '']),
+    /** Drops the receipts of a record. @param isOf of those with its id @returns how many */
+    erase: (place: ReceiptPlace, recordId: string, isOf: (receipt: Receipt) => boolean) =>
+      eraseIn({ redis, keys }, place, { recordId, isOf }),
     /** Drops what is too old; everything where no receipts are kept. */
     async trim(place: ReceiptPlace, retention: Retention | null, nowMs: number): Promise<void> {
       const { stream, open } = keysOf(keys, place);
@@ -95,6 +99,38 @@ async function runKeep(
 
 function keysOf(keys: Keys, { subscription, workspace }: ReceiptPlace): { stream: string; open: string } {
   return { stream: keys.receipts(subscription, workspace), open: keys.openReceipts(subscription, workspace) };
+}
+
+async function eraseIn(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  place: ReceiptPlace,
+  { recordId, isOf }: { recordId: string; isOf: (receipt: Receipt) => boolean },
+): Promise<number> {
+  const { stream, open } = keysOf(keys, place);
+  const record = recordBytes(recordId);
+  for (;;) {
+    let erased = 0;
+    const without = (chunk: Buffer): Buffer => {
+      if (!chunk.includes(record)) return chunk;
+      const all = receiptsIn(chunk, () => true);
+      const kept = all.filter((packed) => !isOf(unpackReceipt(packed, place.workspace)));
+      erased += all.length - kept.length;
+      return Buffer.concat(kept);
+    };
+    const opened = (await redis.getBuffer(open)) ?? Buffer.alloc(0);
+    const args = [opened, readChunk(opened, without, open)];
+    for (let from = '-'; ;) {
+      const entries = await redis.xrangeBuffer(stream, from, '+', 'COUNT', MOST_READ);
+      for (const [id, [, chunk = opened]] of entries) {
+        const kept = readChunk(chunk, without, stream);
+        if (kept.length !== chunk.length) args.push(id, kept);
+      }
+      const last = entries.at(-1)?.[0];
+      if (last === undefined || entries.length < MOST_READ) break;
+      from = `(${last.toString()}`;
+    }
+    if (erased === 0 || (await replaceScript.run(redis, [stream, open], args)) === 'replaced') return erased;
+  }
 }
 
 async function* chunksOf(

@@ -11,6 +11,8 @@ export interface RecordStory {
   id: string;
   /** False: no sweep has seen it. */
   known: boolean;
+  /** It was erased, and is left out. */
+  erased: boolean;
   sequence: number;
   /** The whole image, a digest of its content, or nothing because it is gone. */
   kept: 'image' | 'digest' | 'only its key' | 'nothing';
@@ -31,11 +33,12 @@ export async function explainRecord(
   store: SweepStore,
   { list, id, rules }: { list: ListName; id: string; rules: Rules },
 ): Promise<RecordStory> {
-  const [[state = null], [isRecognised = false], membership, { state: listState }] = await Promise.all([
+  const [[state = null], [isRecognised = false], membership, { state: listState }, isErased] = await Promise.all([
     store.records(list, [id]),
     rules.recognisedOnly ? store.recognised(list, [id]) : [],
     store.membership(list),
     store.load(list),
+    store.erased(list),
   ]);
   const [page = null] = [...membership.before].find(([at, keys]) => at !== UNCONFIRMED && keys.includes(id)) ?? [];
   const fields = fieldsOf(state);
@@ -44,6 +47,7 @@ export async function explainRecord(
     list,
     id,
     known: state !== null || isRecognised,
+    erased: isErased(id),
     sequence: state?.sequence ?? 0,
     kept: isRecognised ? 'only its key' : keptOf(state),
     page,

@@ -14,12 +14,13 @@ import { PermanentError } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
 import { isInClear, openDatabase, readUrl, type Database } from './database.js';
-import { rowOf } from './row.js';
+import { cleanText, rowOf } from './row.js';
 import {
   A_NAME,
   COLUMN_TYPES,
   OWN_COLUMNS,
   creationSql,
+  eraseSql,
   goneSql,
   isIdentifier,
   isReserved,
@@ -130,6 +131,7 @@ function createPostgres(settings: PostgresSettings): Subscription {
     handle: (event, context) => write(event, context, mirror),
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
     reach: () => reach(settings.name, database),
+    erase: (record) => erase(record, mirror),
     isInClear: isInClear(settings.url),
     close: () => database.close(),
   });
@@ -174,6 +176,23 @@ async function write(
     if (isTableGone(error)) ready.delete(list);
     if (error instanceof ChangefeedError) throw error;
     throw databaseError(error, { subscription: settings.name, place: database.place, table: qualified(table) });
+  }
+}
+
+async function erase(
+  { workspace, list, id }: { workspace: string; list: ListName; id: string },
+  { settings, database }: Mirror,
+): Promise<number> {
+  const table = tableOf(list, settings);
+  try {
+    return (await database.query(eraseSql(table), [workspace, cleanText(id)])).length;
+  } catch (error) {
+    if (isTableGone(error)) return 0;
+    // The message of the database may quote the id.
+    const state = sqlStateOf(error);
+    const why = state === undefined ? unreachable(error) : `SQLSTATE ${state}`;
+    const message = `Postgres "${settings.name}": ${database.place}, table ${qualified(table)}: the row was not erased (${why}).`;
+    throw new ChangefeedError('CF_DATABASE_FAILED', { message, subscription: settings.name, sqlState: state });
   }
 }
 

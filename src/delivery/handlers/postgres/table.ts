@@ -115,6 +115,11 @@ export function upsertSql(table: Table, image: 'replaced' | 'kept'): string {
     WHERE excluded."sequence" >= present."sequence"`;
 }
 
+/** Values: workspace, id. */
+export function eraseSql(table: Table): string {
+  return `DELETE FROM ${qualified(table)} WHERE "workspace" = $1 AND "id" = $2 RETURNING "id"`;
+}
+
 /** Values: workspace, sequence, time. Rows below the sequence are marked as those of removed records are. */
 export function goneSql(table: Table, { keepDeleted }: { keepDeleted: boolean }): string {
   const emptied = keepDeleted ? [] : ['data', ...table.columns.map(({ name }) => name)];

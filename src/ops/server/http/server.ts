@@ -82,7 +82,9 @@ function isAction({ method, routeOptions }: FastifyRequest): boolean {
 
 /** The words of a request are left out: they may quote a record. */
 function decisionOf({ caller, socket, method, routeOptions, params, body }: FastifyRequest, answer: unknown): object {
-  const { subscription, ids, all } = (body ?? {}) as { subscription?: unknown; ids?: unknown[]; all?: unknown };
+  const given = (body ?? {}) as { subscription?: unknown; ids?: unknown[]; all?: unknown; dryRun?: unknown };
+  const { subscription, ids, all, dryRun } = given;
+  const { count, tombstone } = answer as { count?: unknown; tombstone?: unknown };
   return {
     by: caller?.name ?? caller?.role,
     how: caller?.how,
@@ -92,7 +94,9 @@ function decisionOf({ caller, socket, method, routeOptions, params, body }: Fast
     ...(subscription !== undefined && { subscription }),
     ...(ids !== undefined && { ids: ids.length }),
     ...(all !== undefined && { all }),
-    count: (answer as { count?: unknown }).count,
+    ...(dryRun === true && { dryRun }),
+    ...(tombstone !== undefined && { tombstone }),
+    count,
   };
 }
 

@@ -204,6 +204,28 @@ export const heldRecords = z.strictObject({
   ),
 });
 export const done = z.strictObject({ count });
+export const erased = z
+  .strictObject({
+    count: count.describe('the stored record and its events in the log'),
+    workspace: z.string(),
+    list: z.string(),
+    tombstone: z.string().describe('a keyed digest of the id, by which the log of decisions names the record'),
+    stored: z.boolean(),
+    events: count.describe('in the log'),
+    kept: z
+      .strictObject({ deliveries: count, deadLetters: count, receipts: count, running: count })
+      .nullable()
+      .describe('what subscriptions kept; null with `dryRun`. `running`: handled at this moment, so repeat it later'),
+    tables: z.array(z.strictObject({ subscription: z.string(), rows: count, problem: z.string().nullable() })),
+    related: z
+      .array(z.strictObject({ list: z.string(), id: z.string() }))
+      .describe('records that contain its id, name, e-mail address or phone number: they are not erased'),
+    outOfReach: z.array(
+      z.strictObject({ subscription: z.string(), handler: z.string(), address: z.string().nullable() }),
+    ),
+    disk: z.enum(['rewriting', 'refused', 'none']).nullable().describe('the files of Redis'),
+  })
+  .meta({ id: 'Erased' });
 
 export const deliveries = z.strictObject({
   deliveries: z.array(

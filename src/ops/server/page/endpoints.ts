@@ -21,6 +21,7 @@ export function addEndpoints(app: Api, deps: EndpointDeps): void {
   addRules(app, deps);
   addLists(app, deps);
   addHeld(app, deps);
+  addErase(app, deps);
 }
 
 function addFeed(app: Api, { source, history, clock, version, queues, status }: EndpointDeps): void {
@@ -156,4 +157,18 @@ function addHeld(app: Api, { source }: EndpointDeps): void {
         return { count: decided.reduce((sum, one) => sum + one.count, 0) };
       },
     );
+}
+
+/** The id is in the body: what is in the address is logged. */
+function addErase(app: Api, { source }: EndpointDeps): void {
+  const body = z.strictObject({ id: z.string().min(1).max(2_000), dryRun: z.boolean().optional() });
+  const what = 'Erases a record and everything that is kept of it. With `dryRun`, only says what there is.';
+  app.post(
+    '/api/lists/:workspace/:list/erase',
+    { config: OPERATE, schema: described('lists')('eraseRecord', what, answers.erased, { ...ofList, body }) },
+    async ({ params: { workspace, list }, body: given }) => {
+      const erased = await source.feed.erase({ workspace: knownWorkspace(workspace, source), list, ...given });
+      return { count: erased.events + Number(erased.stored), ...erased };
+    },
+  );
 }

@@ -12,6 +12,7 @@ import type { Held } from '../../../feed/detect/held.js';
 import type { ListSchema } from '../../../feed/detect/schema-drift/schema.js';
 import type { TodosCall } from '../../../feed/todos/report.js';
 import type { EventLog } from '../../../log/event-log.js';
+import type { EraseCall, Erased } from '../../erase.js';
 import type { StoredSubscription } from '../../forget.js';
 import type { Status } from '../../status.js';
 import type * as answers from './answers.js';
@@ -39,6 +40,7 @@ export interface FeedOfPage {
   storedSubscriptions(): Promise<StoredSubscription[]>;
   forgetSubscription(subscription: string, options: { dryRun: boolean }): Promise<StoredSubscription>;
   renameSubscription(from: string, to: string): Promise<StoredSubscription>;
+  erase(call: EraseCall): Promise<Erased>;
   todos(call: TodosCall): Promise<TodosReport>;
   readonly lists: {
     schema(list: ListName, workspace: string): Promise<ListSchema>;

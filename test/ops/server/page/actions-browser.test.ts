@@ -135,4 +135,46 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
       expect(stored.find(({ subscription }) => subscription === 'former')?.dead ?? 0).toBe(0);
     });
   });
+
+  it.each([
+    {
+      locale: 'en-GB',
+      viewport: WIDE,
+      erase: 'Erase the record',
+      close: 'Close',
+      before: 'its 2 events in the log',
+      others: '1 other record contains its id, name, e-mail address or phone number and is not erased',
+      done: 'Erased, with 2 events in the log.',
+    },
+    {
+      locale: 'ko-KR',
+      viewport: NARROW,
+      erase: '레코드 지우기',
+      close: '닫기',
+      before: '로그의 이벤트 2건',
+      others: '다른 레코드 1건은 지우지 않습니다',
+      done: '레코드와 로그의 이벤트 2건을 지웠습니다.',
+    },
+  ] as const)('page ($locale): an operator erases the record of an event', async (given) => {
+    const { locale, viewport, erase, before, others, done, close } = given;
+    const feed = await open({ subscriptions: [handlerOf('orders')] });
+    const { url } = feed;
+    const [one, other] = ['0198f0aa-1c00-7a10-8f01-000000000001', '0198f0aa-1c00-7a10-8f01-000000000002'];
+    const named = { ...eventOf(other), data: { ...eventOf(other).data, after: { id: other, 소개: one } } };
+    await appendEvents(redis, [eventOf(one), { ...eventOf(one), id: 'evt_2' }, named]);
+    const { page, complaints } = await browse(`${url}/#/changes?record=${one}`, { locale, viewport });
+    await page.getByRole('button', { expanded: false }).and(page.locator('.opener')).first().click();
+    await page.getByRole('button', { name: erase }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(before).waitFor();
+    await dialog.getByText(others).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.evaluate(fits)).toBe(true);
+    await dialog.getByRole('button', { name: erase }).click();
+    await dialog.getByText(done).waitFor();
+    await dialog.getByRole('button', { name: close }).click();
+    await eventually(async () => expect(await page.locator('.event').count()).toBe(0));
+    expect((await feed.act('/api/lists/acme/nowhere/erase', { id: one })).status).toBe(409);
+    expect(complaints).toEqual([]);
+  });
 });

@@ -1,0 +1,106 @@
+/** Erases the record of an event. Before, it says what there is; afterwards, what is left to do elsewhere. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Action } from './action.js';
+import { act, type Erased, type EventView } from './api.js';
+import { usePreferences } from './preferences.js';
+
+export interface Erasing {
+  /** The list of an event's record; undefined of the feed's own events. */
+  listOf: (event: EventView) => string | undefined;
+  /** Reads the events anew. */
+  again: () => void;
+}
+
+const MOST_SHOWN = 10;
+
+export function Erase({ event, erasing }: { event: EventView; erasing: Erasing }) {
+  const { t, number } = usePreferences();
+  const [found, setFound] = useState<Erased | null>(null);
+  const { workspace, subject: id, title } = event;
+  const list = erasing.listOf(event);
+  if (list === undefined || event.schema !== null) return null;
+  const path = `/api/lists/${encodeURIComponent(workspace)}/${encodeURIComponent(list)}/erase`;
+  const look = (): void => {
+    setFound(null);
+    void act<Erased>('POST', path, { id, dryRun: true }).then(setFound, () => undefined);
+  };
+  const run = async (): Promise<ComponentChildren> => <Outcome erased={await act<Erased>('POST', path, { id })} />;
+  return (
+    <Action
+      label={t('erase.label')}
+      title={t('erase.title', { name: title ?? id })}
+      danger
+      ready={found !== null}
+      onOpen={look}
+      run={run}
+      after={erasing.again}
+    >
+      {found === null ? (
+        <p class="quiet">{t('counting')}</p>
+      ) : (
+        <>
+          <p>{t('erase.sure', { count: number(found.events) })}</p>
+          <Related erased={found} />
+        </>
+      )}
+    </Action>
+  );
+}
+
+function Outcome({ erased }: { erased: Erased }) {
+  const { t, number } = usePreferences();
+  const { events, kept, tables, disk } = erased;
+  const { deliveries = 0, deadLetters = 0, receipts = 0, running = 0 } = kept ?? {};
+  const counts = {
+    count: events,
+    deliveries,
+    dead: deadLetters,
+    receipts,
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+  };
+  const values = Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, number(value)]));
+  return (
+    <>
+      <p class="notice good">{t('erase.done', values)}</p>
+      {running > 0 && <p class="notice bad">{t('erase.running', { count: number(running) })}</p>}
+      {tables.map(
+        ({ subscription, problem }) =>
+          problem !== null && (
+            <p key={subscription} class="notice bad">
+              {problem}
+            </p>
+          ),
+      )}
+      {(disk === 'rewriting' || disk === 'refused') && (
+        <p class={disk === 'refused' ? 'notice bad' : ''}>{t(`erase.disk.${disk}`)}</p>
+      )}
+      <Related erased={erased} />
+    </>
+  );
+}
+
+function Related({ erased: { related, outOfReach } }: { erased: Erased }) {
+  const { t, number, word } = usePreferences();
+  const names = outOfReach.map(({ subscription, address }) =>
+    address === null ? subscription : `${subscription} (${address})`,
+  );
+  return (
+    <>
+      {related.length > 0 && (
+        <>
+          <p>{t('erase.related', { count: number(related.length) })}</p>
+          <ul>
+            {related.slice(0, MOST_SHOWN).map(({ list, id }) => (
+              <li key={`${list} ${id}`}>
+                {word('list', list)} <code>{id}</code>
+              </li>
+            ))}
+            {related.length > MOST_SHOWN && <li>{t('erase.more', { count: number(related.length - MOST_SHOWN) })}</li>}
+          </ul>
+        </>
+      )}
+      {names.length > 0 && <p class="quiet">{t('erase.outOfReach', { names: names.join(', ') })}</p>}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import type { Erased } from '../../service/changefeed.js';
+import { answer, isConfirmed } from '../answers.js';
+import { listArgument, workspaceArgument } from '../arguments.js';
+import { argument, asText, defineFeedCommand, flag } from '../command.js';
+import { count, printable } from '../text.js';
+
+/** Cannot be undone, so a person confirms it. */
+export const erase = defineFeedCommand({
+  input: {
+    workspace: workspaceArgument('its workspace'),
+    list: listArgument('its list'),
+    id: argument('its id', asText),
+    dryRun: flag('only say what there is of it'),
+    yes: flag('do not ask'),
+    json: flag('print it as JSON'),
+  },
+  async run({ workspace, list, id, dryRun = false, yes = false, json = false }, { feed, decided }, io) {
+    const what = `This erases the record ${printable(id)} of the list "${list}" and all that is kept of it, and cannot be undone`;
+    if (!dryRun && !(await isConfirmed({ command: 'erase', what, yes, unchanged: 'Nothing was erased.' }, io)))
+      return 1;
+    const erased = await feed.erase({ workspace, list, id, dryRun });
+    const { tombstone, events } = erased;
+    if (!dryRun) decided('erase', { workspace, list, tombstone, count: events + Number(erased.stored) });
+    answer(io, json, erased, dryRun ? foundText(erased) : erasedText(erased));
+    return isComplete(erased) ? 0 : 1;
+  },
+});
+
+function isComplete({ kept, tables, disk }: Erased): boolean {
+  return (kept?.running ?? 0) === 0 && tables.every(({ problem }) => problem === null) && disk !== 'refused';
+}
+
+function foundText(found: Erased): string {
+  const { stored, events, outOfReach } = found;
+  const there = `${stored ? 'It is stored' : 'It is not stored'}; ${count(events, 'event')} of it in the log. Nothing was changed.`;
+  const reached = outOfReach.map(({ subscription, handler }) => `${subscription} (${handler})`).join(', ');
+  return [there, ...relatedLines(found), ...(reached === '' ? [] : [`May have been delivered by: ${reached}.`])].join(
+    '\n',
+  );
+}
+
+const DISK = {
+  rewriting: 'Redis writes its files anew now; until it has done so, they still have the record.',
+  refused:
+    'Redis did not write its files anew: run BGREWRITEAOF (and BGSAVE) there. Until then they still have the record.',
+  none: '',
+};
+
+function erasedText(erased: Erased): string {
+  const { stored, events, kept, tables, outOfReach, disk, tombstone } = erased;
+  const { deliveries = 0, deadLetters = 0, receipts = 0, running = 0 } = kept ?? {};
+  const parts = [
+    stored ? 'the record' : 'no stored record',
+    `${count(events, 'event')} in the log`,
+    `${count(deliveries, 'delivery', 'deliveries')} that waited`,
+    count(deadLetters, 'dead letter'),
+    count(receipts, 'receipt'),
+  ];
+  return [
+    `Erased: ${parts.join(', ')}. It is kept out from now on (tombstone ${tombstone}).`,
+    ...(running === 0
+      ? []
+      : [
+          `NOT DONE: ${count(running, 'delivery is', 'deliveries are')} still being handled. Repeat the command when they have ended.`,
+        ]),
+    ...tables.map(({ subscription, rows, problem }) =>
+      problem === null
+        ? `Table of ${subscription}: ${count(rows, 'row')} deleted.`
+        : `NOT DONE: table of ${subscription}: ${problem} Repeat the command then.`,
+    ),
+    ...(disk === null || DISK[disk] === '' ? [] : [DISK[disk]]),
+    ...relatedLines(erased),
+    'Out of reach, erase it there:',
+    ...outOfReach.map(
+      ({ subscription, handler, address }) => `  what "${subscription}" has delivered (${address ?? handler})`,
+    ),
+    '  backups and replicas of Redis and PostgreSQL, and logs of your handlers',
+  ].join('\n');
+}
+
+const MOST_SHOWN = 50;
+
+function relatedLines({ related }: Erased): string[] {
+  if (related.length === 0) return ['No other record names it.'];
+  const more = related.length - MOST_SHOWN;
+  return [
+    `${count(related.length, 'other record')} that ${related.length === 1 ? 'contains' : 'contain'} its id, name, e-mail address or phone number, not erased:`,
+    ...related.slice(0, MOST_SHOWN).map((one) => `  ${one.list} ${printable(one.id)}`),
+    ...(more > 0 ? [`  and ${more} more (--json shows all)`] : []),
+  ];
+}
