@@ -1,12 +1,15 @@
 /** The texts of the page alone, in English and in Korean. The words it shares with messages are in src/words. `{name}` is replaced. */
 import { eraseTexts } from './erase-texts.js';
+import { ruleTexts } from './rules/texts.js';
 
 export const texts = {
   ...eraseTexts,
+  ...ruleTexts,
   'nav.label': ['Sections', '메뉴'],
   'nav.changes': ['Changes', '변경'],
   'nav.lists': ['Lists', '목록'],
   'nav.subscriptions': ['Subscriptions', '구독'],
+  'nav.rules': ['Rules', '규칙'],
   'nav.dead': ['Dead letters', '데드 레터'],
   'nav.todos': ['Todos', 'TODO'],
   'nav.schema': ['Schema', '필드 구조'],

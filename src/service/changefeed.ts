@@ -1,7 +1,7 @@
 /**
  * The public object: a configuration in, a Changefeed out. `openChangefeed` makes the parts of a process, in this order: the app context
  * (Redis, log, clock), the workspaces (API client, stores, rules), the four roles (`workers/`), and the HTTP
- * server. `start` runs the watch of Redis, the HTTP server, the report of problems and then the wanted roles; `stop` stops them in reverse.
+ * server. `start` runs the watch of Redis, the report of problems, the HTTP server and then the wanted roles; `stop` stops them in reverse.
  */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -240,7 +240,8 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
   const workers = createWorkers(context, workspaces, (wanted) => {
     logConfigWarnings(context.log, config, warningsFor(wanted));
     const reports = reportsProblems ? [presence(context, workspaces, { roles: wanted, status })] : [];
-    return [watchOf(context), ...(server === null ? [] : [server]), ...reports];
+    // The page after the report that the process is there, or it would say for a moment that none is.
+    return [watchOf(context), ...reports, ...(server === null ? [] : [server])];
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;

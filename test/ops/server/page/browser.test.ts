@@ -7,7 +7,7 @@ import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
 const BROKEN = 'the receiver is broken';
-const SECTIONS = ['changes', 'lists', 'subscriptions', 'dead', 'todos', 'schema', 'problems'];
+const SECTIONS = ['changes', 'lists', 'subscriptions', 'rules', 'dead', 'todos', 'schema', 'problems'];
 const WIDTHS = [
   {
     name: 'wide, English, light',

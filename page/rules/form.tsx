@@ -1,0 +1,314 @@
+/** The form of a rule: four sentences, each a choice, read as one line at the top; beside it what the rule would have done. */
+import { useMemo, useState } from 'preact/hooks';
+import { messageOf, pathWith, type About, type ListSchema, type RulesAnswer } from '../api.js';
+import { usePolled } from '../hooks.js';
+import { Choice } from '../parts.js';
+import { usePreferences } from '../preferences.js';
+import { ConditionFields, Owners } from './conditions.js';
+import * as drafts from './draft.js';
+import type { Draft, Fields, RuleData } from './draft.js';
+import { changed, Sentence, SendOne } from './parts.js';
+import { Preview } from './preview.js';
+import { sentenceOf } from './sentence.js';
+
+interface FormProps {
+  first: Draft;
+  isOn: boolean;
+  answer: RulesAnswer;
+  about: About;
+  again: () => void;
+}
+
+export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
+  const { t, word, language } = usePreferences();
+  const [draft, setDraft] = useState(first);
+  // Of the file as it was when the form was opened: who saves over another change is told.
+  const [digest] = useState(answer.digest);
+  const [failed, setFailed] = useState<string | null>(null);
+  const { rule } = draft;
+  const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
+  const fields = useFields(rule, about);
+  const sentence = sentenceOf(draft, { word, language });
+  const isComplete = drafts.isComplete(draft);
+  const made = isComplete ? drafts.ruleOf(draft) : null;
+  const saved = made && { ...made, title: sentence.replaceAll('**', '') };
+  const save = (enabled: boolean): void => {
+    const { enabled: _former, ...body } = saved ?? rule;
+    changed(rule.id, { digest, rule: enabled ? body : { ...body, enabled } }, t)
+      .then(() => (location.hash = '#/rules'))
+      .catch((error: unknown) => setFailed(messageOf(error)))
+      .finally(again);
+  };
+  const isChat = (to: string): boolean =>
+    answer.destinations.some(({ name, handler }) => name === to && handler === 'message');
+  const tell = (to: string): void => {
+    const { digest: _digest, mostPerMinute: _most, template: _template, ...others } = rule;
+    setDraft({ ...draft, rule: isChat(to) ? { ...rule, to } : { ...others, to } });
+  };
+  return (
+    <>
+      <p class="back">
+        <a href="#/rules">← {t('nav.rules')}</a>
+      </p>
+      <h1 class="sentence">
+        <Sentence text={sentence} />
+      </h1>
+      <div class="rule-form">
+        <form class="ask" onSubmit={(event) => event.preventDefault()}>
+          <When draft={draft} setDraft={setDraft} about={about} fields={fields} />
+          <fieldset class="card">
+            <legend>{t('rules.who')}</legend>
+            <Choice
+              label={t('rules.to')}
+              value={rule.to}
+              onChoose={tell}
+              options={answer.destinations.map(({ name, place }) => [name, `${name} (${place})`])}
+            />
+            {answer.destinations.length === 0 && <p class="notice bad">{t('rules.noDestinations')}</p>}
+          </fieldset>
+          {isChat(rule.to) && <HowOften rule={rule} setRule={(next) => setDraft({ ...draft, rule: next })} />}
+          {isChat(rule.to) && rule.digest === undefined && <Text rule={rule} set={set} names={fields.names} />}
+          {isComplete && made === null && <p class="notice bad">{t('rules.twice')}</p>}
+          {failed !== null && (
+            <p class="notice bad" role="alert">
+              {failed}
+            </p>
+          )}
+          <p class="actions">
+            <button type="button" class="main" disabled={saved === null} onClick={() => save(true)}>
+              {t(isOn ? 'rules.save' : 'rules.saveOn')}
+            </button>
+            {!isOn && (
+              <button type="button" disabled={saved === null} onClick={() => save(false)}>
+                {t('rules.saveOff')}
+              </button>
+            )}
+            {saved !== null && <SendOne rule={saved} />}
+          </p>
+        </form>
+        <Preview rule={made} />
+      </div>
+    </>
+  );
+}
+
+function useFields(rule: RuleData, { workspaces }: About): Fields {
+  const { object } = drafts.eventOf(rule);
+  const of = workspaces.find(({ name }) => rule.workspaces?.includes(name) ?? true);
+  const list = of?.lists.find((one) => one.object === object)?.name;
+  const path = of && list && `/api/lists/${encodeURIComponent(of.name)}/${encodeURIComponent(list)}/schema`;
+  const { value } = usePolled<ListSchema>(path ?? null, 60_000);
+  return useMemo(() => {
+    const fields = value?.fields ?? [];
+    return {
+      names: fields.map(({ field }) => field),
+      kinds: Object.fromEntries(fields.map(({ field, forms }) => [field, drafts.kindOf(forms)])),
+      valuesAt: (field) =>
+        of && list && field ? pathWith('/api/rules/values', { workspace: of.name, list, field }) : null,
+    };
+  }, [value, of?.name, list]);
+}
+
+interface WhenProps {
+  draft: Draft;
+  setDraft: (draft: Draft) => void;
+  about: About;
+  fields: Fields;
+}
+
+const MOST_CONDITIONS = 5;
+
+function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
+  const { t, word } = usePreferences();
+  const { rule, conditions, people, teams } = draft;
+  const { object, verb } = drafts.eventOf(rule);
+  const lists = workspaces.flatMap((one) => one.lists).filter(({ enabled }) => enabled);
+  const objects = [...new Set(lists.map((one) => one.object))];
+  const verbs: readonly string[] = object === 'todo' ? [...drafts.TODO_VERBS, ...drafts.VERBS] : drafts.VERBS;
+  const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
+  const start = (next: { object: string; verb: string }): void =>
+    set({ rule: { ...rule, on: drafts.typesOf(next.object, next.verb) }, conditions: [], people: [], teams: [] });
+  const { workspaces: _workspaces, ...everywhere } = rule;
+  const { from: _from, ...byAnyone } = rule;
+  const more = drafts.pairOf('', drafts.operatorsFor('text', verb)[0] ?? 'is', rule);
+  return (
+    <fieldset class="card">
+      <legend>{t('rules.when')}</legend>
+      <div class="fields">
+        {workspaces.length > 1 && (
+          <Choice
+            label={t('filter.workspace')}
+            value={rule.workspaces?.[0]}
+            onChoose={(name) => set({ rule: name === '' ? everywhere : { ...rule, workspaces: [name] } })}
+            options={[['', t('filter.all')], ...workspaces.map(({ name }) => [name, name] as const)]}
+          />
+        )}
+        <Choice
+          label={t('lists.list')}
+          value={object}
+          onChoose={(next) => start({ object: next, verb: 'updated' })}
+          options={objects.map((one) => [one, word('object', one)])}
+        />
+        <Choice
+          label={t('filter.type')}
+          value={verb}
+          onChoose={(next) => start({ object, verb: next })}
+          options={verbs.map((one) => [one, one === 'any' ? t('rules.any') : word('verb', one)])}
+        />
+      </div>
+      {conditions.map((pair, at) => (
+        <ConditionFields
+          key={at}
+          {...{ nth: at + 1, pair, rule, verb, fields }}
+          set={(next) => set({ conditions: conditions.with(at, next) })}
+          remove={() => set({ conditions: conditions.toSpliced(at, 1) })}
+        />
+      ))}
+      {conditions.length < MOST_CONDITIONS && (
+        <p class="actions">
+          <button type="button" onClick={() => set({ conditions: [...conditions, more] })}>
+            {t('rules.addCondition')}
+          </button>
+        </p>
+      )}
+      {fields.names.includes(drafts.PEOPLE) && (
+        <Owners
+          label={t('rules.people')}
+          values={people}
+          set={(next) => set({ people: next })}
+          valuesAt={fields.valuesAt(drafts.PEOPLE)}
+        />
+      )}
+      {fields.names.includes(drafts.TEAMS) && (
+        <Owners
+          label={t('rules.teams')}
+          values={teams}
+          set={(next) => set({ teams: next })}
+          valuesAt={fields.valuesAt(drafts.TEAMS)}
+        />
+      )}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={rule.from !== undefined}
+          onChange={({ currentTarget }) =>
+            set({ rule: currentTarget.checked ? { ...rule, from: ['user'] } : byAnyone })
+          }
+        />{' '}
+        {t('rules.byPerson')}
+      </label>
+    </fieldset>
+  );
+}
+
+const EVERY = { '5m': 300_000, '10m': 600_000, '30m': 1_800_000, '1h': 3_600_000, '4h': 14_400_000, '12h': 43_200_000 };
+const USUAL = {
+  once: {},
+  most: { mostPerMinute: 20 },
+  every: { digest: { every: '1h' } },
+  at: { digest: { at: '09:00' } },
+};
+
+function HowOften({ rule, setRule }: { rule: RuleData; setRule: (rule: RuleData) => void }) {
+  const { t, duration } = usePreferences();
+  const { digest, mostPerMinute, ...others } = rule;
+  const { every, at, days = 'daily' } = digest ?? {};
+  const often = every !== undefined ? 'every' : at !== undefined ? 'at' : mostPerMinute !== undefined ? 'most' : 'once';
+  const intervals = Object.entries({ ...(every !== undefined && { [every]: 0 }), ...EVERY });
+  return (
+    <fieldset class="card">
+      <legend>{t('rules.often')}</legend>
+      <div class="fields">
+        <Choice
+          label={t('rules.send')}
+          value={often}
+          onChoose={(next) => setRule({ ...others, ...USUAL[next as keyof typeof USUAL] })}
+          options={(['once', 'most', 'every', 'at'] as const).map((one) => [one, t(`rules.often.${one}`)])}
+        />
+        {often === 'most' && (
+          <label>
+            {t('rules.most')}
+            <input
+              type="number"
+              min={1}
+              max={1_000}
+              value={mostPerMinute}
+              onInput={({ currentTarget }) => setRule({ ...others, mostPerMinute: currentTarget.valueAsNumber })}
+            />
+          </label>
+        )}
+        {often === 'every' && (
+          <Choice
+            label={t('rules.every')}
+            value={every}
+            onChoose={(next) => setRule({ ...others, digest: { every: next } })}
+            options={intervals.map(([one, ms]) => [one, ms === 0 ? one : duration(ms)])}
+          />
+        )}
+        {often === 'at' && (
+          <>
+            <label>
+              {t('rules.at')}
+              <input
+                type="time"
+                required
+                value={at}
+                onInput={({ currentTarget }) => setRule({ ...others, digest: { at: currentTarget.value, days } })}
+              />
+            </label>
+            <Choice
+              label={t('rules.days')}
+              value={days}
+              onChoose={(next) => setRule({ ...others, digest: { at: at ?? '', days: next as 'daily' } })}
+              options={(['daily', 'mon-fri'] as const).map((one) => [one, t(`rules.days.${one}`)])}
+            />
+          </>
+        )}
+      </div>
+    </fieldset>
+  );
+}
+
+const USUAL_TEMPLATE = '{{title}} – {{object}} {{verb}}\n{{changes}}\n{{link}}';
+
+interface TextProps {
+  rule: RuleData;
+  set: (part: Partial<RuleData>) => void;
+  names: readonly string[];
+}
+
+function Text({ rule: { template }, set, names }: TextProps) {
+  const { t } = usePreferences();
+  const add = (field: string): void => set({ template: `${template ?? ''}{{record.${field}}}` });
+  return (
+    <fieldset class="card">
+      <legend>{t('rules.text')}</legend>
+      {template === undefined ? (
+        <p>
+          {t('rules.usual')}{' '}
+          <button type="button" onClick={() => set({ template: USUAL_TEMPLATE })}>
+            {t('rules.own')}
+          </button>
+        </p>
+      ) : (
+        <>
+          <label>
+            {t('rules.template')}
+            <textarea
+              rows={5}
+              maxLength={4_000}
+              value={template}
+              onInput={({ currentTarget }) => set({ template: currentTarget.value || undefined })}
+            />
+          </label>
+          <Choice
+            label={t('rules.insert')}
+            value=""
+            onChoose={add}
+            options={['', ...names].map((one) => [one, one === '' ? t('rules.choose') : one])}
+          />
+        </>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,33 @@
+/** What the list of rules and the form share: the sentence, saving, and the test. */
+import { Action } from '../action.js';
+import { act, type RuleChanged, type RuleSent } from '../api.js';
+import { usePreferences } from '../preferences.js';
+import type { RuleData } from './draft.js';
+
+/** What stands between `**` is what was chosen. */
+export function Sentence({ text }: { text: string }) {
+  return <>{text.split('**').map((part, at) => (at % 2 === 0 ? part : <strong key={at}>{part}</strong>))}</>;
+}
+
+/** Refuses what another has changed meanwhile, in words. */
+export async function changed(path: string, body: object, t: ReturnType<typeof usePreferences>['t']): Promise<null> {
+  const answer = await act<RuleChanged>('POST', `/api/rules/${path}`, body);
+  if (answer.outcome === 'saved') return null;
+  throw new Error(answer.outcome === 'changed' ? t('rules.changed') : answer.why);
+}
+
+export function SendOne({ rule }: { rule: RuleData }) {
+  const { t } = usePreferences();
+  const send = async (): Promise<string> => {
+    const answer = await act<RuleSent>('POST', `/api/rules/${rule.id}/test`, { rule });
+    if (answer.outcome === 'refused') throw new Error(answer.why);
+    if (answer.outcome === 'nothing') throw new Error(t('rules.nothing'));
+    if (answer.sent.outcome !== 'accepted') throw new Error(answer.sent.problem ?? '');
+    return t('rules.sent', { to: rule.to });
+  };
+  return (
+    <Action label={t('rules.sendOne')} run={send}>
+      <p>{t('rules.sendOneWhat', { to: rule.to })}</p>
+    </Action>
+  );
+}

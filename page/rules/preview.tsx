@@ -1,0 +1,99 @@
+/** What the rule would have done in the last 7 days, while it is being made; and why not for a record. Nothing is sent. */
+import { useEffect, useState } from 'preact/hooks';
+import { act, messageOf, type RulePreview } from '../api.js';
+import { useSettled } from '../hooks.js';
+import { TextField } from '../parts.js';
+import { usePreferences } from '../preferences.js';
+import type { RuleData } from './draft.js';
+
+type Found = Extract<RulePreview, { outcome: 'tried' }>;
+type Shown = Found | { error: string } | null;
+
+/** A log that takes longer than a second is read in several answers, the newest events first. */
+function usePreview(rule: RuleData | null, search?: string): Shown {
+  const [shown, setShown] = useState<Shown>(null);
+  const wanted = useSettled(
+    rule === null || search === '' ? null : JSON.stringify({ rule, ...(search !== undefined && { search }) }),
+    300,
+  );
+  useEffect(() => {
+    setShown(null);
+    if (wanted === null) return;
+    let ended = false;
+    const read = async (): Promise<void> => {
+      let sum: Found | null = null;
+      do {
+        const body: object = { ...(JSON.parse(wanted) as object), ...(sum?.next && { from: sum.next }) };
+        const answer: RulePreview = await act<RulePreview>('POST', '/api/rules/preview', body);
+        if (answer.outcome === 'refused') throw new Error(answer.why);
+        sum = sum === null ? answer : together(sum, answer);
+        if (!ended) setShown(sum);
+      } while (!ended && sum.next !== null);
+    };
+    read().catch((error: unknown) => !ended && setShown({ error: messageOf(error) }));
+    return () => void (ended = true);
+  }, [wanted]);
+  return shown;
+}
+
+const MOST_SHOWN = 10;
+
+function together(one: Found, older: Found): Found {
+  const examples = [...one.examples, ...older.examples].slice(0, Math.max(MOST_SHOWN, one.examples.length));
+  const counts = { read: one.read + older.read, selected: one.selected + older.selected };
+  return { ...one, ...counts, examples, digest: one.digest ?? older.digest, next: older.next };
+}
+
+export function Preview({ rule }: { rule: RuleData | null }) {
+  const { t, number, dateTime } = usePreferences();
+  const [search, setSearch] = useState('');
+  const shown = usePreview(rule);
+  const found = usePreview(rule, search.trim());
+  return (
+    <section class="card preview" aria-label={t('rules.preview')}>
+      <h2>{t('rules.preview')}</h2>
+      <p role="status">
+        {rule === null
+          ? t('rules.incomplete')
+          : shown === null
+            ? t('counting')
+            : 'error' in shown
+              ? shown.error
+              : t(shown.next === null ? 'rules.found' : 'rules.foundSoFar', {
+                  count: number(shown.selected),
+                  read: number(shown.read),
+                })}
+      </p>
+      {shown !== null && 'examples' in shown && (
+        <>
+          {shown.digest !== null && <pre tabIndex={0}>{shown.digest}</pre>}
+          <ol class="plain-list matches">
+            {shown.examples.map(({ id, title, at, text }) => (
+              <li key={id}>
+                <p class="what">
+                  <span class="title">{title}</span> <time dateTime={at}>{dateTime(at)}</time>
+                </p>
+                {shown.digest === null && <p class="as-sent">{text}</p>}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      <TextField label={t('rules.whyNot')} value={search} onText={setSearch} />
+      {found !== null && 'examples' in found && (
+        <ul class="plain-list">
+          {found.examples.length === 0 && <li>{t('rules.noneCalled')}</li>}
+          {found.examples.map(({ id, title, at, refusedBy }) => (
+            <li key={id}>
+              {`${title}, ${dateTime(at)}: `}
+              {refusedBy === null
+                ? t('rules.wouldBeSent')
+                : t('rules.because', { option: t(`select.${refusedBy.option}` as 'select.on') })}{' '}
+              {refusedBy?.condition && <code>{refusedBy.condition}</code>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

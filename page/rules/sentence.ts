@@ -1,0 +1,121 @@
+/** A rule as one line, in English and in Korean; `**` stands around what was chosen. Pure. */
+import { filled, type Language } from '../formats.js';
+import { eventOf, fieldOf, operatorOf, textIn, type Draft, type Operator, type Pair, type RuleData } from './draft.js';
+
+type Word = (group: 'object' | 'verb', name: string) => string;
+
+const bold = (text: string): string => `**${text === '' ? '…' : text}**`;
+
+export function sentenceOf(draft: Draft, { word, language }: { word: Word; language: Language }): string {
+  return (language === 'ko' ? korean : english)(draft, word);
+}
+
+const ENGLISH: Readonly<Record<Operator, string>> = {
+  becomes: '{field} becomes {value}',
+  fromTo: '{field} goes from {value} to {to}',
+  changes: '{field} changes',
+  rises: '{field} rises{by}',
+  falls: '{field} falls{by}',
+  is: '{field} is {value}',
+  contains: '{field} contains {value}',
+  gte: '{field} is at least {value}',
+  lte: '{field} is at most {value}',
+  empty: '{field} is empty',
+  filled: '{field} has a value',
+};
+
+function english({ rule, conditions, people, teams }: Draft, word: Word): string {
+  const { object, verb } = eventOf(rule);
+  const owners = [...people, ...teams].join(', ');
+  const what = `${/^[aeiou]/.test(word('object', object)) ? 'an' : 'a'} ${bold(word('object', object))}${owners === '' ? '' : ` of ${bold(owners)}`}`;
+  const isEnough = verb === 'updated' && conditions.length > 0;
+  const said = conditions.map((one, at) => {
+    const { by, field, ...parts } = partsOf(one, ' or ');
+    const values = { ...parts, field: isEnough && at === 0 ? `${field} of ${what}` : field };
+    return filled(ENGLISH[operatorOf(one) ?? 'changes'], { ...values, by: by === '' ? '' : ` by at least ${by}` });
+  });
+  const happens = `${what} is ${bold(verb === 'any' ? 'created or updated' : word('verb', verb))}`;
+  const who = rule.from === undefined ? '' : ' by a person';
+  const text = [...(isEnough ? [] : [happens]), ...said].join(' and ');
+  return `When ${text}${who}, notify ${bold(rule.to)} ${bold(oftenIn(rule, 'en'))}`;
+}
+
+/** What comes before the ending: …면 or …고. */
+const KOREAN: Readonly<Record<Operator | 'any' | 'created' | 'updated' | 'deleted', string>> = {
+  becomes: '{field이} {value이} 되',
+  fromTo: '{field이} {value}에서 {to로} 바뀌',
+  changes: '{field이} 바뀌',
+  rises: '{field이} {by}늘',
+  falls: '{field이} {by}줄',
+  is: '{field이} {value}이',
+  contains: '{field}에 {value이} 있',
+  gte: '{field이} {value} 이상이',
+  lte: '{field이} {value} 이하이',
+  empty: '{field이} 비어 있',
+  filled: '{field}에 값이 있',
+  any: '생성되거나 수정되',
+  created: '생성되',
+  updated: '수정되',
+  deleted: '삭제되',
+};
+const OF_TODOS: Readonly<Record<string, string>> = {
+  completed: '완료되',
+  overdue: '기한이 지나',
+  due_soon: '기한이 임박하',
+  reopened: '다시 열리',
+  rescheduled: '일정이 변경되',
+  reassigned: '담당자가 변경되',
+};
+
+function korean({ rule, conditions, people, teams }: Draft, word: Word): string {
+  const { object, verb } = eventOf(rule);
+  const name = bold(word('object', object));
+  const owners = [...people, ...teams].join(', ');
+  const stems = conditions.map((one) => {
+    const { by, ...parts } = partsOf(one, ' 또는 ');
+    const more = { field이: withIt(parts.field), value이: withIt(parts.value), to로: withTo(parts.to) };
+    const values: Record<string, string> = { ...parts, ...more, by: by === '' ? '' : `${by} 이상 ` };
+    return KOREAN[operatorOf(one) ?? 'changes'].replace(/\{([^}]+)\}/g, (_, key: string) => values[key] ?? '');
+  });
+  const isEnough = verb === 'updated' && stems.length > 0;
+  const happens = `${withIt(name)} ${OF_TODOS[verb] ?? KOREAN[verb as 'any']}`;
+  const said = isEnough ? stems : [happens, ...stems];
+  const text = said.join('고 ');
+  const who = `${rule.from === undefined ? '' : '사람이 바꾼 '}${owners === '' ? '' : `${bold(owners)} 담당 `}`;
+  const ending = text.endsWith('있') ? '으면' : '면';
+  return `${who}${isEnough ? `${name}의 ` : ''}${text}${ending} ${bold(rule.to)}에 ${bold(oftenIn(rule, 'ko'))} 알림`;
+}
+
+function partsOf(pair: Pair, or: string) {
+  const [, operand] = pair;
+  const text = (name: string): string => textIn(pair, name);
+  const value = ['becomes', 'from', 'contains', 'gte', 'lte'].map(text).find((one) => one !== '') ?? '';
+  const by = text('by') === '' ? '' : bold(text('by'));
+  const values = Array.isArray(operand) ? operand.join(or) : value;
+  return { field: bold(fieldOf(pair)), value: bold(values), to: bold(text('to')), by };
+}
+
+/** How a Korean reads the end, of letters and digits as they are called. */
+function endOf(text: string): 'vowel' | 'ㄹ' | 'consonant' {
+  const last = text.replaceAll('*', '').at(-1) ?? '';
+  const place = last.charCodeAt(0) - 0xac00;
+  if (place >= 0 && place < 11_172) return place % 28 === 0 ? 'vowel' : place % 28 === 8 ? 'ㄹ' : 'consonant';
+  if (/[178lr]/i.test(last)) return 'ㄹ';
+  return /[036mn]/i.test(last) ? 'consonant' : 'vowel';
+}
+
+const withIt = (text: string): string => `${text}${endOf(text) === 'vowel' ? '가' : '이'}`;
+const withTo = (text: string): string => `${text}${endOf(text) === 'consonant' ? '으로' : '로'}`;
+
+function oftenIn({ digest, mostPerMinute }: RuleData, language: Language): string {
+  const [, count = '', unit = ''] = /^(\d+)([mh])$/.exec(digest?.every ?? '') ?? [];
+  const weekly = digest?.days === 'mon-fri';
+  if (language === 'ko') {
+    if (digest?.at !== undefined) return `${weekly ? '평일' : '매일'} ${digest.at}에 모아서`;
+    if (digest !== undefined) return `${count}${unit === 'h' ? '시간' : '분'}마다 모아서`;
+    return mostPerMinute === undefined ? '바로' : `바로, 1분에 최대 ${mostPerMinute}건`;
+  }
+  if (digest?.at !== undefined) return `in one message, ${weekly ? 'Monday to Friday' : 'every day'} at ${digest.at}`;
+  if (digest !== undefined) return `in one message every ${count} ${unit === 'h' ? 'h' : 'min'}`;
+  return mostPerMinute === undefined ? 'at once' : `at once, at most ${mostPerMinute} a minute`;
+}

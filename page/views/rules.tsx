@@ -1,0 +1,161 @@
+/** Rules: what is sent where, made by choosing; the list of them, and the form of one. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Action } from '../action.js';
+import type { Language } from '../formats.js';
+import { ask, type About, type RuleHistory, type RulesAnswer, type SectionProps } from '../api.js';
+import { placeOf, usePlace, usePolled } from '../hooks.js';
+import { Head } from '../parts.js';
+import { usePreferences } from '../preferences.js';
+import { draftOf, typesOf, type Draft, type RuleData } from '../rules/draft.js';
+import { RuleForm } from '../rules/form.js';
+import { changed, SendOne, Sentence } from '../rules/parts.js';
+import { sentenceOf } from '../rules/sentence.js';
+
+export function Rules({ about, canAct }: SectionProps) {
+  const { t, language } = usePreferences();
+  const { query } = usePlace();
+  const { value, error, again } = usePolled<RulesAnswer>('/api/rules', 3_000);
+  const chosen = query.get('rule');
+  if (value === null) return <p class="quiet">{error ?? t('loading')}</p>;
+  if (value.file === null)
+    return (
+      <>
+        <Head title={t('nav.rules')}>{t('rules.intro')}</Head>
+        <p class="empty">{t('rules.off')}</p>
+        <pre tabIndex={0}>{CONFIGURED}</pre>
+      </>
+    );
+  const known = value.rules.find(({ id }) => id === chosen);
+  const draft = known === undefined ? fresh(about, value, language) : draftOf(known.data);
+  if (canAct && (known !== undefined || chosen === 'new') && draft !== null)
+    return (
+      <RuleForm key={chosen} first={draft} isOn={known?.enabled === true} answer={value} about={about} again={again} />
+    );
+  return (
+    <>
+      <Head title={t('nav.rules')}>{t('rules.intro')}</Head>
+      {!canAct && <p class="quiet">{t('read.only')}</p>}
+      {value.problem !== null && (
+        <p class="notice bad" role="alert">
+          {t('rules.invalid')} <span lang="en">{value.problem}</span>
+        </p>
+      )}
+      {canAct && (
+        <p class="actions above">
+          <a class="button main" href={placeOf('rules', { rule: 'new' })}>
+            {t('rules.new')}
+          </a>
+        </p>
+      )}
+      {value.rules.length === 0 && value.problem === null && <p class="empty">{t('rules.none')}</p>}
+      <ul>
+        {value.rules.map((rule) => (
+          <Card key={rule.id} rule={rule} answer={value} again={again} canAct={canAct} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function fresh({ workspaces }: About, { destinations }: RulesAnswer, language: Language): Draft {
+  const object = workspaces.flatMap(({ lists }) => lists).find(({ enabled }) => enabled)?.object ?? 'person';
+  const id = Math.random().toString(36).slice(2, 10);
+  const rule = { id, to: destinations[0]?.name ?? '', on: typesOf(object, 'updated'), language };
+  return { rule, conditions: [], people: [], teams: [] };
+}
+
+const CONFIGURED = `destinations: {
+  '영업 채팅': { handler: 'message', service: 'slack', url: env('SALES_CHAT') },
+},
+rules: './changefeed.rules.json',`;
+
+interface CardProps {
+  rule: RulesAnswer['rules'][number];
+  answer: RulesAnswer;
+  again: () => void;
+  canAct: boolean;
+}
+
+function Card({ rule, answer: { digest }, again, canAct }: CardProps) {
+  const { t, word, language } = usePreferences();
+  const { id, enabled, runs, missing, subscription } = rule;
+  const data = rule.data as RuleData;
+  const draft = draftOf(data);
+  const text = draft === null ? (data.title ?? id) : sentenceOf(draft, { word, language });
+  const { enabled: _former, ...on } = data;
+  const turn = (): Promise<null> =>
+    changed(id, { digest, rule: enabled ? { ...on, enabled: false } : on }, t).finally(again);
+  const state = !enabled
+    ? (['', 'rules.isOff'] as const)
+    : runs
+      ? (['good', 'rules.isOn'] as const)
+      : (['warn', 'rules.begins'] as const);
+  return (
+    <li class="card rule">
+      <h2>
+        <Sentence text={text} />
+      </h2>
+      <p>
+        <span class={`mark ${state[0]}`}>{t(state[1])}</span> <code>{id}</code>
+      </p>
+      {missing.length > 0 && <p class="notice bad">{t('rules.missing', { fields: missing.join(', ') })}</p>}
+      {draft === null && <p class="quiet">{t('rules.byHand')}</p>}
+      <p class="actions">
+        {canAct && draft !== null && (
+          <a class="button" href={placeOf('rules', { rule: id })}>
+            {t('rules.edit')}
+          </a>
+        )}
+        {canAct && (
+          <Action label={t(enabled ? 'rules.turnOff' : 'rules.turnOn')} main={!enabled} run={turn}>
+            <p>{t(enabled ? 'rules.turnOffSure' : 'rules.turnOnSure')}</p>
+          </Action>
+        )}
+        {canAct && <SendOne rule={data} />}
+        {enabled && <a href={placeOf('subscriptions', { name: subscription })}>{t('rules.receipts')}</a>}
+        <History id={id} />
+        <CopyJson rule={data} />
+        {canAct && (
+          <Action label={t('rules.remove')} danger run={() => changed(`${id}/remove`, { digest }, t).finally(again)}>
+            <p>{t('rules.removeSure')}</p>
+          </Action>
+        )}
+      </p>
+    </li>
+  );
+}
+
+function History({ id }: { id: string }) {
+  const { t, dateTime } = usePreferences();
+  const read = async (): Promise<ComponentChildren> => {
+    const { entries } = await ask<RuleHistory>(`/api/rules/${id}/history`);
+    if (entries.length === 0) return <p class="quiet">{t('rules.noHistory')}</p>;
+    return (
+      <ul class="plain-list">
+        {entries.map(({ at, by, what, changed: options }) => (
+          <li key={at}>
+            {[dateTime(at), by, t(`rules.did.${what}`), options.join(', ')].filter((one) => one !== '').join(' · ')}
+          </li>
+        ))}
+      </ul>
+    );
+  };
+  return (
+    <Action label={t('rules.history')} sure={t('rules.show')} run={read}>
+      <p>{t('rules.historyWhat')}</p>
+    </Action>
+  );
+}
+
+function CopyJson({ rule }: { rule: RuleData }) {
+  const { t } = usePreferences();
+  const [isCopied, setCopied] = useState(false);
+  const copy = (): void =>
+    void navigator.clipboard.writeText(JSON.stringify(rule, null, 2)).then(() => setCopied(true));
+  return (
+    <button type="button" onClick={copy}>
+      {t(isCopied ? 'rules.copied' : 'rules.copy')}
+    </button>
+  );
+}

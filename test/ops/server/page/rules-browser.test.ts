@@ -1,0 +1,129 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { buildPage } from '../../../../.ci/build-page.mjs';
+import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
+import { appendEvents, changeEvent } from '../../../support/events.js';
+import { useReceivers } from '../../../support/handler-fixtures.js';
+import { startPageFeed } from '../../../support/page-feed.js';
+import { useRedis } from '../../../support/redis.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
+  const redis = useRedis();
+  const browse = useBrowser();
+  const startReceiver = useReceivers();
+
+  beforeAll(() => buildPage());
+
+  const open = async () => {
+    const receiver = await startReceiver();
+    const folder = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const rules = join(folder, 'rules.json');
+    const allowHosts = ['127.0.0.1'];
+    const destinations = {
+      '영업 채팅': { handler: 'message' as const, url: `${receiver.url}/chat`, allowHosts },
+      ops: { handler: 'webhook' as const, url: `${receiver.url}/hook`, secret: SECRET, allowHosts },
+    };
+    const { url } = await startPageFeed(redis, { roles: ['poll'], destinations, rules });
+    const changed = (list: 'people' | 'organization', field: string, before: unknown, after: unknown) => {
+      const event = changeEvent({ record: 'p1', sequence: 1, list });
+      const images = {
+        before: { ...event.data.before!, [field]: before },
+        after: { ...event.data.after!, [field]: after },
+      };
+      return appendEvents(redis, [
+        { ...event, data: { ...event.data, ...images, changes: [{ field, before, after }] } },
+      ]);
+    };
+    const saved = () => (JSON.parse(readFileSync(rules, 'utf8')) as { rules: object[] }).rules;
+    return { url, receiver, changed, saved };
+  };
+
+  it('rules: by choosing, "이름 becomes x → chat", seen on last week, tried, and switched on, in Korean and wide', async () => {
+    const { url, receiver, changed, saved } = await open();
+    await changed('people', '이름', '김하나', '김한나');
+    const { page, complaints } = await browse(`${url}/#/rules`, { viewport: WIDE, locale: 'ko-KR' });
+    await page.getByRole('link', { name: '새 규칙' }).click();
+    await page.getByRole('combobox', { name: '목록' }).selectOption('고객');
+    await page.getByRole('button', { name: '조건 추가' }).click();
+    await page.getByRole('combobox', { name: '필드', exact: true }).selectOption('이름');
+    await page.getByLabel('값', { exact: true }).fill('김한나');
+    await page.getByRole('heading', { name: '고객의 이름이 김한나가 되면 영업 채팅에 바로 알림' }).waitFor();
+    await page.getByText('1건이 해당합니다').waitFor();
+    await page.getByText('• 이름: 김하나 → 김한나').waitFor();
+    expect(receiver.received).toEqual([]);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: '하나 보내 보기' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: '하나 보내 보기' }).click();
+    await page.getByText('영업 채팅에 보냈습니다.').waitFor();
+    expect(receiver.received.map(({ body }) => body)).toEqual([
+      expect.stringContaining('[테스트] *김한나* – 고객 수정'),
+    ]);
+    await page.getByRole('button', { name: '닫기' }).click();
+    await page.getByRole('button', { name: '저장하고 켜기' }).click();
+    await page.getByRole('listitem').getByText('켜는 중').waitFor();
+    expect(saved()).toEqual([
+      expect.objectContaining({
+        on: ['crm.person.updated'],
+        where: { 이름: { becomes: '김한나' } },
+        to: '영업 채팅',
+        title: '고객의 이름이 김한나가 되면 영업 채팅에 바로 알림',
+      }),
+    ]);
+    await page.getByRole('button', { name: '변경 기록' }).click();
+    await page.getByRole('button', { name: '보기', exact: true }).click();
+    await page.getByText(/operate · 테스트 전송/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('rules: a digest at 09:00 and a webhook on a rising number, with the keyboard, in English and narrow', async () => {
+    const { url, receiver, changed, saved } = await open();
+    await changed('organization', '직원수', 1, 3);
+    const { page } = await browse(`${url}/#/rules?rule=new`, {
+      viewport: NARROW,
+      locale: 'en-GB',
+      colorScheme: 'dark',
+    });
+    const choose = async (name: string, option: string): Promise<void> => {
+      await page.getByRole('combobox', { name, exact: true }).focus();
+      await page.getByRole('combobox', { name, exact: true }).selectOption(option);
+    };
+    const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).press('Enter');
+    await choose('List', 'organization');
+    await choose('Send', 'in one message at a time of day');
+    await page.getByText(/acme: 1 organization update/).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await press('Save and switch on');
+    await page.getByRole('link', { name: 'New rule' }).press('Enter');
+    await choose('List', 'organization');
+    await press('Add a condition');
+    await choose('Field', '직원수');
+    await page.getByLabel('By at least (3 or 20%)').fill('2');
+    await choose('Destination', `ops (${new URL(receiver.url).host})`);
+    await page
+      .getByRole('heading', { name: 'When 직원수 of an organization rises by at least 2, notify ops at once' })
+      .waitFor();
+    await page.getByText('1 match in 1 changes').waitFor();
+    await page.getByLabel('Why not for …? (name or id)').fill('가상인 1');
+    await page.getByText('it would be sent.').waitFor();
+    await press('Send me one');
+    await page.keyboard.press('Enter');
+    await page.getByText('Sent to ops.').waitFor();
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({ subject: 'p1', data: { test: true } });
+    await press('Close');
+    await press('Save and switch on');
+    await page.getByRole('heading', { name: /rises by at least 2/ }).waitFor();
+    expect(saved()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ digest: { at: '09:00' }, to: '영업 채팅', class: 'edited' }),
+        expect.objectContaining({ where: { 직원수: { rises: true, by: 2 } }, to: 'ops' }),
+      ]),
+    );
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
