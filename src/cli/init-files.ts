@@ -1,6 +1,8 @@
 import { parseEnv } from 'node:util';
 import { normaliseBaseUrl } from '../kit/schema/addresses.js';
 import { usage } from '../kit/errors.js';
+import type { Language } from '../words/words.js';
+import { INIT_TEXTS } from './init-texts.js';
 
 export const FORMATS = ['ts', 'js', 'json'] as const;
 
@@ -15,6 +17,8 @@ export interface Asked {
 /** The lists are an option only: most of them are not known before the API is asked. */
 export interface Answers extends Asked {
   lists: readonly string[];
+  /** Of the comments, and of what people read: messages, digests, reports. */
+  language: Language;
 }
 
 export const TOKEN_VARIABLE = 'CRM_TOKEN';
@@ -60,11 +64,12 @@ function codeFiles(answers: Answers): [string, string][] {
       : ['changefeed.config.mjs', 'handlers/log-changes.mjs', './handlers/log-changes.mjs'];
   return [
     [config, configText(answers, from)],
-    [handler, HANDLER],
+    [handler, handlerText(answers)],
   ];
 }
 
-function configText({ workspace, baseUrl, lists }: Answers, from: string): string {
+function configText({ workspace, baseUrl, lists, language }: Answers, from: string): string {
+  const texts = INIT_TEXTS[language];
   const switched =
     lists.length === 0
       ? '// lists: { people_history: true, organization_history: true, deal: true, lead: true, lead_history: true },'
@@ -75,67 +80,74 @@ import { logChanges } from '${from}';
 export default defineConfig({
   workspaces: [
     {
-      // Part of every event and of the keys in Redis: choose a name that can stay.
+      // ${texts.name}
       name: '${workspace}',
-      // What stands before /v2 in the addresses of the API.
+      // ${texts.baseUrl}
       baseUrl: '${baseUrl}',
-      // Read from the environment or from .env, which is not committed.
-      token: env('${TOKEN_VARIABLE}'),
+      // ${texts.token}
+      token: env('${TOKEN_VARIABLE}'),${language === 'en' ? '' : `\n      language: '${language}',`}
 
-      // At most this many requests in 10 s, of the 100 that the API is known to allow to all integrations together.
+      // ${texts.budget}
       // budget: { requests: 80, perSeconds: 10 },
 
-      // Options per list: people, organization, memo, todo, history, activity.
+      // ${texts.lists}
       // lists: { history: { enabled: false }, people: { ignore: ['프로필 사진'] } },
-      // Ready-made lists: edits are found in seconds, with who made them. "changefeed doctor" asks the API which it serves.
+      // ${texts.readyMade}
       ${switched}
     },
   ],
 
-  // Each subscription gets the events that its \`on\` selects, in the order of each record.
+  // ${texts.subscriptions}
   subscriptions: [
     logChanges,
     // webhook({ name: 'ops', url: env('HOOK_URL'), secret: env('HOOK_SECRET'), on: ['crm.todo.*'] }),
   ],
 
-  // Without it, a private Redis is started, with its data in .changefeed/. REDIS_URL in the environment wins.
+  // ${texts.redis}
   // redis: 'redis://127.0.0.1:6379',
 });
 `;
 }
 
-const HANDLER = `import { defineHandler } from 'crm-changefeed';
+function handlerText({ language }: Answers): string {
+  const texts = INIT_TEXTS[language];
+  return `import { defineHandler } from 'crm-changefeed';
 
 /**
- * Runs once for each change. What it throws is retried, so it may run again for the same event: \`event.id\` stays the same.
+ * ${texts.handler}
  */
 export const logChanges = defineHandler({
   name: 'log-changes',
-  // For others: ['crm.todo.completed', 'crm.organization.*']. All of them: ['crm.*']
+  // ${texts.on}
   on: ['crm.person.updated'],
   handle(event, { log }) {
-    log.info({ fields: event.data.changes.map(({ field }) => field) }, 'a person has changed');
-    // event.data.before and event.data.after are the record before and after the change.
+    log.info({ fields: event.data.changes.map(({ field }) => field) }, '${texts.message}');
+    // ${texts.images}
   },
 });
 `;
+}
 
-function jsonFiles({ workspace, baseUrl, lists }: Answers): [string, string][] {
+function jsonFiles({ workspace, baseUrl, lists, language }: Answers): [string, string][] {
   const switched = Object.fromEntries(lists.map((list) => [list, true]));
   const config = {
     $schema: './node_modules/crm-changefeed/changefeed.schema.json',
     workspaces: [
-      { name: workspace, baseUrl, token: `\${${TOKEN_VARIABLE}}`, ...(lists.length > 0 && { lists: switched }) },
+      {
+        ...{ name: workspace, baseUrl, token: `\${${TOKEN_VARIABLE}}` },
+        ...(language !== 'en' && { language }),
+        ...(lists.length > 0 && { lists: switched }),
+      },
     ],
     subscriptions: [{ handler: 'ndjson', name: 'events', on: ['crm.*'] }],
   };
   return [['changefeed.config.json', `${JSON.stringify(config, null, 2)}\n`]];
 }
 
-function envLines({ token }: Answers): Line[] {
+function envLines({ token, language }: Answers): Line[] {
   const unless = new RegExp(`^\\s*(export\\s+)?${TOKEN_VARIABLE}\\s*=`, 'm');
   return [
-    { text: `# The token of the CRM's API, without "Bearer".`, unless },
+    { text: `# ${INIT_TEXTS[language].tokenLine}`, unless },
     { text: tokenLine(token), unless },
   ];
 }

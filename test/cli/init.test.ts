@@ -46,6 +46,20 @@ describe('init', () => {
     expect(loaded.config.subscriptions.map(({ name }) => name)).toEqual([subscription]);
   });
 
+  it('init: on a Korean terminal it speaks and writes Korean, and so does what people read later', async () => {
+    const folder = await cli();
+    const { code, stdout } = await folder.call(['init', '--yes'], { LANG: 'ko_KR.UTF-8' });
+    const steps = stdout.slice(stdout.indexOf('다음 단계:'));
+    expect([code, steps]).toEqual([0, expect.stringContaining('npx changefeed start   그 뒤로 고객이 바뀔 때마다')]);
+    const written = ['changefeed.config.ts', 'handlers/log-changes.ts', '.env'].map((name) => read(folder.cwd, name));
+    for (const comment of written.join('\n').matchAll(/^ *(?:\/\/|#|\*) (?!lists: |budget: |webhook\(|redis: )(.*)$/gm))
+      expect(comment[1]).toMatch(/[가-힣]/);
+    expect(written[0]).toContain("language: 'ko'");
+    const english = await cli();
+    await english.call(['init', '--yes', '--language', 'en'], { LANG: 'ko_KR.UTF-8' });
+    expect(read(english.cwd, 'changefeed.config.ts')).not.toContain('language:');
+  });
+
   it('init: overwrites nothing, and adds the lines that are missing', async () => {
     const folder = await cli({ '.env': 'CRM_TOKEN=mine', '.gitignore': 'node_modules\n/.env' });
     expect(await folder.call(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0, stderr: '' });
@@ -119,9 +133,14 @@ describe('init', () => {
   });
 
   it('init: a line is added where it is missing, after a complete line', () => {
-    const lines = projectFiles({ format: 'ts', workspace: 'a', baseUrl: 'https://b', token: '', lists: [] }).get(
-      '.gitignore',
-    ) as Line[];
+    const lines = projectFiles({
+      format: 'ts',
+      workspace: 'a',
+      baseUrl: 'https://b',
+      token: '',
+      lists: [],
+      language: 'en',
+    }).get('.gitignore') as Line[];
     expect(withLines('', lines)).toBe('.env\n.changefeed/\n');
     expect(withLines('dist', lines)).toBe('dist\n.env\n.changefeed/\n');
     expect(withLines('.env\n.changefeed\n', lines)).toBeUndefined();

@@ -19,6 +19,7 @@ describe('schema of a configuration in JSON', () => {
       baseUrl: 'https://x',
       token: '',
       lists: ['deal'],
+      language: 'ko',
     });
     const example = readFileSync(new URL('../../examples/webhook.config.json', import.meta.url), 'utf8');
     for (const text of [written.get('changefeed.config.json') as string, example])

@@ -5,6 +5,7 @@ import { CONFIG_FILES } from '../../config/load.js';
 import { A_TOKEN, apiToken, baseUrlFault } from '../../kit/schema/addresses.js';
 import { NAME } from '../../kit/schema/fields.js';
 import { usage } from '../../kit/errors.js';
+import { LANGUAGES } from '../../words/words.js';
 import { word, words } from '../arguments.js';
 import { asText, defineCommand, flag, option } from '../command.js';
 import {
@@ -17,6 +18,7 @@ import {
   type Answers,
   type Asked,
 } from '../init-files.js';
+import { INIT_TEXTS, languageOfTerminal } from '../init-texts.js';
 import type { Io } from '../io.js';
 import { say } from '../answers.js';
 
@@ -36,13 +38,19 @@ export const init = defineCommand({
     ),
     format: option('format', `language of the configuration: ${FORMATS.join(', ')} (default: ts)`, word(...FORMATS)),
     lists: option('names', `ready-made lists to poll: ${READY_MADE.join(', ')} (default: none)`, words(...READY_MADE)),
+    language: option(
+      'language',
+      `of the comments, and of what people read: ${LANGUAGES.join(', ')} (default: that of the terminal)`,
+      word(...LANGUAGES),
+    ),
     yes: flag('ask nothing: use the options and the defaults'),
   },
-  async run({ yes = false, lists = [], config: _, ...given }, io) {
+  async run({ yes = false, lists = [], config: _, language: chosen, ...given }, io) {
+    const language = chosen ?? languageOfTerminal(io.env);
     const existing = CONFIG_FILES.find((name) => existsSync(join(io.cwd, name)));
     if (existing !== undefined)
       throw usage(`init: this folder has a configuration already, ${existing}. Nothing was written.`);
-    const questions = questionsFor(io.cwd);
+    const questions = questionsFor(io.cwd, INIT_TEXTS[language]);
     if (!yes && io.ask === undefined)
       throw usage('init: there is no terminal to ask on. Give --yes, and what differs from the defaults as options.');
     // As an option it would be in the history of the shell, and other users would see it while the command runs.
@@ -53,8 +61,8 @@ export const init = defineCommand({
       texts[name] = fixed === undefined && !yes ? await answerOf(question, io) : checkedOption(name, fixed, question);
     }
     const answers = texts as unknown as Asked;
-    const written = writeAll({ ...answers, lists }, io.cwd);
-    say(io, nextSteps(answers, written, io));
+    const all = { ...answers, lists, language };
+    say(io, nextSteps(all, writeAll(all, io.cwd), io));
   },
 });
 
@@ -66,16 +74,16 @@ interface Question {
   hidden?: boolean;
 }
 
-function questionsFor(cwd: string): Record<keyof Asked, Question> {
+function questionsFor(cwd: string, texts: (typeof INIT_TEXTS)['en']): Record<keyof Asked, Question> {
   const folder = basename(cwd).replace(/[^\w.-]/g, '');
   return {
     workspace: {
-      text: 'Name of the workspace, a part of every event',
+      text: texts.askWorkspace,
       fallback: NAME.test(folder) ? folder : 'crm',
       allowed: (answer) => (NAME.test(answer) ? undefined : `letters, digits, '-', '_' and '.', at most 64`),
     },
     baseUrl: {
-      text: 'Address of the API, before /v2',
+      text: texts.askBaseUrl,
       fallback: SALESMAP,
       allowed: (answer) => {
         const fault = baseUrlFault(answer);
@@ -83,13 +91,13 @@ function questionsFor(cwd: string): Record<keyof Asked, Question> {
       },
     },
     token: {
-      text: 'API token, written to .env (hidden; Enter: fill it in later)',
+      text: texts.askToken,
       fallback: '',
       allowed: (answer) => (answer === '' || apiToken.safeParse(answer).success ? undefined : A_TOKEN),
       hidden: true,
     },
     format: {
-      text: 'Language of the configuration: ts, js or json',
+      text: texts.askFormat,
       fallback: 'ts',
       allowed: (answer) => (FORMATS.some((format) => format === answer) ? undefined : FORMATS.join(', ')),
     },
@@ -141,20 +149,24 @@ function writeAll(answers: Answers, cwd: string): Written[] {
   });
 }
 
-function nextSteps({ token, format }: Asked, written: readonly Written[], { cwd, colours: { out } }: Io): string {
+function nextSteps(
+  { token, format, language }: Answers,
+  written: readonly Written[],
+  { cwd, colours: { out } }: Io,
+): string {
+  const texts = INIT_TEXTS[language];
   const isInstalled = existsSync(join(cwd, 'node_modules', 'crm-changefeed'));
-  const handled =
-    format === 'json' ? 'prints each change as a line of JSON' : 'runs your handler for each change of a person';
+  const handled = format === 'json' ? texts.startJson : texts.startCode;
   const steps = [
     ...(isInstalled ? [] : ['npm install crm-changefeed']),
-    ...(token === '' ? [`write the API token into .env: ${TOKEN_VARIABLE}=…`] : []),
-    'npx changefeed sweep   reads every list once and stores it: the baseline, which makes no events',
-    `npx changefeed start   ${handled} from then on`,
+    ...(token === '' ? [`${texts.writeToken} ${TOKEN_VARIABLE}=…`] : []),
+    `npx changefeed sweep   ${texts.sweep}`,
+    `npx changefeed start   ${handled}`,
   ];
   return [
-    ...written.map(({ name, outcome }) => `${out.dim(outcome.padEnd(8))}  ${name}`),
+    ...written.map(({ name, outcome }) => `${out.dim(texts.outcomes[outcome].padEnd(8))}  ${name}`),
     '',
-    'Next:',
+    texts.next,
     ...steps.map((step, index) => `  ${index + 1}. ${step}`),
   ].join('\n');
 }
