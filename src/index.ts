@@ -36,7 +36,6 @@ export type {
   TailedEvent,
   TailOptions,
   TestCall,
-  TestOutcome,
   TodoCounts,
   TodoGroup,
   TodosCall,
@@ -70,6 +69,7 @@ export type {
   Once,
   OnceOutcome,
   Subscription,
+  TestOutcome,
   Transform,
 } from './delivery/handlers/handler.js';
 export type { ChangeCondition } from './delivery/handlers/change-condition.js';

@@ -1,7 +1,7 @@
 /** Posts events to a program on this machine, signed as the handler `webhook` signs them. Nothing is queued or kept. */
 import { randomBytes } from 'node:crypto';
 import type { Inspector } from '../service/changefeed.js';
-import type { Pinged } from '../delivery/handlers/handler.js';
+import type { TestOutcome } from '../delivery/handlers/handler.js';
 import { webhook } from '../delivery/handlers/webhook/webhook.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isAborted, sleepUntilAborted, systemClock } from '../kit/clock.js';
@@ -25,7 +25,7 @@ export function openForwarding(url: string, secret: string | undefined, io: Io &
   const { ping, close } = webhook({ name: 'listen', on: ['*'], url, allowHosts, secret: used });
   if (given === undefined) io.err(`The events are signed with ${io.colours.err.bold(used)}`);
 
-  const answerTo = async (event: ChangeEvent): Promise<Pinged | undefined> => {
+  const answerTo = async (event: ChangeEvent): Promise<TestOutcome | undefined> => {
     for (let isSaid = false; ; isSaid = true) {
       const pinged = await ping?.({ signal: io.signal, event });
       if (pinged?.outcome !== 'unreachable' || isAborted(io.signal)) return pinged;

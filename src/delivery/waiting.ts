@@ -1,10 +1,9 @@
 /** The deliveries of a subscription that are neither handled nor dead: only read. */
 import type { Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
+import { SCORE_PER_MS } from './groups/heads.js';
 
 const SCANNED = 1_000;
-/** BullMQ's score of a delayed job is its time in ms times this, and a serial. */
-const SCORE_PER_MS = 4_096;
 
 export interface WaitingDelivery {
   id: string;

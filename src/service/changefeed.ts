@@ -40,7 +40,8 @@ import { presence } from './presence.js';
 import { readStatus } from './status.js';
 import { sweepNow, type ListSweep, type SweepCall } from '../../workers/sweeps.js';
 import { reportedTodos } from '../../workers/todos.js';
-import { sendTest, type TestCall, type TestOutcome } from './test-event.js';
+import { sendTest, type TestCall } from './test-event.js';
+import type { TestOutcome } from '../delivery/handlers/handler.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
 export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../delivery/dead-letters.js';
@@ -60,7 +61,7 @@ export type { SweepProgress } from '../feed/list/list.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../crm/todo-counts.js';
 export type { TodosCall } from '../feed/todos/report.js';
 export type { HeldRecords, Inspector, ListSchema, RecordStory } from './inspector.js';
-export type { TestCall, TestOutcome } from './test-event.js';
+export type { TestCall } from './test-event.js';
 export { isAboutSweeps } from '../feed/list/sweep-log.js';
 export type { ListSweep, SweepCall } from '../../workers/sweeps.js';
 

@@ -9,7 +9,7 @@ import { listOf } from '../events/envelope.js';
 import { exampleEvent } from '../events/example.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { HandlerContext, Pinged, Subscription } from '../delivery/handlers/handler.js';
+import type { HandlerContext, Subscription, TestOutcome } from '../delivery/handlers/handler.js';
 import { isoTime, systemClock } from '../kit/clock.js';
 import { silentLog } from '../kit/log.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
@@ -21,9 +21,6 @@ export interface TestCall {
   run?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
-
-/** `place` is the kind of handler where it has no address; `refused`: the handler has thrown. */
-export type TestOutcome = Pinged;
 
 const NEVER = new AbortController().signal;
 

@@ -1,4 +1,5 @@
-import { sendTest, type TestOutcome } from '../../service/test-event.js';
+import { sendTest } from '../../service/test-event.js';
+import type { TestOutcome } from '../../delivery/handlers/handler.js';
 import { loadConfig } from '../../config/load.js';
 import { word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option } from '../command.js';

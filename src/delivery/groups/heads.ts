@@ -7,7 +7,7 @@ import { entryIn, logIdOf, SEPARATOR, type GroupEntry } from './group-entry.js';
 /** Keys looked at by one step of a search. */
 const SCANNED = 1_000;
 /** BullMQ's score of a delayed job is its time in ms times this, and a serial. */
-const SCORE_PER_MS = 4_096;
+export const SCORE_PER_MS = 4_096;
 
 /** The head of an ordering group, or an event without an order. */
 export interface HeadJob {

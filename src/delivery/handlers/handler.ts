@@ -132,9 +132,9 @@ export interface Rate {
 }
 
 /** The outcome of one test event. */
-export interface Pinged {
+export interface TestOutcome {
   subscription: string;
-  /** Host and path of the URL, without its query. */
+  /** Host and path of the URL, without its query; the kind of handler where it has no address. */
   place: string;
   /** `webhook-id`, which is also the event's id. */
   id: string;
@@ -142,6 +142,7 @@ export interface Pinged {
   type: string;
   /** One per secret, in the order of the option: the number of the secret, from 1, and its signature. */
   signatures: readonly { secret: number; signature: string }[];
+  /** `refused` also where a handler has thrown. */
   outcome: 'accepted' | 'refused' | 'unreachable';
   /** Status of the answer; null if there was none. */
   status: number | null;
@@ -215,7 +216,7 @@ export interface Subscription extends Selection {
   /** The subscription is paused when no attempt has succeeded for this time, ms; never if left out. */
   readonly disableAfterMs?: number | undefined;
   /** Sends one test event (@defaultValue of type `changefeed.test`) in the same way as any other and returns the outcome. Only webhooks have it. */
-  readonly ping?: ((options: { signal: AbortSignal; event?: ChangeEvent }) => Promise<Pinged>) | undefined;
+  readonly ping?: ((options: { signal: AbortSignal; event?: ChangeEvent }) => Promise<TestOutcome>) | undefined;
   /** Connects to its endpoint, database or queue and sends nothing. */
   readonly reach?: (() => Promise<Reached>) | undefined;
   /** Its database or queue is on a public host, and the connection is not encrypted. */

@@ -11,7 +11,6 @@ import { eventually } from '../../support/eventually.js';
 import { eventsIn } from '../../support/ndjson.js';
 import { isGate } from '../../support/night.js';
 import { startOtherCrm, type OtherCrm } from '../../support/other-crm.js';
-import type { PrivateRedis } from '../../support/private-redis.js';
 import type { TestProcess } from '../../support/process.js';
 import { startPrivateRedis } from '../../support/redis.js';
 
@@ -32,11 +31,12 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
       ],
     };
   };
-  const started = async (options: { redis: PrivateRedis; crm: OtherCrm; args?: string[] }) => {
-    const { redis, crm, args = ['start'] } = options;
+  const started = async (...args: string[]) => {
+    const redis = await startPrivateRedis();
+    const crm = await startOtherCrm();
     const folder = await cli({ 'changefeed.config.json': configOf(crm) });
     const env = { REDIS_URL: redis.url };
-    return { folder, env, service: folder.start(args, env) };
+    return { redis, crm, folder, env, service: folder.start(['start', ...args], env) };
   };
   const written = ({ cwd }: CliFolder, file: 'records' | 'feed'): ChangeEvent[] =>
     eventsIn(join(cwd, `${file}.ndjson`));
@@ -61,9 +61,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   };
 
   it('never silent: after FLUSHALL polling and delivery continue, the loss is reported, and no flood of events follows', async () => {
-    const redis = await startPrivateRedis();
-    const crm = await startOtherCrm();
-    const { folder, env, service } = await started({ redis, crm });
+    const { redis, crm, folder, env, service } = await started();
     await baselined(service);
 
     const admin = new Redis(redis.url);
@@ -95,9 +93,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   it.skipIf(isGate)(
     'never silent: a refused token is reported in log, status and event, and so is its end',
     async () => {
-      const redis = await startPrivateRedis();
-      const crm = await startOtherCrm();
-      const { folder, env, service } = await started({ redis, crm });
+      const { crm, folder, env, service } = await started();
       await baselined(service);
       expect((await folder.call(['status', '--check'], env)).code).toBe(0);
 
@@ -146,9 +142,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   );
 
   it('never silent: an API that only returns errors is reported within a minute', async () => {
-    const redis = await startPrivateRedis();
-    const crm = await startOtherCrm();
-    const { folder, env, service } = await started({ redis, crm });
+    const { crm, folder, env, service } = await started();
     await baselined(service);
 
     crm.fault = () => ({ status: 503, body: '' });
@@ -177,9 +171,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   it.skipIf(isGate)(
     'never silent: a list that no process sweeps is reported, although a process polls others',
     async () => {
-      const redis = await startPrivateRedis();
-      const crm = await startOtherCrm();
-      const { folder, env, service } = await started({ redis, crm, args: ['start', '--only', 'dispatch,handle'] });
+      const { crm, folder, env, service } = await started('--only', 'dispatch,handle');
       // The same workspace, by an older configuration that does not poll the memos.
       const older = configOf(crm) as { workspaces: [{ lists: Record<string, object> }] };
       older.workspaces[0].lists['memo'] = { enabled: false };
@@ -198,9 +190,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
   );
 
   it('never silent: a missing poller is noticed within a minute', async () => {
-    const redis = await startPrivateRedis();
-    const crm = await startOtherCrm();
-    const { folder, env, service } = await started({ redis, crm });
+    const { folder, env, service } = await started();
     await baselined(service);
     const rest = folder.start(['start', '--only', 'dispatch,handle'], env);
     await rest.waitForLine(/changefeed is running/);

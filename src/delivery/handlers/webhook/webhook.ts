@@ -6,7 +6,7 @@ import type { ChangeEvent } from '../../../events/types.js';
 import { isoTime } from '../../../kit/clock.js';
 import { strictOptions, yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
-import type { Pinged, Subscription } from '../handler.js';
+import type { TestOutcome, Subscription } from '../handler.js';
 import { ENDPOINT_RETRY, endpointShape, hiddenParts, placeOf, toEndpoint } from '../http/endpoint.js';
 import { createPost, type EndpointWorld, type Message } from '../http/post.js';
 import { defineKind } from '../kind.js';
@@ -107,7 +107,7 @@ export function createWebhook(settings: WebhookSettings, world: Partial<Endpoint
   );
   const encode = (event: EncodedEvent): Unsigned => encodeEvent(event, settings);
   const sent = (event: ChangeEvent): ChangeEvent => (settings.thin ? thinned(event) : event);
-  const ping: NonNullable<Subscription['ping']> = async ({ signal, event: given }): Promise<Pinged> => {
+  const ping: NonNullable<Subscription['ping']> = async ({ signal, event: given }): Promise<TestOutcome> => {
     // A new id each time: a receiver would skip an id it has already received.
     const id = given?.id ?? `test_${randomUUID()}`;
     // Outside of `crm.`, so that no CRM event can be mistaken for a test, and `crm.*` does not select tests.

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { TodosReport } from '../../../crm/todo-counts.js';
 import type { Dispatcher } from '../../../delivery/dispatcher.js';
-import type { Pinged } from '../../../delivery/handlers/handler.js';
+import type { TestOutcome } from '../../../delivery/handlers/handler.js';
 import type { TailedEvent, TailOptions } from '../../../delivery/tail.js';
 import type { FindRecord } from '../../../events/about.js';
 import type { Links } from '../../../events/related.js';
@@ -36,7 +36,7 @@ export interface HeldRecords extends Held {
 export interface FeedOfPage {
   status(): Promise<Status>;
   tail(options: TailOptions): AsyncGenerator<TailedEvent, void, undefined>;
-  test(subscription: string, call: { type?: string | undefined; run?: boolean | undefined }): Promise<Pinged>;
+  test(subscription: string, call: { type?: string | undefined; run?: boolean | undefined }): Promise<TestOutcome>;
   storedSubscriptions(): Promise<StoredSubscription[]>;
   forgetSubscription(subscription: string, options: { dryRun: boolean }): Promise<StoredSubscription>;
   renameSubscription(from: string, to: string): Promise<StoredSubscription>;
