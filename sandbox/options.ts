@@ -5,6 +5,7 @@ import type { Behaviour } from './faults/behaviour.js';
 import type { Sizes } from './world/facts.js';
 import { DEAL, LEAD } from './world/lists.js';
 
+/** The size, the pace and the faults of a sandbox. */
 export interface SandboxOptions {
   /** @defaultValue 1000 */
   people?: number;

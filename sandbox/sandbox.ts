@@ -33,9 +33,13 @@ export interface SandboxAddress {
   control: { url: string; token: string } | null;
 }
 
+/** A synthetic CRM that serves the read API, with a journal of what really happened. */
 export class Sandbox {
+  /** Its records. */
   readonly world: World;
+  /** Makes changes: edits, completions, removals. */
   readonly life: Life;
+  /** What really happened. */
   readonly journal: Journal;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -94,6 +98,7 @@ export class Sandbox {
     return this.#server.respond(request);
   }
 
+  /** Ends its server and its changes. */
   async stop(): Promise<void> {
     await this.#started?.catch(() => undefined);
     await this.#pace.stop();
@@ -102,6 +107,7 @@ export class Sandbox {
     await this.#file?.close();
   }
 
+  /** The bearer token that opens it now. */
   get token(): string {
     return this.#token;
   }
@@ -111,10 +117,12 @@ export class Sandbox {
     this.#token = token;
   }
 
+  /** How it answers now. */
   get behaviour(): Behaviour {
     return this.#behaviour;
   }
 
+  /** The name of the profile that it follows. */
   get profile(): string {
     return this.#profile;
   }

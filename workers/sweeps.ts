@@ -9,15 +9,18 @@ import { emitDueTodos } from '../src/feed/todos/monitor.js';
 import type { AppContext } from './context.js';
 import { enabledLists, listIn, type Workspace, type Workspaces } from './workspaces.js';
 
+/** Which lists are swept. */
 export interface SweepCall {
   /** @defaultValue all enabled lists */
   lists?: readonly ListName[] | undefined;
   /** Only this workspace. @defaultValue all */
   workspace?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Called after each page. */
   onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
+/** What one sweep of a list came to. */
 export type ListSweep = { workspace: string; list: ListName } & (
   { outcome: 'complete'; summary: SweepSummary } | { outcome: 'incomplete'; error: unknown }
 );

@@ -3,9 +3,12 @@ import { usage } from '../../src/kit/errors.js';
 import { DEFAULT_BEHAVIOUR, type Behaviour } from './behaviour.js';
 import { FAULTS, type FaultName } from './faults.js';
 
+/** A behaviour of the sandbox, by name. */
 export interface Profile {
   readonly name: string;
+  /** What it does, in a sentence. */
   readonly does: string;
+  /** The faults that it switches on. */
   readonly faults: readonly FaultName[];
   /** True if all its faults are sound. */
   readonly sound: boolean;

@@ -10,6 +10,7 @@ import { historyKey, truthOf, type History, type Step, type Truth, type TruthOpt
 
 export type ChangeVerb = Step['verb'];
 
+/** The journal, the events, and what had to be reported. */
 export interface ScoreOptions extends TruthOptions {
   /** The journal of the sandbox that the events come from. */
   journal: readonly JournalLine[];
@@ -38,14 +39,18 @@ interface Delays {
   max: number | null;
 }
 
+/** What was found, missed and invented. */
 export interface Score extends Order {
   events: number;
   /** Changes that had to be reported, and how many were. */
   expected: number;
+  /** Changes that were reported. */
   found: number;
   /** `found / expected`; 1 when nothing was expected. */
   recall: number;
+  /** The same by what happened. */
   byVerb: Record<ChangeVerb, Found>;
+  /** The same by list. */
   byList: Record<string, Found>;
   /** Events that report something that did not happen. */
   falseEvents: number;
@@ -57,16 +62,20 @@ export interface Score extends Order {
   unjudged: number;
   /** Edits of people and organizations that were reported, by what their events say about who made them. */
   actors: Actors;
-  /** ms from the change to `observedAt`, and from the moment it was first visible. */
+  /** ms from the change to `observedAt`. */
   delay: Delays;
+  /** The same from the moment it was first visible. */
   delaySinceVisible: Delays;
+  /** Changes that no event reports. */
   missed: MissedChange[];
+  /** Events that no change explains. */
   inventions: FalseEvent[];
 }
 
 /** The most missed changes and false events that are listed. */
 const EXAMPLES = 20;
 
+/** Compares events with the journal of the sandbox. */
 export function scoreEvents({ journal, events, ...options }: ScoreOptions): Score {
   const truth = truthOf(journal, options);
   const { distinct, ...order } = orderOf(events);

@@ -13,6 +13,7 @@ import { parseConfig } from './parse.js';
 import { configError, type LocatedProblem, type Place } from './report.js';
 import type { Config } from './schema.js';
 
+/** Where a configuration is looked for. */
 export interface LoadOptions {
   /** @defaultValue the working directory of the process */
   cwd?: string;
@@ -24,7 +25,9 @@ export interface LoadOptions {
   library?: () => Promise<object>;
 }
 
+/** A configuration that was read and checked. */
 export interface LoadedConfig {
+  /** Checked, with its defaults. */
   config: Config;
   /** The file, or `the environment`. */
   source: string;

@@ -4,6 +4,7 @@ export type UncheckedRecord = Readonly<Record<string, unknown>>;
 /** A record in an event: it has an id, and whatever fields the workspace has. */
 export type CrmRecord = UncheckedRecord & { readonly id: string };
 
+/** Whether a value is an object and no array. */
 export function isObject(value: unknown): value is UncheckedRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -61,9 +61,13 @@ export const todosReport = z.object({
   workspaces: z.array(workspaceTodos),
 });
 
+/** Todos in total, per person in charge and per team. */
 export type TodosReport = z.output<typeof todosReport>;
+/** The todos of one workspace. */
 export type WorkspaceTodos = z.output<typeof workspaceTodos>;
+/** Todos by what has become of them. */
 export type TodoCounts = z.output<typeof todoCounts>;
+/** The counts of a person or a team. */
 export type TodoGroup = z.output<typeof todoGroup>;
 export type TodoDay = z.output<typeof todoDay>;
 export type TodoSums = Pick<WorkspaceTodos, keyof typeof todoSums>;

@@ -9,6 +9,7 @@ import { compileSelection } from '../events/pattern.js';
 import type { NewEntry, RecordGate } from './groups/gate.js';
 import { jobIdsIn, type Queues, type JobData } from './queues.js';
 
+/** An event whose attempts are used up, with the reason. */
 export interface DeadLetter {
   /** The event's id, then `.r…` of a replay. One event can be a dead letter of several subscriptions. */
   id: string;
@@ -26,6 +27,7 @@ export interface DeadLetter {
   replay: boolean;
 }
 
+/** Which dead letters; what is left out does not restrict. */
 export interface DeadLetterFilter {
   /** @defaultValue all subscriptions */
   subscription?: string | undefined;
@@ -37,6 +39,7 @@ export interface DeadLetterFilter {
   reason?: string | undefined;
 }
 
+/** Which dead letters are listed, and how many. */
 export interface ListOptions extends DeadLetterFilter {
   /** The largest number returned, newest first. @defaultValue 100 */
   limit?: number;
@@ -46,6 +49,7 @@ interface OfSubscription {
   subscription?: string | undefined;
 }
 
+/** Lists, retries and drops what could not be handled. */
 export class DeadLetters {
   readonly #queues: Queues;
   readonly #gate: RecordGate;
@@ -69,6 +73,7 @@ export class DeadLetters {
     return found.toSorted((a, b) => b.diedAt.localeCompare(a.diedAt)).slice(0, limit);
   }
 
+  /** How many there are, of one subscription or of all. */
   async count({ subscription }: OfSubscription = {}): Promise<number> {
     const counts = this.#chosen({ subscription }).map(([, queue]) => queue.getFailedCount());
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

@@ -16,6 +16,7 @@ const pauseSubscription = loadScript('pause-subscription', import.meta.url);
 /** Twice the longest `Retry-After`. A subscription with one event a week must not be paused by two failures. */
 const LONGEST_GAP_MS = 2 * 86_400_000;
 
+/** Why and since when a subscription is paused. */
 export type Paused = NonNullable<SubscriptionStatus['paused']>;
 /** It may name records, so it is shown and removed with its workspace. */
 type LastError = NonNullable<SubscriptionStatus['lastError']>;

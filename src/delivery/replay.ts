@@ -12,6 +12,7 @@ import { jobIdsIn } from './queues.js';
 import type { SubscriptionContext } from './stores.js';
 import type { BackfillStore, StoredTask } from './backfills.js';
 
+/** Which range of the log is sent again, and to whom. */
 export interface ReplayCall {
   subscription: string;
   /** `beginning`, a log id (that event first), or a time in ISO 8601 (events logged from then on). */
@@ -41,6 +42,7 @@ export interface ReplayCall {
   signal?: AbortSignal | undefined;
 }
 
+/** What a replay has sent. */
 export interface Replayed {
   /** What stops it: `feed.stopReplay`. */
   id: string;

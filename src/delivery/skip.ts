@@ -12,6 +12,7 @@ import { stopReplays } from './replay.js';
 import { noteEnd } from './receipts/note.js';
 import type { SubscriptionContext } from './stores.js';
 
+/** What is dropped of what waits. */
 export interface SkipCall {
   /** Only what waits of this workspace. @defaultValue all */
   workspace?: string | undefined;
@@ -19,6 +20,7 @@ export interface SkipCall {
   dryRun?: boolean | undefined;
 }
 
+/** What was dropped. */
 export interface Skipped {
   /** Events of the log that it had not read; those that it does not select are not counted. */
   unread: number;

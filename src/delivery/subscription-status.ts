@@ -53,4 +53,5 @@ export const subscriptionStatus = z.object({
       'why its keys in Redis cannot be read, with the name of the key: all counts are then 0; null when they can',
     ),
 });
+/** The status of a subscription. */
 export type SubscriptionStatus = z.output<typeof subscriptionStatus>;

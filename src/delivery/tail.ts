@@ -5,6 +5,7 @@ import type { LoggedEvent } from '../events/types.js';
 import { compileSelection } from '../events/pattern.js';
 import type { EventLog } from '../log/event-log.js';
 
+/** Where the log is read from, and what of it. */
 export interface TailOptions {
   /**
    * A log id (exclusive), `'0'` for the beginning, a date or time (without a zone, of each workspace's `timeZone`), `'now'` for new
@@ -21,6 +22,7 @@ export interface TailOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** An event with its position in the log of its workspace. */
 export type TailedEvent = LoggedEvent & { workspace: string };
 
 export interface TailDeps {

@@ -36,5 +36,6 @@ export const triedSchema = z.object({
     .nullable()
     .describe('where it ended before it was done; null: all was read'),
 });
+/** What a subscription would have got, and what left out the rest. */
 export type Tried = z.output<typeof triedSchema>;
 export type RefusedBy = z.output<typeof refusedBy>;

@@ -13,6 +13,7 @@ import type { Subscription } from './handlers/handler.js';
 import type { SubscriptionContext } from './stores.js';
 import type { RefusedBy, Tried } from './tried.js';
 
+/** How far back, and of which events. */
 export interface TryCall {
   /** How far back: a duration such as `'7d'`. @defaultValue '7d' */
   last?: string | undefined;

@@ -6,6 +6,7 @@ export type Verb = (typeof VERBS)[number];
 /** Derived from a change of a todo, or from its due time. */
 export const TODO_VERBS = ['completed', 'reopened', 'rescheduled', 'reassigned', 'due_soon', 'overdue'] as const;
 export type TodoVerb = (typeof TODO_VERBS)[number];
+/** The types of events about records. */
 export type EventType = `crm.${ObjectName}.${Verb}` | `crm.todo.${TodoVerb}`;
 /** The problems that the feed finds in itself. */
 export const PROBLEM_KINDS = [
@@ -39,7 +40,9 @@ export const PROBLEM_KINDS = [
  * back, that a list is complete. The event type is `changefeed.<kind>`.
  */
 export const NOTICE_KINDS = [...PROBLEM_KINDS, 'problem.over', 'snapshot.complete'] as const;
+/** What the feed reports about itself, without the prefix `changefeed.`. */
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
+/** The types of the feed's own events. */
 export type NoticeType = `changefeed.${NoticeKind}`;
 
 /**
@@ -63,4 +66,5 @@ export type EventPattern =
 
 /** What makes changes. `field`: the system itself, such as a counter or a formula. The API may have further words. */
 export const ACTOR_TYPES = ['user', 'workflow', 'sequence', 'api', 'field'] as const;
+/** Who made a change: a kind of actor. */
 export type ActorType = (typeof ACTOR_TYPES)[number];

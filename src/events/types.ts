@@ -328,6 +328,7 @@ export const eventSchema = fields({
 
 /** An event with its offset in the log. `logId` orders all events of a workspace. */
 export interface LoggedEvent {
+  /** Its position in the log. */
   readonly logId: string;
   readonly event: ChangeEvent;
 }

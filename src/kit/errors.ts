@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   CF_INTERNAL: 'A promise between two parts of Changefeed was broken: a bug worth reporting.',
 } as const satisfies Record<string, string>;
 
+/** The codes of errors: docs/errors.md. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 export interface ErrorFacts {
@@ -52,10 +53,14 @@ export interface ErrorFacts {
   [fact: string]: unknown;
 }
 
+/** Every error of this package: what, where and what to do, with a stable code. */
 export class ChangefeedError extends Error {
   override readonly name = 'ChangefeedError';
+  /** Stable: docs/errors.md lists them all. */
   readonly code: ErrorCode;
+  /** What the other side answered, shortened; it may have contents, so it is in no message. */
   readonly said: string;
+  /** What the message says, as values. */
   readonly facts: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, { message, cause, said = '', ...facts }: ErrorFacts) {

@@ -28,6 +28,7 @@ import type { Keys } from '../redis/keys.js';
 import { readSetting, unlessForbidden } from '../redis/conditions.js';
 import { inEachQueue, type TracesDeps } from './forget.js';
 
+/** Which record is erased. */
 export interface EraseCall {
   workspace: string;
   list: string;
@@ -36,6 +37,7 @@ export interface EraseCall {
   dryRun?: boolean | undefined;
 }
 
+/** What `erase` removed. */
 export interface Erased {
   workspace: string;
   list: string;

@@ -18,6 +18,7 @@ import {
   type StoredJob,
 } from '../delivery/queues.js';
 
+/** What `forget` removed of a workspace. */
 export interface Forgotten {
   workspace: string;
   /** Stored records, including deleted ones. */
@@ -30,11 +31,13 @@ export interface Forgotten {
   keys: number;
 }
 
+/** What is stored of a subscription, whether it is configured or not. */
 export interface StoredSubscription extends StoredEvents {
   /** Processes that handle it now. */
   workers: number;
 }
 
+/** What was removed of a subscription. */
 export interface ForgottenSubscription extends StoredSubscription {
   /** Keys and offsets that were removed; 0 with a dry run, and when nothing was stored. */
   keys: number;

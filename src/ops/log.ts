@@ -24,6 +24,7 @@ const SECRETS = ['token', 'authorization', 'Authorization', 'secret', 'password'
 /** At the top level, one level down (headers, options) and two levels down (cause, request). */
 const PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
+/** The log of the command: lines of JSON on standard error, with secrets redacted. */
 export function createLog({ level = 'info', pretty = false, colour = false, destination }: LogOptions = {}): Log {
   // Not a stream of pino: the progress bar must see the lines, and the command line that nobody reads any more.
   const sink = destination ?? process.stderr;

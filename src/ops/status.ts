@@ -83,6 +83,7 @@ const listStatus = z.object({
     .describe('the sweep under way or interrupted; null when there is none'),
   records: count.describe('stored records'),
 });
+/** The status of a list. */
 export type ListStatus = z.output<typeof listStatus>;
 
 const problem = z
@@ -124,6 +125,7 @@ const workspaceStatus = z.object({
   }),
   lists: z.array(listStatus),
 });
+/** The status of a workspace. */
 export type WorkspaceStatus = z.output<typeof workspaceStatus>;
 
 const redisStatus = z.object({
@@ -152,4 +154,5 @@ export const statusSchema = z.object({
   processes: z.array(processStatus).describe('those that run roles'),
   problems: z.array(problem).describe('the worst first; empty when all is well'),
 });
+/** The status of everything, as `changefeed status --json` prints it. */
 export type Status = z.output<typeof statusSchema>;

@@ -67,11 +67,13 @@ export type { ListSweep, SweepCall } from '../../workers/sweeps.js';
 
 export { ROLES, type Role };
 
+/** Which workspace a hint concerns. */
 export interface HintOptions {
   /** @defaultValue the only workspace */
   workspace?: string | undefined;
 }
 
+/** What `openChangefeed` takes. */
 export interface ChangefeedOptions {
   /** What `defineConfig`, `loadConfig` or `parseConfig` returns. It is checked if it has not been. */
   config: ConfigInput | Config;
@@ -101,6 +103,7 @@ export interface ChangefeedOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** A feed that was opened: it runs the roles, and answers questions about what it has found and delivered. */
 export interface Changefeed extends Forgetting {
   /** `named` in the configuration, or a `private` process. */
   readonly redisOrigin: OpenedRedis['origin'];
@@ -204,6 +207,7 @@ export interface Changefeed extends Forgetting {
    * @throws ChangefeedError CF_USAGE when there is no such workspace or polled list, or the ids cannot be used
    */
   hint(list: ListName, ids: readonly string[], options?: HintOptions): Promise<void>;
+  /** Freshness, budget, queues, dead letters, processes and problems: what `changefeed status` prints. */
   status(): Promise<Status>;
   /**
    * Counts the stored todos.

@@ -14,6 +14,7 @@ import { isoTime, systemClock } from '../kit/clock.js';
 import { silentLog } from '../kit/log.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 
+/** What is sent as a test. */
 export interface TestCall {
   /** The event type. @defaultValue the first one that the subscription selects; webhook: `changefeed.test`, which is no event of the CRM */
   type?: string | undefined;

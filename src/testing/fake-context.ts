@@ -10,14 +10,18 @@ import type { Language } from '../words/words.js';
 
 /** A line that a handler has logged. */
 export interface LogLine {
+  /** How much it matters. */
   level: 'debug' | 'info' | 'warn' | 'error';
+  /** The fixed text. */
   message: string;
+  /** What stands beside it. */
   facts: Readonly<Record<string, unknown>>;
 }
 
 /** `done`: an earlier attempt ended. `started`: an earlier attempt began, and its end is not known. */
 export type EffectState = 'done' | 'started';
 
+/** What the context says; defaults are those of a first attempt. */
 export interface FakeContextOptions {
   /** @defaultValue 1 */
   attempt?: number;
@@ -39,6 +43,7 @@ export interface FakeContextOptions {
   effects?: Readonly<Record<string, EffectState>>;
 }
 
+/** The second argument of `handle`, with what the handler has done with it. */
 export interface FakeContext extends HandlerContext {
   /** What the handler has logged, in order. */
   readonly lines: readonly LogLine[];

@@ -17,6 +17,7 @@ import { fakeSurroundings, type FakeContextOptions, type LogLine } from './fake-
 /** Whether a subscription gets an event, and otherwise the option that leaves it out, and the condition of `where`. */
 export type Selected = { selected: true } | { selected: false; option: string; condition: string | null };
 
+/** Whether the subscription gets the event, and otherwise what leaves it out. */
 export function select(subscription: Subscription, event: ChangeEvent): Selected {
   const refused = explainSelection(subscription)(event);
   return refused === null ? { selected: true } : { selected: false, ...refused };
@@ -35,6 +36,7 @@ export type RunOutcome =
   /** Behind an event of its record that is retried, or that is dead with `whenDead: 'hold'`. */
   | { outcome: 'waiting' };
 
+/** One call of the handler, and what follows. */
 export type HandlerRun = RunOutcome & {
   /** The ids of the events that the delivery is made of: several with `settle`, and in a digest. */
   ids: readonly string[];
@@ -44,6 +46,7 @@ export type HandlerRun = RunOutcome & {
   digest?: DigestSummary;
 };
 
+/** What `runHandler` gives. */
 export interface HandlerRuns {
   /** In the order of the first event of each. */
   runs: readonly HandlerRun[];

@@ -25,7 +25,9 @@ export interface ListDefinition<
   Word extends string = string,
 > {
   readonly name: Name;
+  /** The address of the list, without what stands before: `v2/deal`. */
   readonly path: string;
+  /** What its records are called in event types: `deal`. */
   readonly object: Word;
   readonly [RECORD]?: Item;
 }

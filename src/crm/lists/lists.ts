@@ -3,6 +3,7 @@ import { BUILT_IN } from './built-in.js';
 import type { ListDescriptor } from './descriptor.js';
 import { READY_MADE } from './ready-made.js';
 
+/** The six lists of the read API. */
 export type BuiltInList = (typeof BUILT_IN)[number]['name'];
 /** A list that a configuration switches on by its name. */
 export type ReadyMadeList = (typeof READY_MADE)[number]['name'];

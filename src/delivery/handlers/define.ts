@@ -151,6 +151,7 @@ type Handled<On extends readonly string[], From extends string, Lists extends Na
   | EventOfLists<On, From | Rewind, Lists>
   | ('snapshot' extends Rewind ? FeedEvent<'changefeed.snapshot.complete'> : never);
 
+/** Options of `defineHandler`. */
 export interface HandlerOptions<
   On extends readonly EventPattern[],
   From extends Start = Start,

@@ -38,6 +38,7 @@ export interface HandlerContext {
   readonly once: Once;
 }
 
+/** Reads stored records, from a handler. */
 export interface StoredRecords {
   /**
    * @param list its name or object: `people`, `person`
@@ -48,6 +49,7 @@ export interface StoredRecords {
 
 /** `ran` now, done `before`, or `unknown`: it began before and its end is not known. */
 export type OnceOutcome = 'ran' | 'before' | 'unknown';
+/** Runs an effect unless it has run for this event and key. */
 export type Once = (key: string, effect: () => unknown) => Promise<OnceOutcome>;
 
 /** Nothing, or the status of HTTP with which a receiver has accepted the event: the receipt of the delivery shows it. */
@@ -85,7 +87,9 @@ export interface DigestSummary<Event = ChangeEvent> {
   readonly workspace: string;
   /** The first event and the last one. */
   readonly from: DigestEnd;
+  /** The position of its last event. */
   readonly to: DigestEnd;
+  /** Number of its events. */
   readonly count: number;
   /** The most frequent type first. */
   readonly types: readonly { readonly type: string; readonly count: number }[];
@@ -175,12 +179,15 @@ export interface Subscription extends Selection {
   readonly handler: string;
   /** Events that one process handles at the same time. */
   readonly concurrency: number;
+  /** `record`: one event of a record at a time, in sequence. `none`: as they come. */
   readonly order: 'record' | 'none';
+  /** Reshapes the event before the handler gets it. */
   readonly transform?: Transform | undefined;
   /** The stored records that a delivered event has with it. */
   readonly include?: Include | undefined;
   /** @defaultValue that of the workspace */
   readonly language?: Language | undefined;
+  /** How often and when a failed attempt is repeated. */
   readonly retry: RetryPolicy;
   /** `hold`: a dead letter keeps its record's later events waiting until it is retried or dropped. */
   readonly whenDead: 'release' | 'hold';
@@ -192,6 +199,7 @@ export interface Subscription extends Selection {
   readonly start: string;
   /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */
   readonly afterRewind?: 'snapshot' | 'nothing' | undefined;
+  /** Handles one event. What it throws decides what follows. */
   readonly handle: Handle;
   /** When its events are handled as one digest. */
   readonly digest?: Schedule | undefined;

@@ -176,8 +176,11 @@ export const subscriptionSchema = strictOptions(subscriptionShape);
 
 /** What `defineHandler` and all built-in handlers accept, in code and (with `handler`) as data. */
 export type SubscriptionOptions = z.input<typeof subscriptionSchema>;
+/** When a failed attempt is repeated. */
 export type RetryOptions = z.input<typeof retryOptions>;
+/** How long receipts are kept. */
 export type ReceiptOptions = z.input<typeof receiptOptions>;
+/** How long quick changes of a record are waited for and merged. */
 export type SettleOptions = z.input<typeof settleOptions>;
 
 /** The shared options after checking: defaults filled in, durations in ms, lists by name. */

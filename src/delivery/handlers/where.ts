@@ -43,6 +43,7 @@ const comparison = z
     exists: z.boolean({ error: 'true or false' }),
   })
   .partial();
+/** What a value of the record is compared with. */
 export type Comparison = z.infer<typeof comparison>;
 const COMPARISONS = Object.keys(comparison.shape);
 const A_CONDITION = `a value, an array of values, or an object of ${COMPARISONS.join(', ')}`;

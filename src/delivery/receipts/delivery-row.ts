@@ -47,6 +47,7 @@ export const deliveryRow = z
   })
   .meta({ id: 'Delivery' });
 
+/** One ended attempt, or where an event waits. */
 export type DeliveryRow = z.output<typeof deliveryRow>;
 
 const durationMs = z.number().describe('ms');
@@ -85,6 +86,7 @@ export const subscriptionDetails = z.object({
     .describe('from the receipts of the last hour'),
   newest: z.array(deliveryRow),
 });
+/** Where a subscription delivers, what it selects, and how its deliveries went. */
 export type SubscriptionDetails = z.output<typeof subscriptionDetails>;
 
 export function rowOf(receipt: Receipt, { name, catalogue }: Subscription): DeliveryRow {

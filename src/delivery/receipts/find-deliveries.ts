@@ -13,6 +13,7 @@ import { idsOf, loggedAt, originOf } from '../deliveries.js';
 import type { DispatchContext } from '../stores.js';
 import { rowOf, rowWithout, type DeliveryRow } from './delivery-row.js';
 
+/** Which deliveries; what is left out does not restrict. */
 export interface DeliveriesQuery {
   /** The id of an event, or its position `<workspace>@<log id>`: every subscription answers. @defaultValue all events */
   event?: string | undefined;

@@ -3,7 +3,9 @@ import type { ListName } from '../../crm/lists/lists.js';
 
 /** How many requests a workspace may make: at most `requests` in any window of `perSeconds`. */
 export interface BudgetLimits {
+  /** At most this many in any `perSeconds`. */
   requests: number;
+  /** The length of the window. */
   perSeconds: number;
 }
 
@@ -13,14 +15,17 @@ export interface BudgetLimits {
  */
 export type RequestKind = 'walk' | 'tail' | 'aimed';
 
+/** What a request is for: it decides its turn. */
 export interface BudgetRequest {
   list: ListName;
+  /** Of the walk, or a shortcut. */
   kind: RequestKind;
   /** Of a tail or an aimed fetch: the changes that it is expected to show. The most valuable one is sent first. @defaultValue 0 */
   value?: ((nowMs: number) => number) | undefined;
   signal?: AbortSignal | undefined;
 }
 
+/** The request budget that all processes of a workspace share. */
 export interface Budget {
   /** Waits until one request is allowed, or rejects with the signal's reason. */
   take(request: BudgetRequest): Promise<void>;

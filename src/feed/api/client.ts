@@ -14,6 +14,7 @@ import { createRedactor, redactError, redactLog } from './redact.js';
 import { clockApart, requestPage } from './request.js';
 import { withRetry, type ApiOutages } from './retry.js';
 
+/** Where the API is, and how it is asked. */
 export interface ReadApiOptions {
   workspace: string;
   /** The part of the address before `/v2`, for example `https://crm.example/api`. */

@@ -9,6 +9,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 /** One checked answer of a list endpoint (section 4 of the interface): it has the list, and every element is an object. */
 export interface Page {
   readonly list: ListName;
+  /** As the API gave them. */
   readonly records: readonly UncheckedRecord[];
   /** The same records as they were received, each parsed when it is asked for. @defaultValue made of `records` */
   readonly rows?: readonly PageRow[];
@@ -77,5 +78,6 @@ export interface ReadApi {
   fetchPage(list: ListName, options: FetchOptions): Promise<Page>;
   /** The same for a page that was read before: with the same digest, it is not parsed. */
   fetchIfChanged(list: ListName, options: FetchOptions & KnownPage): Promise<FetchedPage>;
+  /** Ends its connections. */
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { SerialisedRecord, SweepSummary } from '../store/sweep-state.js';
 import type { SweepStore } from '../store/sweep-store.js';
 
+/** What is known of a record, and why it did or did not yield events. */
 export interface RecordStory {
   list: ListName;
   id: string;
@@ -13,6 +14,7 @@ export interface RecordStory {
   known: boolean;
   /** It was erased, and is left out. */
   erased: boolean;
+  /** Number of its last event; 0 before the first. */
   sequence: number;
   /** The whole image, a digest of its content, or nothing because it is gone. */
   kept: 'image' | 'digest' | 'only its key' | 'nothing';
@@ -20,12 +22,15 @@ export interface RecordStory {
   page: number | null;
   /** Missing in the last complete sweep: how often so far, and since when. */
   missing: Missing | null;
+  /** Since when the list shows it no more; null while it does. */
   gone: Gone | null;
   /** Its fields that are compared, and below those that are not, with the rule. Empty without an image. */
   compared: string[];
+  /** Fields of which a rule leaves out the changes. */
   leftOut: { field: string; rule: string }[];
   /** The last decisions, oldest first. Empty for a record that has never changed. */
   decisions: readonly Decision[];
+  /** The last complete sweep of its list. */
   lastSweep: Pick<SweepSummary, 'sweepId' | 'completedAt'> | null;
 }
 

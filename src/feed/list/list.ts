@@ -79,14 +79,19 @@ export interface ListOptions {
   onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
+/** How far a sweep has come. */
 export interface SweepProgress {
   workspace: string;
   list: ListName;
+  /** `baseline`: the first one, which makes no events. */
   mode: Checkpoint['mode'];
+  /** Pages that were read. */
   pages: number;
+  /** Records on them. */
   records: number;
   /** Records that the last complete sweep saw, as an estimate of the total. Null on the first sweep. */
   expected: number | null;
+  /** True after the last page. */
   done: boolean;
 }
 

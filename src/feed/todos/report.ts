@@ -11,6 +11,7 @@ import { shorten } from '../../kit/printable.js';
 import type { TodoCounts, TodoDay, TodoGroup, TodosReport, TodoSums, WorkspaceTodos } from '../../crm/todo-counts.js';
 import type { TodoStore } from './todo-store.js';
 
+/** Which todos are counted. */
 export interface TodosCall {
   /** Only this workspace. @defaultValue all */
   workspace?: string | undefined;

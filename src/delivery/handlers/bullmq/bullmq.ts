@@ -56,7 +56,9 @@ export const bullmqSchema = strictOptions({
   job: jobOptions.prefault({}),
 });
 
+/** Options of `bullmq`. */
 export type BullmqOptions = z.input<typeof bullmqSchema>;
+/** Options of the jobs that your workers receive. */
 export type BullmqJobOptions = z.input<typeof jobOptions>;
 type BullmqSettings = z.output<typeof bullmqSchema>;
 

@@ -45,7 +45,9 @@ export const endpointShape = {
     .prefault('5d'),
 };
 
+/** Where a handler posts to, and what it may reach. */
 export type EndpointOptions = z.input<z.ZodObject<typeof endpointShape>>;
+/** At most this many requests in this time. */
 export type RateOptions = z.input<typeof rateOptions>;
 
 /** Reads `url` and `allowHosts` together: the hosts decide which URLs are allowed. */

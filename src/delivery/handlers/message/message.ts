@@ -55,6 +55,7 @@ export const messageSchema = limited.transform((options, context) => {
   return { ...toEndpoint(options, context), template: read?.outcome === 'read' ? read.template : undefined };
 });
 
+/** Options of `message`. */
 export type MessageOptions = z.input<typeof messageSchema>;
 type MessageSettings = z.output<typeof messageSchema>;
 

@@ -39,6 +39,7 @@ const reportSchema = reportOptions.transform((options, context) => {
   return toEndpoint(options, context);
 });
 
+/** Options of `todoReport`. */
 export type TodoReportOptions = z.input<typeof reportSchema>;
 type ReportSettings = z.output<typeof reportSchema>;
 

@@ -43,6 +43,7 @@ export const ndjsonSchema = ndjsonOptions.refine(({ rotate, path }) => rotate ==
   error: 'rotate only together with path (standard output has nothing to rotate)',
 });
 
+/** Options of `ndjson`. */
 export type NdjsonOptions = z.input<typeof ndjsonSchema>;
 type NdjsonSettings = z.output<typeof ndjsonSchema>;
 

@@ -98,7 +98,9 @@ const postgresSchema = postgresOptions.superRefine(({ tables }, context) => {
   context.addIssue({ code: 'custom', path: ['tables', twice], message: 'a name that no other list has' });
 });
 
+/** Options of `postgres`. */
 export type PostgresOptions = z.input<typeof postgresSchema>;
+/** A further column: its type, and the field that fills it. */
 export type ColumnOptions = z.input<typeof columnOptions>;
 type PostgresSettings = z.output<typeof postgresSchema>;
 

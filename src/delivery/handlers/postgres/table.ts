@@ -28,6 +28,7 @@ export const COLUMN_TYPES = [
   'date',
   'jsonb',
 ] as const;
+/** Types that a further column may have. */
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 export interface Column {

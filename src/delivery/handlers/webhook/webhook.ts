@@ -64,6 +64,7 @@ function problemOfHeader(name: string, value: string): string | null {
   return HEADER_VALUE.test(value) ? null : A_HEADER_VALUE;
 }
 
+/** Options of `webhook`. */
 export type WebhookOptions = z.input<typeof webhookSchema>;
 type WebhookSettings = z.output<typeof webhookSchema>;
 

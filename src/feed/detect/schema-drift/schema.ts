@@ -90,7 +90,9 @@ export function valueTypesOfField(schema: SchemaTally, field: string): Record<st
 
 /** A schema as data for `changefeed schema`: fields by name, value types (`forms`) by frequency. */
 export interface ListSchema {
+  /** Rows that were counted. */
   rows: number;
+  /** By field: the share of rows that have it, and its value types. */
   fields: { field: string; share: number; forms: { form: string; rows: number }[] }[];
 }
 

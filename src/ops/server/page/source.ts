@@ -25,6 +25,7 @@ export interface PageWorkspace {
   lists: readonly { name: ListName; object: string; enabled: boolean }[];
 }
 
+/** What a list holds until a person accepts it. */
 export interface HeldRecords extends Held {
   workspace: string;
   list: ListName;
