@@ -1,5 +1,5 @@
 /** The result of a sweep: a line per list, and a last sentence when something is left to do. */
-import type { ListSweep } from '../service/changefeed.js';
+import type { ListSweep } from '../../workers/sweeps.js';
 import { ChangefeedError, messageOf, type ErrorCode } from '../kit/errors.js';
 import type { ListStatus, SubscriptionStatus } from '../ops/status.js';
 import { formatDuration } from '../kit/duration.js';

@@ -1,5 +1,5 @@
 /** A bar per list on a terminal while lists are read. The bars disappear when the sweep is over. */
-import type { SweepProgress } from '../service/changefeed.js';
+import type { SweepProgress } from '../feed/list/list.js';
 import { systemClock } from '../kit/clock.js';
 import { formatDuration } from '../kit/duration.js';
 import type { Io } from './io.js';

@@ -1,5 +1,6 @@
 /** `start` on a terminal, besides its log: progress of the first sweeps, what happens next, and each event. */
-import type { Changefeed, SweepProgress } from '../service/changefeed.js';
+import type { Changefeed } from '../service/changefeed.js';
+import type { SweepProgress } from '../feed/list/list.js';
 import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { ListStatus, Status } from '../ops/status.js';

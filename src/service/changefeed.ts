@@ -44,29 +44,6 @@ import { sendTest, type TestCall } from './test-event.js';
 import type { TestOutcome } from '../delivery/handlers/handler.js';
 import { createWorkspaces, listIn, type Workspace, type Workspaces } from '../../workers/workspaces.js';
 
-export type { DeadLetter, DeadLetterFilter, DeadLetters, ListOptions } from '../delivery/dead-letters.js';
-export type { DeliveryRow, SubscriptionDetails } from '../delivery/receipts/delivery-row.js';
-export type { DeliveriesQuery } from '../delivery/receipts/find-deliveries.js';
-export type { EraseCall, Erased } from '../ops/erase.js';
-export type { Forgotten } from '../ops/forget.js';
-export type { ForgottenSubscription, StoredSubscription } from '../ops/forget.js';
-export type { Paused } from '../delivery/health.js';
-export type { ReplayCall, Replayed } from '../delivery/replay.js';
-export type { SkipCall, Skipped } from '../delivery/skip.js';
-export type { TailedEvent, TailOptions } from '../delivery/tail.js';
-export type { TryCall } from '../delivery/try.js';
-export type { Tried } from '../delivery/tried.js';
-export { keysOfValueType } from '../feed/detect/schema-drift/value-type.js';
-export type { SweepProgress } from '../feed/list/list.js';
-export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../crm/todo-counts.js';
-export type { TodosCall } from '../feed/todos/report.js';
-export type { HeldRecords, Inspector, ListSchema, RecordStory } from './inspector.js';
-export type { TestCall } from './test-event.js';
-export { isAboutSweeps } from '../feed/list/sweep-log.js';
-export type { ListSweep, SweepCall } from '../../workers/sweeps.js';
-
-export { ROLES, type Role };
-
 /** Which workspace a hint concerns. */
 export interface HintOptions {
   /** @defaultValue the only workspace */

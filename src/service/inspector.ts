@@ -95,5 +95,3 @@ export function createInspector(workspaces: Workspaces): Inspector {
     resync: async (list, workspace) => await choose(list, workspace).store.forgetBaseline(list),
   };
 }
-
-export type { HeldRecords, ListSchema, RecordStory };

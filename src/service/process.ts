@@ -8,7 +8,9 @@ import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { createLog, logOnce, parseLogLevel, type LogOptions } from '../ops/log.js';
 import { sleepUntilAborted, systemClock } from '../kit/clock.js';
 import { DECIDED, filtered, type Log } from '../kit/log.js';
-import { isAboutSweeps, openWithBudgets, type Changefeed, type OpenedChangefeed, type Role } from './changefeed.js';
+import { isAboutSweeps } from '../feed/list/sweep-log.js';
+import type { Role } from '../../workers/all.js';
+import { openWithBudgets, type Changefeed, type OpenedChangefeed } from './changefeed.js';
 import { watchConfig } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 

@@ -1,7 +1,7 @@
 /** "Did billing get it, when, with what answer?", asked of a running service on the command line and over HTTP. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
-import type { DeliveryRow, SubscriptionDetails } from '../../src/service/changefeed.js';
+import type { DeliveryRow, SubscriptionDetails } from '../../src/delivery/receipts/delivery-row.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { useReceivers } from '../support/handler-fixtures.js';

@@ -10,7 +10,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { withHttpOfEnvironment } from '../../src/config/env.js';
 import { loadConfig } from '../../src/config/load.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { ROLES } from '../../src/service/changefeed.js';
+import { ROLES } from '../../workers/all.js';
 import { parseRedisUrl } from '../../src/redis/client.js';
 import { freePort } from '../../src/redis/private/launch.js';
 import { probeRedis } from '../../src/redis/probe.js';

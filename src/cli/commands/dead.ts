@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../service/changefeed.js';
+import type { DeadLetter, DeadLetterFilter, DeadLetters } from '../../delivery/dead-letters.js';
 import { usage } from '../../kit/errors.js';
 import { separated, wholeNumber, word } from '../arguments.js';
 import { argument, asText, defineCommand, flag, option, restArguments, withFeed } from '../command.js';

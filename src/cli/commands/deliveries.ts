@@ -1,5 +1,6 @@
 import { Argument, Option } from 'commander';
-import type { DeliveriesQuery, DeliveryRow } from '../../service/changefeed.js';
+import type { DeliveriesQuery } from '../../delivery/receipts/find-deliveries.js';
+import type { DeliveryRow } from '../../delivery/receipts/delivery-row.js';
 import { usage } from '../../kit/errors.js';
 import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option, type Parameter } from '../command.js';

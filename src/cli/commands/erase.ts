@@ -1,4 +1,4 @@
-import type { Erased } from '../../service/changefeed.js';
+import type { Erased } from '../../ops/erase.js';
 import { answer, isConfirmed } from '../answers.js';
 import { listArgument, workspaceArgument } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';

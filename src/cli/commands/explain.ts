@@ -1,4 +1,4 @@
-import type { RecordStory } from '../../service/changefeed.js';
+import type { RecordStory } from '../../feed/list/explain.js';
 import { listArgument, workspaceOption } from '../arguments.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import type { CrmRecord } from '../../crm/record.js';

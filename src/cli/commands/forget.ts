@@ -1,4 +1,4 @@
-import type { Forgotten } from '../../service/changefeed.js';
+import type { Forgotten } from '../../ops/forget.js';
 import { answer, isConfirmed } from '../answers.js';
 import { argument, asText, defineFeedCommand, flag } from '../command.js';
 import { count } from '../text.js';

@@ -1,4 +1,4 @@
-import type { ReplayCall, Replayed } from '../../service/changefeed.js';
+import type { ReplayCall, Replayed } from '../../delivery/replay.js';
 import { isoTime, systemClock } from '../../kit/clock.js';
 import { parseDuration } from '../../kit/duration.js';
 import { usage } from '../../kit/errors.js';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ListSchema } from '../../service/changefeed.js';
+import type { ListSchema } from '../../feed/detect/schema-drift/schema.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import { messageOf, usage } from '../../kit/errors.js';
 import { listArguments, workspaceOption } from '../arguments.js';

@@ -1,4 +1,4 @@
-import { ROLES } from '../../service/changefeed.js';
+import { ROLES } from '../../../workers/all.js';
 import { runService } from '../../service/process.js';
 import { words } from '../arguments.js';
 import { defineCommand, option } from '../command.js';

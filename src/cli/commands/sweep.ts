@@ -1,4 +1,5 @@
-import type { Changefeed, ListSweep } from '../../service/changefeed.js';
+import type { Changefeed } from '../../service/changefeed.js';
+import type { ListSweep } from '../../../workers/sweeps.js';
 import { ChangefeedError, messageOf } from '../../kit/errors.js';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { duration, listArguments, workspaceOption } from '../arguments.js';

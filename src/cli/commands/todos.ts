@@ -1,5 +1,5 @@
 /** The todo report: as JSON, or as a page for a terminal. */
-import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../../service/changefeed.js';
+import type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from '../../crm/todo-counts.js';
 import { formatsFor, type Formats } from '../../words/format.js';
 import { wordsFor, type Words } from '../../words/words.js';
 import { formatsOf } from '../answers.js';
