@@ -33,6 +33,7 @@ export const PROBLEM_KINDS = [
   'loop.stalled',
   'loop.failing',
   'process.overloaded',
+  'rules.differ',
   'clock.stepped',
 ] as const;
 /**

@@ -39,6 +39,7 @@ export function problemsOf(status: Observed): Problem[] {
     ...stalledLoops(status),
     ...failingLoops(status),
     ...overload(status),
+    ...differingRules(status),
     ...clockSteps(status),
     ...awayApis(status.workspaces),
     ...status.workspaces.flatMap((workspace) => workspaceProblems(workspace, status)),
@@ -127,6 +128,15 @@ function overload({ processes }: Observed): Problem[] {
   const { pid, host, waiting, workspaces } = worst;
   const facts = { host, pid: String(pid), count: workspaces.length, lists: waiting.lists, forMs: waiting.forMs };
   return [problem('warning', 'process.overloaded', { subject: 'role:poll', facts })];
+}
+
+/** Each process reads the file from where it runs. After a change they read it within seconds of each other. */
+function differingRules({ at, processes }: Observed): Problem[] {
+  const [first, ...others] = processes.filter((one) => one.rules !== undefined && runsMs(one, at) >= GRACE_MS);
+  const other = others.find(({ rules }) => rules !== first?.rules);
+  if (first === undefined || other === undefined) return [];
+  const of = ({ pid, host }: ProcessStatus): string => `${pid} (${host})`;
+  return [problem('warning', 'rules.differ', { subject: 'rules', facts: { one: of(first), other: of(other) } })];
 }
 
 /** The clock of a process was set or is wrong, or a stored time says that one was. Once: one cause, one remedy. */

@@ -21,6 +21,7 @@ export const processStatus = z.object({
   startedAt: z.iso.datetime(),
   roles: z.array(z.string()).readonly(),
   workspaces: z.array(z.string()).readonly().describe('of its configuration'),
+  rules: z.string().optional().describe('the digest of its file of rules; absent where it has none'),
   stalled: z
     .array(z.object({ loop: z.string(), since: z.iso.datetime() }))
     .readonly()

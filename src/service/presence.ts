@@ -23,7 +23,7 @@ export function presence(
   workspaces: Workspaces,
   { roles, status }: { roles: readonly string[]; status: () => Promise<Status> },
 ): Part {
-  const { subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
+  const { config, subscriptions, redis, keys, guard, watch, log, clock, loops, capacity } = context;
   const registry = createProcessRegistry(redis, keys);
   const stopping = new AbortController();
   const stepped = watchSteps(clock);
@@ -35,6 +35,7 @@ export function presence(
     startedAt: isoTime(clock.now()),
     roles,
     workspaces: workspaces.names,
+    ...(config.rules && { rules: config.rules.digest }),
   };
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.

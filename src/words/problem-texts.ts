@@ -37,6 +37,7 @@ export const PROBLEM_TEXTS = {
   'problem.loop.failing': ['A part of a process keeps failing', '프로세스의 일부가 계속 실패하고 있습니다'],
   'problem.clock.stepped': ['The clock of a machine has stepped', '컴퓨터의 시계가 바뀌었습니다'],
   'problem.process.overloaded': ['A process has too little processor', '프로세스의 CPU가 부족합니다'],
+  'problem.rules.differ': ['Processes have different rules', '프로세스마다 규칙 파일이 다릅니다'],
   'problem.problem.over': ['A problem is over', '문제가 해결되었습니다'],
   'problem.snapshot.complete': ['Every record of a list was sent again', '목록의 모든 레코드를 다시 보냈습니다'],
 
@@ -200,6 +201,10 @@ export const PROBLEM_TEXTS = {
   'says.loop.failing': [
     'The loop "{loop}" of process {pid} on {host} has failed in every turn since {since}, and what it does is not done. It is tried again at least every 30 s. Last error: {error}',
     '{host}의 프로세스 {pid}: "{loop}" 작업이 {since}부터 계속 실패합니다. 30초마다 다시 시도합니다. 마지막 오류: {error}',
+  ],
+  'says.rules.differ': [
+    'The processes {one} and {other} read different files of rules: a rule may run in one of them only. Put the file into the image or on a path that all share.',
+    '프로세스 {one}와(과) {other}의 규칙 파일이 달라, 한쪽에서만 동작하는 규칙이 있을 수 있습니다. 파일을 이미지에 넣거나 함께 쓰는 경로에 두세요.',
   ],
   'says.process.overloaded': [
     'Process {pid} on {host} has too little processor for {count} {count|workspace|workspaces}: {lists} lists are due and wait for their turn, the first for {forMs}. Nothing is lost, and changes are noticed late. Start further processes with the role "poll", give it more processor, or set intervals.',

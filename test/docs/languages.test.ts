@@ -22,6 +22,7 @@ describe('languages', () => {
       'getting-started.md',
       'guides/automation.md',
       'guides/receivers.md',
+      'guides/rules.md',
       'guides/todos.md',
       'guides/webhook.md',
     ]);

@@ -99,6 +99,17 @@ describe('problems', () => {
       ['warning process.overloaded role:poll'],
     ],
     [
+      'processes with different files of rules, once they have had time to read a change',
+      {
+        processes: [
+          process(ALL.roles, { rules: 'a' }),
+          process(ALL.roles, { rules: 'b' }),
+          process(ALL.roles, { rules: 'c', startedAt: '2026-03-01T12:00:00.000Z' }),
+        ],
+      },
+      ['warning rules.differ rules'],
+    ],
+    [
       'the missing role rather than late lists when no process polls',
       { lists: [list({ late: true })], processes: [process(['dispatch', 'handle'])] },
       ['error role.missing role:poll'],
