@@ -152,6 +152,11 @@ function mutationsOf({ journal, scenario }: RunRecord): MutationLine[] {
   return journal.filter((line): line is MutationLine => line.line === 'mutation' && line.list === scenario.list);
 }
 
+/** Empty: it has none. */
+function changeTimeOf(record: CrmRecord | null): string {
+  return String(record?.['수정 날짜'] ?? record?.['updatedAt'] ?? '');
+}
+
 interface ReportedEvents {
   events: readonly JudgedEvent[];
   sameness: Equality;
@@ -161,6 +166,7 @@ function missedStates(run: RunRecord, lines: readonly MutationLine[], { events, 
   // The states that the detector may have stored: several if it is unknown whether a sweep saw the record in between.
   const possibleStates = new Map<string, Set<string | null>>();
   const pastStates = new Map<string, Set<string | null>>();
+  const pastTimes = new Map<string, string>();
   return lines.flatMap((line, nth) => {
     const { id } = line;
     const now = contentText(line.after, sameness);
@@ -172,14 +178,16 @@ function missedStates(run: RunRecord, lines: readonly MutationLine[], { events, 
     // A sweep that holds creations reports no record that may be new to it. After a person accepts them, the next sweep does.
     const sweeps = possible.has(null) ? all.filter(({ summary }) => summary.counts.held === 0) : all;
     // Whether a removal was accepted before its record reappears depends on several rules, so both are possible. A record that
-    // reappears unchanged counts as an older answer even in a baseline.
-    const isBack = possible.has(null) && earlier.has(now);
+    // reappears unchanged, or with the time of change that it had, counts as an older answer even in a baseline.
+    const lastTime = pastTimes.get(id) ?? changeTimeOf(line.before);
+    const isBack = possible.has(null) && (earlier.has(now) || (now !== null && changeTimeOf(line.after) <= lastTime));
     const due = isBack
       ? sweeps.find(({ startedAt }) => startedAt > Date.parse(line.at) + LEFT_ALONE_MS)
       : sweeps[run.driftedAt.length > 0 ? 2 : 0];
     const isSure = now !== null && (due !== undefined || (baselined && !isBack));
     possibleStates.set(id, isSure ? new Set([now]) : new Set([...possible, now]));
     pastStates.set(id, new Set([...earlier, now]));
+    pastTimes.set(id, [lastTime, changeTimeOf(line.after)].sort().at(-1) ?? '');
     // A removal waits for confirmation, and a mass removal for a person. It must be reported in the end.
     const until = now === null ? Infinity : (due?.endedAt ?? 0);
     if (due === undefined || possible.has(now) || (now === null && next !== undefined)) return [];
