@@ -10,8 +10,8 @@ import { loadScript, words } from '../redis/scripts.js';
 const script = loadScript('copy-log', import.meta.url);
 
 const DELETED_AT_ONCE = 500;
-/** Some milliseconds of Redis. */
-const COPIED_AT_ONCE = 500;
+/** Some milliseconds of Redis; memos may have 1 MB. */
+const COPIED_AT_ONCE = 100;
 const ABANDONED_MS = 60_000;
 
 /** @returns how many of them there were */

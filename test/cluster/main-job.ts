@@ -13,7 +13,7 @@ import { openClient, parseRedisUrl } from '../../src/redis/client.js';
 import { Keys } from '../../src/redis/keys.js';
 import { readEverything, type Shown } from '../support/api-state.js';
 import { eventually } from '../support/eventually.js';
-import { baselined, openFeed } from '../support/feed.js';
+import { baselined, eventsOf, openFeed } from '../support/feed.js';
 import { missingIn, pendingOf, sweptSince } from '../support/quiescence.js';
 import { foldsOf, outOfOrderIn, recordsIn, wrongIn } from '../support/receiver.js';
 import { served } from '../support/sandbox.js';
@@ -104,6 +104,10 @@ export async function runMainJob({ url, seed, changes, forgets = false, meanwhil
     expect(await feed.storedSubscriptions()).toMatchObject([{ subscription: SUBSCRIPTION, workers: 1 }]);
     await feed.stop();
     const other = await openFeed({ url, keys }, raw);
+    const { subject: id } = delivered.findLast(({ type }) => type.startsWith('crm.person.'))!;
+    const erased = await other.erase({ workspace: WORKSPACE, list: 'people', id });
+    expect(erased.kept?.receipts).toBeGreaterThan(0);
+    expect((await eventsOf(other)).filter(({ subject }) => subject === id)).toEqual([]);
     expect(await other.forget(WORKSPACE)).toMatchObject({ workspace: WORKSPACE });
     expect(await other.isStored(WORKSPACE)).toBe(false);
   }
