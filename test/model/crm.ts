@@ -1,8 +1,7 @@
 /** The CRM of a run: a sandbox that changes as the scenario says, and the part of it that a client sees. */
-import type { UncheckedRecord } from '../../src/crm/record.js';
+import type { UncheckedRecord, CrmRecord } from '../../src/crm/record.js';
 import { ChangefeedError } from '../../src/kit/errors.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
-import type { CrmRecord } from '../../src/crm/record.js';
 import type { Behaviour } from '../../sandbox/faults/behaviour.js';
 import { rendered } from '../../sandbox/faults/rendering.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';

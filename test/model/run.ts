@@ -1,11 +1,10 @@
 /** Runs a scenario on a real Redis: processes that die, stall and resume sweep one list until nothing changes any more. */
 import type { Redis } from 'ioredis';
-import type { UncheckedRecord } from '../../src/crm/record.js';
+import type { UncheckedRecord, CrmRecord } from '../../src/crm/record.js';
 import { parsedRow } from '../../src/feed/api/rows.js';
 import { digestOfRow } from '../../src/feed/list/records.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { ChangefeedError, messageOf } from '../../src/kit/errors.js';
-import type { CrmRecord } from '../../src/crm/record.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { silentLog } from '../../src/kit/log.js';
 import { type Keys, keyOfField } from '../../src/redis/keys.js';

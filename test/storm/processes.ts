@@ -1,6 +1,5 @@
 /** The processes of a storm, each in a slot: they are killed, frozen, restarted and replaced. */
-import type { TestProcess } from '../support/spawned.js';
-import { startProcess } from '../support/spawned.js';
+import { startProcess, type TestProcess } from '../support/spawned.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { withinLimit } from './limit.js';
 import { LOCK_MS, selfFaultOf, type Fault, type Role } from './plan.js';

@@ -2,8 +2,7 @@
 import { afterEach } from 'vitest';
 import { startProcess, type SpawnOptions, type TestProcess } from './spawned.js';
 
-export { hasTerminal } from './spawned.js';
-export type { SpawnOptions, TestProcess } from './spawned.js';
+export { hasTerminal, type SpawnOptions, type TestProcess } from './spawned.js';
 
 /**
  * Call it once at the top of a `describe` or a file. Returns a function that starts `script` (an absolute path or a file

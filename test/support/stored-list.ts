@@ -2,8 +2,7 @@
 import { expect } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
-import { noCounts } from '../../src/feed/store/sweep-state.js';
-import type { RecordWrite, Step } from '../../src/feed/store/sweep-state.js';
+import { noCounts, type RecordWrite, type Step } from '../../src/feed/store/sweep-state.js';
 import type { Keys } from '../../src/redis/keys.js';
 import type { Redis } from 'ioredis';
 import { WORKSPACE, changeEvent } from './events.js';

@@ -1,7 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { LIST_NAMES } from '../../src/crm/lists/lists.js';
+import { LIST_NAMES, builtInLists } from '../../src/crm/lists/lists.js';
 import { typesOf, NOTICE_TYPES } from '../../src/events/catalogue.js';
-import { builtInLists } from '../../src/crm/lists/lists.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { eventOf } from '../../src/testing/index.js';
 import { problemsOf } from '../support/event-schemas.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/kit/log.js';
-import { noCounts } from '../../../src/feed/store/sweep-state.js';
+import { noCounts, type SweepSummary } from '../../../src/feed/store/sweep-state.js';
 import { createSweepLog } from '../../../src/feed/list/sweep-log.js';
-import type { SweepSummary } from '../../../src/feed/store/sweep-state.js';
 
 function logged() {
   let nowMs = Date.parse('2026-03-01T00:00:00.000Z');

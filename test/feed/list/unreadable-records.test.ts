@@ -1,8 +1,7 @@
 /** Records that cannot be read: each is named and left as it was, and the list goes on without it. */
 import { describe, expect, it } from 'vitest';
 import { createReadApi } from '../../../src/feed/api/client.js';
-import type { Log } from '../../../src/kit/log.js';
-import { silentLog } from '../../../src/kit/log.js';
+import { silentLog, type Log } from '../../../src/kit/log.js';
 import { startApiServer } from '../../support/api-server.js';
 import type { ListedApi } from '../../support/listed.js';
 import { rowsOfGate } from '../../support/night.js';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { createSweepStore, type SweepStore } from '../../../src/feed/store/sweep-store.js';
-import { noCounts } from '../../../src/feed/store/sweep-state.js';
+import { noCounts, type Checkpoint } from '../../../src/feed/store/sweep-state.js';
 import type { CommittedStep } from '../../../src/feed/store/commit.js';
-import type { Checkpoint } from '../../../src/feed/store/sweep-state.js';
 import { useRedis } from '../../support/redis.js';
 
 const checkpoint: Checkpoint = {
