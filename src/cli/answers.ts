@@ -23,25 +23,17 @@ interface Question {
   /** @defaultValue `Continue? [y/N] ` */
   ask?: string;
   isYes?: (answer: string) => boolean;
-  unchanged?: string;
 }
 
 /** @throws ChangefeedError CF_USAGE without a terminal to ask on, unless `yes` */
 export async function isConfirmed(
-  {
-    command,
-    what,
-    yes,
-    ask = '.\nContinue? [y/N] ',
-    isYes = (text) => /^y(es)?$/i.test(text),
-    unchanged = 'Nothing was changed.',
-  }: Question,
+  { command, what, yes, ask = '.\nContinue? [y/N] ', isYes = (text) => /^y(es)?$/i.test(text) }: Question,
   io: Io,
 ): Promise<boolean> {
   if (yes) return true;
   if (io.ask === undefined) throw usage(`${command}: ${what}. Without a terminal, confirm it with --yes.`);
   const isAgreed = isYes((await io.ask(`${what}${ask}`)).trim());
-  if (!isAgreed) io.err(unchanged);
+  if (!isAgreed) io.err('Nothing was changed.');
   return isAgreed;
 }
 

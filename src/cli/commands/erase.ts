@@ -16,8 +16,7 @@ export const erase = defineFeedCommand({
   },
   async run({ workspace, list, id, dryRun = false, yes = false, json = false }, { feed, decided }, io) {
     const what = `This erases the record ${printable(id)} of the list "${list}" and all that is kept of it, and cannot be undone`;
-    if (!dryRun && !(await isConfirmed({ command: 'erase', what, yes, unchanged: 'Nothing was erased.' }, io)))
-      return 1;
+    if (!dryRun && !(await isConfirmed({ command: 'erase', what, yes }, io))) return 1;
     const erased = await feed.erase({ workspace, list, id, dryRun });
     const { tombstone, events } = erased;
     if (!dryRun) decided('erase', { workspace, list, tombstone, count: events + Number(erased.stored) });

@@ -17,7 +17,6 @@ export const forget = defineFeedCommand({
       yes,
       ask: ': records, log, dead letters. Type its name to continue: ',
       isYes: (typed: string) => typed === workspace,
-      unchanged: 'Nothing was deleted.',
     };
     let forgotten: Forgotten = nothing(workspace);
     if (yes || (await feed.isStored(workspace))) {
