@@ -227,7 +227,7 @@ async function nextBatch(task: ReplayTask, deps: SubscriptionContext) {
 /** Events that the log has dropped are left out. */
 async function nextOfThese(only: readonly string[], task: ReplayTask, { log, subscription }: SubscriptionContext) {
   const [ids, rest] = [only.slice(0, BATCH), only.slice(BATCH)];
-  const events = await Promise.all(ids.map((id) => log.event(task.workspace, id)));
+  const events = await Promise.all(ids.map((id) => log.stored(task.workspace, id)));
   const selected = selectedOf(
     task,
     events.filter((one) => one !== null),

@@ -92,13 +92,14 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
       return seconds * 1_000 + Math.floor(micros / 1_000);
     },
+    /** From the memory of the process, which may still have one that was erased; `stored` reads the log. */
     event(workspace: string, logId: string): Promise<LoggedEvent | null> {
       forgetEarlier(workspace);
       const entry = kept.get(keys.log(workspace), logId);
       // It was checked when it was read.
       return entry === undefined ? readEach(workspace, logId) : Promise.resolve(loggedFrom(entry, JSON.parse));
     },
-    ...{ ...erasing({ redis, keys }, kept), ...createScan(redis, keys) },
+    ...{ stored: readEach, ...erasing({ redis, keys }, kept), ...createScan(redis, keys) },
     ...createWaits(keys, connect),
   };
 }

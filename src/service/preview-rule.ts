@@ -34,7 +34,7 @@ export function createMatches({ events: log, clock }: AppContext, workspaces: Wo
     const deps = { subscription, log, clock, workspaces: workspaces.names };
     const tried = await trySubscription(call, deps);
     const matches = tried.tried.toReversed().map(async ({ workspace, logId, refusedBy }) => {
-      const logged = await log.event(workspace, logId);
+      const logged = await log.stored(workspace, logId);
       if (logged === null) return [];
       const surroundings = surroundingsOf(workspaces, workspace);
       const { language = surroundings.language, include } = subscription;

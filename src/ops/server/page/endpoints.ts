@@ -106,7 +106,7 @@ function addEvents(app: Api, { source, views }: EndpointDeps): void {
     },
     async ({ params: { workspace, logId } }) => {
       const known = source.workspaces().some(({ name }) => name === workspace) && /^\d{1,15}-\d{1,19}$/.test(logId);
-      const logged = known ? await source.log.event(workspace, logId) : null;
+      const logged = known ? await source.log.stored(workspace, logId) : null;
       if (logged === null) throw new RefusedError(404, 'The log has no such event, or no longer has it.');
       return { view: await views(logged), event: logged.event };
     },

@@ -57,7 +57,7 @@ function addDeliveries(app: Api, deps: EndpointDeps): void {
 async function withTitles(rows: readonly DeliveryRow[], { source, views }: EndpointDeps) {
   const titles = new Map<string, Promise<string | null>>();
   const read = async ({ workspace, logId }: DeliveryRow): Promise<string | null> => {
-    const logged = await source.log.event(workspace, logId);
+    const logged = await source.log.stored(workspace, logId);
     const view = logged === null ? null : await views(logged);
     return view?.title ?? view?.about ?? null;
   };

@@ -4,6 +4,7 @@ import type * as answers from '../../../../src/ops/server/page/answers.js';
 import { eventually } from '../../../support/eventually.js';
 import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
+import { openFeed } from '../../../support/feed.js';
 import { useRedis } from '../../../support/redis.js';
 
 const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
@@ -41,6 +42,24 @@ describe('actions', () => {
     await act('resume', {});
     expect(await act('skip', { workspace: 'nowhere' })).toMatchObject({ error: { status: 404 } });
     expect(handled).toHaveLength(3);
+  });
+
+  it('actions: an event that another process has erased cannot be read, although this one has handled it', async () => {
+    const handled: string[] = [];
+    const page = await open({
+      subscriptions: [handlerOf('ops', () => null, handled)],
+      roles: ['poll', 'dispatch', 'handle'],
+    });
+    // From the first one on, a process that handles events keeps what it reads.
+    await appendEvents(redis, [eventOf('p0')]);
+    await eventually(() => expect(handled).toEqual(['p0']));
+    const [logId] = await appendEvents(redis, [eventOf('p1')]);
+    await eventually(() => expect(handled).toEqual(['p0', 'p1']));
+    const { url: baseUrl, token } = page.crm;
+    const other = await openFeed(redis, { workspaces: [{ name: 'acme', baseUrl, token }] });
+    expect(await page.get(`/api/events/acme/${logId}`)).toMatchObject({ event: { subject: 'p1' } });
+    expect(await other.erase({ workspace: 'acme', list: 'people', id: 'p1' })).toMatchObject({ events: 1 });
+    await expect(page.get(`/api/events/acme/${logId}`)).rejects.toThrow('404');
   });
 
   it('actions: an operator forgets and renames what a former configuration has left behind', async () => {
