@@ -28,6 +28,7 @@ export interface Draft {
 }
 
 export const VERBS = ['updated', 'created', 'any', 'deleted'] as const;
+/** A clock and no person makes the second and the third. */
 export const TODO_VERBS = ['completed', 'overdue', 'due_soon', 'reopened', 'rescheduled', 'reassigned'] as const;
 export const PEOPLE = '담당자';
 export const TEAMS = '팀';
@@ -98,7 +99,7 @@ export const fieldOf = ([key]: Pair): string => key.replace(/^(before|after)\./,
 
 /** Undefined for what the form does not have. */
 export function operatorOf([key, operand]: Pair): Operator | undefined {
-  if (Array.isArray(operand)) return 'is';
+  if (Array.isArray(operand)) return operand.every((one) => typeof one === 'string') ? 'is' : undefined;
   const said = given([key, operand]);
   if ('exists' in said) return said['exists'] === true ? 'filled' : 'empty';
   if ('from' in said) return 'to' in said ? 'fromTo' : undefined;
@@ -167,6 +168,7 @@ export function draftOf(rule: RuleData): Draft | null {
     Object.keys(rule).every((option) => SHOWN.includes(option)) &&
     conditions.every((pair) => operatorOf(pair) !== undefined) &&
     [people, teams].every(Array.isArray) &&
+    [...VERBS, ...TODO_VERBS].some((one) => one === verb) &&
     typesOf(object, verb).join() === rule.on?.join() &&
     (rule.from ?? ['user']).join() === 'user';
   return isShown ? { rule, conditions, people: people as string[], teams: teams as string[] } : null;

@@ -126,10 +126,10 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
   const objects = [...new Set(lists.map((one) => one.object))];
   const verbs: readonly string[] = object === 'todo' ? [...drafts.TODO_VERBS, ...drafts.VERBS] : drafts.VERBS;
   const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
-  const start = (next: { object: string; verb: string }): void =>
-    set({ rule: { ...rule, on: drafts.typesOf(next.object, next.verb) }, conditions: [], people: [], teams: [] });
-  const { workspaces: _workspaces, ...everywhere } = rule;
   const { from: _from, ...byAnyone } = rule;
+  const start = (next: { object: string; verb: string }): void =>
+    set({ rule: { ...byAnyone, on: drafts.typesOf(next.object, next.verb) }, conditions: [], people: [], teams: [] });
+  const { workspaces: _workspaces, ...everywhere } = rule;
   const more = drafts.pairOf('', drafts.operatorsFor('text', verb)[0] ?? 'is', rule);
   return (
     <fieldset class="card">
@@ -187,16 +187,18 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
           valuesAt={fields.valuesAt(drafts.TEAMS)}
         />
       )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={rule.from !== undefined}
-          onChange={({ currentTarget }) =>
-            set({ rule: currentTarget.checked ? { ...rule, from: ['user'] } : byAnyone })
-          }
-        />{' '}
-        {t('rules.byPerson')}
-      </label>
+      {verb !== 'overdue' && verb !== 'due_soon' && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={rule.from !== undefined}
+            onChange={({ currentTarget }) =>
+              set({ rule: currentTarget.checked ? { ...rule, from: ['user'] } : byAnyone })
+            }
+          />{' '}
+          {t('rules.byPerson')}
+        </label>
+      )}
     </fieldset>
   );
 }

@@ -7,6 +7,7 @@ import { rulesOf } from '../../src/config/rules.js';
 import { messageOf } from '../../src/kit/errors.js';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { useCli } from '../support/cli.js';
+import { useProcesses } from '../support/process.js';
 
 const CHAT = { handler: 'message', url: 'https://hooks.slack.example/services/T0/secret-part', service: 'slack' };
 const HOOK = {
@@ -18,6 +19,7 @@ const GRADE = { id: 'grade', on: ['crm.person.updated'], where: { 등급: { beco
 
 describe('rules', () => {
   const cli = useCli();
+  const spawn = useProcesses();
   let cwd: string;
   beforeEach(() => {
     cwd = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
@@ -51,6 +53,16 @@ describe('rules', () => {
       ['off', false],
       ['hook', true],
     ]);
+  });
+
+  it('rules: a kill while they are saved leaves the former file or the new one, and the next save goes on', async () => {
+    for (let times = 0; times < 3; times += 1) {
+      const before = rulesOf(await load()).rules.length;
+      const saving = spawn(new URL('../support/saving-rules-child.ts', import.meta.url), { args: [cwd] });
+      await saving.waitForLine(/^saved 5$/);
+      await saving.kill();
+      expect(rulesOf(await load()).rules.length).toBeGreaterThanOrEqual(Math.max(before, 5));
+    }
   });
 
   it('rules: the command lists them, and refuses a file that is not valid', async () => {

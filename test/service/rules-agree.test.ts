@@ -81,6 +81,12 @@ describe('a rule and its preview', () => {
     );
     expect(await page.feed.waitUntilHandled({ timeoutMs: 240_000 })).toEqual({ outcome: 'handled' });
 
+    // On a busy machine it takes several answers.
+    const previewed = async (data: RuleData, from?: object): Promise<number> => {
+      const answer = await page.act('/api/rules/preview', { rule: data, ...(from && { from }) });
+      const { selected, next } = (await answer.json()) as { selected: number; next: object | null };
+      return next === null ? selected : selected + (await previewed(data, next));
+    };
     const delivered = new Map(rules.map(({ id }) => [id, new Set<string>()]));
     for (const { body } of receiver.received) {
       const [id = '', event = ''] = (JSON.parse(body) as { text: string }).text.split(' ');
@@ -90,8 +96,7 @@ describe('a rule and its preview', () => {
     for (const data of rules) {
       const { tried } = await page.feed.try(`rule-${data.id}`, { examples: Infinity });
       expect({ data, ids: new Set(tried.map(({ id }) => id)) }).toEqual({ data, ids: delivered.get(data.id) });
-      const preview = (await (await page.act('/api/rules/preview', { rule: data })).json()) as object;
-      expect({ data, ...preview }).toMatchObject({ data, read: EVENTS, selected: delivered.get(data.id)?.size });
+      expect({ data, selected: await previewed(data) }).toEqual({ data, selected: delivered.get(data.id)?.size });
     }
   });
 });
