@@ -62,6 +62,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['deliveries --subscription billing --failed', 'deliveries --record people 0190b3c4-7f2e-7c1d-9a51-4f'],
   dead: ['dead list --subscription billing', 'dead retry --all --reason ECONNREFUSED'],
   try: ['try billing --last 30d', 'try billing --record todo 0190b3c4-7f2e-7c1d-9a51-4f'],
+  rules: ['rules', 'rules check'],
   replay: ['replay --subscription billing --since 2h --dry-run', 'replay stop --subscription billing'],
   pause: ["pause billing --reason 'a new release'"],
   resume: ['resume billing'],
