@@ -1,9 +1,6 @@
 /** The texts of the rules, in English and in Korean. */
 export const ruleTexts = {
-  'rules.intro': [
-    'What is sent where when something changes, made by choosing.',
-    '무엇이 바뀌면 어디에 알릴지 골라서 만듭니다.',
-  ],
+  'rules.intro': ['Make by choosing what is sent where.', '무엇이 바뀌면 어디에 알릴지 골라서 만듭니다.'],
   'rules.off': [
     'Rules are off. Name a file for them and the destinations in the configuration, such as:',
     '규칙을 사용하지 않고 있습니다. 설정에 규칙 파일과 알림 대상을 적으세요. 예:',
@@ -20,14 +17,8 @@ export const ruleTexts = {
   'rules.turnOffSure': ['What waits for it is dropped.', '아직 보내지 않은 알림은 버립니다.'],
   'rules.receipts': ['Deliveries', '전달 기록'],
   'rules.history': ['History', '변경 기록'],
-  'rules.historyWhat': [
-    'Who has changed this rule, when, and what.',
-    '누가 언제 이 규칙을 어떻게 바꾸었는지 보여 줍니다.',
-  ],
-  'rules.noHistory': [
-    'Nothing yet on the page. Changes of the file are in its own history.',
-    '페이지에서 바꾼 기록이 없습니다. 파일의 변경은 파일의 기록에 있습니다.',
-  ],
+  'rules.historyWhat': ['Who has changed this rule, and when.', '누가 언제 이 규칙을 바꾸었는지 보여 줍니다.'],
+  'rules.noHistory': ['Nobody has changed it on the page.', '페이지에서 바꾼 기록이 없습니다.'],
   'rules.show': ['Show', '보기'],
   'rules.did.created': ['created', '만듦'],
   'rules.did.changed': ['changed', '수정'],
@@ -38,28 +29,19 @@ export const ruleTexts = {
   'rules.copy': ['Copy as JSON', 'JSON 복사'],
   'rules.copied': ['Copied', '복사됨'],
   'rules.remove': ['Remove', '삭제'],
-  'rules.removeSure': [
-    'The rule is taken out of the file, and what waits for it is dropped.',
-    '규칙을 파일에서 지우고, 아직 보내지 않은 알림은 버립니다.',
-  ],
+  'rules.removeSure': ['What waits for it is dropped too.', '아직 보내지 않은 알림도 버립니다.'],
   'rules.sendOne': ['Send me one', '하나 보내 보기'],
   'rules.sendOneWhat': [
-    'The newest match of the last 7 days is sent to {to}, marked as a test.',
-    '지난 7일 중 가장 최근에 해당하는 것을 테스트로 표시해 {to}에 보냅니다.',
+    'Sends the newest match to {to}, as a test.',
+    '가장 최근 것을 테스트로 표시해 {to}에 보냅니다.',
   ],
   'rules.sent': ['Sent to {to}.', '{to}에 보냈습니다.'],
-  'rules.nothing': [
-    'Nothing of the last 7 days matches, so there is nothing to send.',
-    '지난 7일에 해당하는 것이 없어 보낼 것이 없습니다.',
-  ],
+  'rules.nothing': ['Nothing of the last 7 days matches.', '지난 7일에 해당하는 것이 없습니다.'],
   'rules.changed': [
     'The rules were changed meanwhile, on the page or in the file. Yours is not saved: open the list, look at the change, and save again.',
     '그사이 페이지나 파일에서 규칙이 바뀌어 저장하지 않았습니다. 목록에서 바뀐 내용을 확인하고 다시 저장하세요.',
   ],
-  'rules.invalid': [
-    'The file of rules is not valid; the rules that ran go on.',
-    '규칙 파일에 오류가 있어, 이전 규칙으로 계속 동작합니다.',
-  ],
+  'rules.invalid': ['The file is not valid; the rules that ran go on.', '파일에 오류가 있어 이전 규칙으로 동작합니다.'],
   'rules.missing': ['No record has these fields: {fields}', '이 필드가 있는 레코드가 없습니다: {fields}'],
   'rules.byHand': ['It was written by hand and is changed in the file.', '직접 작성한 규칙이므로 파일에서 수정하세요.'],
   'rules.when': ['When', '언제'],
@@ -109,28 +91,19 @@ export const ruleTexts = {
   'rules.own': ['Write your own', '직접 작성'],
   'rules.template': ['Template', '템플릿'],
   'rules.insert': ['Add a field', '필드 넣기'],
-  'rules.twice': [
-    'Two conditions are about the same field. Remove one of them.',
-    '같은 필드에 같은 종류의 조건이 두 개 있습니다. 하나를 지우세요.',
-  ],
+  'rules.twice': ['Two conditions of one field: remove one.', '같은 조건이 두 개 있습니다. 하나를 지우세요.'],
   'rules.save': ['Save', '저장'],
   'rules.saveOn': ['Save and switch on', '저장하고 켜기'],
   'rules.saveOff': ['Save, switched off', '끈 채로 저장'],
   'rules.preview': ['The last 7 days', '지난 7일'],
-  'rules.incomplete': [
-    'Choose what is missing to see what the rule would have done.',
-    '나머지를 고르면 이 규칙이 알렸을 내용을 보여 줍니다.',
-  ],
+  'rules.incomplete': ['Choose what is missing.', '나머지를 고르세요.'],
   'rules.found': [
     '{count} {count|match|matches} in {read} changes. Nothing was sent.',
     '변경 {read}건 중 {count}건이 해당합니다. 보낸 것은 없습니다.',
   ],
   'rules.foundSoFar': ['{count} so far, in the newest {read} changes …', '최근 변경 {read}건 중 지금까지 {count}건 …'],
   'rules.whyNot': ['Why not for …? (name or id)', '왜 해당하지 않나요? (이름 또는 ID)'],
-  'rules.noneCalled': [
-    'No change of the last 7 days is of a record that is called so.',
-    '지난 7일에 바뀐 레코드 중 이 이름은 없습니다.',
-  ],
+  'rules.noneCalled': ['No record that has changed is called so.', '바뀐 레코드 중 이 이름은 없습니다.'],
   'rules.wouldBeSent': ['it would be sent.', '알립니다.'],
   'rules.because': ['not sent because of: {option}', '제외된 이유: {option}'],
 } as const;
