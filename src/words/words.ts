@@ -36,7 +36,7 @@ function makeWords(language: Language) {
     t: (key: WordKey, values: Values = {}): string => filled(found(key) ?? key, values),
     word,
     /** How many records of an object: `3 todos`, `고객 3명`. */
-    countOf(object: string, number: number): string {
+    countOf: (object: string, number: number): string => {
       const text = found(`count.${object}`) ?? `${word('object', object)}: {count}`;
       return filled(text, { count: numbers.format(number) });
     },
