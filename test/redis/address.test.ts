@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { parseRedisUrl } from '../../src/redis/client.js';
 
-const nothing = { username: undefined, password: undefined, database: 0, master: '', sentinelPassword: undefined };
+const nothing = {
+  ...{ username: undefined, password: undefined, database: 0, own: {} },
+  ...{ master: '', sentinelPassword: undefined },
+};
 
 it('Redis address: of a cluster', () => {
   expect(parseRedisUrl('rediss+cluster://me:p%40ss@10.0.0.1:7000,redis.example,[::1]:7002/')).toEqual({

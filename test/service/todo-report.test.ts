@@ -4,7 +4,7 @@ import { nextMoment } from '../../src/delivery/moments.js';
 import { openQueues } from '../../src/delivery/queues.js';
 import { configWarnings } from '../../src/service/config-warnings.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { systemClock } from '../../src/kit/clock.js';
+import { isoTime, systemClock } from '../../src/kit/clock.js';
 import { silentLog } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
 import { openFeed } from '../support/feed.js';
@@ -51,7 +51,8 @@ async function reported(more: { lists?: object; language?: 'ko'; per?: 'team' } 
     expect(receiver.received).toHaveLength(1);
     return (JSON.parse(receiver.received[0]?.body ?? '') as { text: string }).text;
   });
-  const { total } = (await feed.todos({ since: '24h' }).catch(() => null))?.workspaces[0] ?? {};
+  const since = isoTime(atMs - 86_400_000);
+  const { total } = (await feed.todos({ since }).catch(() => null))?.workspaces[0] ?? {};
   return { text, total, receiver, feed, queues, atMs };
 }
 
