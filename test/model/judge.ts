@@ -154,7 +154,8 @@ function mutationsOf({ journal, scenario }: RunRecord): MutationLine[] {
 
 /** Empty: it has none. */
 function changeTimeOf(record: CrmRecord | null): string {
-  return String(record?.['수정 날짜'] ?? record?.['updatedAt'] ?? '');
+  const time = record?.['수정 날짜'] ?? record?.['updatedAt'];
+  return typeof time === 'string' ? time : '';
 }
 
 interface ReportedEvents {

@@ -38,7 +38,9 @@ describe('budget: many processes', () => {
         observe: ({ status }) => void answers.push(status ?? 0),
       }),
     );
-    onTestFinished(async () => void (await Promise.all(apis.map((api) => api.close()))));
+    onTestFinished(async () => {
+      await Promise.all(apis.map((api) => api.close()));
+    });
     const asking = apis.map(async (api, nth) => {
       for (let page = 0; page < PAGES_EACH; page += 1)
         await api.fetchPage('people', { cursor: null, page: 1, signal: stopping[nth]!.signal });
