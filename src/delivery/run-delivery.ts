@@ -32,7 +32,7 @@ import { idsOf, loadDelivery } from './deliveries.js';
 import { recordFailure } from './failure.js';
 import type { Claim } from './groups/gate.js';
 import { noteEnd } from './receipts/note.js';
-import { extendLock, holdLock, logFailure, outcomeOfFailure, report, TakenOver, type GivenRun } from './run.js';
+import { extendLock, isLockOver, logFailure, outcomeOfFailure, report, TakenOver, type GivenRun } from './run.js';
 import { isCause, judge, packRun, runIn, type Verdict } from './suspects.js';
 
 const DEAD = 'event became a dead letter';
@@ -154,7 +154,7 @@ export async function attempt(run: Run, context: RunContext): Promise<Outcome> {
     await gate.note(subscription.name, run.claim.id, packRun(noted));
   }
   // A process that was suspended may have lost the event, and others of the record may have run.
-  await holdLock(run, context);
+  while (isLockOver(run)) await extendLock(run, context);
   const startedMs = clock.monotonic();
   try {
     const result = await attemptDelivery({ ...context, delivery, attempt: number, interrupt: lock.interrupt });

@@ -11,7 +11,7 @@ import { isoTime } from '../kit/clock.js';
 import { attemptDelivery, callWithin, contextFor, shapeEvent, statusIn } from './attempt.js';
 import { momentBefore, nextMoment } from './moments.js';
 import { noteEnd, type Ended, type Noted } from './receipts/note.js';
-import { extendLock, holdLock, outcomeOfFailure, report, type GivenRun, type RunOptions } from './run.js';
+import { extendLock, isLockOver, outcomeOfFailure, report, type GivenRun, type RunOptions } from './run.js';
 import { DigestSums } from './summary.js';
 
 const BATCH = 250;
@@ -77,7 +77,7 @@ async function attempted(
     const call = await prepare();
     if (call === null) return 'nothing';
     about = call.about;
-    await holdLock(run, options);
+    while (isLockOver(run)) await extendLock(run, options);
     const status = statusIn(await call.send());
     const delivered = { outcome: 'delivered', attempt, ms: clock.monotonic() - startedMs, status } as const;
     await noteDigest(about, delivered, options);

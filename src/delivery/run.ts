@@ -76,10 +76,13 @@ export async function extendLock({ job, lock }: GivenRun, { lockMs }: RunOptions
   lock.untilMs = askedAtMs + lockMs;
 }
 
-/** There must be no `await` between this and the call of the handler. @throws TakenOver */
-export async function holdLock(run: GivenRun, options: RunOptions): Promise<void> {
-  while (systemClock.monotonic() >= run.lock.untilMs) await extendLock(run, options);
-  if (run.lock.interrupt.cause === 'lost') throw new TakenOver();
+/**
+ * Looked at in a loop without an `await` between the last look and the call of the handler: a process that was suspended must not call it for
+ * what another one has handled meanwhile. @throws TakenOver
+ */
+export function isLockOver({ lock }: GivenRun): boolean {
+  if (lock.interrupt.cause === 'lost') throw new TakenOver();
+  return systemClock.monotonic() >= lock.untilMs;
 }
 
 /** How a failed attempt ends its run. `paused` and `stopping`: it does not count. */
