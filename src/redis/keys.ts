@@ -66,6 +66,7 @@ export class Keys {
    * - `checkpoint` (JSON) of the sweep under way; `step`: id of its last commit
    * - `lastSweep` (JSON): summary of the last complete sweep; `failure` (JSON): why the last attempts failed; `lastFailure` (JSON): the
    *   same of failures that are over
+   * - `drifted` (JSON): fields whose drift was reported since the last complete sweep
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
    * - `acceptedAt`, `discardedAt`: which held records a person accepted, or discarded

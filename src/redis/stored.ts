@@ -22,6 +22,8 @@ const REMEDIES = {
   'the checkpoint of a sweep': '{remove} removes it; the next sweep then starts at the first page.',
   'the summary of the last complete sweep':
     "{remove} removes it; the next sweep then runs without the previous one's findings (schema changes, held records, usual pause).",
+  'fields that drifted':
+    '{remove} removes it; rows that follow the change of the schema only now are then reported one by one.',
   'why the last attempts to sweep a list failed':
     '{remove} removes it; the list is then swept as if its last attempt had not failed.',
   'when the baseline was complete': 'Restore Redis from a backup, or remove the field with {remove}.',

@@ -150,4 +150,22 @@ export const REGRESSIONS: readonly { found: string; scenario: Scenario }[] = [
       ],
     },
   },
+  {
+    found:
+      'a schema change was reported row by row after the sweep that had reported it, and the next one before its first commit, were stopped',
+    scenario: {
+      ...CALM,
+      list: 'todo',
+      size: 14,
+      rendering: { pageSize: 3 },
+      steps: [
+        SWEEP,
+        { do: 'drift', how: 'reshaped' },
+        { do: 'wait', ms: 1_000 },
+        { ...SWEEP, fault: { at: 54, kind: 'dies-after' } },
+        { do: 'wait', ms: 7_200_000 },
+        { ...SWEEP, fault: { at: 12, kind: 'dies-after' } },
+      ],
+    },
+  },
 ];

@@ -79,6 +79,7 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
     () => sweeps().load('todo'),
     () => sweeps().acceptHeld('todo'),
   ],
+  'fields that drifted': [sweep, 'drifted', () => sweeps().load('todo')],
   'why the last attempts to sweep a list failed': [
     sweep,
     'failure',

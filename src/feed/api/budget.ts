@@ -18,7 +18,7 @@ export type RequestKind = 'walk' | 'tail' | 'aimed';
 /** What a request is for: it decides its turn. */
 export interface BudgetRequest {
   list: ListName;
-  /** Of the walk, or a shortcut. */
+  /** Whether the walk asks, or a shortcut. */
   kind: RequestKind;
   /** Of a tail or an aimed fetch: the changes that it is expected to show. The most valuable one is sent first. @defaultValue 0 */
   value?: ((nowMs: number) => number) | undefined;

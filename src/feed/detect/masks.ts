@@ -18,7 +18,7 @@ export type Masks = Readonly<Record<string, Mask>>;
 
 export type MaskOf = (field: string) => Mask | undefined;
 
-/** By the name in the interface or as the record spells it, so that neither lets a value through. */
+/** A field is looked for by its name in the interface and as the record spells it, so that neither lets a value through. */
 export function compileMasks(masks: Masks, { spellings }: ListDescriptor): MaskOf {
   const compiled = Object.entries(masks).map(([pattern, mask]) => {
     return { mask, matches: compilePattern(pattern.normalize('NFC')) };
@@ -49,7 +49,7 @@ function masked(value: unknown, mask: 'last4' | 'hash', key: string): unknown {
   return mask === 'hash' ? `#${keyedDigest(key, text, 16)}` : `…${endOf(text)}#${keyedDigest(key, text, 6)}`;
 }
 
-/** Of a short text, the end would be most of it. */
+/** Empty for a short text, of which the end would be most. */
 function endOf(text: string): string {
   const characters = Array.from(text);
   return characters.length < 8 ? '' : characters.slice(-4).join('');

@@ -54,14 +54,14 @@ function chunks(pages: readonly number[]): number[][] {
 }
 
 export function summarise(
-  { lastSweep, rules, deps }: FeedList,
+  { lastSweep, newlyDrifted, rules, deps }: FeedList,
   checkpoint: Checkpoint,
   held: readonly Held[],
 ): SweepSummary {
-  const { sweepId, startedAt, epoch, mode, pages, counts, muted = {}, edited = {}, verdict } = checkpoint;
+  const { sweepId, startedAt, epoch, mode, pages, counts, muted = {}, edited = {} } = checkpoint;
   const { source, unreadable, recognisedOnly, longestPage } = checkpoint;
   const completedAt = isoTime(deps.clock.now());
-  const drifted = pastAfter(lastSweep?.drifted ?? [], verdict?.fields ?? []);
+  const drifted = pastAfter(lastSweep?.drifted ?? [], newlyDrifted);
   const restless = restlessAfter(lastSweep?.restless, { at: completedAt, seen: counts.seen, edited, rules });
   const completed = { at: completedAt, previous: lastSweep?.staleness };
   const usualPause = usualPauseAfter(lastSweep?.usualPause, {

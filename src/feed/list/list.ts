@@ -190,8 +190,14 @@ export class FeedList {
     return this.checkpoint.verdict ?? NO_VERDICT;
   }
 
+  /** Fields whose drift was reported since the last complete sweep, by this walk or by an abandoned one. */
+  get newlyDrifted(): DriftedField[] {
+    const all = [...this.state.drifted, ...this.verdict.fields];
+    return [...new Map(all.map((one) => [one.field, one])).values()];
+  }
+
   get drifted(): DriftedField[] {
-    return [...this.verdict.fields, ...(this.lastSweep?.drifted ?? [])];
+    return [...this.newlyDrifted, ...(this.lastSweep?.drifted ?? [])];
   }
 
   observation(): Observation {
@@ -235,8 +241,7 @@ export class FeedList {
     else {
       if (checkpoint !== null || cutOff) await this.abandon();
       this.expect(await store.beginWalk(this.name, this.options.token));
-      const isOfAnother = isTakeover(checkpoint, this.state.lastSweep, source);
-      this.checkpoint = this.#firstCheckpoint(this.#withDriftOf(checkpoint, verdict), reported, isOfAnother);
+      this.checkpoint = this.#firstCheckpoint(verdict, reported, isTakeover(checkpoint, this.state.lastSweep, source));
     }
     const { firstPage } = this.checkpoint;
     const lastPages = isSameSource(this.state.lastSweep?.source, source) ? this.state.lastSweep?.pages : undefined;
@@ -300,12 +305,6 @@ export class FeedList {
     if (!isSameForm || !isSameSource(source, this.deps.source)) return false;
     if (finishing === true) return recognisedOnly === true;
     return isYounger(startedAt, nowMs, CHECKPOINT_LIFE_MS) && isYounger(readAt, nowMs, CURSOR_LIFE_MS);
-  }
-
-  /** The abandoned walk has reported that these fields drifted, and some rows follow only now. */
-  #withDriftOf(abandoned: Checkpoint | null, verdict: Verdict): Verdict {
-    if (abandoned === null || !isSameSource(abandoned.source, this.deps.source)) return verdict;
-    return { ...verdict, fields: [...(abandoned.verdict?.fields ?? []), ...verdict.fields] };
   }
 
   #logResumed({ sweepId, pages }: Checkpoint): void {

@@ -86,5 +86,5 @@ async function commitVerdict(list: FeedList, changes: readonly SchemaChange[]): 
     schemaEvent(change, { rules, observation, sequence: sequences[index] ?? 1 }),
   );
   const schemaSequences = fields.map((field, index) => [field, sequences[index] ?? 1] as const);
-  await list.commit({ checkpoint, writes: [], events, schemaSequences });
+  await list.commit({ checkpoint, writes: [], events, schemaSequences, drifted: list.newlyDrifted });
 }

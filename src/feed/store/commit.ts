@@ -95,6 +95,8 @@ function fieldChanges(
     created = [],
     schema = new Map<string, number>(),
     schemaSequences = [],
+    drifted = [],
+    summary = null,
   }: Step,
   isRows: boolean,
 ): FieldChange[] {
@@ -110,6 +112,8 @@ function fieldChanges(
     ...created.map(isNew),
     ...[...schema].map(([name, by]): FieldChange => [KEYS.sweep, 'incr', `schema ${name}`, by]),
     ...schemaSequences.map(([field, sequence]): FieldChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
+    ...(drifted.length === 0 ? [] : [[KEYS.sweep, 'set', 'drifted', JSON.stringify(drifted)] satisfies FieldChange]),
+    ...(summary === null ? [] : [[KEYS.sweep, 'del', 'drifted', ''] satisfies FieldChange]),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { heldSchema, type Held } from '../detect/held.js';
 import { restlessField } from '../detect/restless.js';
-import { pastDrift } from '../detect/schema-drift/drift.js';
+import { pastDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import type { Missing } from '../detect/removal.js';
@@ -211,6 +211,8 @@ export interface Step {
   schema?: SchemaDelta;
   /** Sequences of the events about fields. */
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
+  /** Fields whose drift is reported, until a complete sweep has them in its summary. */
+  drifted?: readonly DriftedField[];
 }
 
 export interface StoredSweep {
@@ -224,6 +226,8 @@ export interface StoredSweep {
     /** The state was lost, or a person wants another baseline. It yields no events. */
     quiet: boolean;
     lastSweep: SweepSummary | null;
+    /** Fields whose drift was reported since then. */
+    drifted: readonly DriftedField[];
   };
 }
 

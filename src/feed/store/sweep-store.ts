@@ -1,6 +1,8 @@
 /** What sweeps keep in Redis: leases, checkpoints, stored records, the schema; and the commits that change it. */
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
+import { driftedField } from '../detect/schema-drift/drift.js';
 import { ROWS, schemaFrom, type SchemaTally } from '../detect/schema-drift/schema.js';
 import type { Redis } from '../../redis/client.js';
 import {
@@ -196,11 +198,12 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
   const { redis, keys, workspace } = scope;
   const hash = keys.sweep(workspace, list);
   const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages].map((key) => key(workspace, list));
-  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null], cursors, ofWalk] = await Promise.all([
-    redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet'),
-    redis.smembers(keys.walkCursors(workspace, list)),
-    redis.exists(...walk),
-  ]);
+  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null, drifted = null], cursors, ofWalk] =
+    await Promise.all([
+      redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet', 'drifted'),
+      redis.smembers(keys.walkCursors(workspace, list)),
+      redis.exists(...walk),
+    ]);
   const checkpoint = readCheckpoint(stored, scope, list);
   return {
     checkpoint,
@@ -210,6 +213,10 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
       baselineAt: baselineIn(scope, list, baselineAt),
       quiet: quiet !== null,
       lastSweep: readSummary(lastSweep, scope, list),
+      drifted:
+        drifted === null
+          ? []
+          : readJson(z.array(driftedField), drifted, { what: 'fields that drifted', key: hash, field: 'drifted' }),
     },
   };
 }

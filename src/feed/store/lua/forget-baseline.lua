@@ -3,7 +3,7 @@
   its walk.
   Atomic because: a commit in between would write the checkpoint again.
   KEYS 1 sweep · 2 lease    RETURN {"forgotten"}    Cost O(1). ]]
-redis.call('HDEL', KEYS[1], 'baselineAt', 'checkpoint')
+redis.call('HDEL', KEYS[1], 'baselineAt', 'checkpoint', 'drifted')
 redis.call('HSET', KEYS[1], 'quiet', 1)
 redis.call('DEL', KEYS[2])
 return { 'forgotten' }
