@@ -77,8 +77,8 @@ export async function extendLock({ job, lock }: GivenRun, { lockMs }: RunOptions
 }
 
 /**
- * Looked at in a loop without an `await` between the last look and the call of the handler: a process that was suspended must not call it for
- * what another one has handled meanwhile. @throws TakenOver
+ * A run looks at its lock until it is not over, without an `await` between the last look and the call of the handler: a process that was
+ * suspended must not call it for what another one has handled meanwhile. @throws TakenOver
  */
 export function isLockOver({ lock }: GivenRun): boolean {
   if (lock.interrupt.cause === 'lost') throw new TakenOver();

@@ -1,11 +1,15 @@
 /** A process that responds too late to keep its locks, and one that has crashed: what becomes of the events in flight. */
 import { Worker } from 'bullmq';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Interrupt } from '../../src/delivery/attempt.js';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
+import { attempt } from '../../src/delivery/run-delivery.js';
+import type { Run, RunContext } from '../../src/delivery/run-state.js';
+import { TakenOver } from '../../src/delivery/run.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { silentLog, type Log } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../support/fan-out.js';
 import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
@@ -69,6 +73,34 @@ it('late: events whose locks were lost by a process that lives run again side by
     `${EVENTS} events are handled again: their process did not respond for too long, but lives`,
     `${EVENTS} this process did not respond for too long: events it was handling go to another run`,
   ]);
+});
+
+it('late: a run whose process was suspended before it called the handler does not call it', async () => {
+  const called: string[] = [];
+  const handle: Handle = ({ subject }) => {
+    called.push(subject);
+    // Nothing else of the process runs meanwhile, as while it is suspended; then the locks of both runs are over.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  };
+  const deps = fanOutDeps(test);
+  onTestFinished(() => deps.log.close());
+  const context = { ...deps, subscription: aSubscription('s', handle), failing: { over: () => undefined }, lockMs: 50 };
+  const untilMs = systemClock.monotonic() + 50;
+  const attempted = ['a', 'b'].map(async (record) => {
+    const event = changeEvent({ record, sequence: 1 });
+    const lock = { token: 't', interrupt: new Interrupt(), untilMs };
+    const delivery = { id: record, workspace: 'acme', logId: '1-0', event };
+    // Another process has the job by then.
+    const job = { extendLock: () => Promise.resolve(0) };
+    return await attempt(
+      { job, lock, delivery, attempt: 1, beganMs: 0 } as unknown as Run,
+      context as unknown as RunContext,
+    );
+  });
+  const [one, other] = await Promise.allSettled(attempted);
+  expect(called).toEqual(['a']);
+  expect(one).toMatchObject({ value: { outcome: 'delivered' } });
+  expect(other).toMatchObject({ reason: expect.any(TakenOver) as unknown });
 });
 
 it('crash: events of a process that has crashed are suspects: half of them run first, and others beside them', async () => {

@@ -4,16 +4,19 @@ import {
   existsSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findRedis, freePort } from '../../src/redis/private/launch.js';
@@ -30,6 +33,16 @@ import { startPrivateRedis } from '../support/redis.js';
 const churnScript = new URL('../support/redis-churn.ts', import.meta.url);
 const ownerScript = new URL('../support/redis-owner.ts', import.meta.url);
 const spawnScript = useProcesses();
+
+/** Counts how often a file was not there, until it is told to end. */
+const WATCH = `
+  const { existsSync } = require('node:fs');
+  const { parentPort, receiveMessageOnPort, workerData } = require('node:worker_threads');
+  parentPort.postMessage('begun');
+  let missed = 0;
+  while (receiveMessageOnPort(parentPort) === undefined) if (!existsSync(workerData)) missed += 1;
+  parentPort.postMessage(missed);
+`;
 
 let stateDir: string;
 let opened: OpenedRedis[];
@@ -272,6 +285,28 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
     expect(takeLock(lock, living, dead)).toBe(false);
     expect(lockHolder(lock)).toEqual(living);
     expect(readdirSync(stateDir)).toEqual(['redis.lock']);
+  });
+
+  it('private Redis: the lock of a dead holder is never missing while others replace it, also where one of these died', async () => {
+    const [lock, living] = [join(stateDir, 'redis.lock'), identityOf(process.pid)];
+    const dead = { pid: process.pid, token: 'of an earlier life' };
+    const watching = new Worker(WATCH, { eval: true, workerData: lock });
+    for (let turn = 0; turn < 500; turn += 1) {
+      writeFileSync(`${lock}.next`, JSON.stringify(dead), { mode: 0o600 });
+      renameSync(`${lock}.next`, lock);
+      if (turn === 0) await once(watching, 'message');
+      if (turn % 100 === 0) writeFileSync(`${lock}.replacing`, JSON.stringify(dead), { mode: 0o600 });
+      expect(takeLock(lock, living, dead)).toBe(true);
+    }
+    watching.postMessage('end');
+    const [missed] = (await once(watching, 'message')) as [number];
+    expect(missed).toBe(0);
+    expect(readdirSync(stateDir)).toEqual(['redis.lock']);
+    // Who replaces it lives: nobody else does.
+    writeFileSync(lock, JSON.stringify(dead));
+    writeFileSync(`${lock}.replacing`, JSON.stringify(living), { mode: 0o600 });
+    expect(takeLock(lock, living, dead)).toBe(false);
+    expect(lockHolder(lock)).toEqual(dead);
   });
 
   it('private Redis: the error says why it did not start, or how to install one', async () => {
