@@ -114,7 +114,7 @@ function Several({ label, values, set, seen }: SeveralProps) {
   );
 }
 
-/** Of a field of references, such as the people in charge. */
+/** The choice among references, such as the people in charge. */
 export function Owners({ valuesAt, ...props }: Omit<SeveralProps, 'seen'> & { valuesAt: string | null }) {
   const { value } = usePolled<RuleValues>(valuesAt, HOURLY_MS);
   return <Several {...props} seen={value} />;

@@ -1,7 +1,7 @@
 /** A rule while it is being made: as in the file, with its conditions as pairs. Pure. */
 import type { Language } from '../formats.js';
 
-/** As in the file, the options that the form shows. */
+/** The options of a rule that the form shows, as the file has them. */
 export interface RuleData {
   id: string;
   to: string;
@@ -54,7 +54,7 @@ const OPERANDS = {
 const COMPARING: readonly Operator[] = ['becomes', 'fromTo', 'changes', 'rises', 'falls'];
 
 export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'reference' | 'list';
-/** Of the list that the rule is about. */
+/** The fields of the list that the rule is about. */
 export interface Fields {
   names: string[];
   kinds: Readonly<Record<string, Kind>>;

@@ -22,8 +22,8 @@ interface FormProps {
 export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const { t, word, language } = usePreferences();
   const [draft, setDraft] = useState(first);
-  // Of the file as it was when the form was opened: who saves over another change is told.
-  const [digest] = useState(answer.digest);
+  // The file as it was when the form was opened: who saves over another change is told.
+  const [revision] = useState(answer.revision);
   const [failed, setFailed] = useState<string | null>(null);
   const { rule } = draft;
   const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
@@ -34,7 +34,7 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const saved = made && { ...made, title: sentence.replaceAll('**', '') };
   const save = (enabled: boolean): void => {
     const { enabled: _former, ...body } = saved ?? rule;
-    changed(rule.id, { digest, rule: enabled ? body : { ...body, enabled } }, t)
+    changed(rule.id, { revision, rule: enabled ? body : { ...body, enabled } }, t)
       .then(() => (location.hash = '#/rules'))
       .catch((error: unknown) => setFailed(messageOf(error)))
       .finally(again);

@@ -77,7 +77,7 @@ interface CardProps {
   canAct: boolean;
 }
 
-function Card({ rule, answer: { digest }, again, canAct }: CardProps) {
+function Card({ rule, answer: { revision }, again, canAct }: CardProps) {
   const { t, word, language } = usePreferences();
   const { id, enabled, runs, missing, subscription } = rule;
   const data = rule.data as RuleData;
@@ -85,7 +85,7 @@ function Card({ rule, answer: { digest }, again, canAct }: CardProps) {
   const text = draft === null ? (data.title ?? id) : sentenceOf(draft, { word, language });
   const { enabled: _former, ...on } = data;
   const turn = (): Promise<null> =>
-    changed(id, { digest, rule: enabled ? { ...on, enabled: false } : on }, t).finally(again);
+    changed(id, { revision, rule: enabled ? { ...on, enabled: false } : on }, t).finally(again);
   const state = !enabled
     ? (['', 'rules.isOff'] as const)
     : runs
@@ -117,7 +117,7 @@ function Card({ rule, answer: { digest }, again, canAct }: CardProps) {
         <History id={id} />
         <CopyJson rule={data} />
         {canAct && (
-          <Action label={t('rules.remove')} danger run={() => changed(`${id}/remove`, { digest }, t).finally(again)}>
+          <Action label={t('rules.remove')} danger run={() => changed(`${id}/remove`, { revision }, t).finally(again)}>
             <p>{t('rules.removeSure')}</p>
           </Action>
         )}

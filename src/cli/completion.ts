@@ -69,7 +69,7 @@ function fishScript(commands: readonly Completed[]): string {
   return ['for c in changefeed crm-changefeed', ...lines.map((line) => `  ${line}`), 'end'].join('\n');
 }
 
-/** For each of the three shells. */
+/** All three shells read it so. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

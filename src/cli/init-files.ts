@@ -17,7 +17,7 @@ export interface Asked {
 /** The lists are an option only: most of them are not known before the API is asked. */
 export interface Answers extends Asked {
   lists: readonly string[];
-  /** Of the comments, and of what people read: messages, digests, reports. */
+  /** The language of the comments, and of what people read: messages, digests, reports. */
   language: Language;
 }
 

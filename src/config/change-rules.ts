@@ -16,19 +16,19 @@ import { problemsText } from './report.js';
 import { MOST_RULES, readRulesFile, RULE_OPTIONS, rulesOf, type RuleData } from './rules.js';
 import type { Config } from './schema.js';
 
-/** `changed`: it is not the file of that digest any more. */
+/** `changed`: the file has another revision now. */
 export type ChangedRules =
-  { outcome: 'saved'; digest: string } | { outcome: 'changed' } | { outcome: 'refused'; why: string };
+  { outcome: 'saved'; revision: string } | { outcome: 'changed' } | { outcome: 'refused'; why: string };
 
 /** Nothing else of this process runs between reading and writing. */
 export function changeRules(
   config: Config,
-  digest: string,
+  revision: string,
   change: (rules: readonly RuleData[]) => readonly RuleData[],
 ): ChangedRules {
   const { file, rules, problems } = rulesOf(config);
   if (file === null) return { outcome: 'refused', why: 'The configuration names no file of rules.' };
-  if (file.digest !== digest) return { outcome: 'changed' };
+  if (file.revision !== revision) return { outcome: 'changed' };
   if (problems.length > 0) {
     const why = `${problemsText(file.source, problems)} Correct the file first. Nothing was saved.`;
     return { outcome: 'refused', why };
@@ -41,7 +41,7 @@ export function changeRules(
     const why = `${file.source} cannot be written (${messageOf(error)}). Nothing was saved.`;
     return { outcome: 'refused', why };
   }
-  return { outcome: 'saved', digest: readRulesFile(file.path, file.source).digest };
+  return { outcome: 'saved', revision: readRulesFile(file.path, file.source).revision };
 }
 
 /** The options in the same order in each rule, so that two versions can be compared. */

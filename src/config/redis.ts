@@ -32,7 +32,7 @@ const redisOptions = strictOptions({
    * @defaultValue a private Redis in the state directory
    */
   url: redisUrl.optional(),
-  /** Of a Redis Cluster without password and TLS, in place of `url`: some of its nodes. @defaultValue none */
+  /** Some nodes of a Redis Cluster without password and TLS, in place of `url`. @defaultValue none */
   cluster: listOf(redisNode, "nodes, such as '10.0.0.7:6379'").optional(),
   /** Options of the connections, named as in ioredis: for what an address cannot say. `REDIS_URL` does not replace them. @defaultValue none */
   options: redisConnectionOptions.optional(),

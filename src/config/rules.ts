@@ -82,7 +82,8 @@ export interface RulesFile {
   /** As messages name it. */
   source: string;
   text: string;
-  digest: string;
+  /** Changes with the text. */
+  revision: string;
 }
 
 /** What rules are checked with. */
@@ -99,7 +100,7 @@ export const ruleNameOf = (id: string): string => `rule-${id}`;
 /** A file that does not exist has no rules: the first one that is saved makes it. @throws ChangefeedError CF_CONFIG_UNLOADABLE */
 export function readRulesFile(path: string, source: string): RulesFile {
   const content = existsSync(path) ? readText(path, source) : '';
-  return { path, source, text: content, digest: createHash('sha256').update(content).digest('hex') };
+  return { path, source, text: content, revision: createHash('sha256').update(content).digest('hex') };
 }
 
 export function knownTo({ rules, destinations, workspaces, subscriptions }: Config): KnownToRules {

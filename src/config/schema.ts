@@ -354,16 +354,16 @@ export type HttpConfig = z.output<typeof httpOptions>;
 export interface Config extends Readonly<
   Omit<z.output<typeof configSchema>, '$schema' | 'subscriptions' | 'serve' | 'rules'>
 > {
-  /** Those of the rules are among them. */
+  /** The subscriptions of the rules are among them. */
   readonly subscriptions: readonly Subscription[];
   /** Null where the configuration names no file of rules. */
   readonly rules: {
     readonly path: string;
     /** As messages name the file. */
     readonly source: string;
-    /** Of its content. */
-    readonly digest: string;
-    /** Of the subscriptions that it has, also of those that are switched off. */
+    /** Changes with its content. */
+    readonly revision: string;
+    /** The names of its subscriptions, also of rules that are switched off. */
     readonly names: readonly string[];
   } | null;
   /** Null where nothing is served. The tokens are by workspace, and all of them differ. */

@@ -143,7 +143,7 @@ async function schemaOf(image: UncheckedRecord | null, { store, rules }: EraseDe
   return schema;
 }
 
-/** As JSON has it. A short id may be part of another text. */
+/** How the id stands in JSON; with its quotes where it is short, as it may be part of another text. */
 function texts(id: string): string {
   const json = JSON.stringify(id);
   return id.length < 16 ? json : json.slice(1, -1);

@@ -35,7 +35,7 @@ export function presence(
     startedAt: isoTime(clock.now()),
     roles,
     workspaces: workspaces.names,
-    ...(config.rules && { rules: config.rules.digest }),
+    ...(config.rules && { rules: config.rules.revision }),
   };
   const beat = async (): Promise<number> => {
     // Only a process that polls creates a state: another must not revive a workspace just removed by `forget`.

@@ -78,22 +78,23 @@ function decisions(
     if (context.subscriptions.some((one) => one.name === name)) await dispatcher.skip(name, {});
   };
   return {
-    async save({ digest, rule: data }, who) {
+    async save({ revision, rule: data }, who) {
       const built = read(data, context);
       if ('why' in built) return built;
       const { id, enabled, subscription, data: saved } = built;
       const now = rulesOf(config);
       const before = now.rules.find((one) => one.id === id);
       // Before it is in the file: it begins at this moment, whenever a process reads the file.
-      if (enabled && before?.enabled !== true && now.file?.digest === digest) await dispatcher.beginNow(subscription);
-      const changed = changeRules(config, digest, (all) => [...all.filter((one) => one.id !== id), saved]);
+      if (enabled && before?.enabled !== true && now.file?.revision === revision)
+        await dispatcher.beginNow(subscription);
+      const changed = changeRules(config, revision, (all) => [...all.filter((one) => one.id !== id), saved]);
       if (changed.outcome !== 'saved') return changed;
       if (!enabled) await drop(subscription.name);
       await note(id, who, decided(before, built));
       return changed;
     },
-    async remove({ digest, id }, who) {
-      const changed = changeRules(config, digest, (all) => all.filter((one) => one.id !== id));
+    async remove({ revision, id }, who) {
+      const changed = changeRules(config, revision, (all) => all.filter((one) => one.id !== id));
       if (changed.outcome !== 'saved') return changed;
       await drop(ruleNameOf(id));
       await note(id, who, { what: 'removed', changed: [] });
@@ -146,13 +147,13 @@ async function stateOf({ config }: AppContext, workspaces: Workspaces): ReturnTy
   });
   const missingIn = createMissing(workspaces);
   const described = rules.map(async ({ id, enabled, data, subscription }) => {
-    const runs = enabled && file?.digest === config.rules?.digest;
+    const runs = enabled && file?.revision === config.rules?.revision;
     const missing = await missingIn(subscription, data);
     return { id, subscription: subscription.name, enabled, runs, missing, data };
   });
   return {
     file: file?.source ?? null,
-    digest: file?.digest ?? '',
+    revision: file?.revision ?? '',
     problem: file === null || problems.length === 0 ? null : problemsText(file.source, problems),
     destinations,
     rules: await Promise.all(described),

@@ -5,8 +5,8 @@ import { rulesOf } from '../../src/config/rules.js';
 
 const { config } = await loadConfig({ cwd: process.argv[2] ?? '.', env: {} });
 for (let nth = 0; ; nth = (nth + 1) % 100) {
-  const digest = rulesOf(config).file?.digest ?? '';
+  const revision = rulesOf(config).file?.revision ?? '';
   const one = { id: `r${nth}`, to: 'ops', on: ['crm.person.*'] as const, title: 'x'.repeat(190) };
-  const { outcome } = changeRules(config, digest, (all) => [...all.filter(({ id }) => id !== one.id), one]);
+  const { outcome } = changeRules(config, revision, (all) => [...all.filter(({ id }) => id !== one.id), one]);
   process.stdout.write(`${outcome} ${nth}\n`);
 }

@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Of these members, the name says all. */
+/** Members whose name says all. */
 const PLAIN = /^(workspace|list|id|name|subscription|signal|clock|log|logId|event|events)$/;
 
 function undocumented(entries: readonly string[]): { missing: string[]; documented: number } {

@@ -58,7 +58,7 @@ export function spawnKeeper(dir: string) {
     /** Does not wait until the server answers. */
     start({ settings = [], temporary, ...server }: ServerOptions): void {
       const { port, password } = server;
-      // Of this start only; a keeper that was too late for the lock must not empty it.
+      // The log shows this start only. A keeper that was too late for the lock must not empty it.
       truncateSync(join(dir, LOG_FILE));
       const config = [...SETTINGS, `port ${port}`, `requirepass ${password}`, ...settings, ''].join('\n');
       const folders = { dir: resolve(dir), temporary: temporary && resolve(temporary) };

@@ -279,7 +279,7 @@ const refused = z.strictObject({ outcome: z.literal('refused'), why: z.string() 
 
 export const rules = z.strictObject({
   file: z.string().nullable().describe('null: the configuration names no file of rules'),
-  digest: z.string().describe('of the file: what saves must give it'),
+  revision: z.string().describe('the state of the file: a save names the one that it was made from'),
   problem: z.string().nullable().describe('why the file is not valid: the rules that ran go on'),
   destinations: z.array(
     z.strictObject({ name: z.string(), handler: z.enum(['message', 'webhook']), place: z.string() }),
@@ -297,7 +297,7 @@ export const rules = z.strictObject({
 });
 
 export const ruleChanged = z.union([
-  z.strictObject({ outcome: z.literal('saved'), digest: z.string() }),
+  z.strictObject({ outcome: z.literal('saved'), revision: z.string() }),
   z.strictObject({ outcome: z.literal('changed') }).describe('by someone else: nothing was saved'),
   refused,
 ]);

@@ -10,7 +10,7 @@ import type { EndpointDeps, Who } from './source.js';
 const of = described('rules');
 const named = { params: z.object({ id: z.string().max(40) }) };
 const rule = z.looseObject({}).describe('as in the file');
-const digest = z.string().max(100).describe('of the file that was seen');
+const revision = z.string().max(100).describe('of the file that was seen');
 
 export function addRules(app: Api, { source }: EndpointDeps): void {
   const { rules } = source;
@@ -25,18 +25,21 @@ export function addRules(app: Api, { source }: EndpointDeps): void {
     '/api/rules/:id',
     {
       config: OPERATE,
-      schema: of('saveRule', saves, answers.ruleChanged, { ...named, body: z.strictObject({ digest, rule }) }),
+      schema: of('saveRule', saves, answers.ruleChanged, { ...named, body: z.strictObject({ revision, rule }) }),
     },
     ({ params: { id }, body, caller }) =>
-      rules.save({ digest: body.digest, rule: { ...body.rule, id } }, whoIs(caller)),
+      rules.save({ revision: body.revision, rule: { ...body.rule, id } }, whoIs(caller)),
   );
   app.post(
     '/api/rules/:id/remove',
     {
       config: OPERATE,
-      schema: of('removeRule', 'Removes a rule.', answers.ruleChanged, { ...named, body: z.strictObject({ digest }) }),
+      schema: of('removeRule', 'Removes a rule.', answers.ruleChanged, {
+        ...named,
+        body: z.strictObject({ revision }),
+      }),
     },
-    ({ params: { id }, body, caller }) => rules.remove({ digest: body.digest, id }, whoIs(caller)),
+    ({ params: { id }, body, caller }) => rules.remove({ revision: body.revision, id }, whoIs(caller)),
   );
   const sends = 'Sends the newest match of a rule to its destination, marked as a test.';
   app.post(

@@ -62,8 +62,8 @@ type Answer<Name extends keyof typeof answers> = answers.Plain<z.output<(typeof 
 
 export interface PageRules {
   state(): Promise<Answer<'rules'>>;
-  save(call: { digest: string; rule: object }, who: Who): Promise<Answer<'ruleChanged'>>;
-  remove(call: { digest: string; id: string }, who: Who): Promise<Answer<'ruleChanged'>>;
+  save(call: { revision: string; rule: object }, who: Who): Promise<Answer<'ruleChanged'>>;
+  remove(call: { revision: string; id: string }, who: Who): Promise<Answer<'ruleChanged'>>;
   preview(call: {
     rule: object;
     from?: { workspace: string; before: string } | undefined;

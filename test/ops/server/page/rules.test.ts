@@ -38,7 +38,7 @@ describe('rules on the page', () => {
       return { status: answer.status, ...((await answer.json()) as object) };
     };
     const state = () =>
-      page.get<{ digest: string; problem: string | null; rules: { id: string }[] }>('/api/rules', READER);
+      page.get<{ revision: string; problem: string | null; rules: { id: string }[] }>('/api/rules', READER);
     return { ...page, file, folder, receiver, post, state };
   };
 
@@ -77,9 +77,9 @@ describe('rules on the page', () => {
 
   it('rules: an operator saves one, switches it off, and sees who did what; a reader may not', async () => {
     const { post, get, file, folder, state } = await open({ rules: [{ id: 'z', enabled: false, to: 'chat' }] });
-    const { digest } = await state();
-    expect((await post('a', { digest, rule: GRADE }, READER)).status).toBe(403);
-    const saved = await post('a', { digest, rule: { title: '등급 A', ...GRADE } });
+    const { revision } = await state();
+    expect((await post('a', { revision, rule: GRADE }, READER)).status).toBe(403);
+    const saved = await post('a', { revision, rule: { title: '등급 A', ...GRADE } });
     expect(saved).toMatchObject({ outcome: 'saved' });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       rules: [
@@ -90,30 +90,30 @@ describe('rules on the page', () => {
     // It is whole, or the former one: nothing is left beside it.
     expect(readdirSync(folder)).toEqual(['changefeed.rules.json']);
     const again = { ...GRADE, enabled: false, mostPerMinute: 5 };
-    expect(await post('a', { digest: (await state()).digest, rule: again })).toMatchObject({ outcome: 'saved' });
+    expect(await post('a', { revision: (await state()).revision, rule: again })).toMatchObject({ outcome: 'saved' });
     expect(await get('/api/rules/a/history', READER)).toMatchObject({
       entries: [
         { by: 'operate', how: 'token', what: 'off', changed: ['title', 'mostPerMinute'] },
         { what: 'created', changed: [] },
       ],
     });
-    expect(await post('a/remove', { digest: (await state()).digest })).toMatchObject({ outcome: 'saved' });
+    expect(await post('a/remove', { revision: (await state()).revision })).toMatchObject({ outcome: 'saved' });
     expect((await state()).rules.map(({ id }) => id)).toEqual(['z']);
   });
 
   it('rules: of two who save, or where the file was edited meanwhile, the second is told and nothing is lost', async () => {
     const { post, file, state } = await open();
-    const { digest } = await state();
-    expect(await post('a', { digest, rule: GRADE })).toMatchObject({ outcome: 'saved' });
+    const { revision } = await state();
+    expect(await post('a', { revision, rule: GRADE })).toMatchObject({ outcome: 'saved' });
     const kept = readFileSync(file, 'utf8');
-    expect(await post('b', { digest, rule: GRADE })).toEqual({ status: 200, outcome: 'changed' });
+    expect(await post('b', { revision, rule: GRADE })).toEqual({ status: 200, outcome: 'changed' });
     expect(readFileSync(file, 'utf8')).toBe(kept);
     writeFileSync(file, kept.replace('"A"', '"A",'));
     const broken = await state();
     expect(broken.problem).toMatch(
       /changefeed\.rules\.json:\d+:\d+: it cannot be read as JSON: property name expected\.$/,
     );
-    expect(await post('b', { digest: broken.digest, rule: GRADE })).toMatchObject({
+    expect(await post('b', { revision: broken.revision, rule: GRADE })).toMatchObject({
       outcome: 'refused',
       why: expect.stringContaining('Correct the file first. Nothing was saved.') as unknown,
     });
