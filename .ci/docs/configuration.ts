@@ -47,7 +47,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: '`workspaces[].todos`',
-    text: 'The events of the monitor are described in [todos.md](todos.md).',
+    text: 'The events of the monitor are described in [guides/todos.md](guides/todos.md#when-an-event-comes).',
     name: 'todosOptions',
     around: (todos) => workspace({ todos }),
   },
