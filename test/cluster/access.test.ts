@@ -9,6 +9,7 @@ import { checkRedis } from '../../src/redis/probe.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { isGate } from '../support/night.js';
 import { tlsSettings } from '../support/private-redis.js';
 import { launchCluster } from '../support/redis-cluster.js';
 import { launchWatchedRedis } from '../support/redis-sentinel.js';
@@ -63,6 +64,7 @@ function unableToEncrypt(): string | undefined {
 const reason = unableToEncrypt();
 
 const encrypted = it.skipIf(reason !== undefined);
+const encryptedAtNight = it.skipIf(reason !== undefined || isGate);
 const why = reason === undefined ? '' : ` (${reason})`;
 
 /** The main job as a process that trusts the certificate; without that it refuses it. */
@@ -110,14 +112,14 @@ encrypted(`access: a program gives user, password and certificate apart from the
   await feed.start();
 });
 
-encrypted(`access: the same of a Redis Cluster${why}`, async () => {
+encryptedAtNight(`access: the same of a Redis Cluster${why}`, async () => {
   const { cert, key } = selfSigned();
   const cluster = await launchCluster({ tls: { cert, key } });
   onTestFinished(() => cluster.close());
   await expectMainJob({ url: cluster.url, place: cluster.nodes.join(', ') }, cert);
 });
 
-encrypted(`access: the same of Sentinel${why}`, async () => {
+encryptedAtNight(`access: the same of Sentinel${why}`, async () => {
   const { cert, key } = selfSigned();
   const watched = await launchWatchedRedis({ tls: { cert, key } });
   onTestFinished(() => watched.close());

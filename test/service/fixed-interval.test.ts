@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Changefeed } from '../../src/service/changefeed.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { eventually } from '../support/eventually.js';
+import { fastClock } from '../support/fast-clock.js';
 import { eventsOf, openFeed } from '../support/feed.js';
 import { useRedis } from '../support/redis.js';
 
@@ -17,7 +18,7 @@ async function sweptSeldom(): Promise<{ sandbox: Sandbox; feed: Changefeed; swee
   );
   const lists = { ...off, memo: { interval: '10m' } };
   const raw = { workspaces: [{ name: 'acme', baseUrl: url, token, lists }] };
-  const feed = await openFeed(redis, raw);
+  const feed = await openFeed(redis, raw, { clock: fastClock(10) });
   const sweeps = async (): Promise<string | null> => {
     const { workspaces } = await feed.status();
     return workspaces[0]!.lists.find(({ list }) => list === 'memo')?.lastSweep?.completedAt ?? null;

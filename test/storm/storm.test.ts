@@ -29,12 +29,4 @@ describe('order: in a storm of killed, stopped and restarted processes, and of r
     // A storm has its own length; what follows takes as long as the machine needs.
     300_000,
   );
-
-  it('control: without the gate, runs overlap and events are out of order', async () => {
-    const calm = { ...planStorm(1, { ...SHORT, events: 200, stormMs: 1 }), faults: [] };
-    const { violations } = await runStorm({ redis: await aServer(), plan: calm, ungated: true });
-
-    const kinds = new Set(violations.map(({ kind }) => kind));
-    expect([...kinds]).toEqual(expect.arrayContaining(['overlap', 'out of sequence']));
-  });
 });

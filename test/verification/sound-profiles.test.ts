@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
+import { rowsOfGate } from '../support/night.js';
 import { runProfile, type ProfileRun } from './run-profile.js';
 
 const judged = async (run: Pick<ProfileRun, 'profile' | 'rounds' | 'midRun'>): Promise<object> => {
@@ -25,7 +26,7 @@ const PERFECT = {
 
 /** The short form of `npm run verify:profiles`: two profiles, a short life, the whole judgement. */
 describe('under a sound profile nothing is missed and nothing invented', () => {
-  it.each(['wild', 'flaky'])('%s', { timeout: 240_000 }, async (profile) => {
+  it.each(rowsOfGate(1, ['wild', 'flaky']))('%s', { timeout: 240_000 }, async (profile) => {
     expect(await judged({ profile, rounds: 2 })).toEqual(PERFECT);
   });
 });

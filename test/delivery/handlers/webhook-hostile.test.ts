@@ -13,6 +13,7 @@ import { createMessage, messageSchema } from '../../../src/delivery/handlers/mes
 import type { Resolve } from '../../../src/delivery/handlers/http/guard.js';
 import { createWebhook, webhookSchema } from '../../../src/delivery/handlers/webhook/webhook.js';
 import { systemClock } from '../../../src/kit/clock.js';
+import { rowsOfGate } from '../../support/night.js';
 import { eventually } from '../../support/eventually.js';
 import { resolving, handlerContext, sampleEvent, useReceivers } from '../../support/handler-fixtures.js';
 
@@ -93,10 +94,12 @@ function using(build: Build, sender: Sender): Subscription {
 describe.each(KINDS)('an answer without end, given to %s', (_kind, build) => {
   const resolve = resolving(['127.0.0.1']);
 
-  it.each([
-    [200, 'delivered'],
-    [500, { code: 'CF_DELIVERY_REFUSED' }],
-  ])(
+  it.each(
+    rowsOfGate<[number, string | object]>(1, [
+      [200, 'delivered'],
+      [500, { code: 'CF_DELIVERY_REFUSED' }],
+    ]),
+  )(
     'webhook answer: after status %i its body is read for a second, then the connection is closed',
     async (...given) => {
       const [status, outcome] = given;

@@ -189,7 +189,7 @@ describe('never silent: a bad day', { timeout: 240_000 }, () => {
     },
   );
 
-  it('never silent: a missing poller is noticed within a minute', async () => {
+  it.skipIf(isGate)('never silent: a missing poller is noticed within a minute', async () => {
     const { folder, env, service } = await started();
     await baselined(service);
     const rest = folder.start(['start', '--only', 'dispatch,handle'], env);

@@ -6,6 +6,7 @@ import { defineHandler } from '../../../src/delivery/handlers/define.js';
 import { message } from '../../../src/delivery/handlers/message/message.js';
 import { problemsOf } from '../../support/event-schemas.js';
 import { eventually } from '../../support/eventually.js';
+import { fastClock } from '../../support/fast-clock.js';
 import { baselined, openFeed } from '../../support/feed.js';
 import { useReceivers } from '../../support/handler-fixtures.js';
 import { startOtherCrm } from '../../support/other-crm.js';
@@ -44,7 +45,7 @@ describe('never silent: problems reach handlers', () => {
           defineHandler({ name: 'ops', on: ['crm.*'], handle: () => undefined }),
         ],
       };
-      const feed = await openFeed(redis, raw);
+      const feed = await openFeed(redis, raw, { clock: fastClock(10) });
       await feed.start();
       await baselined(feed, WAIT);
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPage } from '../../../../.ci/build-page.mjs';
 import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
+import { rowsOfGate } from '../../../support/night.js';
 import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
@@ -16,36 +17,38 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
 
   beforeAll(() => buildPage());
 
-  it.each([
-    {
-      locale: 'en-GB',
-      viewport: WIDE,
-      skip: 'Skip what waits',
-      drops: '2 events that wait are dropped',
-      done: 'Dropped 2 events.',
-      replay: 'Replay',
-      sends: '2 events will be sent again',
-      close: 'Close',
-      resume: 'Resume',
-      test: 'Test event',
-      send: 'Send',
-      accepted: 'accepted',
-    },
-    {
-      locale: 'ko-KR',
-      viewport: NARROW,
-      skip: '대기 이벤트 건너뛰기',
-      drops: '기다리는 이벤트 2건을 버립니다',
-      done: '2건을 버렸습니다.',
-      replay: '다시 보내기',
-      sends: '이벤트 2건을 다시 보냅니다',
-      close: '닫기',
-      resume: '다시 시작',
-      test: '시험 이벤트',
-      send: '보내기',
-      accepted: '받음',
-    },
-  ] as const)(
+  it.each(
+    rowsOfGate(1, [
+      {
+        locale: 'en-GB',
+        viewport: WIDE,
+        skip: 'Skip what waits',
+        drops: '2 events that wait are dropped',
+        done: 'Dropped 2 events.',
+        replay: 'Replay',
+        sends: '2 events will be sent again',
+        close: 'Close',
+        resume: 'Resume',
+        test: 'Test event',
+        send: 'Send',
+        accepted: 'accepted',
+      },
+      {
+        locale: 'ko-KR',
+        viewport: NARROW,
+        skip: '대기 이벤트 건너뛰기',
+        drops: '기다리는 이벤트 2건을 버립니다',
+        done: '2건을 버렸습니다.',
+        replay: '다시 보내기',
+        sends: '이벤트 2건을 다시 보냅니다',
+        close: '닫기',
+        resume: '다시 시작',
+        test: '시험 이벤트',
+        send: '보내기',
+        accepted: '받음',
+      },
+    ] as const),
+  )(
     'page ($locale): an operator is told how many events are dropped or sent again before it happens',
     async ({ locale, viewport, skip, drops, done, replay, sends, close, resume, test, send, accepted }) => {
       const handled: string[] = [];
@@ -80,22 +83,24 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     },
   );
 
-  it.each([
-    {
-      locale: 'en-GB',
-      viewport: WIDE,
-      missing: /(\d+) of \1 records are missing/,
-      discard: 'Discard',
-      example: 'For example',
-    },
-    {
-      locale: 'ko-KR',
-      viewport: NARROW,
-      missing: /(\d+)건.*\1건/,
-      discard: '무시',
-      example: '예:',
-    },
-  ] as const)(
+  it.each(
+    rowsOfGate(1, [
+      {
+        locale: 'en-GB',
+        viewport: WIDE,
+        missing: /(\d+) of \1 records are missing/,
+        discard: 'Discard',
+        example: 'For example',
+      },
+      {
+        locale: 'ko-KR',
+        viewport: NARROW,
+        missing: /(\d+)건.*\1건/,
+        discard: '무시',
+        example: '예:',
+      },
+    ] as const),
+  )(
     'page ($locale): an operator sees the numbers and examples of what is held, and decides it',
     async ({ locale, viewport, missing, discard, example }) => {
       const { url, crm, feed } = await open({ roles: ['poll', 'dispatch', 'handle'] });
@@ -136,26 +141,28 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     });
   });
 
-  it.each([
-    {
-      locale: 'en-GB',
-      viewport: WIDE,
-      erase: 'Erase the record',
-      close: 'Close',
-      before: 'its 2 events in the log',
-      others: '1 other record contains its id, name, e-mail address or phone number and is not erased',
-      done: 'Erased, with 2 events in the log.',
-    },
-    {
-      locale: 'ko-KR',
-      viewport: NARROW,
-      erase: '레코드 지우기',
-      close: '닫기',
-      before: '로그의 이벤트 2건',
-      others: '다른 레코드 1건은 지우지 않습니다',
-      done: '레코드와 로그의 이벤트 2건을 지웠습니다.',
-    },
-  ] as const)('page ($locale): an operator erases the record of an event', async (given) => {
+  it.each(
+    rowsOfGate(1, [
+      {
+        locale: 'en-GB',
+        viewport: WIDE,
+        erase: 'Erase the record',
+        close: 'Close',
+        before: 'its 2 events in the log',
+        others: '1 other record contains its id, name, e-mail address or phone number and is not erased',
+        done: 'Erased, with 2 events in the log.',
+      },
+      {
+        locale: 'ko-KR',
+        viewport: NARROW,
+        erase: '레코드 지우기',
+        close: '닫기',
+        before: '로그의 이벤트 2건',
+        others: '다른 레코드 1건은 지우지 않습니다',
+        done: '레코드와 로그의 이벤트 2건을 지웠습니다.',
+      },
+    ] as const),
+  )('page ($locale): an operator erases the record of an event', async (given) => {
     const { locale, viewport, erase, before, others, done, close } = given;
     const feed = await open({ subscriptions: [handlerOf('orders')] });
     const { url } = feed;

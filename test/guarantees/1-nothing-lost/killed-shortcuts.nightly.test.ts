@@ -9,10 +9,9 @@ import { useChain } from '../../support/chain.js';
 import { useCli } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { openFeed } from '../../support/feed.js';
-import { isGate } from '../../support/night.js';
 import { loggedEvents, useRedis } from '../../support/redis.js';
 
-const KILLS = isGate ? 2 : 4;
+const KILLS = 4;
 
 /** New records at the ends of lists, which tails find, and people that they name, which aimed fetches find. */
 function live(life: Life): void {
