@@ -22,9 +22,10 @@ interface FormProps {
 export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const { t, word, language } = usePreferences();
   const [draft, setDraft] = useState(first);
-  // The file as it was when the form was opened: who saves over another change is told.
-  const [revision] = useState(answer.revision);
+  // The file as it was when the form was opened: who saves over another change is told, and saves again knowing it.
+  const [opened] = useState(answer.revision);
   const [failed, setFailed] = useState<string | null>(null);
+  const revision = failed === t('rules.changed') ? answer.revision : opened;
   const { rule } = draft;
   const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
   const fields = useFields(rule, about);

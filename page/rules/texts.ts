@@ -38,8 +38,8 @@ export const ruleTexts = {
   'rules.sent': ['Sent to {to}.', '{to}에 보냈습니다.'],
   'rules.nothing': ['Nothing of the last 7 days matches.', '지난 7일에 해당하는 것이 없습니다.'],
   'rules.changed': [
-    'The rules were changed meanwhile, on the page or in the file. Yours is not saved: open the list, look at the change, and save again.',
-    '그사이 페이지나 파일에서 규칙이 바뀌어 저장하지 않았습니다. 목록에서 바뀐 내용을 확인하고 다시 저장하세요.',
+    'The rules were changed meanwhile, on the page or in the file, so nothing was saved: do it again to save yours as it is here.',
+    '그사이 페이지나 파일에서 규칙이 바뀌어 저장하지 않았으니, 여기 내용 그대로 저장하려면 다시 하세요.',
   ],
   'rules.invalid': ['The file is not valid; the rules that ran go on.', '파일에 오류가 있어 이전 규칙으로 동작합니다.'],
   'rules.missing': ['No record has these fields: {fields}', '이 필드가 있는 레코드가 없습니다: {fields}'],

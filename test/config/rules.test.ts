@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { rulesOf } from '../../src/config/rules.js';
 import { messageOf } from '../../src/kit/errors.js';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { useCli } from '../support/cli.js';
+import { isGate, rowsOfGate } from '../support/night.js';
 import { useProcesses } from '../support/process.js';
 
 const CHAT = { handler: 'message', url: 'https://hooks.slack.example/services/T0/secret-part', service: 'slack' };
@@ -16,6 +17,8 @@ const HOOK = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
 };
 const GRADE = { id: 'grade', on: ['crm.person.updated'], where: { 등급: { becomes: 'A' } }, to: '영업 채팅' };
+
+const EACH = isGate ? 20 : 60;
 
 describe('rules', () => {
   const cli = useCli();
@@ -55,15 +58,34 @@ describe('rules', () => {
     ]);
   });
 
-  it('rules: a kill while they are saved leaves the former file or the new one, and the next save goes on', async () => {
-    for (let times = 0; times < 3; times += 1) {
-      const before = rulesOf(await load()).rules.length;
-      const saving = spawn(new URL('../support/saving-rules-child.ts', import.meta.url), { args: [cwd] });
-      await saving.waitForLine(/^saved 5$/);
-      await saving.kill();
-      expect(rulesOf(await load()).rules.length).toBeGreaterThanOrEqual(Math.max(before, 5));
-    }
+  const savingChild = new URL('../support/saving-rules-child.ts', import.meta.url);
+
+  it('rules: of processes that save in the same moment, each save stays or is refused, and none is lost', async () => {
+    await load();
+    const children = ['a', 'b', 'c'].map((prefix) => spawn(savingChild, { args: [cwd, prefix, String(EACH)] }));
+    const ends = await Promise.all(children.map(({ exited }) => exited));
+    expect(ends.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(rulesOf(await load()).rules).toHaveLength(3 * EACH);
+    // They were in each other's way.
+    expect(children.map(({ stdout }) => stdout).join('')).toMatch(/^changed /m);
+    expect(readdirSync(cwd)).toEqual(['changefeed.config.json', 'changefeed.rules.json']);
   });
+
+  it.each(rowsOfGate(1, ['renameSync', 'fsyncSync', 'symlinkSync', 'unlinkSync', 'rmSync']))(
+    'rules: a kill while they are saved, at %s, leaves the former file or the new one, and holds up nobody',
+    async (step) => {
+      await load({ rules: [{ id: 'old', on: ['crm.*'], to: 'ops' }] });
+      await spawn(savingChild, { args: [cwd, 'dead', '1', step] }).exited;
+      const left = rulesOf(await load()).rules.map(({ id }) => id);
+      expect([['old'], ['dead0', 'old']]).toContainEqual(left);
+      const next = spawn(savingChild, { args: [cwd, 'next', '2'] });
+      expect(await next.exited).toEqual({ code: 0, signal: null });
+      expect(rulesOf(await load()).rules.map(({ id }) => id)).toEqual(
+        expect.arrayContaining([...left, 'next0', 'next1']),
+      );
+      expect(next.stdout.match(/^changed/gm) ?? []).toHaveLength(step === 'renameSync' ? 1 : 0);
+    },
+  );
 
   it('rules: the command lists them, and refuses a file that is not valid', async () => {
     const workspaces = [{ name: 'acme', baseUrl: 'https://crm.example', token: 'token' }];

@@ -1,12 +1,24 @@
-/** Saves the rules of a configuration again and again, one rule more each time, until it is killed. */
+/**
+ * Saves the rules of a configuration one after another, one rule more each time, and says what has become of each: `<outcome> <id>`. Where another
+ * process was faster, it reads the file again. With the name of a step (such as `renameSync`), it is killed instead of doing it.
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { changeRules } from '../../src/config/change-rules.js';
 import { loadConfig } from '../../src/config/load.js';
 import { rulesOf } from '../../src/config/rules.js';
 
-const { config } = await loadConfig({ cwd: process.argv[2] ?? '.', env: {} });
-for (let nth = 0; ; nth = (nth + 1) % 100) {
+const [cwd = '.', prefix = 'r', count = '100', deadlyStep] = process.argv.slice(2);
+const { config } = await loadConfig({ cwd, env: {} });
+if (deadlyStep !== undefined) {
+  Object.assign(fs, { [deadlyStep]: () => process.kill(process.pid, 'SIGKILL') });
+  syncBuiltinESMExports();
+}
+for (let nth = 0; nth < Number(count);) {
   const revision = rulesOf(config).file?.revision ?? '';
-  const one = { id: `r${nth}`, to: 'ops', on: ['crm.person.*'] as const, title: 'x'.repeat(190) };
-  const { outcome } = changeRules(config, revision, (all) => [...all.filter(({ id }) => id !== one.id), one]);
-  process.stdout.write(`${outcome} ${nth}\n`);
+  const one = { id: `${prefix}${nth}`, to: 'ops', on: ['crm.person.*'] as const, title: 'x'.repeat(190) };
+  const changed = changeRules(config, revision, (all) => [...all.filter(({ id }) => id !== one.id), one]);
+  fs.writeSync(1, `${changed.outcome} ${one.id}\n`);
+  if (changed.outcome === 'refused') throw new Error(changed.why);
+  if (changed.outcome === 'saved') nth += 1;
 }
