@@ -6,7 +6,7 @@ import { createProcessRegistry } from '../src/redis/process-registry.js';
 import type { AppContext } from './context.js';
 import { withMeasure } from './measured.js';
 import { countTodos } from './todos.js';
-import { rulesFor, surroundingsOf, type Workspaces } from './workspaces.js';
+import { rulesFor, type Workspaces } from './workspaces.js';
 
 export function handleRole(context: AppContext, workspaces: Workspaces): Part {
   const { config, subscriptions, keys, redis, events, log: logger, clock } = context;
@@ -22,7 +22,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     comparisonOf: (event) => rulesFor(workspaces, event),
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),
     pageUrl: config.http.publicUrl,
-    surroundingsOf: (name) => surroundingsOf(workspaces, name),
+    surroundingsOf: workspaces.surroundingsOf,
   });
   return { name: 'handlers', ...pool };
 }

@@ -60,11 +60,18 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
       if (first !== undefined && second === undefined) return get(first);
       throw usage(`Which workspace? Name one of ${names.join(', ')} with --workspace.`);
     },
+    surroundingsOf: (name: string): Surroundings => byName.get(name)?.surroundings ?? NO_SURROUNDINGS,
     async close(): Promise<void> {
       await Promise.all([...byName.values()].map(({ api }) => api.close()));
     },
   };
 }
+
+/** The configuration may no longer name a workspace whose events are still in the queues. */
+const NO_SURROUNDINGS: Surroundings = {
+  ...{ language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() },
+  record: () => Promise.resolve(null),
+};
 
 export function enabledLists({ lists }: Pick<WorkspaceConfig, 'lists'>): ListName[] {
   return Object.values(lists)
@@ -85,13 +92,6 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
   if (!workspaces.names.includes(workspace)) return undefined;
   const lists = [...workspaces.get(workspace).lists.values()];
   return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
-}
-
-/** There is no link and no record where the configuration no longer names the workspace: its events may still be in the queues. */
-export function surroundingsOf(workspaces: Workspaces, name: string): Surroundings {
-  if (workspaces.names.includes(name)) return workspaces.get(name).surroundings;
-  const none = { language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() } as const;
-  return { ...none, record: () => Promise.resolve(null) };
 }
 
 /** The stored record; null when there is none, or when only a digest of it is stored. */

@@ -1,5 +1,5 @@
 /** The schema of a list as a TypeScript interface. */
-import { keysOfValueType } from '../feed/detect/schema-drift/value-type.js';
+import { keysOfValueType } from '../feed/detect/schema-drift/schema.js';
 import type { ListSchema } from '../feed/detect/schema-drift/schema.js';
 import { descriptorOf, LIST_NAMES, nameOf as nameOfList, type ListRef } from '../crm/lists/lists.js';
 import { escapeInvisible } from '../kit/printable.js';

@@ -33,7 +33,7 @@ import { recordFailure } from './failure.js';
 import type { Claim } from './groups/gate.js';
 import { noteEnd } from './receipts/note.js';
 import { extendLock, isLockOver, logFailure, outcomeOfFailure, report, TakenOver, type GivenRun } from './run.js';
-import { isCause, judge, packRun, runIn, type Verdict } from './suspects.js';
+import { isCause, judge, type Verdict } from './suspects.js';
 
 const DEAD = 'event became a dead letter';
 
@@ -50,7 +50,7 @@ async function outcomeOf(given: GivenRun, context: RunContext): Promise<Outcome>
   if (isOutcome(claimed)) return claimed;
   const loaded = await load(claimed, context);
   if (isOutcome(loaded)) return loaded;
-  const settled = await settle(loaded, context);
+  const settled = context.subscription.settle === undefined ? loaded : await settle(loaded, context);
   if (isOutcome(settled)) return settled;
   const due = await suspect(settled, context);
   if (isOutcome(due)) return due;
@@ -77,7 +77,8 @@ export async function claim(given: GivenRun, context: RunContext): Promise<Claim
   const { death, kind } = job.data;
   const own = claimOf(given);
   // The run of a job that was lost before is noted when it is known whether it is a suspect, and may begin.
-  const run = job.stalledCounter === 0 ? packRun({ process: processId, lost: 0, among: 0, alone: 0, late: 0 }) : '';
+  const isFirst = job.stalledCounter === 0;
+  const run = isFirst ? { process: processId, lost: 0, among: 0, alone: 0, late: 0 } : undefined;
   const askedAtMs = systemClock.monotonic();
   const standing = await gate.standing(subscription.name, own, { run });
   if (standing.outcome === 'taken-over') throw new TakenOver();
@@ -93,7 +94,7 @@ export async function claim(given: GivenRun, context: RunContext): Promise<Claim
     claim: own,
     // A merge may have been stored since the job was added.
     kind: standing.entries[0]?.kind ?? kind,
-    before: runIn(standing.runBefore),
+    before: standing.runBefore,
     attempt: job.attemptsMade + 1,
     beganMs: clock.now(),
   };
@@ -151,7 +152,7 @@ export async function attempt(run: Run, context: RunContext): Promise<Outcome> {
   const { lock, attempt: number, delivery, beganMs, noted } = run;
   if (noted !== undefined) {
     await extendLock(run, context);
-    await gate.note(subscription.name, run.claim.id, packRun(noted));
+    await gate.note(subscription.name, run.claim.id, noted);
   }
   // A process that was suspended may have lost the event, and others of the record may have run.
   while (isLockOver(run)) await extendLock(run, context);

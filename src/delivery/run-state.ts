@@ -3,9 +3,9 @@ import type { Tally } from '../kit/tally.js';
 import type { Delivery } from './deliveries.js';
 import type { FailedAttempt } from './failure.js';
 import type { Claim, GroupEntry, HeadJob } from './groups/gate.js';
+import type { NotedRun } from './groups/group-entry.js';
 import type { Noted, Skipped } from './receipts/note.js';
 import type { GivenRun, RunOptions } from './run.js';
-import type { NotedRun } from './suspects.js';
 
 export interface RunContext extends RunOptions {
   addJob: (head: HeadJob) => Promise<void>;

@@ -17,7 +17,7 @@ import { readsWorkspace } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { Rules } from '../feed/detect/rules.js';
 import { addToDelta, TrackedFields, type SchemaDelta } from '../feed/detect/schema-drift/schema.js';
-import { movesBetween } from '../feed/detect/schema-drift/value-type.js';
+import { movesBetween } from '../feed/detect/schema-drift/schema.js';
 import { everyRecord } from '../feed/store/stored-records.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
 import type { Clock } from '../kit/clock.js';

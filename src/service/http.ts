@@ -17,7 +17,7 @@ import type { AppContext } from '../../workers/context.js';
 import { pageRules } from './rules.js';
 import { monitored } from './monitoring.js';
 import { pageToken, type PageToken } from './page-token.js';
-import { surroundingsOf, type Workspaces } from '../../workers/workspaces.js';
+import type { Workspaces } from '../../workers/workspaces.js';
 
 /** Next to the port of the mirror. */
 const USUAL_PORT = 4021;
@@ -91,7 +91,7 @@ async function serverOf(
     dispatcher,
     rules: pageRules(context, workspaces, dispatcher),
     log: events,
-    links: (name) => surroundingsOf(workspaces, name).links,
+    links: (name) => workspaces.surroundingsOf(name).links,
     redisIsAway: () => watch.trouble() === 'away',
     workspaces: () =>
       workspaces.all().map(({ name, config: { timeZone, lists } }) => {

@@ -12,7 +12,7 @@ import { listOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { formatsFor } from '../words/format.js';
 import type { AppContext } from '../../workers/context.js';
-import { surroundingsOf, type Workspaces } from '../../workers/workspaces.js';
+import type { Workspaces } from '../../workers/workspaces.js';
 
 /** Without the marks that a chat would turn into bold text. */
 const PLAIN = SERVICES.jandi;
@@ -36,7 +36,7 @@ export function createMatches({ events: log, clock }: AppContext, workspaces: Wo
     const matches = tried.tried.toReversed().map(async ({ workspace, logId, refusedBy }) => {
       const logged = await log.stored(workspace, logId);
       if (logged === null) return [];
-      const surroundings = surroundingsOf(workspaces, workspace);
+      const surroundings = workspaces.surroundingsOf(workspace);
       const { language = surroundings.language, include } = subscription;
       const event = await enrich(logged.event, include, surroundings);
       return [{ workspace, event, refusedBy, logId, language, timeZone: surroundings.timeZone }];

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { typesText } from '../../src/cli/schema-types.js';
-import { movesBetween } from '../../src/feed/detect/schema-drift/value-type.js';
+import { movesBetween } from '../../src/feed/detect/schema-drift/schema.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import {
   TrackedFields,

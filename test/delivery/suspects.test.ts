@@ -1,7 +1,8 @@
 /** Which events run after a crash, played without queues; and how a crash is told from a late process. */
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { judge, packRun, runIn, Suspects, type NotedRun } from '../../src/delivery/suspects.js';
+import { packRun, runIn, type NotedRun } from '../../src/delivery/groups/group-entry.js';
+import { judge, Suspects } from '../../src/delivery/suspects.js';
 import { systemClock, type Clock } from '../../src/kit/clock.js';
 import { createProcessRegistry } from '../../src/redis/process-registry.js';
 import { useRedis } from '../support/redis.js';

@@ -2,7 +2,7 @@
  * Compares a run with the sandbox's journal and describes what is wrong. Independent of the detector's comparison: the
  * sandbox's world is the truth, and `verify` decides whether two records are equal.
  */
-import { movesBetween } from '../../src/feed/detect/schema-drift/value-type.js';
+import { movesBetween } from '../../src/feed/detect/schema-drift/schema.js';
 import { compileRules } from '../../src/feed/detect/rules.js';
 import { TrackedFields, addToDelta, schemaFrom } from '../../src/feed/detect/schema-drift/schema.js';
 import type { CrmRecord } from '../../src/crm/record.js';

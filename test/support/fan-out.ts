@@ -111,7 +111,7 @@ export const openGate: RecordGate = {
       outcome: 'head',
       entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }],
       lockedForMs: 0,
-      runBefore: '',
+      runBefore: null,
     }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   handled: () => Promise.resolve({ outcome: 'left', next: null }),

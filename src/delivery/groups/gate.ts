@@ -21,7 +21,16 @@ import { gatherEach } from '../../kit/gather.js';
 import type { FailedAttempt } from '../failure.js';
 import type { StoredTask } from '../backfills.js';
 import { eventSchema } from '../../log/event-log.js';
-import { entryIn, logIdOf, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
+import {
+  entryIn,
+  logIdOf,
+  packEntry,
+  packRun,
+  runIn,
+  SEPARATOR,
+  type GroupEntry,
+  type NotedRun,
+} from './group-entry.js';
 import { readDelayedTooFar, readHeads, type HeadJob } from './heads.js';
 import type { Keys } from '../../redis/keys.js';
 import { packReceipt, type Receipt } from '../receipts/receipt.js';
@@ -83,8 +92,8 @@ interface IsHead {
   entries: readonly GroupEntry[];
   /** For how long the lock lasts at least, ms from when this was asked. */
   lockedForMs: number;
-  /** The last run that was noted; empty: none. */
-  runBefore: string;
+  /** The last run that was noted; null: none. */
+  runBefore: NotedRun | null;
 }
 export type Standing = IsHead | HasLeft | TakenOver;
 export type AdvanceOutcome = HasLeft | TakenOver;
@@ -102,7 +111,7 @@ interface Question {
   count: number;
   noted?: NotedReceipts | undefined;
   /** The run that is noted. */
-  run?: string;
+  run?: NotedRun | undefined;
   /** The entry and the event that the head gets. */
   merged?: readonly [entry: string, stored: string];
 }
@@ -139,8 +148,11 @@ export function createRecordGate(redis: Redis, keys: Keys) {
      * At most `count` first entries of the group, if this delivery is its head.
      * @param more `run`: noted as the run that has begun it @defaultValue the noted one stays
      */
-    standing: (subscription: string, claim: Claim, { count = 1, run = '' } = {}) =>
-      standing(subscription, { claim, verb: 'standing', count, run }),
+    standing: (
+      subscription: string,
+      claim: Claim,
+      { count = 1, run }: { count?: number; run?: NotedRun | undefined } = {},
+    ) => standing(subscription, { claim, verb: 'standing', count, run }),
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
     advance: (subscription: string, claim: Claim, noted?: NotedReceipts, count = 1) =>
       leave(subscription, { claim, verb: 'done', count, noted }),
@@ -151,7 +163,7 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     failed: (subscription: string, claim: Claim, noted: NotedReceipts) =>
       stay(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
     /** Notes a run that could not be noted by `standing`. */
-    note: (subscription: string, id: string, run: string) => redis.hset(keys.runs(subscription), id, run),
+    note: (subscription: string, id: string, run: NotedRun) => redis.hset(keys.runs(subscription), id, packRun(run)),
     /** Runs that were left behind have not crashed. */
     forgetRuns: (subscription: string, ids: readonly string[]) =>
       ids.length === 0 ? Promise.resolve(0) : redis.hdel(keys.runs(subscription), ...ids),
@@ -216,7 +228,7 @@ function askersOf({ redis, keys }: Scope) {
     if (answer.word !== 'head') throw unexpectedAnswer(advanceScript, describe(answer.word));
     const key = keys.group(subscription, question.claim.group ?? '');
     const found = entries.map((text) => entryIn(text, key));
-    return { outcome: 'head', entries: found, lockedForMs: Number(lockedFor), runBefore };
+    return { outcome: 'head', entries: found, lockedForMs: Number(lockedFor), runBefore: runIn(runBefore) };
   };
   return { leave, stay, standing };
 }
@@ -285,11 +297,11 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
     keys.jobLock(subscription, id),
   ]);
   const receipts: Buffer[] = [];
-  const texts = questions.map(({ claim: { id, token }, verb, count, run = '', noted }) => {
+  const texts = questions.map(({ claim: { id, token }, verb, count, run, noted }) => {
     const packed = noted?.receipts.map(packReceipt) ?? [];
     receipts.push(...packed);
     const bytes = packed.reduce((sum, { length }) => sum + length, 0);
-    return [verb, id, token, count, bytes, run].join(SEPARATOR);
+    return [verb, id, token, count, bytes, run ? packRun(run) : ''].join(SEPARATOR);
   });
   const merged = questions.flatMap((question) => question.merged ?? []);
   const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription), pending];

@@ -12,7 +12,7 @@ import type { Lists } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isSameActor } from '../../events/actor.js';
 import type { Actor, ChangeEvent, FieldChange } from '../../events/types.js';
-import { span } from './age.js';
+import { span } from './left-alone.js';
 import { shortDigest } from '../../crm/canonical.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import type { Decision } from './stored-record.js';

@@ -17,7 +17,7 @@ import {
 import { eventTime } from '../../kit/iso-time.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import { SCHEMA_RULE, isEdit, withEveryField, type Rules } from './rules.js';
-import { valueTypesOf } from './schema-drift/value-type.js';
+import { valueTypesOf } from './schema-drift/schema.js';
 import { todoFactsOf } from './todo.js';
 import {
   changesSince,

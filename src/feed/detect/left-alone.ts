@@ -7,12 +7,14 @@
  */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { isYounger } from '../../kit/stored-time.js';
-import { ageOf } from './age.js';
 import type { Observation } from './build-event.js';
 import type { Baseline } from './detect.js';
 import { modifiedAtOf } from './fields.js';
 import type { Rules } from './rules.js';
 import { decidedAt, storedModifiedAt, type StoredRecord } from './stored-record.js';
+
+/** `unclear`: the times are equal, missing, or too coarse to decide. */
+export type Age = 'newer' | 'older' | 'unclear';
 
 /** Replicas lag for seconds. A record whose time was really set back waits for so long. */
 const OLDER_WAITS_MS = 600_000;
@@ -46,4 +48,22 @@ function isOlder(stored: StoredRecord, record: UncheckedRecord, { rules: { list 
   if (stored.gone !== undefined) return age !== 'newer';
   // A baseline takes the list as it is, for instance that of a restored backup.
   return age === 'older' && baseline === null;
+}
+
+/** Some servers cut `modifiedAt` to the minute, so `:00.000Z` may stand for any moment of that minute. */
+const MINUTE_MS = 60_000;
+
+export function ageOf(modifiedAt: string | null, storedModifiedAt: string | null): Age {
+  const seen = span(modifiedAt);
+  const stored = span(storedModifiedAt);
+  // Comparisons with NaN are false, so a text that is no time is neither newer nor older.
+  if (seen.from > stored.from) return 'newer';
+  // Where the cut time may stand for a moment after the stored one, the answer is not proven to be older.
+  return seen.to < stored.from ? 'older' : 'unclear';
+}
+
+/** The first and the last moment that a time may stand for. NaN where the text is no time. */
+export function span(time: string | null): { from: number; to: number } {
+  const from = Date.parse(time ?? '');
+  return { from, to: from % MINUTE_MS === 0 ? from + MINUTE_MS - 1 : from };
 }

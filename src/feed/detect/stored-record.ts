@@ -5,7 +5,7 @@ import { canonicalText, diffRecords, meaningOf, shortDigest, type FieldChange } 
 import { modifiedAtOf, type Timestamps } from './fields.js';
 import { SCHEMA_RULE, editsUnder, type Rules } from './rules.js';
 import type { SchemaTally } from './schema-drift/schema.js';
-import { ABSENT, isEmptyValueType, movesBetween, valueTypesOf, type Transition } from './schema-drift/value-type.js';
+import { ABSENT, isEmptyValueType, movesBetween, valueTypesOf, type Transition } from './schema-drift/schema.js';
 
 const decision = z.object({
   /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */

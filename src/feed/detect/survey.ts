@@ -1,22 +1,17 @@
 /** Did a list's schema change, and are too many records new? Decided once, for the walk that follows. Pure. */
 import { z } from 'zod';
-import type { UncheckedRecord } from '../../crm/record.js';
 import type { SchemaChange } from '../../events/types.js';
 import { allowanceFor, isCleared, isHeld, type CreationCounts, type CreationGuard } from './creation.js';
-import type { Rules } from './rules.js';
-import { isOfOtherMasks, movesSince, type StoredRecord } from './stored-record.js';
 import {
   driftedField,
   driftOf,
-  fieldsFollowingDrift,
-  isUnusual,
-  movingFields,
   movesOfSchema,
-  type DriftedField,
+  unknownMoves,
+  type AskedMoves,
   type FieldMoves,
+  type MoveRules,
 } from './schema-drift/drift.js';
-import type { SchemaTally, TrackedFields } from './schema-drift/schema.js';
-import { ABSENT, isEmptyValueType, valueTypesOf, type Transition, type ValueTypes } from './schema-drift/value-type.js';
+import { ABSENT, type Transition, type ValueTypes } from './schema-drift/schema.js';
 
 export const verdictSchema = z.object({
   /** Fields that drifted: rows that make the same moves yield no event. */
@@ -37,37 +32,6 @@ export const NO_VERDICT: Verdict = { fields: [], edited: [], allowed: 0, heldSin
 
 /** The question that began a survey: so many new records, or fields that move. */
 export type SurveyQuestion = { about: 'creations'; fresh: number } | { about: 'fields'; fields: readonly string[] };
-
-export interface MoveRules {
-  rules: Rules;
-  schema: SchemaTally;
-  tracked: TrackedFields;
-  /** Fields that drifted lately: rows that follow are no news. */
-  drifted: readonly DriftedField[];
-}
-
-interface AskedMoves extends MoveRules {
-  edited: readonly string[];
-  /** Fields of which a survey has seen a move. @defaultValue none */
-  isMoving?: (field: string) => boolean;
-}
-
-export function unknownMoves(
-  moves: readonly Transition[],
-  { rules, schema, tracked, drifted, edited, isMoving = () => false }: AskedMoves,
-): Transition[] {
-  if (!rules.collapse) return [];
-  const moved = moves.filter(({ field }) => rules.compares(field) && !edited.includes(field));
-  const follows = fieldsFollowingDrift(moved, drifted);
-  // How many rows have an untracked field is not known, so its moves cannot be called unusual.
-  return moved.filter(
-    (one) => !follows.has(one.field) && tracked.admits(one.field) && isUnusual(one, schema, isMoving(one.field)),
-  );
-}
-
-export function isDifference({ from, to }: Transition, { nullIsAbsent }: Rules): boolean {
-  return !nullIsAbsent || !(isEmptyValueType(from) && isEmptyValueType(to));
-}
 
 export interface SurveyOptions {
   question: SurveyQuestion;
@@ -177,28 +141,4 @@ function total(counts: ReadonlyMap<string, number>): number {
 
 function plain(moves: ReadonlyMap<string, ReadonlyMap<string, number>>): FieldMoves['moves'] {
   return Object.fromEntries([...moves].map(([from, into]) => [from, Object.fromEntries(into)]));
-}
-
-/** Fields that move on most rows of a page in a way that is new to the schema: the whole list must be asked. */
-export interface PageMoves {
-  /** For each row that differs, in order. */
-  moved: readonly (readonly Transition[])[];
-  moving: readonly string[];
-}
-
-export const NO_MOVES: PageMoves = { moved: [], moving: [] };
-
-export function movesOnPage(
-  rows: readonly { record: UncheckedRecord }[],
-  differing: readonly { record: UncheckedRecord; stored: StoredRecord | null }[],
-  known: AskedMoves,
-): PageMoves {
-  const { rules } = known;
-  const moved = differing.map(({ record, stored }) => {
-    if (stored === null || stored.gone !== undefined || !rules.collapse || isOfOtherMasks(stored, rules)) return [];
-    return unknownMoves(movesSince(stored, record, known), known);
-  });
-  if (moved.every((moves) => moves.length === 0)) return NO_MOVES;
-  const shown = rows.map(({ record }) => valueTypesOf(record, rules));
-  return { moved, moving: movingFields({ moved, shown }, (move) => isDifference(move, rules)) };
 }

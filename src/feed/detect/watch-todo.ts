@@ -59,8 +59,8 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
 }
 
 /** While todos are not watched, timers stay, to know what was emitted; those of a changed todo are wrong. */
-function unwatchedTimers({ stored, rules: { list } }: DetectInput): readonly TimerChange[] {
-  return list.name === 'todo' && stored !== null ? NO_TIMERS : [];
+function unwatchedTimers({ stored }: DetectInput): readonly TimerChange[] {
+  return stored === null ? [] : NO_TIMERS;
 }
 
 /** Only an open todo with a deadline has timers. A todo that is overdue is no longer due soon. */

@@ -6,18 +6,18 @@
 import type { Page } from '../api/read-api.js';
 import type { UnreadableRecord } from '../api/unreadable.js';
 import type { FieldChange } from '../../crm/canonical.js';
-import { ageOf } from '../detect/age.js';
 import { isSuspicious } from '../detect/creation.js';
 import { modifiedAtOf } from '../detect/fields.js';
 import { isKnownByContent } from '../detect/identity.js';
-import { isLeftAlone, isOutdated } from '../detect/left-alone.js';
+import { ageOf, isLeftAlone, isOutdated } from '../detect/left-alone.js';
 import { isPresent } from '../detect/removal.js';
 import { isEdit } from '../detect/rules.js';
+import { movesOnPage, NO_MOVES } from '../detect/schema-drift/drift.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { isOfOtherMasks, movesSince, storedModifiedAt } from '../detect/stored-record.js';
-import { movesOnPage, NO_MOVES, type SurveyQuestion } from '../detect/survey.js';
+import type { SurveyQuestion } from '../detect/survey.js';
 import type { Checkpoint, CountedKind, CreatedRecords, RecordWrite, SweepCounts } from '../store/sweep-state.js';
-import { decide, type DecidedRecord } from './classify/classify-record.js';
+import { decide, type DecidedRecord } from './decide.js';
 import { guardOf } from './creations.js';
 import type { FeedList } from './list.js';
 import { parseStored, readDiffering, readSeen, type DifferingRecord, type SeenRecord } from './records.js';
@@ -210,9 +210,10 @@ class Tally {
     if (kind === 'created' && this.#page.by === 'walk') this.#fresh += 1;
     const isKnown = stored !== null && stored.gone === undefined;
     // The tally counts the values as they were stored.
-    const before =
-      state !== null && isOfOtherMasks(state, rules) ? parseStored(state, { ...rules, masks: '' }) : stored;
-    const moves = movesSince(isKnown ? before : null, record, { rules, schema });
+    const isMaskedNow = state !== null && isOfOtherMasks(state, rules);
+    const moves = isMaskedNow
+      ? movesSince(parseStored(state, { ...rules, masks: '' }), record, { rules, schema })
+      : row.moves;
     addToDelta(this.schema, { moves, rows: isKnown ? 0 : 1, tracked });
   }
 

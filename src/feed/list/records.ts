@@ -5,7 +5,8 @@ import type { Page } from '../api/read-api.js';
 import { rowsOf, type PageRow } from '../api/rows.js';
 import { recordKey } from '../detect/identity.js';
 import type { Rules } from '../detect/rules.js';
-import type { StoredRecord } from '../detect/stored-record.js';
+import type { Transition } from '../detect/schema-drift/schema.js';
+import { movesSince, type StoredRecord } from '../detect/stored-record.js';
 import type { FeedList } from './list.js';
 import type { SerialisedRecord } from '../store/sweep-state.js';
 
@@ -20,6 +21,8 @@ export interface SeenRecord {
 export interface DifferingRecord extends SeenRecord {
   state: SerialisedRecord | null;
   stored: StoredRecord | null;
+  /** The fields whose value types differ from the stored ones; all fields of a new record. Found when they are asked for. */
+  readonly moves: readonly Transition[];
 }
 
 /** The records of a page, each once: one that stands twice on a page counts with its first copy. Erased ones are left out. */
@@ -67,7 +70,7 @@ function keyed(rows: readonly PageRow[], rules: Rules): Map<string, PageRow> {
 }
 
 export async function readDiffering(
-  { deps: { store }, name, rules }: FeedList,
+  { deps: { store }, name, rules, schema }: FeedList,
   seen: readonly SeenRecord[],
 ): Promise<DifferingRecord[]> {
   const differing = seen.filter(({ digest, storedDigest }) => digest !== storedDigest);
@@ -75,7 +78,14 @@ export async function readDiffering(
   const states = await store.records(name, keys);
   return differing.map((one, index) => {
     const state = states[index] ?? null;
-    return { ...one, state, stored: parseStored(state, rules) };
+    const stored = parseStored(state, rules);
+    let moves: Transition[] | undefined;
+    return {
+      ...{ ...one, state, stored },
+      get moves() {
+        return (moves ??= movesSince(stored?.gone === undefined ? stored : null, one.record, { rules, schema }));
+      },
+    };
   });
 }
 

@@ -19,7 +19,7 @@ import {
   type Missing,
 } from '../detect/removal.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
-import { movesBetween } from '../detect/schema-drift/value-type.js';
+import { movesBetween } from '../detect/schema-drift/schema.js';
 import type { StoredRecord } from '../detect/stored-record.js';
 import { NO_TIMERS } from '../detect/watch-todo.js';
 import { nextSequence } from '../../events/envelope.js';

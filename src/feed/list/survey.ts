@@ -6,8 +6,8 @@ import { createVisitedCursors } from '../api/visited-cursors.js';
 import type { Page } from '../api/read-api.js';
 import { isPresent } from '../detect/removal.js';
 import { schemaEvent } from '../detect/schema-drift/drift.js';
-import { valueTypesOf } from '../detect/schema-drift/value-type.js';
-import { isOfOtherMasks, movesSince } from '../detect/stored-record.js';
+import { valueTypesOf } from '../detect/schema-drift/schema.js';
+import { isOfOtherMasks } from '../detect/stored-record.js';
 import { Survey, type SurveyQuestion } from '../detect/survey.js';
 import { nextSequence } from '../../events/envelope.js';
 import type { SchemaChange } from '../../events/types.js';
@@ -37,20 +37,20 @@ export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
 
 /** Counts the rows of a page that no page before has shown. */
 export async function countPage(list: FeedList, page: Page): Promise<void> {
-  const { survey, rules, schema } = list;
+  const { survey, rules } = list;
   if (survey === null) return;
   const { counts, keys } = survey;
   const rows = (await readSeen(list, page)).filter(({ key }) => !keys.has(key));
-  const differing = new Map((await readDiffering(list, rows)).map(({ key, stored }) => [key, stored]));
+  const differing = new Map((await readDiffering(list, rows)).map((row) => [row.key, row]));
   for (const { key, record, storedDigest } of rows) {
     keys.add(key);
     if (!isPresent(storedDigest)) {
       counts.countNew();
       continue;
     }
-    const known = differing.get(key) ?? null;
-    const moves = known === null || isOfOtherMasks(known, rules) ? [] : movesSince(known, record, { rules, schema });
-    counts.countKnown(valueTypesOf(record, rules), moves);
+    const { stored = null, moves } = differing.get(key) ?? {};
+    const isComparable = stored !== null && !isOfOtherMasks(stored, rules);
+    counts.countKnown(valueTypesOf(record, rules), isComparable ? moves : []);
   }
 }
 

@@ -64,12 +64,15 @@ describe('the record gate', () => {
     const claim = await run(a1);
     await test.redis.pexpire(test.keys.jobLock(SUB, a1.id), 5_000);
 
-    const first = await gate.standing(SUB, claim, { run: 'first' });
-    expect(first).toMatchObject({ outcome: 'head', runBefore: '' });
+    const noted = (process: string) => ({ process, lost: 1, among: 2, alone: 3, late: 4 });
+    const first = await gate.standing(SUB, claim, { run: noted('first') });
+    expect(first).toMatchObject({ outcome: 'head', runBefore: null });
     expect(first.outcome === 'head' && first.lockedForMs).toBeGreaterThan(1_000);
-    expect(await gate.standing(SUB, claim)).toMatchObject({ runBefore: 'first' });
-    await gate.note(SUB, a1.id, 'second');
-    expect(await gate.standing(SUB, claim, { run: 'third' })).toMatchObject({ runBefore: 'second' });
+    expect(await gate.standing(SUB, claim)).toMatchObject({ runBefore: noted('first') });
+    await gate.note(SUB, a1.id, noted('second'));
+    expect(await gate.standing(SUB, claim, { run: noted('third') })).toMatchObject({
+      runBefore: noted('second'),
+    });
     expect(await gate.handled(SUB, claim)).toEqual(left(null));
     expect(await test.redis.exists(test.keys.runs(SUB))).toBe(0);
   });

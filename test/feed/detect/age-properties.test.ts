@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ageOf } from '../../../src/feed/detect/age.js';
+import { ageOf } from '../../../src/feed/detect/left-alone.js';
 
 const instant = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }).map(Number);
 const near = fc.tuple(instant, fc.integer({ min: -180_000, max: 180_000 })).map(([a, by]) => [a, a + by] as const);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ageOf } from '../../../src/feed/detect/age.js';
+import { ageOf } from '../../../src/feed/detect/left-alone.js';
 
 const known = '2026-03-01T10:05:30.500Z';
 

@@ -8,9 +8,19 @@ import { buildEvent } from '../../../events/envelope.js';
 import type { ChangeEvent, SchemaChange } from '../../../events/types.js';
 import type { Observation } from '../build-event.js';
 import { digestOf } from '../../../crm/canonical.js';
+import type { UncheckedRecord } from '../../../crm/record.js';
 import type { Rules } from '../rules.js';
-import { valueTypesOfField, type SchemaTally } from './schema.js';
-import { ABSENT, isEmptyValueType, type Transition, type ValueTypes } from './value-type.js';
+import { isOfOtherMasks, type StoredRecord } from '../stored-record.js';
+import {
+  ABSENT,
+  isEmptyValueType,
+  valueTypesOf,
+  valueTypesOfField,
+  type SchemaTally,
+  type TrackedFields,
+  type Transition,
+  type ValueTypes,
+} from './schema.js';
 
 const NEARLY_ALL = 0.9;
 /** Not written as 1 - 0.9, which is a little less than a tenth. */
@@ -73,7 +83,7 @@ function rowsLike(type: string, types: Readonly<Record<string, number>>): number
   return isEmptyValueType(type) ? rowsIn(types, Object.keys(types).filter(isEmptyValueType)) : (types[type] ?? 0);
 }
 
-export interface MovesOfPage {
+interface MovesOfPage {
   moved: readonly (readonly Transition[])[];
   shown: readonly ValueTypes[];
 }
@@ -109,6 +119,62 @@ export function movingFields({ moved, shown }: MovesOfPage, isChange: (move: Tra
     if (moves.length > (moves.some(isChange) ? stayed : shown.length / 2)) moving.push(field);
   }
   return moving;
+}
+
+export interface MoveRules {
+  rules: Rules;
+  schema: SchemaTally;
+  tracked: TrackedFields;
+  /** Fields that drifted lately: rows that follow are no news. */
+  drifted: readonly DriftedField[];
+}
+
+export interface AskedMoves extends MoveRules {
+  edited: readonly string[];
+  /** Fields of which a survey has seen a move. @defaultValue none */
+  isMoving?: (field: string) => boolean;
+}
+
+/** The moves that neither the schema of the list nor a verdict explains. */
+export function unknownMoves(
+  moves: readonly Transition[],
+  { rules, schema, tracked, drifted, edited, isMoving = () => false }: AskedMoves,
+): Transition[] {
+  if (!rules.collapse) return [];
+  const moved = moves.filter(({ field }) => rules.compares(field) && !edited.includes(field));
+  const follows = fieldsFollowingDrift(moved, drifted);
+  // How many rows have an untracked field is not known, so its moves cannot be called unusual.
+  return moved.filter(
+    (one) => !follows.has(one.field) && tracked.admits(one.field) && isUnusual(one, schema, isMoving(one.field)),
+  );
+}
+
+function isDifference({ from, to }: Transition, { nullIsAbsent }: Rules): boolean {
+  return !nullIsAbsent || !(isEmptyValueType(from) && isEmptyValueType(to));
+}
+
+/** Fields that move on most rows of a page in a way that is new to the schema: the whole list must be asked. */
+export interface PageMoves {
+  /** For each row that differs, in order. */
+  moved: readonly (readonly Transition[])[];
+  moving: readonly string[];
+}
+
+export const NO_MOVES: PageMoves = { moved: [], moving: [] };
+
+export function movesOnPage(
+  rows: readonly { record: UncheckedRecord }[],
+  differing: readonly { stored: StoredRecord | null; moves: readonly Transition[] }[],
+  known: AskedMoves,
+): PageMoves {
+  const { rules } = known;
+  const moved = differing.map(({ stored, moves }) => {
+    if (stored === null || stored.gone !== undefined || isOfOtherMasks(stored, rules)) return [];
+    return unknownMoves(moves, known);
+  });
+  if (moved.every((moves) => moves.length === 0)) return NO_MOVES;
+  const shown = rows.map(({ record }) => valueTypesOf(record, rules));
+  return { moved, moving: movingFields({ moved, shown }, (move) => isDifference(move, rules)) };
 }
 
 /** The change of the schema that the moves of a whole list show; null when they are edits of single records. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { valueTypeOf, isEmptyValueType, keysOfValueType } from '../../../../src/feed/detect/schema-drift/value-type.js';
+import { valueTypeOf, isEmptyValueType, keysOfValueType } from '../../../../src/feed/detect/schema-drift/schema.js';
 
 describe('value type: a value', () => {
   it.each([

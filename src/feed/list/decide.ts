@@ -1,14 +1,13 @@
 /** Decides about one record that differs from its stored record: which event, and what is stored. */
-import type { UncheckedRecord } from '../../../crm/record.js';
-import { detect, recordAfter, type Detection, type DetectInput } from '../../detect/detect.js';
-import type { AnswerTime } from '../../detect/left-alone.js';
-import { withoutFields, type Rules } from '../../detect/rules.js';
-import { fieldsFollowingDrift, type DriftedField } from '../../detect/schema-drift/drift.js';
-import { movesBetween } from '../../detect/schema-drift/value-type.js';
-import { contentOf, isSchemaChangeUndone, type StoredRecord } from '../../detect/stored-record.js';
-import { watchTodo } from '../../detect/watch-todo.js';
-import { serialised, type DifferingRecord } from '../records.js';
-import type { Checkpoint, CountedKind, RecordWrite } from '../../store/sweep-state.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { detect, recordAfter, type Detection, type DetectInput } from '../detect/detect.js';
+import type { AnswerTime } from '../detect/left-alone.js';
+import { withoutFields, type Rules } from '../detect/rules.js';
+import { fieldsFollowingDrift, type DriftedField } from '../detect/schema-drift/drift.js';
+import { contentOf, isSchemaChangeUndone, type StoredRecord } from '../detect/stored-record.js';
+import { watchTodo, type Watched } from '../detect/watch-todo.js';
+import { serialised, type DifferingRecord } from './records.js';
+import type { Checkpoint, CountedKind, RecordWrite } from '../store/sweep-state.js';
 
 export interface DecideRules extends AnswerTime {
   /** Fields that drifted: rows that make the same moves yield no event. */
@@ -27,7 +26,7 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
   const { key, record, stored } = row;
   const { rules, baseline, observation } = context;
   const input: DetectInput = { key, record, stored, rules, baseline, observation };
-  const found = detect({ ...input, rules: withoutFields(rules, silentFields(input, context.drifted)) });
+  const found = detect({ ...input, rules: withoutFields(rules, silentFields(row, input, context.drifted)) });
   const isQuiet = found.kind === 'created' && context.checkpoint.verdict?.quiet === true;
   const detection: Detection = isQuiet ? { kind: 'baselined', sequence: stored?.sequence ?? 0, event: null } : found;
   return {
@@ -39,6 +38,7 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
 
 /** Fields that moved with the schema of the list. */
 function silentFields(
+  { moves }: DifferingRecord,
   { record, stored, rules, baseline }: DetectInput,
   drifted: readonly DriftedField[],
 ): ReadonlySet<string> {
@@ -46,7 +46,7 @@ function silentFields(
   // A key that comes back with values on few rows must not look like an edit of these rows.
   if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
   if (stored.content !== undefined) return gainedFields(stored, record, rules, drifted);
-  return fieldsFollowingDrift(movesBetween(stored.record ?? {}, record, rules), drifted);
+  return fieldsFollowingDrift(moves, drifted);
 }
 
 /** A record without an image: the drifted fields without which it is as it was stored. */
@@ -62,10 +62,12 @@ function gainedFields(
   return sets.find((some) => content === contentOf(record, withoutFields(rules, some))) ?? new Set();
 }
 
+const NOT_WATCHED: Watched = { derived: [], timers: [] };
+
 function recordWrite({ key, record, digest }: DifferingRecord, input: DetectInput, detection: Detection): RecordWrite {
   if (input.rules.recognisedOnly) return { key, state: null, event: detection.event };
   const next = recordAfter(input, detection);
-  const { derived, timers, since } = watchTodo(input, detection);
+  const { derived, timers, since } = input.rules.list.name === 'todo' ? watchTodo(input, detection) : NOT_WATCHED;
   const watched = since === undefined ? next : { ...next, dueSince: since };
   const state = serialised(watched, { digest, image: next.record === null ? null : JSON.stringify(record) });
   return { key, state, event: detection.event, derived, timers };
