@@ -1,9 +1,13 @@
 /**
  * A seeded day of the sandbox, swept every hour, gives the events that were recorded: the same types, records, sequences and ids in the same
- * order per list. A change of this file is a change of what handlers get: it needs a reason in the commit.
- * `npx vitest run test/day -u` records it again.
+ * order per record. `recorded-day.txt` has a line for each type, with the number of its events and a digest of them, and one for all of them.
+ * A change of that file is a change of what handlers get: it needs a reason in the commit.
+ *
+ *   npx vitest run test/day -u                           # records it again
+ *   RECORD_DAY=/tmp/day.txt npx vitest run test/day      # writes every event, to compare two states of the code with diff
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { systemClock, type Clock } from '../../src/kit/clock.js';
@@ -42,11 +46,27 @@ it('recorded day: the same changes give the same events, ids and sequences as ev
   const first = EPOCH * 2 ** 20;
   const lines = events.map(({ type, subject, id, data }) => `${type} ${subject} +${data.sequence - first} ${id}`);
   // Records are read side by side: only of one record is the order always the same.
-  const text = [...new Set(lines.map(recordOf))]
+  const ofRecords = [...new Set(lines.map(recordOf))]
     .sort()
     .flatMap((record) => lines.filter((line) => recordOf(line) === record));
-  await expect(`${text.join('\n')}\n`).toMatchFileSnapshot('./recorded-day.txt');
+  const file = process.env['RECORD_DAY'];
+  if (file !== undefined) writeFileSync(file, `${ofRecords.join('\n')}\n`);
+  const types = [...new Set(lines.map(typeOf))].sort();
+  const recorded = types.map((type) =>
+    digest(
+      type,
+      ofRecords.filter((line) => typeOf(line) === type),
+    ),
+  );
+  await expect(`${[...recorded, digest('all', ofRecords)].join('\n')}\n`).toMatchFileSnapshot('./recorded-day.txt');
 });
+
+/** `crm.person.created 7 3f0c…` */
+function digest(name: string, lines: readonly string[]): string {
+  return `${name} ${lines.length} ${createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32)}`;
+}
+
+const typeOf = (line: string): string => line.slice(0, line.indexOf(' '));
 
 /** `person 0198f0aa-…` */
 function recordOf(line: string): string {
