@@ -37,13 +37,20 @@ export async function isConfirmed(
   return isAgreed;
 }
 
-/** The language of the workspaces, if they agree. */
-export function languageOf({ workspaces }: Config): Language {
+type Env = Io['env'];
+
+/** The language of the terminal, as the environment names it. */
+export function languageOfTerminal(env: Env): Language {
+  return /^ko/i.test(env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || '') ? 'ko' : 'en';
+}
+
+/** Korean on a Korean terminal, otherwise the language of the workspaces, if they agree. */
+export function languageOf({ workspaces }: Config, env: Env): Language {
   const [first = 'en', ...others] = new Set(workspaces.map(({ language }) => language));
-  return others.length === 0 ? first : 'en';
+  return others.length === 0 && first === 'ko' ? 'ko' : languageOfTerminal(env);
 }
 
 /** In the time zone of this machine. @param now of the report: a date of another year has its year */
-export function formatsOf(config: Config, now: string): Formats {
-  return formatsFor({ language: languageOf(config), now });
+export function formatsOf(config: Config, env: Env, now: string): Formats {
+  return formatsFor({ language: languageOf(config, env), now });
 }

@@ -5,7 +5,7 @@ import type { TestOutcome } from '../delivery/handlers/handler.js';
 import { webhook } from '../delivery/handlers/webhook/webhook.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isAborted, sleepUntilAborted, systemClock } from '../kit/clock.js';
-import type { Language } from '../words/words.js';
+import { wordsFor, type Language } from '../words/words.js';
 import type { Io } from './io.js';
 import { printEvent } from './print-event.js';
 import { printable } from './text.js';
@@ -17,19 +17,20 @@ const ANSWER_PLACES = '200  1234 ms  '.length;
  * @param secret `whsec_…`. @defaultValue CHANGEFEED_WEBHOOK_SECRET, else a new one, which is printed
  * @throws ChangefeedError CF_CONFIG_INVALID
  */
-export function openForwarding(url: string, secret: string | undefined, io: Io & { language?: Language }) {
+export function openForwarding(url: string, secret: string | undefined, io: Io & { language: Language }) {
+  const { t } = wordsFor(io.language);
   const given = secret ?? (io.env['CHANGEFEED_WEBHOOK_SECRET'] || undefined);
   const used = given ?? `whsec_${randomBytes(32).toString('base64')}`;
   // Who typed the address means it: it may be on this machine, and without https.
   const allowHosts = [new URL(url).hostname];
   const { ping, close } = webhook({ name: 'listen', on: ['*'], url, allowHosts, secret: used });
-  if (given === undefined) io.err(`The events are signed with ${io.colours.err.bold(used)}`);
+  if (given === undefined) io.err(t('listen.signed', { secret: io.colours.err.bold(used) }));
 
   const answerTo = async (event: ChangeEvent): Promise<TestOutcome | undefined> => {
     for (let isSaid = false; ; isSaid = true) {
       const pinged = await ping?.({ signal: io.signal, event });
       if (pinged?.outcome !== 'unreachable' || isAborted(io.signal)) return pinged;
-      if (!isSaid) io.err(`${pinged.problem ?? ''} The event is sent again until there is an answer.`);
+      if (!isSaid) io.err(`${pinged.problem ?? ''} ${t('listen.again')}`);
       await sleepUntilAborted(systemClock, AGAIN_MS, io.signal);
     }
   };

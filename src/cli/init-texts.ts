@@ -1,11 +1,4 @@
 /** What `init` asks, says and writes into the files, in both languages. */
-import type { Language } from '../words/words.js';
-
-/** The language of the terminal, as the environment names it. */
-export function languageOfTerminal(env: Readonly<Record<string, string | undefined>>): Language {
-  return /^ko/i.test(env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || '') ? 'ko' : 'en';
-}
-
 const ENGLISH = {
   askWorkspace: 'Name of the workspace, a part of every event',
   askBaseUrl: 'Address of the API, before /v2',
@@ -41,7 +34,7 @@ const KOREAN: typeof ENGLISH = {
   askFormat: '설정 파일 형식: ts, js, json',
   next: '다음 단계:',
   writeToken: '.env에 API 토큰을 적으세요:',
-  sweep: '모든 목록을 한 번 읽어 저장합니다(기준선, 이벤트 없음)',
+  sweep: '모든 목록을 한 번 읽어 저장합니다(첫 수집, 이벤트 없음)',
   startJson: '그 뒤의 변경을 한 줄에 하나씩 JSON으로 출력합니다',
   startCode: '그 뒤로 고객이 바뀔 때마다 핸들러를 실행합니다',
   outcomes: { written: '작성', 'added to': '추가', kept: '유지' },

@@ -5,7 +5,7 @@ import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus }
 import { formatDuration } from '../kit/duration.js';
 import { formatsFor, type Formats } from '../words/format.js';
 import { problemText } from '../words/problems.js';
-import { wordsFor, type Words } from '../words/words.js';
+import { wordsFor, type Language, type Words } from '../words/words.js';
 import { type Colours, cut, fitted, fittedTable, hanging, printable } from './text.js';
 
 interface Page {
@@ -177,7 +177,7 @@ function lastSweepText({ lastSweep, actors }: ListStatus, page: Page): string {
   const by = actors === null ? '' : t('status.actors', { known: actors.known, count: actors.of });
   const { counts, muted } = lastSweep;
   if (verbose)
-    return `${t('status.pages', { count: formats.number(lastSweep.pages), time: took })}: ${countsText(counts, muted)}${by}`;
+    return `${t('status.pages', { count: formats.number(lastSweep.pages), time: took })}: ${countsText({ counts, muted }, formats.language)}${by}`;
   const { created = 0, edited = 0, refreshed = 0, deleted = 0 } = counts;
   const number = created + edited + refreshed + deleted;
   const changes = number === 0 ? t('status.noChanges') : t('count.change', { count: formats.number(number) });
@@ -214,12 +214,17 @@ function silenceText(silence: NonNullable<ListStatus['silence']>, nowMs: number)
   return `${what}: is the token still allowed to see it?`;
 }
 
-export function countsText(counts: LastSweep['counts'], muted: LastSweep['muted']): string {
+type Counts = Pick<LastSweep, 'counts' | 'muted'>;
+
+export function countsText({ counts, muted }: Counts, language: Language): string {
+  const { t, word } = wordsFor(language);
   const { seen = 0, ...others } = counts;
-  const parts = Object.entries(others).filter(([, number]) => number > 0);
+  const parts = Object.entries({ seen, ...others }).filter(([kind, number]) => kind === 'seen' || number > 0);
   const rules = Object.entries(muted).map(([rule, number]) => `${rule} ×${number}`);
-  const quiet = rules.length === 0 ? [] : [`muted by ${rules.join(', ')}`];
-  return [`${seen} seen`, ...parts.map(([kind, number]) => `${number} ${kind}`), ...quiet].join(', ');
+  const quiet = rules.length === 0 ? [] : [t('sweep.muted', { rules: rules.join(', ') })];
+  return [...parts.map(([kind, count]) => t('sweep.count', { count, what: word('counted', kind) })), ...quiet].join(
+    ', ',
+  );
 }
 
 function subscriptionsText(subscriptions: readonly SubscriptionStatus[], page: Page): string {

@@ -3,19 +3,21 @@ import type { ListSweep } from '../../workers/sweeps.js';
 import { ChangefeedError, messageOf, type ErrorCode } from '../kit/errors.js';
 import type { ListStatus, SubscriptionStatus } from '../ops/status.js';
 import { formatDuration } from '../kit/duration.js';
-import { type Colours, count } from './text.js';
+import type { Formats } from '../words/format.js';
+import { wordsFor } from '../words/words.js';
+import { type Colours, count, padded } from './text.js';
 import { countsText, warningTexts } from './print-status.js';
 
 type Complete = Extract<ListSweep, { outcome: 'complete' }>;
 
-export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): string[] {
+export function sweepLines(sweeps: readonly ListSweep[], colours: Colours, formats: Formats): string[] {
   const several = new Set(sweeps.map(({ workspace }) => workspace)).size > 1;
   const nameOf = ({ workspace, list }: ListSweep): string => (several ? `${workspace}/` : '') + list;
   const width = Math.max(12, ...sweeps.map((one) => nameOf(one).length));
   const printed = new Set<string>();
   return sweeps.map((one) => {
     const name = nameOf(one).padEnd(width);
-    if (one.outcome === 'complete') return completeLine(name, one, colours);
+    if (one.outcome === 'complete') return completeLine(name, one, { colours, formats });
     const { page, code, reason } = stopOf(one);
     const why = code === null ? reason : `${reason} [${code}]`;
     const known = printed.has(why);
@@ -25,14 +27,21 @@ export function sweepLines(sweeps: readonly ListSweep[], colours: Colours): stri
   });
 }
 
-function completeLine(name: string, { summary }: Complete, { green, dim, yellow }: Colours): string {
+function completeLine(
+  name: string,
+  { summary }: Complete,
+  { colours: { green, dim, yellow }, formats }: { colours: Colours; formats: Formats },
+): string {
+  const { t } = wordsFor(formats.language);
   const { mode, pages, counts, muted = {}, startedAt, completedAt } = summary;
-  const what = mode === 'baseline' ? 'baseline' : count(eventCount(summary), 'event');
+  const events = t('count.event', { count: formats.number(eventCount(summary)) });
+  const what = padded(mode === 'baseline' ? t('sweep.baseline') : events, 10);
   const { held = [], staleness: silence = null, unreadable = [] } = summary;
   const endMs = Date.parse(completedAt);
   const warnings = warningTexts({ held, silence, unreadable }, endMs);
   const after = warnings.map((warning) => yellow(`; ${warning}`)).join('');
-  return `${green('✓')} ${name}  ${what.padEnd(10)}  ${countsText({ ...counts }, muted)}${after}  ${dim(`(${count(pages, 'page')}, ${formatDuration(endMs - Date.parse(startedAt))})`)}`;
+  const took = { count: formats.number(pages), time: formats.duration(endMs - Date.parse(startedAt)) };
+  return `${green('✓')} ${name}  ${what}  ${countsText({ counts: { ...counts }, muted }, formats.language)}${after}  ${dim(t('sweep.took', took))}`;
 }
 
 /** Events that a sweep appended. The events of an emitted baseline are not counted. */
@@ -52,30 +61,36 @@ export function stopOf({ error }: { error: unknown }): { page: number | null; co
   };
 }
 
-export function baselineText(lists: readonly ListStatus[], { isNew }: { isNew: boolean }): string {
-  const records = lists.reduce((sum, list) => sum + list.records, 0);
-  const known = `${count(records, 'record')} in ${count(lists.length, 'list')} ${records === 1 ? 'is' : 'are'} known`;
-  return isNew
-    ? `Baseline complete: ${known} now. From here on, changes become events and appear below.`
-    : `Every list has its baseline: ${known}. Changes appear below as they are found.`;
+interface Known {
+  isNew: boolean;
+  formats: Formats;
 }
 
-export function nextSweepText(lists: readonly ListStatus[], nowMs: number): string {
-  if (lists.some(({ intervalMs }) => intervalMs === null))
-    return 'The lists are swept all the time, within the request budget.';
+export function baselineText(lists: readonly ListStatus[], { isNew, formats }: Known): string {
+  const { t } = wordsFor(formats.language);
+  const records = formats.number(lists.reduce((sum, list) => sum + list.records, 0));
+  const known = { records, lists: lists.length };
+  return isNew ? `${t('sweep.complete', known)} ${t('sweep.fromHere')}` : t('sweep.known', known);
+}
+
+export function nextSweepText(lists: readonly ListStatus[], nowMs: number, formats: Formats): string {
+  const { t } = wordsFor(formats.language);
+  if (lists.some(({ intervalMs }) => intervalMs === null)) return t('sweep.continuously');
   const [next] = lists
     .flatMap(({ list, dueAt }) => (dueAt === null ? [] : [{ list, inMs: Date.parse(dueAt) - nowMs }]))
     .toSorted((a, b) => a.inMs - b.inMs);
   if (next === undefined) return '';
-  const when = next.inMs <= 0 ? 'now' : `in ${formatDuration(Math.ceil(next.inMs / 1_000) * 1_000)}`;
-  return `The next sweep, of ${next.list}, starts ${when}.`;
+  const time = formats.duration(Math.ceil(next.inMs / 1_000) * 1_000);
+  const when = next.inMs <= 0 ? t('time.now') : t('status.in', { time });
+  return t('sweep.next', { list: next.list, when });
 }
 
-export function afterBaselineText(sweeps: readonly ListSweep[]): string | undefined {
+export function afterBaselineText(sweeps: readonly ListSweep[], formats: Formats): string | undefined {
+  const { t } = wordsFor(formats.language);
   const first = sweeps.flatMap((one) => (one.outcome === 'complete' && one.summary.mode === 'baseline' ? [one] : []));
   if (first.length === 0) return undefined;
-  const records = first.reduce((sum, { summary }) => sum + summary.counts.seen, 0);
-  return `Baseline complete: ${count(records, 'record')} in ${count(first.length, 'list')} ${records === 1 ? 'is' : 'are'} known now. From here on, changes become events: "changefeed start" finds them all the time, another "changefeed sweep" once.`;
+  const records = formats.number(first.reduce((sum, { summary }) => sum + summary.counts.seen, 0));
+  return `${t('sweep.complete', { records, lists: first.length })} ${t('sweep.fromHereBy')}`;
 }
 
 export function incompleteText(sweeps: readonly ListSweep[]): string | undefined {

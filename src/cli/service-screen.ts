@@ -5,8 +5,9 @@ import type { Config } from '../config/schema.js';
 import type { ChangeEvent } from '../events/types.js';
 import type { ListStatus, Status } from '../ops/status.js';
 import { systemClock } from '../kit/clock.js';
-import type { Language } from '../words/words.js';
-import { languageOf } from './answers.js';
+import { formatsFor } from '../words/format.js';
+import { wordsFor, type Language } from '../words/words.js';
+import { languageOf, languageOfTerminal } from './answers.js';
 import { printEvent } from './print-event.js';
 import type { Io } from './io.js';
 import { baselineText, nextSweepText } from './print-sweep.js';
@@ -17,7 +18,7 @@ const PAUSE_MS = 1_000;
 export function serviceScreen(io: Io) {
   let feed: Changefeed | undefined;
   let isPrinted = false;
-  let language: Language | undefined;
+  let language = languageOfTerminal(io.env);
   /** Up to where events are shown: over a restart, they continue there. */
   const shown = { to: `${systemClock.now()}-0` };
   const print = async (event: ChangeEvent): Promise<void> => {
@@ -38,13 +39,13 @@ export function serviceScreen(io: Io) {
     /** Subscriptions that write JSON to standard output show readable lines instead. */
     adapt: (config: Config): Config => {
       isPrinted = false;
-      language = languageOf(config);
+      language = languageOf(config, io.env);
       return { ...config, subscriptions: config.subscriptions.map(readable) };
     },
     async show(opened: Changefeed, { polls, signal }: { polls: boolean; signal: AbortSignal }): Promise<void> {
       feed = opened;
       await Promise.all([
-        polls ? showBaseline(opened, { io, signal }) : undefined,
+        polls ? showBaseline(opened, { io, signal, language }) : undefined,
         // It would be shown twice.
         isPrinted ? undefined : followEvents(opened, print, { shown, signal }),
       ]);
@@ -71,24 +72,34 @@ async function followEvents(
   }
 }
 
-async function showBaseline(feed: Changefeed, { io, signal }: { io: Io; signal: AbortSignal }): Promise<void> {
+interface Shown {
+  io: Io;
+  signal: AbortSignal;
+  language: Language;
+}
+
+async function showBaseline(feed: Changefeed, { io, signal, language }: Shown): Promise<void> {
+  const { t } = wordsFor(language);
   let progress: ProgressView | undefined;
   const first = new Set<string>();
   try {
     while (!signal.aborted) {
       const status = await feed.status().catch(() => null);
       if (status !== null) {
+        const formats = formatsFor({ language, now: status.at });
         const lists = polledLists(status);
         const missing = lists.filter(({ baselineAt }) => baselineAt === null);
         if (missing.length === 0) {
           progress?.stop();
           const isNew = first.size > 0;
-          io.err(`${baselineText(lists, { isNew })} ${nextSweepText(lists, Date.parse(status.at))}`.trim());
+          io.err(
+            `${baselineText(lists, { isNew, formats })} ${nextSweepText(lists, Date.parse(status.at), formats)}`.trim(),
+          );
           return;
         }
-        if (first.size === 0) io.err('Baseline: every list is read once and stored; no events yet.');
+        if (first.size === 0) io.err(t('sweep.begins'));
         for (const { key } of missing) first.add(key);
-        progress ??= progressView(io);
+        progress ??= progressView(io, formats);
         for (const list of lists) if (first.has(list.key)) progress.show(progressOf(list));
       }
       await pause(signal);

@@ -80,7 +80,7 @@ function fitting(natural: readonly number[], columns: number): number[] {
   }
 }
 
-function padded(text: string, width: number): string {
+export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 

@@ -7,7 +7,8 @@ import { compileTypePattern } from '../events/pattern.js';
 import type { Subscription } from '../delivery/handlers/handler.js';
 import { parseRedisUrl } from '../redis/client.js';
 import type { Log } from '../kit/log.js';
-import { IN_CLEAR, normaliseBaseUrl, sendsInClear } from '../kit/schema/addresses.js';
+import { normaliseBaseUrl, sendsInClear } from '../kit/schema/addresses.js';
+import { wordsFor, type WordKey } from '../words/words.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'shared' | 'mirror' | 'todos';
@@ -43,19 +44,23 @@ export function logConfigWarnings(log: Log, config: Config, about: readonly Conf
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
-export function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: Config): ConfigWarning[] {
-  const clear = (subject: ConfigWarning['subject'], remedy: string): ConfigWarning => {
-    return { about: 'address', subject, reason: IN_CLEAR, remedy };
+/** @param t in the language of a person; English for the log */
+export function clearWarnings(
+  { workspaces, subscriptions, redis: { url, options } }: Config,
+  t = wordsFor('en').t,
+): ConfigWarning[] {
+  const clear = (subject: ConfigWarning['subject'], remedy: WordKey): ConfigWarning => {
+    return { about: 'address', subject, reason: t('doctor.address.clear'), remedy: t(remedy) };
   };
   return [
     ...(url !== undefined && options?.tls === undefined && sendsInClear(url)
-      ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')]
+      ? [clear({ redis: parseRedisUrl(url).place }, 'doctor.address.rediss')]
       : []),
     ...workspaces.flatMap(({ name, baseUrl }) =>
-      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
+      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'doctor.address.https')] : [],
     ),
     ...subscriptions.flatMap(({ name, handler, isInClear = false }) => {
-      const remedy = handler === 'postgres' ? 'add ?sslmode=verify-full to url' : 'use rediss in redis';
+      const remedy = handler === 'postgres' ? 'doctor.address.postgres' : 'doctor.address.queue';
       return isInClear ? [clear({ subscription: name }, remedy)] : [];
     }),
   ];

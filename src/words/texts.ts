@@ -2,10 +2,12 @@
  * The words that chats, digests, the command line and the page share, in English and in Korean. `{name}` is replaced, and
  * `{count|event|events}` is the singular or the plural. The texts of the page alone are in page/texts.ts.
  */
+import { COMMAND_TEXTS } from './command-texts.js';
 import { PROBLEM_TEXTS } from './problem-texts.js';
 
 const TEXTS = {
   ...PROBLEM_TEXTS,
+  ...COMMAND_TEXTS,
   // Objects, lists, and how many of them.
   'object.person': ['person', '고객'],
   'object.organization': ['organization', '회사'],

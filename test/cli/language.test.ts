@@ -8,6 +8,7 @@ import { changeEvent } from '../support/events.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const cli = useCli();
 const redis = useRedis();
 
@@ -46,6 +47,46 @@ it('language: with Korean workspaces, status, held, todos and tail speak Korean,
   expect(await say('tail', '--from', 'beginning', '--no-follow')).toMatch(/TODO 완료 +전화하기 +완료: 아니요 → 예/);
 });
 
+it('language: on a Korean terminal, sweep and doctor speak Korean, and the JSON of doctor stays English', async () => {
+  const crm = await startOtherCrm();
+  crm.lists.people = Array.from({ length: 40 }, (_, n) => ({ id: `p${n}`, 이름: `고객 ${n}` }));
+  const folder = await cli({
+    'changefeed.config.json': {
+      workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
+      subscriptions: [
+        {
+          handler: 'webhook',
+          name: 'desk',
+          url: 'https://127.0.0.1:1',
+          allowHosts: ['127.0.0.1'],
+          secret: SECRET,
+          on: ['crm.*'],
+        },
+      ],
+      redis: { prefix: redis.keys.prefix },
+    },
+  });
+  const call = (...args: string[]) => folder.call(args, { REDIS_URL: redis.url, LANG: 'ko_KR.UTF-8' });
+  const swept = await call('sweep', 'people');
+  expect(swept.stderr).toMatch(/✓ people {8}첫 수집 {5}확인 40, 저장 40 {2}\(\d+페이지, /);
+  expect(swept.stderr).toContain(
+    '첫 수집 완료: 목록 1개, 레코드 40건을 저장했습니다. 지금부터 바뀌는 것이 이벤트가 됩니다.',
+  );
+  const { stdout } = await call('doctor');
+  for (const text of [
+    '정상    acme: 토큰: 사용 가능',
+    '경고    피드: 실행 중인 프로세스가 없어',
+    '→ "changefeed start"를 실행하세요.',
+  ])
+    expect(stdout).toContain(text);
+  // What a handler says about its target is as in the log.
+  const english = stdout
+    .split('\n')
+    .filter((line) => /\b[a-z]+ [a-z]+ [a-z]+ [a-z]+\b/.test(line) && !/desk/.test(line));
+  expect(english).toEqual([]);
+  expect((await call('doctor', '--json')).stdout).toContain('"check": "acme: token",');
+});
+
 it('language: where workspaces differ, commands speak English', () => {
   const workspaces = (...languages: string[]) =>
     parseConfig({
@@ -56,7 +97,7 @@ it('language: where workspaces differ, commands speak English', () => {
         language,
       })),
     });
-  expect([languageOf(workspaces('ko', 'ko')), languageOf(workspaces('ko', 'en'))]).toEqual(['ko', 'en']);
+  expect([languageOf(workspaces('ko', 'ko'), {}), languageOf(workspaces('ko', 'en'), {})]).toEqual(['ko', 'en']);
 });
 
 it('language: an event line is as wide in Korean as in English before its title', () => {

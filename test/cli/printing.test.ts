@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fittingLines } from '../../src/cli/commands/status.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { progressLine } from '../../src/cli/progress.js';
+import { formatsFor } from '../../src/words/format.js';
 import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { Actor, ChangeEvent, SchemaChange } from '../../src/events/types.js';
 import { changeEvent } from '../support/events.js';
@@ -115,11 +116,15 @@ describe('progress bar', () => {
 
   it('progress bar: shows share and time left when the total is known, and is full at the end', async () => {
     const first = { ...reached, expected: null, mode: 'baseline', records: 125_000, pages: 2_500 } as const;
+    const style = { formats: formatsFor({ language: 'en', now: 0 }) };
+    const korean = { formats: formatsFor({ language: 'ko', now: 0 }) };
+    const atOnce = { elapsedMs: 0, read: 0 };
     const lines = [
-      progressLine({ ...reached, done: false }),
-      progressLine({ ...reached, done: false }, { elapsedMs: 5_000, read: 50 }),
-      progressLine({ ...first, done: false }, { elapsedMs: 312_400, read: 125_000 }, 80),
-      progressLine({ ...reached, expected: null, done: true }),
+      progressLine({ ...reached, done: false }, atOnce, style),
+      progressLine({ ...reached, done: false }, { elapsedMs: 5_000, read: 50 }, style),
+      progressLine({ ...first, done: false }, { elapsedMs: 312_400, read: 125_000 }, { ...style, columns: 80 }),
+      progressLine({ ...reached, expected: null, done: true }, atOnce, style),
+      progressLine({ ...reached, done: false }, { elapsedMs: 5_000, read: 50 }, korean),
     ];
     for (const line of lines) expect(widthOf(line)).toBeLessThan(100);
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./screens/progress.txt');

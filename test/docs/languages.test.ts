@@ -7,11 +7,13 @@ const translated = readdirSync(`${ROOT}docs/ko`, { recursive: true, encoding: 'u
   path.endsWith('.md'),
 );
 
-/** Comments may be translated; everything else of a block is the same. */
+/** Comments and what a command prints may be translated; everything else of a block is the same. */
 function codeOf(text: string): string[] {
-  return [...text.matchAll(/^ *```[^]*?^ *```/gm)].map(([block]) =>
-    block.replace(/^( *)(?:\/\/|#) (?![\w.-]+\.\w+$).*$/gm, '$1//').replace(/^ +/gm, ''),
-  );
+  return [...text.matchAll(/^ *```[^]*?^ *```/gm)].map(([block]) => {
+    const plain = block.replace(/^ +/gm, '');
+    if (!plain.startsWith('```console')) return plain.replace(/^(?:\/\/|#) (?![\w.-]+\.\w+$).*$/gm, '//');
+    return plain.replace(/(?<!\\)\n(?!\$|```).+/g, '\nprinted');
+  });
 }
 
 const shapeOf = (text: string) => ({ headings: headingLevelsOf(text), code: codeOf(text) });
@@ -45,6 +47,7 @@ describe('languages', () => {
       page.replace('"class": "edited"', '"class": "refreshed"'),
       page.replace('## The receiver', 'The receiver'),
       page.replace(/```console[^]*?```/, ''),
+      page.replace('$ npx changefeed resume', '$ npx changefeed pause'),
     ])
       expect(shapeOf(other)).not.toEqual(shapeOf(page));
   });

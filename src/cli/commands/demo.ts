@@ -17,6 +17,9 @@ import { systemClock } from '../../kit/clock.js';
 import type { Io } from '../io.js';
 import { printEvent } from '../print-event.js';
 import { baselineText, nextSweepText, sweepLines } from '../print-sweep.js';
+import { languageOfTerminal } from '../answers.js';
+import { formatsFor } from '../../words/format.js';
+import { wordsFor, type Language } from '../../words/words.js';
 import { progressView } from '../progress.js';
 import { MOST_RECORDS } from './sandbox.js';
 
@@ -39,21 +42,22 @@ export const demo = defineCommand({
     const stateDir = await mkdtemp(join(tmpdir(), 'changefeed-demo-'));
     let feed: Changefeed | undefined;
     let receiver: Awaited<ReturnType<typeof startDemoReceiver>> | undefined;
-    const forwarding = forwardTo === undefined ? undefined : openForwarding(forwardTo, undefined, io);
+    const language = languageOfTerminal(io.env);
+    const { t } = wordsFor(language);
+    const forwarding = forwardTo === undefined ? undefined : openForwarding(forwardTo, undefined, { ...io, language });
     try {
       const address = await sandbox.start();
-      const title = io.colours.err.bold('Changefeed demo');
-      io.err(`${title}: a synthetic CRM with ${countText(sandbox)}, polled like the real one.`);
+      io.err(`${io.colours.err.bold(t('demo.title'))}: ${madeText(sandbox, language)}`);
       receiver = await startDemoReceiver();
       const subscriptions = subscriptionsOf(receiver, stateDir);
-      feed = await openDemo(address, { stateDir, io, subscriptions });
-      await showBaseline(feed, io);
+      feed = await openDemo(address, { stateDir, io, subscriptions, language });
+      await showBaseline(feed, io, language);
       sandbox.rate = rate;
-      await showChanges(feed, io, forwarding);
+      await showChanges(feed, { ...io, language }, forwarding);
     } catch (error) {
       if (!io.signal.aborted) throw error;
     } finally {
-      io.err(io.colours.err.dim('stopping …'));
+      io.err(io.colours.err.dim(t('demo.stopping')));
       await feed?.stop();
       await Promise.all([receiver?.close(), forwarding?.close()]);
       await sandbox.stop();
@@ -65,10 +69,11 @@ export const demo = defineCommand({
 /** With the history of people and organizations an edit is found within seconds, and its event says who made it. */
 const HISTORIES = { people_history: true, organization_history: true };
 
-export function countText({ world }: Sandbox): string {
+export function madeText({ world }: Sandbox, language: Language): string {
   const lists = [...LIST_NAMES, ...Object.keys(HISTORIES)] as (keyof typeof world.counts)[];
-  const total = lists.reduce((sum, list) => sum + (world.counts[list] ?? 0), 0);
-  return `${world.counts.people} people and ${total.toLocaleString('en')} records in ${lists.length} lists`;
+  const records = lists.reduce((sum, list) => sum + (world.counts[list] ?? 0), 0);
+  const { t } = wordsFor(language);
+  return t('demo.made', { people: world.counts.people, records: records.toLocaleString('en'), lists: lists.length });
 }
 
 function subscriptionsOf({ opsUrl, chatUrl }: { opsUrl: string; chatUrl: string }, stateDir: string): object[] {
@@ -86,37 +91,45 @@ function subscriptionsOf({ opsUrl, chatUrl }: { opsUrl: string; chatUrl: string 
 interface DemoOptions {
   stateDir: string;
   io: Io;
+  language: Language;
   subscriptions: readonly object[];
 }
 
-function openDemo({ url, token }: SandboxAddress, { stateDir, io, subscriptions }: DemoOptions): Promise<Changefeed> {
-  const workspaces = [{ name: 'demo', baseUrl: url, token, lists: HISTORIES }];
+function openDemo({ url, token }: SandboxAddress, options: DemoOptions): Promise<Changefeed> {
+  const { stateDir, io, language, subscriptions } = options;
+  const workspaces = [{ name: 'demo', baseUrl: url, token, language, lists: HISTORIES }];
   const raw = { workspaces, subscriptions, redis: { prefix: `demo-${process.pid}` } };
   const config = parseConfig(withHttpOfEnvironment(raw, io.env), { source: 'the demo', redisUrl: io.env['REDIS_URL'] });
   return openChangefeed({ config, stateDir, temporary: true, log: quietLog(io), http: true });
 }
 
-async function showBaseline(feed: Changefeed, io: Io): Promise<void> {
-  io.err('Baseline: every list is read once and stored; no events yet.');
-  const progress = progressView(io);
+async function showBaseline(feed: Changefeed, io: Io, language: Language): Promise<void> {
+  const formats = formatsFor({ language, now: systemClock.now() });
+  io.err(wordsFor(language).t('sweep.begins'));
+  const progress = progressView(io, formats);
   try {
     const sweeps = await feed.sweep({ signal: io.signal, onProgress: (now) => progress.show(now) });
     progress.stop();
     for (const sweep of sweeps) if (sweep.outcome === 'incomplete') throw sweep.error;
-    for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
+    for (const line of sweepLines(sweeps, io.colours.err, formats)) io.err(line);
   } finally {
     progress.stop();
   }
 }
 
-async function showChanges(feed: Changefeed, io: Io, forwarding?: ReturnType<typeof openForwarding>): Promise<void> {
+async function showChanges(
+  feed: Changefeed,
+  io: Io & { language: Language },
+  forwarding?: ReturnType<typeof openForwarding>,
+): Promise<void> {
+  const formats = formatsFor({ language: io.language, now: systemClock.now() });
   await feed.start();
   const lists = (await feed.status()).workspaces.flatMap((workspace) => workspace.lists);
-  io.err(baselineText(lists, { isNew: true }));
-  io.err(nextSweepText(lists, systemClock.now()));
+  io.err(baselineText(lists, { isNew: true, formats }));
+  io.err(nextSweepText(lists, systemClock.now(), formats));
   if (feed.pageUrl !== null)
     for (const line of pageLines(feed.pageUrl, feed.pageLink ?? feed.pageUrl, io)) io.err(line);
-  io.err(io.colours.err.bold('Press Ctrl+C to stop.'));
+  io.err(io.colours.err.bold(wordsFor(io.language).t('demo.stop')));
   io.err('');
   for await (const { event } of feed.tail({ from: '0', signal: io.signal })) {
     if (forwarding !== undefined) await forwarding.send(event, feed.lists);
@@ -125,16 +138,12 @@ async function showChanges(feed: Changefeed, io: Io, forwarding?: ReturnType<typ
   }
 }
 
-function pageLines(url: string, link: string, io: Io): string[] {
-  const views = [
-    ['changes', 'each change as it is found'],
-    ['subscriptions', 'three receivers; the one of "ops" fails now and then'],
-    ['dead', 'what it has refused three times: press Retry'],
-    ['todos', 'who has what open, due and overdue'],
-  ];
+function pageLines(url: string, link: string, { language, colours }: Io & { language: Language }): string[] {
+  const { t } = wordsFor(language);
+  const views = ['changes', 'subscriptions', 'dead', 'todos'] as const;
   return [
-    `The status page: ${io.colours.err.bold(link)}`,
-    ...views.map(([view, shows]) => `  ${`${url}/#/${view}`.padEnd(url.length + 18)}${shows}`),
+    t('start.page', { link: colours.err.bold(link) }),
+    ...views.map((view) => `  ${`${url}/#/${view}`.padEnd(url.length + 18)}${t(`demo.${view}`)}`),
   ];
 }
 

@@ -13,7 +13,7 @@ export const held = defineFeedCommand({
   input: { workspace: workspaceOption('only this workspace'), json: flag('print it as JSON') },
   async run({ workspace, json = false }, { feed, config }, io) {
     const all = await feed.lists.allHeld(workspace);
-    const formats = formatsOf(config, all[0]?.at ?? '');
+    const formats = formatsOf(config, io.env, all[0]?.at ?? '');
     const { t, word } = wordsFor(formats.language);
     if (json) io.out(JSON.stringify(all));
     else if (all.length === 0) io.out(t('status.nothingHeld'));

@@ -18,9 +18,9 @@ import {
   type Answers,
   type Asked,
 } from '../init-files.js';
-import { INIT_TEXTS, languageOfTerminal } from '../init-texts.js';
+import { INIT_TEXTS } from '../init-texts.js';
 import type { Io } from '../io.js';
-import { say } from '../answers.js';
+import { languageOfTerminal, say } from '../answers.js';
 
 const READY_MADE = readyMadeLists.all.map(({ name }) => name);
 const ENV_FILE = '.env';

@@ -4,6 +4,7 @@ import { languageOf } from '../answers.js';
 import { duration, httpUrl, typeOption, workspaceOption } from '../arguments.js';
 import { asText, defineFeedCommand, flag, option } from '../command.js';
 import { openForwarding } from '../forward.js';
+import { wordsFor } from '../../words/words.js';
 
 /** Only reads the log: the service has no subscription for it, and no queue. */
 export const listen = defineFeedCommand({
@@ -23,11 +24,11 @@ export const listen = defineFeedCommand({
     if (url === undefined) throw usage('listen: name the address with --forward-to http://localhost:3000/hook.');
     if (fromStart && last !== undefined) throw usage('listen: give either --last or --from-start.');
     const since = last === undefined ? 'now' : isoTime(systemClock.now() - last);
-    const receiver = openForwarding(url, secret, { ...io, language: languageOf(config) });
+    const language = languageOf(config, io.env);
+    const receiver = openForwarding(url, secret, { ...io, language });
     try {
       const { processes } = await feed.status();
-      if (!processes.some(({ roles }) => roles.includes('poll')))
-        io.err('No process polls, so no event is new: run "changefeed start" in another terminal.');
+      if (!processes.some(({ roles }) => roles.includes('poll'))) io.err(wordsFor(language).t('listen.noPoll'));
       const events = feed.tail({ from: fromStart ? '0' : since, types, workspace, signal: io.signal });
       for await (const { event } of events) await receiver.send(event, feed.lists);
     } finally {

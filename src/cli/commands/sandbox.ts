@@ -4,6 +4,8 @@ import { createSandbox } from '../../../sandbox/sandbox.js';
 import { usage } from '../../kit/errors.js';
 import { duration, dayOrTime, port, positiveNumber, rateLimit, recordCount, wholeNumber } from '../arguments.js';
 import { asText, defineCommand, option, optionWithDefault, repeatedOption } from '../command.js';
+import { languageOfTerminal } from '../answers.js';
+import { wordsFor } from '../../words/words.js';
 import { table } from '../text.js';
 
 /** The synthetic workspace is kept in memory. */
@@ -53,8 +55,10 @@ export const sandbox = defineCommand({
     });
     try {
       const { url, token, control: controlApi } = await startOrExplain(served.start(), world.port);
-      io.out(`sandbox listens: base URL ${url}  token ${token}`);
-      io.err(`In another terminal: CHANGEFEED_BASE_URL=${url} CHANGEFEED_TOKEN=${token} changefeed sweep`);
+      const { t } = wordsFor(languageOfTerminal(io.env));
+      io.out(t('sandbox.listens', { url, token }));
+      const command = `CHANGEFEED_BASE_URL=${url} CHANGEFEED_TOKEN=${token} changefeed sweep`;
+      io.err(t('sandbox.try', { command }));
       if (controlApi !== null) io.err(`Control API: ${controlApi.url}  token ${controlApi.token}`);
       await untilAborted(io.signal);
     } finally {

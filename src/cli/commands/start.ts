@@ -1,5 +1,7 @@
 import { ROLES } from '../../../workers/all.js';
 import { runService } from '../../service/process.js';
+import { wordsFor } from '../../words/words.js';
+import { languageOfTerminal } from '../answers.js';
 import { words } from '../arguments.js';
 import { defineCommand, option } from '../command.js';
 import { serviceScreen } from '../service-screen.js';
@@ -18,7 +20,8 @@ export const start = defineCommand({
         ...(screen && { adapt: screen.adapt, showsEvents: true }),
         async onRunning(feed, signal) {
           // Only for the person at the terminal. Elsewhere it would be in a log; the line of the log names the file.
-          if (feed.pageLink !== null && io.errorColumns !== undefined) io.err(`The status page: ${feed.pageLink}`);
+          if (feed.pageLink !== null && io.errorColumns !== undefined)
+            io.err(wordsFor(languageOfTerminal(io.env)).t('start.page', { link: feed.pageLink }));
           await screen?.show(feed, { polls: only.includes('poll'), signal });
         },
       });

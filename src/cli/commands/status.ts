@@ -35,10 +35,10 @@ export const status = defineFeedCommand({
 
 function textOf(
   now: Status,
-  { colours, columns }: Io,
+  { colours, columns, env }: Io,
   { verbose, config }: { verbose: boolean; config: Config },
 ): string {
-  return statusText(now, { colours: colours.out, columns, verbose, formats: formatsOf(config, now.at) });
+  return statusText(now, { colours: colours.out, columns, verbose, formats: formatsOf(config, env, now.at) });
 }
 
 /** While Redis is away the last answer stays, and the error is below it. */

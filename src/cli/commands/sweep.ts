@@ -1,6 +1,8 @@
 import type { Changefeed } from '../../service/changefeed.js';
 import type { ListSweep } from '../../../workers/sweeps.js';
 import { ChangefeedError, messageOf } from '../../kit/errors.js';
+import { isoTime, systemClock } from '../../kit/clock.js';
+import type { Formats } from '../../words/format.js';
 import { LIST_NAMES, type ListName } from '../../crm/lists/lists.js';
 import { duration, listArguments, workspaceOption } from '../arguments.js';
 import { defineFeedCommand, flag, option } from '../command.js';
@@ -14,6 +16,7 @@ import {
   sweepLines,
   unhandledText,
 } from '../print-sweep.js';
+import { formatsOf } from '../answers.js';
 import { progressView } from '../progress.js';
 
 const FIVE_MINUTES_MS = 300_000;
@@ -26,9 +29,10 @@ export const sweep = defineFeedCommand({
     timeout: option('duration', 'longest wait for the events to be handled (default: 5m)', duration),
     json: flag('print the summary as one line of JSON on standard output'),
   },
-  async run({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false }, { feed }, io) {
+  async run({ lists, workspace, timeout = FIVE_MINUTES_MS, json = false }, { feed, config }, io) {
+    const formats = formatsOf(config, io.env, isoTime(systemClock.now()));
     try {
-      return await sweepOnce(feed, { lists, workspace, timeoutMs: timeout, json }, io);
+      return await sweepOnce(feed, { lists, workspace, timeoutMs: timeout, json, formats }, io);
     } catch (error) {
       if (!io.signal.aborted) throw error;
       throw new ChangefeedError('CF_SWEEP_INCOMPLETE', {
@@ -44,19 +48,21 @@ interface SweepCall {
   workspace: string | undefined;
   timeoutMs: number;
   json: boolean;
+  formats: Formats;
 }
 
-async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }: SweepCall, io: Io): Promise<number> {
+async function sweepOnce(feed: Changefeed, call: SweepCall, io: Io): Promise<number> {
+  const { lists, workspace, timeoutMs, json, formats } = call;
   const before = await feed.status();
   await feed.start(['dispatch', 'handle']);
-  const sweeps = await readLists(feed, { lists: lists.length === 0 ? undefined : lists, workspace }, io);
+  const sweeps = await readLists(feed, { lists: lists.length === 0 ? undefined : lists, workspace, formats }, io);
   const waited = await feed.waitUntilHandled({ timeoutMs, signal: io.signal });
   const { subscriptions } = await feed.status();
   const unhandled = waited.outcome === 'timeout' ? waited.unhandled : [];
   // A handler may write to standard output: with --json the summary is its last line.
   if (json) io.out(JSON.stringify({ sweeps: sweeps.map(asData), unhandled }));
-  else for (const line of sweepLines(sweeps, io.colours.err)) io.err(line);
-  const next = json ? undefined : afterBaselineText(sweeps);
+  else for (const line of sweepLines(sweeps, io.colours.err, formats)) io.err(line);
+  const next = json ? undefined : afterBaselineText(sweeps, formats);
   if (next !== undefined) io.err(next);
   const dead = deadLetterTexts(before.subscriptions, subscriptions);
   const complaints = [
@@ -71,10 +77,10 @@ async function sweepOnce(feed: Changefeed, { lists, workspace, timeoutMs, json }
 
 async function readLists(
   feed: Changefeed,
-  call: { lists: readonly ListName[] | undefined; workspace: string | undefined },
+  { formats, ...call }: { lists: readonly ListName[] | undefined; workspace: string | undefined; formats: Formats },
   io: Io,
 ): Promise<ListSweep[]> {
-  const progress = progressView(io);
+  const progress = progressView(io, formats);
   try {
     return await feed.sweep({ ...call, signal: io.signal, onProgress: (now) => progress.show(now) });
   } finally {

@@ -25,7 +25,7 @@ export const tail = defineFeedCommand({
   },
   async run({ json = false, from = 'now', type, actor, follow, workspace, ids = false }, { feed, config }, io) {
     const { signal } = io;
-    const language = languageOf(config);
+    const language = languageOf(config, io.env);
     const isWanted = actor === undefined ? () => true : compileActor(actor);
     for await (const { logId, event } of feed.tail({ from, types: type, workspace, follow, signal })) {
       if (!isWanted(event)) continue;

@@ -15,7 +15,11 @@ export const todos = defineFeedCommand({
   },
   async run({ json = false, workspace, since }, { feed, config }, io) {
     const report = await feed.todos({ workspace, since });
-    io.out(json ? JSON.stringify(report) : todosText(report, io.colours.out, io.columns, formatsOf(config, report.at)));
+    io.out(
+      json
+        ? JSON.stringify(report)
+        : todosText(report, io.colours.out, io.columns, formatsOf(config, io.env, report.at)),
+    );
   },
 });
 

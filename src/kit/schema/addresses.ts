@@ -25,8 +25,6 @@ export function normaliseBaseUrl(url: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-export const IN_CLEAR = 'a public host without TLS: secrets and records can be read on the way';
-
 /** Whether an address of the API or of Redis is not encrypted, and beyond private networks. */
 export function sendsInClear(url: string): boolean {
   const redis = readRedisUrl(url);

@@ -1,4 +1,9 @@
 /** What `changefeed doctor` says about one thing that it checked. */
+import type { WordKey, Words } from '../../words/words.js';
+
+/** In the language of the person; English for `--json`. */
+export type Text = Words['t'];
+
 export interface Finding {
   /** `warning`: it works, and a person should know; `error`: it does not work; `skipped`: could not be checked. */
   result: 'ok' | 'warning' | 'error' | 'skipped';
@@ -29,9 +34,9 @@ export function skipped(check: string, why: string): Finding {
 /** Clocks that are this far apart make changes look older or newer than they are. */
 export const CLOCKS_APART_MS = 60_000;
 
-export function clockFinding(check: string, apartMs: number, whose: string): Finding {
+export function clockFinding(check: string, apartMs: number, whose: WordKey, t: Text): Finding {
   const seconds = Math.round(Math.abs(apartMs) / 1_000);
-  if (Math.abs(apartMs) < CLOCKS_APART_MS) return ok(check, `at most ${seconds + 1} s from the clock of this machine`);
-  const seen = `${seconds} s ${apartMs > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
-  return warning(check, seen, `Synchronise this machine and ${whose} with a time server.`);
+  if (Math.abs(apartMs) < CLOCKS_APART_MS) return ok(check, t('doctor.near', { seconds: seconds + 1 }));
+  const seen = t(apartMs > 0 ? 'doctor.ahead' : 'doctor.behind', { seconds });
+  return warning(check, seen, t('doctor.synchronise', { whose: t(whose) }));
 }

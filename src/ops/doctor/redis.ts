@@ -1,7 +1,8 @@
 /** What the facts that Redis reports about itself mean for Changefeed. Pure. */
 import type { RedisFacts } from '../../redis/facts.js';
 import { printable } from '../../kit/printable.js';
-import { clockFinding, error, ok, skipped, warning, type Finding } from './finding.js';
+import { wordsFor } from '../../words/words.js';
+import { clockFinding, error, ok, skipped, warning, type Finding, type Text } from './finding.js';
 
 type Facts = RedisFacts & { allowEviction: boolean };
 
@@ -10,63 +11,62 @@ const LEAST_VERSION = 6.2;
 const TESTED_VERSION = 7;
 const FULL = 0.9;
 
-export function judgeRedis(facts: Facts): Finding[] {
+export function judgeRedis(facts: Facts, t: Text = wordsFor('en').t): Finding[] {
   const { info, refusal, clockApartMs } = facts;
-  const clock = clockFinding('Redis: clock', clockApartMs, 'that of Redis');
-  const todo = 'Give this user the rights that docs/redis.md lists.';
-  const rights = refusal === null ? [] : [error('Redis: rights', `no sweep can run: ${printable(refusal)}`, todo)];
-  if (info === null)
-    return [...rights, skipped('Redis: version, memory', 'this user may not run INFO'), eviction(facts), clock];
+  const clock = clockFinding(t('doctor.redis.clock'), clockApartMs, 'doctor.whose.redis', t);
+  const noSweep = (refused: string): string => t('doctor.redis.noSweep', { refusal: printable(refused) });
+  const rights =
+    refusal === null ? [] : [error(t('doctor.redis.rights'), noSweep(refusal), t('doctor.redis.rightsTodo'))];
+  const policy = eviction(facts, t);
+  if (info === null) return [...rights, skipped(t('doctor.redis.info'), t('doctor.redis.noInfo')), policy, clock];
   const value = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  return [...rights, version(value), role(value), eviction(facts), persistence(value, facts), memory(value), clock];
+  return [...rights, version(value, t), role(value, t), policy, persistence(value, facts, t), memory(value, t), clock];
 }
 
 type Value = (name: string) => string | undefined;
 
-function version(value: Value): Finding {
-  const check = 'Redis: version';
+function version(value: Value, t: Text): Finding {
+  const check = t('doctor.redis.version');
   const valkey = value('valkey_version');
   const shown =
-    valkey === undefined ? `Redis ${value('redis_version') ?? 'of an unknown version'}` : `Valkey ${valkey}`;
+    valkey === undefined ? `Redis ${value('redis_version') ?? t('doctor.redis.unknown')}` : `Valkey ${valkey}`;
   const number = Number.parseFloat(value('redis_version') ?? '');
-  if (number < LEAST_VERSION) return error(check, shown, 'Use Redis 7 or newer, or Valkey: BullMQ needs at least 6.2.');
-  if (number < TESTED_VERSION)
-    return warning(check, shown, 'Use Redis 7 or newer, or Valkey: older ones are not tested.');
+  if (number < LEAST_VERSION) return error(check, shown, t('doctor.redis.tooOld'));
+  if (number < TESTED_VERSION) return warning(check, shown, t('doctor.redis.old'));
   return ok(check, shown);
 }
 
-function role(value: Value): Finding {
-  const check = 'Redis: writes';
-  if (value('role') !== 'slave') return ok(check, 'accepted');
-  return error(check, 'this server is a replica and accepts no writes', 'Set redis.url to the primary.');
+function role(value: Value, t: Text): Finding {
+  const check = t('doctor.redis.writes');
+  if (value('role') !== 'slave') return ok(check, t('doctor.redis.accepted'));
+  return error(check, t('doctor.redis.replica'), t('doctor.redis.replicaTodo'));
 }
 
-function eviction({ evictionPolicy: policy, allowEviction }: Facts): Finding {
-  const check = 'Redis: eviction';
-  if (policy === null) return skipped(check, 'reading maxmemory-policy is not permitted; it must be noeviction');
+function eviction({ evictionPolicy: policy, allowEviction }: Facts, t: Text): Finding {
+  const check = t('doctor.redis.eviction');
+  if (policy === null) return skipped(check, t('doctor.redis.evictionUnknown'));
   if (policy === 'noeviction') return ok(check, 'maxmemory-policy noeviction');
-  const todo = 'CONFIG SET maxmemory-policy noeviction, and the same in redis.conf.';
-  const seen = `maxmemory-policy ${policy}: a full Redis drops state, which loses records and invents events`;
-  return allowEviction ? warning(check, `${seen}; redis.allowEviction accepts this`, todo) : error(check, seen, todo);
+  const todo = t('doctor.redis.evictionTodo');
+  const seen = t('doctor.redis.evicts', { policy });
+  return allowEviction ? warning(check, seen + t('doctor.redis.allowed'), todo) : error(check, seen, todo);
 }
 
-function persistence(value: Value, { snapshots }: Facts): Finding {
-  const check = 'Redis: persistence';
-  if (value('aof_enabled') === '1') return ok(check, 'append-only file');
-  const todo = 'CONFIG SET appendonly yes, and the same in redis.conf. Run Redis with a disk that outlives it.';
-  if (snapshots === null) return warning(check, 'no append-only file', todo);
-  if (snapshots === '') return warning(check, 'nothing is kept on disk: a restart of Redis loses the state', todo);
-  return warning(check, 'snapshots only: a crash of Redis loses what changed since the last one', todo);
+function persistence(value: Value, { snapshots }: Facts, t: Text): Finding {
+  const check = t('doctor.redis.persistence');
+  if (value('aof_enabled') === '1') return ok(check, t('doctor.redis.appendOnly'));
+  const todo = t('doctor.redis.persistenceTodo');
+  if (snapshots === null) return warning(check, t('doctor.redis.noAppendOnly'), todo);
+  return warning(check, t(snapshots === '' ? 'doctor.redis.nothingKept' : 'doctor.redis.snapshots'), todo);
 }
 
-function memory(value: Value): Finding {
-  const check = 'Redis: memory';
-  const [used, most] = [Number(value('used_memory')), Number(value('maxmemory'))];
-  const shown = `${megabytes(used)} used`;
-  if (!(most > 0)) return ok(check, `${shown}, no maxmemory`);
-  const share = `${shown} of ${megabytes(most)}`;
-  if (used < FULL * most) return ok(check, share);
-  return warning(check, share, 'Raise maxmemory before it is full: a full Redis stops polling and delivery.');
+function memory(value: Value, t: Text): Finding {
+  const check = t('doctor.redis.memory');
+  const [bytes, limit] = [Number(value('used_memory')), Number(value('maxmemory'))];
+  const used = megabytes(bytes);
+  if (!(limit > 0)) return ok(check, t('doctor.redis.unlimited', { used }));
+  const share = t('doctor.redis.limited', { used, most: megabytes(limit) });
+  if (bytes < FULL * limit) return ok(check, share);
+  return warning(check, share, t('doctor.redis.memoryTodo'));
 }
 
 function megabytes(bytes: number): string {

@@ -1,61 +1,79 @@
 /** What the disk, the endpoints and the feed's own problems mean. Pure. */
 import type { Reached, Subscription } from '../../delivery/handlers/handler.js';
-import { error, ok, warning, type Finding } from './finding.js';
+import { formatsFor, type Formats } from '../../words/format.js';
+import { problemText, type Told } from '../../words/problems.js';
+import { wordsFor } from '../../words/words.js';
+import { error, ok, warning, type Finding, type Text } from './finding.js';
+
+const english = wordsFor('en').t;
+
+interface Problem extends Told {
+  severity: 'error' | 'warning';
+  /** Such as `list:people`. */
+  subject: string;
+}
 
 const LOW_BYTES = 1_073_741_824;
 const NONE_BYTES = 104_857_600;
 
-export function judgeDisk(folder: string, freeBytes: number): Finding {
-  const check = 'disk';
-  const seen = `${(freeBytes / 1_073_741_824).toFixed(1)} GB free for ${folder}`;
-  const todo = 'Free space there, or set CHANGEFEED_STATE_DIR to another disk. A full disk stops Redis.';
+export function judgeDisk(folder: string, freeBytes: number, t: Text = english): Finding {
+  const check = t('doctor.disk');
+  const seen = t('doctor.disk.free', { size: (freeBytes / 1_073_741_824).toFixed(1), folder });
+  const todo = t('doctor.disk.todo');
   if (freeBytes < NONE_BYTES) return error(check, seen, todo);
   return freeBytes < LOW_BYTES ? warning(check, seen, todo) : ok(check, seen);
 }
 
-export function judgeClear({ subject, reason, remedy }: { subject: object; reason: string; remedy: string }): Finding {
-  const check = Object.entries(subject).flat().join(' ');
-  return warning(`address of ${check}`, reason, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`);
+interface Clear {
+  subject: object;
+  reason: string;
+  remedy: string;
 }
 
-export function judgeEndpoint(subscription: string, { place, problem, remedy }: Reached): Finding {
-  const check = `endpoint of ${subscription}`;
-  if (problem === null) return ok(check, `${place} can be reached; nothing was sent`);
-  const todo = `Check the address, DNS, TLS and firewalls; "changefeed webhook test ${subscription}" sends a test event.`;
-  return error(check, problem, remedy ?? todo);
+export function judgeClear({ subject, reason, remedy }: Clear, t: Text = english): Finding {
+  const name = Object.entries(subject).flat().join(' ');
+  return warning(t('doctor.address', { name }), reason, asSentence(remedy));
+}
+
+export function judgeEndpoint(name: string, { place, problem, remedy }: Reached, t: Text = english): Finding {
+  const check = t('doctor.endpoint', { name });
+  if (problem === null) return ok(check, t('doctor.endpoint.reached', { place }));
+  return error(check, problem, remedy ?? t('doctor.endpoint.todo', { name }));
 }
 
 /** A handler whose target is on this machine: a file. */
-export function judgeHandler({ name, handler, obstacle }: Subscription): Finding[] {
+export function judgeHandler({ name, handler, obstacle }: Subscription, t: Text = english): Finding[] {
   if (obstacle === undefined) return [];
-  const check = `handler of ${name}`;
+  const check = t('doctor.handler', { name });
   const found = obstacle();
-  if (found === null) return [ok(check, `what ${handler} needs on this machine is there`)];
-  return [error(check, found.reason, `${found.remedy.charAt(0).toUpperCase()}${found.remedy.slice(1)}.`)];
+  if (found === null) return [ok(check, t('doctor.handler.ready', { handler }))];
+  return [error(check, found.reason, asSentence(found.remedy))];
 }
 
-export function judgeFeed(feed: {
+const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+interface State {
   processes: number;
-  /** `subject`: such as `list:people`. */
-  problems: readonly { severity: 'error' | 'warning'; kind: string; subject: string; message: string }[];
+  problems: readonly Problem[];
   dead: readonly { subscription: string; count: number }[];
-}): Finding[] {
+}
+
+/** @param formats also of the numbers and times in a problem */
+export function judgeFeed(feed: State, formats: Formats = formatsFor({ language: 'en', now: 0 })): Finding[] {
+  const { t } = wordsFor(formats.language);
   const isOff = feed.processes === 0;
-  const off = warning('feed', 'no process is running: nothing is polled or delivered', 'Run "changefeed start".');
+  const off = warning(t('doctor.feed'), t('doctor.feed.off'), t('doctor.feed.start'));
   const problems = feed.problems
     .filter(({ kind }) => !(isOff && kind === 'role.missing'))
-    .map(({ severity, subject, message }): Finding => {
-      return { result: severity, check: subject.replace(':', ' '), seen: message, todo: null };
+    .map((problem): Finding => {
+      const { severity, subject } = problem;
+      return { result: severity, check: subject.replace(':', ' '), seen: problemText(problem, formats), todo: null };
     });
   const letters = feed.dead
     .filter(({ count }) => count > 0)
-    .map(({ subscription, count }) =>
-      warning(
-        `dead letters of ${subscription}`,
-        `${count} ${count === 1 ? 'event was' : 'events were'} given up`,
-        `See "changefeed dead list --subscription ${subscription}", then dead retry or dead drop.`,
-      ),
+    .map(({ subscription: name, count }) =>
+      warning(t('doctor.dead', { name }), t('doctor.dead.count', { count }), t('doctor.dead.todo', { name })),
     );
   const found = [...(isOff ? [off] : []), ...problems, ...letters];
-  return found.length === 0 ? [ok('feed', 'no problems, no dead letters')] : found;
+  return found.length === 0 ? [ok(t('doctor.feed'), t('doctor.feed.fine'))] : found;
 }
