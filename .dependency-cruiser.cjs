@@ -30,7 +30,7 @@ const mayImport = {
 // Inside list, the loop is above the planner and the decision about one record.
 const listMayImport = {
   'feed/list/shortcuts': ['feed/list/aim-queue\\.ts', 'feed/list/shortcuts'],
-  'feed/list/classify': ['feed/list/records\\.ts', 'feed/list/classify'],
+  'feed/list/decide': ['feed/list/records\\.ts'],
 };
 // The roles. No role imports another one; `all` runs them together.
 const roles = ['poll', 'dispatch', 'handle', 'serve'];

@@ -21,9 +21,8 @@ interface Planned {
   nowMs: number;
 }
 
-export function isDigestJob({ name }: { name: string }): boolean {
-  return name === DIGEST || name === REPORT;
-}
+/** The names of jobs that are no deliveries. */
+export const DIGEST_JOBS: ReadonlySet<string> = new Set([DIGEST, REPORT]);
 
 export function isDigestPlanned(queue: Queue<JobData>, workspace: string) {
   return digestJob(queue, workspace).then((job) => job !== undefined);

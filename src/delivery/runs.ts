@@ -5,7 +5,7 @@ import { gather } from '../kit/gather.js';
 import { Tally } from '../kit/tally.js';
 import { Interrupt } from './attempt.js';
 import { addJobs, idsOf } from './deliveries.js';
-import { isDigestJob } from './digest-job.js';
+import { DIGEST_JOBS } from './digest-job.js';
 import type { HeadJob } from './groups/gate.js';
 import type { JobData } from './queues.js';
 import { TakenOver, type Lock, type RunOptions } from './run.js';
@@ -38,7 +38,7 @@ export function createRuns(options: RunOptions) {
       running.set(id, lock);
       try {
         await unfinished.during(what, () =>
-          isDigestJob(job) ? runDigest({ job, lock }, context) : runDelivery({ job, lock }, context),
+          DIGEST_JOBS.has(job.name) ? runDigest({ job, lock }, context) : runDelivery({ job, lock }, context),
         );
       } catch (error) {
         if (!(error instanceof TakenOver)) throw error;
