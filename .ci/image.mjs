@@ -1,4 +1,4 @@
-// Runs the steps of the Dockerfile in plain folders, without an engine: from the packed package (`package`), or from a clone (`clone`, at night).
+// Runs the steps of the Dockerfile in plain folders, without an engine, every night: from the packed package (`package`), or from a clone (`clone`).
 // Then starts what would be the image with the Redis and the configuration of docker-compose.yml against a sandbox, runs its health check, and
 // stops it. What needs an engine is not checked: the base image (musl instead of glibc), its user, and the networks of compose.
 import assert from 'node:assert/strict';

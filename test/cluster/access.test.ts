@@ -37,7 +37,7 @@ it('access: a user with the rights that the docs list does the main job, and has
   expect(await refusals('changefeed')).toEqual([null]);
   await admin.call('ACL', 'LOG', 'RESET');
 
-  expect(await runMainJob({ url, seed: 5, changes: 200, forgets: true })).toEqual(RIGHT);
+  expect(await runMainJob({ url, seed: 5, changes: 100, forgets: true })).toEqual(RIGHT);
 
   const denied = (await admin.call('ACL', 'LOG')) as string[][];
   // What an erasure asks for besides, so that the files of Redis are written anew: the docs name it, and the command says that it was refused.

@@ -35,7 +35,7 @@ describe('cluster', () => {
     }
     const url = cluster.url.replace('redis+cluster://:test-password', 'redis+cluster://changefeed:password');
 
-    expect(await runMainJob({ url, seed: 1, changes: 150, forgets: true })).toEqual(RIGHT);
+    expect(await runMainJob({ url, seed: 1, changes: 100, forgets: true })).toEqual(RIGHT);
 
     const left = await Promise.all(cluster.masters.map(({ redis }) => redis.keys('*{acme}*')));
     expect(left.flat()).toEqual([]);
