@@ -23,6 +23,8 @@ export type Pair = readonly [key: string, operand: unknown];
 export interface Draft {
   rule: RuleData;
   conditions: readonly Pair[];
+  /** One of the conditions is enough. */
+  isAny: boolean;
   people: readonly string[];
   teams: readonly string[];
 }
@@ -142,10 +144,12 @@ export function isComplete({ rule, conditions }: Draft): boolean {
 }
 
 /** Null where two conditions have one key: the file has only one of them. */
-export function ruleOf({ rule, conditions, people, teams }: Draft): RuleData | null {
+export function ruleOf({ rule, conditions, isAny, people, teams }: Draft): RuleData | null {
   const root = rootOf(rule);
   const owners = [[`${root}${PEOPLE}`, people] as const, [`${root}${TEAMS}`, teams] as const];
-  const pairs = [...conditions, ...owners.filter(([, names]) => names.length > 0)];
+  const any = conditions.map((pair) => Object.fromEntries([pair]));
+  const joined = isAny && any.length > 1 ? [['any', any] as const] : conditions;
+  const pairs = [...joined, ...owners.filter(([, names]) => names.length > 0)];
   const { where: _where, class: _class, include: _include, ...others } = rule;
   const { object, verb } = eventOf(rule);
   if (new Set(pairs.map(([key]) => key)).size < pairs.length) return null;
@@ -162,14 +166,19 @@ export function ruleOf({ rule, conditions, people, teams }: Draft): RuleData | n
 export function draftOf(rule: RuleData): Draft | null {
   const root = rootOf(rule);
   const { [`${root}${PEOPLE}`]: people = [], [`${root}${TEAMS}`]: teams = [], ...others } = rule.where ?? {};
-  const conditions = Object.entries(others);
+  const { any, ...rest } = others;
+  // A field may be called so.
+  const isAny = Array.isArray(any);
+  const groups = isAny ? (any as object[]) : [others];
+  const conditions = groups.flatMap((one): Pair[] => Object.entries(one));
   const { object, verb } = eventOf(rule);
   const isShown =
     Object.keys(rule).every((option) => SHOWN.includes(option)) &&
     conditions.every((pair) => operatorOf(pair) !== undefined) &&
+    (!isAny || (Object.keys(rest).length === 0 && groups.every((one) => Object.keys(one).length === 1))) &&
     [people, teams].every(Array.isArray) &&
     [...VERBS, ...TODO_VERBS].some((one) => one === verb) &&
     typesOf(object, verb).join() === rule.on?.join() &&
     (rule.from ?? ['user']).join() === 'user';
-  return isShown ? { rule, conditions, people: people as string[], teams: teams as string[] } : null;
+  return isShown ? { rule, conditions, isAny, people: people as string[], teams: teams as string[] } : null;
 }

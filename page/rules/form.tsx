@@ -121,7 +121,7 @@ const MOST_CONDITIONS = 5;
 
 function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
   const { t, word } = usePreferences();
-  const { rule, conditions, people, teams } = draft;
+  const { rule, conditions, isAny, people, teams } = draft;
   const { object, verb } = drafts.eventOf(rule);
   const lists = workspaces.flatMap((one) => one.lists).filter(({ enabled }) => enabled);
   const objects = [...new Set(lists.map((one) => one.object))];
@@ -129,7 +129,13 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
   const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
   const { from: _from, ...byAnyone } = rule;
   const start = (next: { object: string; verb: string }): void =>
-    set({ rule: { ...byAnyone, on: drafts.typesOf(next.object, next.verb) }, conditions: [], people: [], teams: [] });
+    set({
+      rule: { ...byAnyone, on: drafts.typesOf(next.object, next.verb) },
+      conditions: [],
+      isAny: false,
+      people: [],
+      teams: [],
+    });
   const { workspaces: _workspaces, ...everywhere } = rule;
   const more = drafts.pairOf('', drafts.operatorsFor('text', verb)[0] ?? 'is', rule);
   return (
@@ -157,6 +163,14 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
           options={verbs.map((one) => [one, one === 'any' ? t('rules.any') : word('verb', one)])}
         />
       </div>
+      {conditions.length > 1 && (
+        <Choice
+          label={t('rules.joined')}
+          value={isAny ? 'anyOf' : 'allOf'}
+          onChoose={(next) => set({ isAny: next === 'anyOf' })}
+          options={(['allOf', 'anyOf'] as const).map((one) => [one, t(`rules.${one}`)])}
+        />
+      )}
       {conditions.map((pair, at) => (
         <ConditionFields
           key={at}
@@ -165,7 +179,7 @@ function When({ draft, setDraft, about: { workspaces }, fields }: WhenProps) {
           remove={() => set({ conditions: conditions.toSpliced(at, 1) })}
         />
       ))}
-      {conditions.length < MOST_CONDITIONS && (
+      {conditions.length + [people, teams].filter((names) => names.length > 0).length < MOST_CONDITIONS && (
         <p class="actions">
           <button type="button" onClick={() => set({ conditions: [...conditions, more] })}>
             {t('rules.addCondition')}

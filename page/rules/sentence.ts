@@ -24,7 +24,7 @@ const ENGLISH: Readonly<Record<Operator, string>> = {
   filled: '{field} has a value',
 };
 
-function english({ rule, conditions, people, teams }: Draft, word: Word): string {
+function english({ rule, conditions, isAny, people, teams }: Draft, word: Word): string {
   const { object, verb } = eventOf(rule);
   const owners = [...people, ...teams].join(', ');
   const what = `${/^[aeiou]/.test(word('object', object)) ? 'an' : 'a'} ${bold(word('object', object))}${owners === '' ? '' : ` of ${bold(owners)}`}`;
@@ -36,7 +36,8 @@ function english({ rule, conditions, people, teams }: Draft, word: Word): string
   });
   const happens = `${what} is ${bold(verb === 'any' ? 'created or updated' : word('verb', verb))}`;
   const who = rule.from === undefined ? '' : ' by a person';
-  const text = [...(isEnough ? [] : [happens]), ...said].join(' and ');
+  const joined = said.join(isAny ? ' or ' : ' and ');
+  const text = [...(isEnough ? [] : [happens]), ...(joined === '' ? [] : [joined])].join(' and ');
   return `When ${text}${who}, notify ${bold(rule.to)} ${bold(oftenIn(rule, 'en'))}`;
 }
 
@@ -67,7 +68,7 @@ const OF_TODOS: Readonly<Record<string, string>> = {
   reassigned: '담당자가 변경되',
 };
 
-function korean({ rule, conditions, people, teams }: Draft, word: Word): string {
+function korean({ rule, conditions, isAny, people, teams }: Draft, word: Word): string {
   const { object, verb } = eventOf(rule);
   const name = bold(word('object', object));
   const owners = [...people, ...teams].join(', ');
@@ -79,8 +80,8 @@ function korean({ rule, conditions, people, teams }: Draft, word: Word): string 
   });
   const isEnough = verb === 'updated' && stems.length > 0;
   const happens = `${withIt(name)} ${OF_TODOS[verb] ?? KOREAN[verb as 'any']}`;
-  const said = isEnough ? stems : [happens, ...stems];
-  const text = said.join('고 ');
+  const joined = stems.join(isAny ? '거나 ' : '고 ');
+  const text = [...(isEnough ? [] : [happens]), ...(joined === '' ? [] : [joined])].join('고 ');
   const who = `${rule.from === undefined ? '' : '사람이 바꾼 '}${owners === '' ? '' : `${bold(owners)} 담당 `}`;
   const ending = text.endsWith('있') ? '으면' : '면';
   return `${who}${isEnough ? `${name}의 ` : ''}${text}${ending} ${bold(rule.to)}에 ${bold(oftenIn(rule, 'ko'))} 알림`;

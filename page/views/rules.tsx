@@ -1,6 +1,6 @@
 /** Rules: what is sent where, made by choosing; the list of them, and the form of one. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../action.js';
 import type { Language } from '../formats.js';
 import { ask, type About, type RuleHistory, type RulesAnswer, type SectionProps } from '../api.js';
@@ -17,6 +17,12 @@ export function Rules({ about, canAct }: SectionProps) {
   const { query } = usePlace();
   const { value, error, again } = usePolled<RulesAnswer>('/api/rules', 3_000);
   const chosen = query.get('rule');
+  // What a person is writing stays, also where the rule is gone from the file or the file is broken meanwhile.
+  const opened = useMemo(() => {
+    const known = value?.rules.find(({ id }) => id === chosen);
+    if (known !== undefined) return { draft: draftOf(known.data), isOn: known.enabled };
+    return value !== null && chosen === 'new' ? { draft: fresh(about, value, language), isOn: false } : null;
+  }, [chosen, value === null]);
   if (value === null) return <p class="quiet">{error ?? t('loading')}</p>;
   if (value.file === null)
     return (
@@ -26,12 +32,8 @@ export function Rules({ about, canAct }: SectionProps) {
         <pre tabIndex={0}>{CONFIGURED}</pre>
       </>
     );
-  const known = value.rules.find(({ id }) => id === chosen);
-  const draft = known === undefined ? fresh(about, value, language) : draftOf(known.data);
-  if (canAct && (known !== undefined || chosen === 'new') && draft !== null)
-    return (
-      <RuleForm key={chosen} first={draft} isOn={known?.enabled === true} answer={value} about={about} again={again} />
-    );
+  if (canAct && opened?.draft != null)
+    return <RuleForm key={chosen} first={opened.draft} isOn={opened.isOn} answer={value} about={about} again={again} />;
   return (
     <>
       <Head title={t('nav.rules')}>{t('rules.intro')}</Head>
@@ -62,7 +64,7 @@ function fresh({ workspaces }: About, { destinations }: RulesAnswer, language: L
   const object = workspaces.flatMap(({ lists }) => lists).find(({ enabled }) => enabled)?.object ?? 'person';
   const id = Math.random().toString(36).slice(2, 10);
   const rule = { id, to: destinations[0]?.name ?? '', on: typesOf(object, 'updated'), language };
-  return { rule, conditions: [], people: [], teams: [] };
+  return { rule, conditions: [], isAny: false, people: [], teams: [] };
 }
 
 const CONFIGURED = `destinations: {

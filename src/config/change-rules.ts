@@ -39,13 +39,11 @@ export function changeRules(
     // Before it is read: if it is replaced meanwhile, this is no longer the file.
     const seen = seenFile(path);
     const { file, rules, problems } = rulesOf(config);
-    if (file?.revision !== revision) return { outcome: 'changed' };
     if (problems.length > 0) {
-      return {
-        outcome: 'refused',
-        why: `Nothing was saved, as the file is not valid: ${problemsText(source, problems)}`,
-      };
+      const why = `Nothing was saved, as the file is not valid: ${problemsText(source, problems)}`;
+      return { outcome: 'refused', why };
     }
+    if (file?.revision !== revision) return { outcome: 'changed' };
     const changed = change(rules.map(({ data }) => data)).toSorted((one, other) => (one.id < other.id ? -1 : 1));
     if (changed.length > MOST_RULES) return { outcome: 'refused', why: `There are ${MOST_RULES} rules already.` };
     const isSaved = replaceFile(seen, `${JSON.stringify({ rules: changed.map(inOrder) }, null, 2)}\n`);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
       ]);
     };
     const saved = () => (JSON.parse(readFileSync(rules, 'utf8')) as { rules: object[] }).rules;
-    return { url, receiver, changed, saved };
+    return { url, file: rules, receiver, changed, saved };
   };
 
   it('rules: by choosing, "이름 becomes x → chat", seen on last week, tried, and switched on, in Korean and wide', async () => {
@@ -118,12 +118,63 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await press('Close');
     await press('Save and switch on');
     await page.getByRole('heading', { name: /rises by at least 2/ }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     expect(saved()).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ digest: { at: '09:00' }, to: '영업 채팅', class: 'edited' }),
         expect.objectContaining({ where: { 직원수: { rises: true, by: 2 } }, to: 'ops' }),
       ]),
     );
+  });
+
+  it('rules: any of two conditions of one field, saved, read in Korean, and changed to all of them, with the keyboard', async () => {
+    const { url, file, changed, saved } = await open();
+    await changed('organization', '직원수', 3, 1);
+    const { page } = await browse(`${url}/#/rules?rule=new`, { viewport: NARROW });
+    const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).press('Enter');
+    const choose = async (name: string, option: string): Promise<void> => {
+      await page.getByRole('combobox', { name, exact: true }).last().focus();
+      await page.getByRole('combobox', { name, exact: true }).last().selectOption(option);
+    };
+    await choose('List', 'organization');
+    await press('Add a condition');
+    await choose('Field', '직원수');
+    await press('Add a condition');
+    await choose('Field', '직원수');
+    await choose('Is or does', 'falls');
+    await page.getByText('Two conditions of one field').waitFor();
+    await page.getByRole('combobox', { name: 'Conditions that must hold' }).focus();
+    await page.keyboard.press('ArrowDown');
+    const sentence = 'When 직원수 of an organization rises or 직원수 falls, notify 영업 채팅 at once';
+    await page.getByRole('heading', { name: sentence }).waitFor();
+    await page.getByText('1 match in 1 changes').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    await press('Save and switch on');
+    await page.getByRole('listitem').getByRole('heading', { name: sentence }).waitFor();
+    const where = { any: [{ 직원수: { rises: true } }, { 직원수: { falls: true } }] };
+    expect(saved()).toEqual([expect.objectContaining({ where, title: sentence })]);
+
+    const { page: korean } = await browse(`${url}/#/rules`, { locale: 'ko-KR' });
+    await korean.getByRole('heading', { name: '회사의 직원수가 늘거나 직원수가 줄면 영업 채팅에 바로 알림' }).waitFor();
+    await korean.getByRole('link', { name: '수정' }).press('Enter');
+    await korean.getByRole('combobox', { name: '필드', exact: true }).last().selectOption('이름');
+    await korean.getByRole('combobox', { name: '만족할 조건' }).selectOption('모두');
+    await korean.getByLabel('값', { exact: true }).fill('가상');
+    const kept = readFileSync(file, 'utf8');
+    writeFileSync(file, '{ "rules": [ }');
+    await korean.getByRole('button', { name: '저장', exact: true }).press('Enter');
+    await korean
+      .getByRole('alert')
+      .getByText(/^Nothing was saved, as the file is not valid: .*:1:14: /)
+      .waitFor();
+    writeFileSync(file, `${kept}\n`);
+    await korean.getByRole('button', { name: '저장', exact: true }).press('Enter');
+    await korean.getByRole('alert').getByText('다시 하세요').waitFor();
+    await korean.getByRole('heading', { name: '회사의 직원수가 늘고 이름이 가상이 되면' }).waitFor();
+    await korean.getByRole('button', { name: '저장', exact: true }).press('Enter');
+    await korean.getByRole('listitem').getByRole('heading', { name: '회사의 직원수가 늘고' }).waitFor();
+    const all = { 직원수: { rises: true }, 이름: { becomes: '가상' } };
+    expect(saved()).toEqual([expect.objectContaining({ where: all })]);
+    expect(await seriousFindings(korean)).toEqual([]);
   });
 });
