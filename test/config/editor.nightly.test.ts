@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES, NOTICE_TYPES } from '../../src/events/catalogue.js';
 import { optionDocs } from '../../.ci/docs/options.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -44,17 +43,8 @@ function openInEditor(text: string): { service: ts.LanguageService; file: string
   return { service, file, at: (end) => text.indexOf(end) + end.length };
 }
 
-const KINDS = ['bullmq', 'message', 'ndjson', 'postgres', 'webhook', 'defineHandler'];
-const AS_DATA = "subscriptions: [{ handler: 'webhook', name: 'x', on: ['";
 const OPENED = `
-import { defineConfig, openChangefeed, ${KINDS.join(', ')} } from '../../src/index.js';
-${KINDS.map((kind) => `${kind}({ name: 'x', on: ['crm.todo.complete'] });`).join('\n')}
-${KINDS.map((kind) => `${kind}({ on: [''] });`).join('\n')}
-defineConfig({ workspaces: [], ${AS_DATA}crm.todo.complete'] }] });
-openChangefeed({ config: defineConfig({ workspaces: [] }) });
-openChangefeed(defineConfig({ workspaces: [] }));
-openChangefeed({ config: { workspaces: [], subscriptons: [] } });
-openChangefeed({ workspaces: [], subscriptons: [] });
+import { defineHandler } from '../../src/index.js';
 defineHandler({ name: 'a', on: ['crm.todo.completed'], handle: (done) => done. });
 defineHandler({ name: 'a', on: ['crm.todo.completed'], handle: (done) => done.data. });
 defineHandler({ name: 'b', handle: (any) => any.data. });
@@ -82,36 +72,6 @@ describe('configuration: the types of the options', () => {
       const declared = [...optionDocs(file, schema), ...further].map(({ name, meaning }) => [name, meaning]);
       expect(shownByEditor(program, file, type)).toEqual(Object.fromEntries(declared));
     }
-  });
-
-  it('configuration: the editor completes every event type in `on`, and a misspelt one is an error that names the right one', () => {
-    for (const before of [...KINDS.map((kind) => `${kind}({ on: ['`), AS_DATA]) {
-      const offered = service.getCompletionsAtPosition(file, at(before), {})?.entries.map(({ name }) => name) ?? [];
-      expect(offered, before).toEqual(
-        expect.arrayContaining([...EVENT_TYPES, ...NOTICE_TYPES, 'crm.*', 'changefeed.*']),
-      );
-    }
-    const messages = service
-      .getSemanticDiagnostics(file)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
-    const meant = messages.filter((message) => message.includes('"crm.todo.complete"'));
-    expect(meant).toHaveLength(KINDS.length + 1);
-    for (const message of meant)
-      expect(message).toContain(
-        `Type '"crm.todo.complete"' is not assignable to type 'EventPattern'. Did you mean '"crm.todo.completed"'?`,
-      );
-  });
-
-  it('configuration: a program opens a feed with what defineConfig returns, and an error names the wrong option', () => {
-    const about = service
-      .getSemanticDiagnostics(file)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
-      .filter((message) => /openChangefeed|ConfigInput|subscriptons/.test(message));
-    const misspelt = (type: string): RegExp => new RegExp(`'subscriptons' does not exist in type '${type}'`);
-    expect(about).toEqual([
-      expect.stringMatching(misspelt('ConfigInput \\| Config')) as string,
-      expect.stringMatching(misspelt('ConfigInput \\| ChangefeedOptions \\| Config')) as string,
-    ]);
   });
 
   it('configuration: the editor shows what each member of an event means', () => {

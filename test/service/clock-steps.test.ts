@@ -3,7 +3,7 @@ import { createSandbox } from '../../sandbox/sandbox.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createProcessRegistry } from '../../src/redis/process-registry.js';
 import { eventually } from '../support/eventually.js';
-import { fastClock, skippingClock } from '../support/fast-clock.js';
+import { skippingClock } from '../support/fast-clock.js';
 import { baselined, eventsOf, openFeed } from '../support/feed.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
@@ -43,7 +43,7 @@ const WITHIN_A_MINUTE = { timeoutMs: 60_000 };
 
 it('clock: a step of the clock is a problem and an event within a minute', async () => {
   const crm = await startOtherCrm();
-  const clock = skippingClock(fastClock(10));
+  const clock = skippingClock(systemClock);
   const feed = await openFeed(redis, { workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }] }, { clock });
   await feed.start(['poll']);
   await baselined(feed);
