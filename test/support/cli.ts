@@ -20,6 +20,9 @@ const FOREIGN = [
   'CHANGEFEED_CONFIG',
   'LOG_LEVEL',
   'FORCE_COLOR',
+  'LANG',
+  'LC_ALL',
+  'LC_MESSAGES',
 ];
 const CLEAN = Object.fromEntries(FOREIGN.map((name) => [name, undefined]));
 
