@@ -268,7 +268,10 @@ export const COMMAND_TEXTS = {
   'demo.stopping': ['stopping …', '멈추는 중 …'],
   'start.page': ['The status page: {link}', '상태 페이지: {link}'],
   'listen.signed': ['The events are signed with {secret}', '이벤트를 다음 키로 서명합니다: {secret}'],
-  'listen.again': ['The event is sent again until there is an answer.', '응답이 없어, 응답이 올 때까지 이 이벤트를 다시 보냅니다.'],
+  'listen.again': [
+    'The event is sent again until there is an answer.',
+    '응답이 없어, 응답이 올 때까지 이 이벤트를 다시 보냅니다.',
+  ],
   'listen.noPoll': [
     'No process polls, so no event is new: run "changefeed start" in another terminal.',
     '수집하는 프로세스가 없어 새 이벤트가 없습니다. 다른 터미널에서 "changefeed start"를 실행하세요.',
