@@ -12,6 +12,7 @@ const LONG = [
   'test/guarantees/8-never-silent',
   'test/delivery/crash',
   'test/redis/trouble',
+  'test/cli/restart',
   'test/model/contacts',
   'test/storm/storm',
   'test/delivery/debounce-crash',
