@@ -5,6 +5,7 @@ import { usage } from '../kit/errors.js';
 import { BEFORE_ALL, offsetBefore } from '../events/log-id.js';
 import { titleOfEvent } from '../events/describe.js';
 import { listOf } from '../events/envelope.js';
+import { createPartialReader } from '../events/partial.js';
 import { compileTypes, explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../kit/clock.js';
@@ -79,6 +80,8 @@ class Counts {
   readonly #examples: number;
   /** Nothing but the type of an event is needed. */
   readonly #isDecidedByType: boolean;
+  /** What decides about an event, where that are some fields. */
+  readonly #parsePart: (bytes: Buffer) => ChangeEvent | null;
   #read = 0;
   #selected = 0;
 
@@ -97,6 +100,9 @@ class Counts {
     this.#examples = examples ?? (this.#isOf === null ? 10 : Infinity);
     const others = [workspaces, lists, fields, from, notFrom, where, wanted];
     this.#isDecidedByType = this.#isOf === null && others.every((option) => option === undefined);
+    const asked = where === undefined ? [] : (where.fields ?? ['']);
+    const isPart = this.#isOf === null && asked.every((name) => name !== '' && !name.includes('.'));
+    this.#parsePart = isPart ? createPartialReader([...new Set(asked)]) : () => null;
   }
 
   take(workspace: string, { logId, bytes, parse }: Scanned): void {
@@ -104,7 +110,7 @@ class Counts {
     const type = typeIn(bytes);
     const isRefused = this.#isOf === null && type !== undefined && !this.#selectsType(type);
     const isSure = this.#isDecidedByType && type !== undefined;
-    const event = isRefused || isSure ? null : parse();
+    const event = isRefused || isSure ? null : (this.#parsePart(bytes) ?? parse());
     if (event !== null && this.#isOf?.(event) === false) return;
     const refusedBy = isRefused ? BY_TYPE : event === null ? null : this.#explain(event);
     this.#read += 1;
@@ -114,7 +120,7 @@ class Counts {
       add(this.#byType, type ?? event?.type ?? '');
     }
     if (this.#tried.length < this.#examples && (refusedBy === null || this.#isOf !== null))
-      this.#tried.push(() => seenIn({ workspace, logId, event: event ?? parse(), refusedBy }));
+      this.#tried.push(() => seenIn({ workspace, logId, event: parse(), refusedBy }));
   }
 
   found(): Pick<Tried, 'read' | 'selected' | 'byType' | 'refused' | 'tried'> {

@@ -52,7 +52,9 @@ export interface Selection {
   /** Who must not have made it. */
   readonly notFrom?: readonly ActorRule[] | undefined;
   /** Evaluated for events that everything else selects. `failing`: which of its conditions is the first that does not hold. */
-  readonly where?: (Test & { readonly failing?: (event: ChangeEvent) => string | undefined }) | undefined;
+  readonly where?:
+    | (Test & { readonly failing?: (event: ChangeEvent) => string | undefined; readonly fields?: readonly string[] })
+    | undefined;
 }
 
 type Test = (event: ChangeEvent) => boolean;

@@ -123,15 +123,23 @@ function createScan(redis: Redis, keys: Keys) {
      */
     async *scan(workspace: string, { after, last }: { after: string; last: string }) {
       const log = keys.log(workspace);
-      let end = last;
-      for (let count = READ_AT_ONCE; compareLogIds(after, last) < 0;) {
-        const entries = await redis.xrevrangeBuffer(log, end, `(${after}`, 'COUNT', count);
+      const ask = (end: string, most: number) => {
+        const answer = redis.xrevrangeBuffer(log, end, `(${after}`, 'COUNT', most);
+        // Who needs no more does not wait for it.
+        answer.catch(() => undefined);
+        return answer;
+      };
+      let count = READ_AT_ONCE;
+      let asked = compareLogIds(after, last) < 0 ? ask(last, count) : null;
+      while (asked !== null) {
+        const entries = await asked;
         const length = entries.reduce((sum, [, fields]) => sum + fields.reduce((all, one) => all + one.length, 0), 0);
-        yield entries.map(([id, fields]) => scannedFrom(log, id.toString(), fields));
         const oldest = entries.at(-1)?.[0];
-        if (oldest === undefined || entries.length < count) return;
-        end = `(${oldest.toString()}`;
+        const isEnd = oldest === undefined || entries.length < count;
         count = Math.max(READ_AT_ONCE, Math.min(SCANNED_AT_ONCE, Math.floor((count * SCANNED_LENGTH) / length)));
+        // Redis reads the next ones while these are used.
+        asked = isEnd ? null : ask(`(${oldest.toString()}`, count);
+        yield entries.map(([id, fields]) => scannedFrom(log, id.toString(), fields));
       }
     },
   };

@@ -148,7 +148,7 @@ async function stateOf({ config }: AppContext, workspaces: Workspaces): ReturnTy
   const missingIn = createMissing(workspaces);
   const described = rules.map(async ({ id, enabled, data, subscription }) => {
     const runs = enabled && file?.revision === config.rules?.revision;
-    const missing = await missingIn(subscription, data);
+    const missing = await missingIn(subscription);
     return { id, subscription: subscription.name, enabled, runs, missing, data };
   });
   return {
@@ -169,8 +169,8 @@ function createMissing(workspaces: Workspaces) {
       return { workspace: name, types: typesOf(descriptor), read };
     }),
   );
-  return async (subscription: Subscription, { where }: RuleData): Promise<string[]> => {
-    const asked = fieldsIn(where);
+  return async (subscription: Subscription): Promise<string[]> => {
+    const asked = [...new Set(subscription.where?.fields)].filter((name) => name !== '');
     const selects = compileTypes(subscription);
     const read = schemas.filter(
       ({ workspace, types }) => asked.length > 0 && readsWorkspace(subscription, workspace) && types.some(selects),
@@ -181,17 +181,6 @@ function createMissing(workspaces: Workspaces) {
       known.flat().some((field) => asks === field || asks.startsWith(`${field}.`));
     return asked.filter((one) => !isKnown(one));
   };
-}
-
-const OF_A_RECORD = /^(?:before|after)\.(.+)$/s;
-/** They ask about the event and not about a field of its record. */
-const OF_THE_EVENT = /^(?:before|after|data(?:\..*)?|type|subject|time|changed)$/s;
-
-function fieldsIn(where: RuleData['where']): string[] {
-  if (typeof where !== 'object') return [];
-  const { any = [], ...others } = where;
-  const names = Object.keys(others).filter((name) => !OF_THE_EVENT.test(name));
-  return [...new Set([...names.map((name) => OF_A_RECORD.exec(name)?.[1] ?? name), ...any.flatMap(fieldsIn)])];
 }
 
 function decided(before: Rule | undefined, now: Rule): Pick<Entry, 'what' | 'changed'> {

@@ -126,8 +126,12 @@ function isChange(key: string, condition: unknown): condition is ChangeCondition
   return isObject(condition) && !key.includes('.') && CHANGE_OPERATORS.some((operator) => operator in condition);
 }
 
-/** A predicate that also says which of its conditions is the first that does not hold. */
-export type Where = Predicate & { readonly failing?: (event: ChangeEvent) => string | undefined };
+/** A predicate that also says which of its conditions is the first that does not hold, and of which fields it needs the values. */
+export type Where = Predicate & {
+  readonly failing?: (event: ChangeEvent) => string | undefined;
+  /** Under NFC; a name may lead into a reference. `''`: all of them. */
+  readonly fields?: readonly string[];
+};
 
 export function compileWhere(where: Predicate | Conditions): Where {
   if (typeof where === 'function') return where;
@@ -135,7 +139,17 @@ export function compileWhere(where: Predicate | Conditions): Where {
     condition === undefined ? [] : [{ path, holds: compileOne(path, condition) }],
   );
   const failing = (event: ChangeEvent): string | undefined => tests.find(({ holds }) => !holds(event))?.path;
-  return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing });
+  return Object.assign((event: ChangeEvent) => failing(event) === undefined, { failing, fields: fieldsOf(where) });
+}
+
+function fieldsOf(where: Conditions): string[] {
+  return Object.entries(where).flatMap(([path, condition]) => {
+    if (path === 'any' && Array.isArray(condition)) return (condition as readonly Conditions[]).flatMap(fieldsOf);
+    const [root = '', ...rest] = path.split('.');
+    if (isChange(path, condition) || !ROOTS.some((one) => one === root)) return [normal(path)];
+    if (root === 'before' || root === 'after') return [normal(rest.join('.'))];
+    return root === 'data' ? [''] : [];
+  });
 }
 
 type Condition = NonNullable<Conditions[string]>;
