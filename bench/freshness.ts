@@ -15,6 +15,7 @@ export const freshness: Bench = {
       rate: Number(more['rate'] ?? 2),
       walks: Number(more['walks'] ?? 4),
       history: more['history'] === '1',
+      seed: Number(more['seed'] ?? 1),
     };
     // At the full size, the plain walk takes as long as ours.
     const walk = more['plain'] === '0' ? null : await readWorld(world, 'walk');

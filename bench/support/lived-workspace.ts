@@ -29,6 +29,8 @@ export interface World {
   walks: number;
   /** Whether the history of people and organizations is polled. @defaultValue false */
   history?: boolean;
+  /** Of the sandbox: the same records and the same changes. @defaultValue 1 */
+  seed?: number;
 }
 
 /** When a reader noticed a change of a record. */
@@ -94,6 +96,7 @@ interface Run {
 export async function readWorld(world: World, reader: 'changefeed' | 'walk'): Promise<ReadWorld> {
   const sandbox = createSandbox({
     ...sizesOf(world),
+    seed: world.seed ?? 1,
     start: Date.UTC(2026, 0, 1),
     limit: null,
     latencyMs: world.latencyMs,
