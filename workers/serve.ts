@@ -13,7 +13,6 @@ import type { Source } from '../src/ops/server/read-api/source.js';
 import { createAimQueue } from '../src/feed/list/aim-queue.js';
 import { createMirrorStore } from '../src/ops/server/mirror/mirror-store.js';
 import type { AppContext } from './context.js';
-import { HINT } from '../src/crm/hint.js';
 
 /** Does nothing when the configuration has no `serve`. */
 export function serveRole({ config: { serve, workspaces }, redis, keys, clock, log }: AppContext): Part {
@@ -25,7 +24,7 @@ export function serveRole({ config: { serve, workspaces }, redis, keys, clock, l
     const store = createMirrorStore(redis, keys, name);
     if (token !== undefined) mirrors.push({ token, held: createMirror({ store, lists, clock, modifiedAtOf }) });
     const queue = createAimQueue({ redis, keys, workspace: name });
-    const add: HintTarget['add'] = (list, ids) => queue.add(list, ids, { by: HINT, atMs: clock.now() });
+    const add: HintTarget['add'] = (list, ids) => queue.add(list, ids, clock.now());
     if (hintToken !== undefined)
       hints.push({ token: hintToken, held: { workspace: name, lists: polledLists(lists), add } });
   }

@@ -1,8 +1,5 @@
 /** Ids from outside of records that may have changed. A hint only queues a lookup, so little is checked. */
 
-/** Where a record was named from outside; the others are named by events, by their type. */
-export const HINT = 'hint';
-
 /** At once. */
 const MOST_IDS = 1_000;
 /** Ids of the vendor have 24 or 36 characters. */

@@ -9,7 +9,7 @@ import { createWorkers, ROLES, type Role } from '../../workers/all.js';
 import type { Budget } from '../feed/api/budget.js';
 import { checkedConfig } from '../config/parse.js';
 import type { Config, ConfigInput } from '../config/schema.js';
-import { HINT, problemOfIds } from '../crm/hint.js';
+import { problemOfIds } from '../crm/hint.js';
 import type { ListName } from '../crm/lists/lists.js';
 import type { DeadLetters } from '../delivery/dead-letters.js';
 import type { DeliveryRow, SubscriptionDetails } from '../delivery/receipts/delivery-row.js';
@@ -328,7 +328,7 @@ async function queueHint(
   const { descriptor, enabled } = listIn(workspace, list);
   const problem = enabled ? problemOfIds(ids) : `the list "${descriptor.name}" is not polled`;
   if (problem !== null) throw usage(`hint: ${problem}.`);
-  await workspace.aims.add(descriptor.name, ids, { by: HINT, atMs: clock.now() });
+  await workspace.aims.add(descriptor.name, ids, clock.now());
 }
 
 function nothingToServe(): ChangefeedError {

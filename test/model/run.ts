@@ -24,7 +24,6 @@ import { RULE_SETS } from './rule-sets.js';
 import type { Drift, Scenario, Step } from './scenario.js';
 import type { CompleteSweep, IntendedEvent, RunRecord } from './run-record.js';
 import { ModelTime } from './time.js';
-import { HINT } from '../../src/crm/hint.js';
 
 export interface RunContext {
   redis: Redis;
@@ -279,12 +278,12 @@ class Run {
     const queued =
       named === 'late' ? this.#late : named === 'wrongly' ? [...this.#crm.truth().keys()].slice(0, ids.length) : ids;
     this.#late = ids;
-    await this.#aims.add(this.#scenario.list, queued, { by: 'crm.memo.created', atMs: this.#time.now() });
+    await this.#aims.add(this.#scenario.list, queued, this.#time.now());
   }
 
   async #hint({ which, nth }: Extract<Step, { do: 'hint' }>): Promise<void> {
     const hinted = hintedIds(which, { nth, there: [...this.#crm.truth().keys()], gone: this.#crm.goneIds() });
-    await this.#aims.add(this.#scenario.list, hinted, { by: HINT, atMs: this.#time.now() });
+    await this.#aims.add(this.#scenario.list, hinted, this.#time.now());
   }
 
   /** Waits until the process ends or a fault interrupts it, then records the sweep that it completed. */

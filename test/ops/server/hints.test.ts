@@ -9,7 +9,6 @@ import { createReadApiServer } from '../../../src/ops/server/read-api/server.js'
 import { createAimQueue } from '../../../src/feed/list/aim-queue.js';
 import { eventually } from '../../support/eventually.js';
 import { useRedis } from '../../support/redis.js';
-import { HINT } from '../../../src/crm/hint.js';
 
 const deal = { ...USUAL, name: 'deal', path: 'v2/deal', key: null, object: 'deal' } as const;
 const lists = listsFrom([...builtInLists.all.filter(({ name }) => name !== 'todo'), deal]);
@@ -72,15 +71,14 @@ describe('hint: POST /hints/<workspace>', () => {
   async function serving(): Promise<{ url: string; queued: () => Promise<string[]> }> {
     const queue = createAimQueue({ redis: redis.redis, keys: redis.keys, workspace: 'acme' });
     let now = 0;
-    const add = (list: string, ids: readonly string[]): Promise<void> =>
-      queue.add(list, ids, { by: HINT, atMs: ++now });
+    const add = (list: string, ids: readonly string[]): Promise<void> => queue.add(list, ids, ++now);
     const hints = (token: string) => (token === TOKEN ? { workspace: 'acme', lists, add } : null);
     const server = createReadApiServer({ sources: () => null, hints, attempts: createAttempts(systemClock) });
     onTestFinished(() => server.stop());
     const url = await server.start();
     const queued = async (): Promise<string[]> =>
       (await redis.redis.zrevrange(redis.keys.aimed('acme', 'people'), 0, -1)).map((named) =>
-        named.replace(/^hint /, ''),
+        named.replace(/^named /, ''),
       );
     return { url, queued };
   }

@@ -3,7 +3,7 @@
  * expected to find now have been waiting, all together.
  *
  *     value(page) = ( growth of the end × 8 (or 1/2) × t² / 2
- *                   + named records on it, each × how often such a name was right × half of the time of a walk
+ *                   + named records on it × 1/2 × (1 s + half of the time of a walk)
  *                   + open records on it, each × nearness of its due date × rate of their changes × t² / 2 )
  *                   × 1/4 for each time that such a page was wrong for this list lately
  *
@@ -14,10 +14,10 @@ import type { OpenRecords } from '../../detect/open.js';
 import { OpenPages } from './open-pages.js';
 import { Rates } from './rates.js';
 import { RecentMap } from './recent-map.js';
-import { changesPerRow, expected, gathered, gatheringMs, isLikely, rateWorth, untilWalked, WORTH } from './waiting.js';
+import { changesPerRow, expected, gathered, gatheringMs, rateWorth, untilWalked, WORTH } from './waiting.js';
 import { NO_USES, type EndName, type Kind, type Learned, type Uses } from '../../store/sweep-state.js';
 import type { Aimed } from '../aim-queue.js';
-import { WaitingNames, type WaitingName } from './waiting-names.js';
+import { WaitingNames } from './waiting-names.js';
 
 export interface PlanOptions {
   requestsPerSecond: number;
@@ -155,10 +155,8 @@ export class Plan {
     this.#open.knows(page, open, { readMs: atMs, aheadMs: this.#aheadMs() });
   }
 
-  /** Names that are hardly ever right are left to the walk. */
-  name(named: readonly Aimed[], nowMs: number): void {
-    for (const { id, by, atMs } of [...named].sort((one, other) => one.atMs - other.atMs))
-      if (isLikely(this.#rates.rightness(new Set([by]), nowMs))) this.#names.add(id, { atMs, by: new Set([by]) });
+  name(named: readonly Aimed[]): void {
+    for (const one of [...named].sort((first, second) => first.atMs - second.atMs)) this.#names.add(one);
   }
 
   giveBack(): Aimed[] {
@@ -211,15 +209,7 @@ export class Plan {
     const isWrong = isOutdated || isMissing || isLost;
     const isEnd = kind === 'last' || kind === 'first';
     this.#note(kind, { isWrong, isRight: isFound || (!isEnd && shown !== null), isFound }, askedAtMs);
-    for (const { by, hadChanged } of shown === null
-      ? []
-      : this.#names.lookedUp({
-          page,
-          ids,
-          shown,
-          askedAtMs: askedAtMs + this.#aheadMs(),
-        }))
-      this.#rates.lookedUp(by, hadChanged, askedAtMs);
+    if (shown !== null) this.#names.lookedUp(page, ids, askedAtMs + this.#aheadMs());
     if (shown !== null && shown.created.length > 0) this.#grewAt(page, askedAtMs);
   }
 
@@ -259,7 +249,7 @@ export class Plan {
   #planned(page: number, name: EndName | undefined, ids: readonly string[]): PlannedPage {
     const kind = name ?? (ids.length > 0 ? 'aimed' : 'open');
     const end = name === undefined ? undefined : this.#ends.get(name);
-    const sources = this.#sources(page, { name, end, named: this.#names.of(ids) });
+    const sources = this.#sources(page, { name, end, named: ids.length });
     const value = (nowMs: number): number =>
       this.#trust(kind, nowMs) * sources.reduce((sum, source) => sum + source(nowMs), 0);
     return { kind, page, ids, value, ...(end !== undefined && { cursor: end.cursor }) };
@@ -267,12 +257,12 @@ export class Plan {
 
   #sources(
     page: number,
-    { name, end, named }: { name: EndName | undefined; end: End | undefined; named: readonly WaitingName[] },
+    { name, end, named }: { name: EndName | undefined; end: End | undefined; named: number },
   ): readonly ((nowMs: number) => number)[] {
     return [
       (nowMs) => (name && end ? gathered(this.#rateAt(name, nowMs), nowMs - end.readMs) : 0),
       (nowMs) => (end ? expected(end.expected, nowMs - end.readMs) : 0),
-      (nowMs) => named.reduce((sum, { by }) => sum + untilWalked(this.#rates.rightness(by, nowMs), this.#walkMs), 0),
+      () => untilWalked(named, this.#walkMs),
       (nowMs) => this.#open.gatheredOn(page, this.#rates.rate('open', OPEN_CHANGES_AT_FIRST, nowMs), nowMs),
     ];
   }

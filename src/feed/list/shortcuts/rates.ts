@@ -1,4 +1,4 @@
-/** What is found in some time or trials, for the pages of a list. Sums fade with a half-life of ten minutes. Pure. */
+/** What is found in some time, for the pages of a list. Sums fade with a half-life of ten minutes. Pure. */
 import { RecentMap } from './recent-map.js';
 
 export interface Rate {
@@ -12,11 +12,8 @@ export interface StoredRate extends Rate {
 }
 
 const HALF_LIFE_MS = 600_000;
-/** The names come from a few types of events; a limit all the same. The oldest are forgotten. */
-const MOST_NAMES = 128;
-
-/** As if five of ten had changed. With fewer, a name wrong three times is left to the walk for minutes. */
-const RIGHT_AT_FIRST = { found: 5, of: 10 };
+/** Seven are in use. Others that the release before has stored are forgotten. */
+const MOST_NAMES = 16;
 
 export class Rates {
   readonly #rates = new RecentMap<string, StoredRate>(MOST_NAMES);
@@ -41,25 +38,8 @@ export class Rates {
     this.#rates.set(name, { found: Math.max(0, now.found + found), of: now.of + of, atMs: nowMs });
   }
 
-  /** The chance that a record that these reasons name has changed. */
-  rightness(reasons: ReadonlySet<string>, nowMs: number): number {
-    return Math.max(0, ...[...reasons].map((one) => this.rate(`right ${one}`, this.#likeOthers(one, nowMs), nowMs)));
-  }
-
-  lookedUp(reasons: ReadonlySet<string>, hadChanged: boolean, nowMs: number): void {
-    for (const one of new Set([...reasons].flatMap((reason) => [reason, typeOf(reason)])))
-      this.add(`right ${one}`, { found: hadChanged ? 1 : 0, of: 1 }, nowMs);
-  }
-
   stored(byMs = 0): Record<string, StoredRate> {
     return Object.fromEntries([...this.#rates].map(([name, rate]) => [name, { ...rate, atMs: rate.atMs + byMs }]));
-  }
-
-  /** A reason that is new is taken to be right as often as others of its type. */
-  #likeOthers(reason: string, nowMs: number): Rate {
-    if (typeOf(reason) === reason) return RIGHT_AT_FIRST;
-    const often = this.rate(`right ${typeOf(reason)}`, RIGHT_AT_FIRST, nowMs);
-    return { found: often * RIGHT_AT_FIRST.of, of: RIGHT_AT_FIRST.of };
   }
 
   #now(name: string, nowMs: number): Rate {
@@ -68,8 +48,4 @@ export class Rates {
     const part = 2 ** (-Math.max(0, nowMs - atMs) / HALF_LIFE_MS);
     return { found: found * part, of: of * part };
   }
-}
-
-function typeOf(reason: string): string {
-  return reason.split(',', 1)[0] ?? reason;
 }

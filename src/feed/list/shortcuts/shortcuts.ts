@@ -157,7 +157,7 @@ export class ListShortcuts {
     const { list, workspace, log, queue } = this.#deps;
     const named = this.#plan.giveBack();
     try {
-      await Promise.all(named.map(({ id, ...how }) => queue.add(list, [id], how)));
+      await Promise.all(named.map(({ id, atMs }) => queue.add(list, [id], atMs)));
     } catch (error) {
       log.debug({ workspace, list, error: messageOf(error) }, 'named records not queued: the next sweep reads them');
     }
@@ -196,7 +196,7 @@ export class ListShortcuts {
   async #readQueue(nowMs: number): Promise<void> {
     if (nowMs - this.#queueReadMs < QUEUE_MS) return;
     this.#queueReadMs = nowMs;
-    this.#plan.name(await this.#deps.queue.take(this.#deps.list, TAKEN_AT_ONCE), nowMs);
+    this.#plan.name(await this.#deps.queue.take(this.#deps.list, TAKEN_AT_ONCE));
   }
 
   async #cursorOf(page: number): Promise<string | null | undefined> {

@@ -9,8 +9,8 @@ export const WORTH = 1 / 5;
 const CHANGES_PER_ROW = 8;
 /** A row that is read for the record that it names. One change makes two or three of them at once. */
 const CHANGES_PER_NAMING_ROW = 1 / 2;
-/** A name that is right less often is left to the walk. */
-const LEAST_RIGHT = 1 / 4;
+/** The chance that a named record has changed. */
+const NAMED_RIGHTLY = 1 / 2;
 const LONGEST_WAIT_S = 60;
 
 /** Changes that come at this rate, since a request found those before. @param rate per second */
@@ -37,13 +37,9 @@ export function expected(records: number, ms: number): number {
   return records * (1 + Math.min(LONGEST_WAIT_S, seconds(ms)));
 }
 
-export function isLikely(chance: number): boolean {
-  return chance >= LEAST_RIGHT;
-}
-
-/** A change that only a walk would find; how long it has waited is no matter. @param chance that it is there */
-export function untilWalked(chance: number, walkMs: number): number {
-  return chance * (1 + seconds(walkMs) / 2);
+/** Changes that only a walk would find; how long they have waited is no matter. @param named records that may have changed */
+export function untilWalked(named: number, walkMs: number): number {
+  return named * NAMED_RIGHTLY * (1 + seconds(walkMs) / 2);
 }
 
 function seconds(ms: number): number {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { Plan, type PlannedPage, type ShownPage, type PlanOptions } from '../../../../src/feed/list/shortcuts/plan.js';
 
 const START = Date.UTC(2026, 2, 2);
-const pageOf = (id: string): number | null => (id.startsWith('p') ? Number(id.slice(1)) : null);
 const shown = (more: Partial<ShownPage> = {}): ShownPage => ({
   ...{ keys: ['x'], created: [], rewritten: [], left: 0, isOutdated: false, nextCursor: null, open: [] },
   ...more,
@@ -20,7 +19,7 @@ function planned(options: Partial<PlanOptions> = {}) {
   const pass = (seconds: number, answer: (page: PlannedPage) => ShownPage): number[] => {
     const pages: number[] = [];
     for (const endMs = clock.nowMs + 1_000 * seconds; clock.nowMs < endMs; clock.nowMs += 100) {
-      const page = plan.next(clock.nowMs, pageOf);
+      const page = plan.next(clock.nowMs, null);
       if (page === null) continue;
       plan.taken(page, clock.nowMs);
       plan.answered(page, answer(page), clock.nowMs);
@@ -37,19 +36,5 @@ describe('plan: the ends of a list', () => {
     let made = 0;
     const pages = pass(600, () => shown({ created: [`n${(made += 1)}`] }));
     expect(pages.length).toBeLessThanOrEqual(60);
-  });
-});
-
-describe('plan: named records', () => {
-  it('plan: what named records that had hardly ever changed is not looked up, until this has been long ago', () => {
-    const { plan, clock, pass } = planned();
-    const pagesAfterName = (id: string, seconds: number): number[] => {
-      plan.name([{ id, by: 'never', atMs: clock.nowMs }], clock.nowMs);
-      return pass(seconds, ({ ids }) => shown({ keys: ids }));
-    };
-    for (let n = 2; n < 19; n += 1) pagesAfterName(`p${n}`, 2);
-    expect(pagesAfterName('p5', 10)).not.toContain(5);
-    clock.nowMs += 7_200_000;
-    expect(pagesAfterName('p6', 10)).toContain(6);
   });
 });

@@ -123,7 +123,7 @@ describe('shortcuts: an aimed fetch', () => {
   it('reads the page of a record that was named, once for all named records on it', async () => {
     const { api, loop } = await opened();
     edit(api, 'p6');
-    await loop.queue.add('people', ['p6', 'p7'], { by: 'hint', atMs: loop.now() });
+    await loop.queue.add('people', ['p6', 'p7'], loop.now());
     await loop.pass(1_000);
     expect(asked(api).filter(isMiddle)).toEqual(['6']);
     expect(await loop.lines()).toEqual(['updated p6']);
@@ -133,7 +133,7 @@ describe('shortcuts: an aimed fetch', () => {
     const { api, loop } = await opened();
     const look = async (id: string, second: number): Promise<void> => {
       edit(api, id, second);
-      await loop.queue.add('people', [id], { by: 'hint', atMs: loop.now() });
+      await loop.queue.add('people', [id], loop.now());
       await loop.pass(1_500);
     };
     await look('p4', 5);
@@ -152,7 +152,7 @@ describe('shortcuts: an aimed fetch', () => {
       api.records = api.records.map((one) => (one['id'] === id ? { ...one, '메모 수': number } : one));
     };
     const look = async (id: string): Promise<string[]> => {
-      await loop.queue.add('people', [id], { by: 'hint', atMs: loop.now() });
+      await loop.queue.add('people', [id], loop.now());
       await loop.pass(3_000);
       return await loop.lines();
     };
@@ -176,6 +176,32 @@ describe('shortcuts: an aimed fetch', () => {
     expect(await loop.lines()).toEqual(['created m1', 'updated p9']);
   });
 
+  it('follows from a todo that was done, within three seconds', async () => {
+    const { api, loop } = await opened();
+    const todo = { id: 't1', peopleId: 'p9', 완료: false };
+    const todos = listedApi([todo]);
+    const todoLoop = await shortcutLoop(redis, { todo: todos }, 'todo');
+    await todoLoop.walk();
+    edit(api, 'p9');
+    todos.records = [{ ...todo, 완료: true }];
+    await todoLoop.walk();
+    await loop.pass(3_000);
+    expect(await loop.lines()).toEqual(['updated t1', 'updated p9']);
+  });
+
+  it('does not follow from an edit of a record that is never open, such as a memo', async () => {
+    const { api, loop } = await opened();
+    const memo = { id: 'm1', peopleId: 'p9', text: 'one' };
+    const memos = listedApi([memo]);
+    const memoLoop = await shortcutLoop(redis, { memo: memos }, 'memo');
+    await memoLoop.walk();
+    memos.records = [{ ...memo, text: 'two' }];
+    await memoLoop.walk();
+    await loop.pass(3_000);
+    expect(await loop.lines()).toEqual(['updated m1']);
+    expect(asked(api).filter(isMiddle)).toEqual([]);
+  });
+
   it('is withdrawn while pages no longer hold their records, and walks still find every change', async () => {
     const { api, loop } = await opened();
     // Another order at every request of a middle page: the cursors mean something else.
@@ -184,12 +210,12 @@ describe('shortcuts: an aimed fetch', () => {
         ? { list: 'people', records: [person('p0'), person('p1')], nextCursor: null, bytes: 0 }
         : undefined;
     for (let n = 4; n < 16; n++) {
-      await loop.queue.add('people', [`p${n}`], { by: 'hint', atMs: loop.now() });
+      await loop.queue.add('people', [`p${n}`], loop.now());
       await loop.pass(1_200);
     }
     expect((await loop.store.learned('people'))?.uses.aimed).toMatchObject({ useful: 0 });
     asked(api);
-    await loop.queue.add('people', ['p9'], { by: 'hint', atMs: loop.now() });
+    await loop.queue.add('people', ['p9'], loop.now());
     await loop.pass(2_000);
     expect(asked(api).filter(isMiddle)).toEqual([]);
     api.before = () => undefined;
@@ -205,7 +231,7 @@ describe('shortcuts: an aimed fetch', () => {
     await loop.queue.add(
       'people',
       Array.from({ length: 900 }, (_, n) => `nobody${n}`),
-      { by: 'hint', atMs: loop.now() },
+      loop.now(),
     );
     api.records = [...api.records, person('late')];
     await loop.pass(1_200);
@@ -218,7 +244,7 @@ describe('shortcuts: an aimed fetch', () => {
 
   it('gives back what it has not looked up, to the process that gets the lease next', async () => {
     const { api, loop } = await opened();
-    await loop.queue.add('people', ['p4', 'p8', 'p12'], { by: 'hint', atMs: loop.now() });
+    await loop.queue.add('people', ['p4', 'p8', 'p12'], loop.now());
     await loop.pass(400);
     const first = asked(api).filter(isMiddle);
     expect(first.length).toBeGreaterThan(0);
@@ -230,8 +256,8 @@ describe('shortcuts: an aimed fetch', () => {
 
   it('serves the names queued by another process, the one that has waited longest first', async () => {
     const { api, loop } = await opened();
-    await loop.queue.add('people', ['p4'], { by: 'hint', atMs: loop.now() - 2_000 });
-    await loop.queue.add('people', ['p12'], { by: 'hint', atMs: loop.now() - 1_000 });
+    await loop.queue.add('people', ['p4'], loop.now() - 2_000);
+    await loop.queue.add('people', ['p12'], loop.now() - 1_000);
     await loop.pass(1_500);
     expect(asked(api).filter(isMiddle)).toEqual(['4', '12']);
   });
@@ -247,7 +273,7 @@ describe('shortcuts: a list that answers kept cursors as it is now', () => {
       api.records = api.records.map((one) => (one['id'] === id ? { ...one, ...more } : one));
     };
     const lookUp = async (id: string): Promise<string[]> => {
-      await loop.queue.add('people', [id], { by: 'hint', atMs: loop.now() });
+      await loop.queue.add('people', [id], loop.now());
       await loop.pass(2_500);
       return (await loop.lines()).slice(-1);
     };
