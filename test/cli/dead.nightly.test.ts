@@ -1,12 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { DeadLetter } from '../../src/delivery/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
 import { appendEvents, changeEvent } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
+import { hasTerminal } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
+import { widthOf } from '../../src/cli/text.js';
 
 const CONFIG = `
   import { existsSync, appendFileSync } from 'node:fs';
@@ -21,7 +24,7 @@ const CONFIG = `
     subscriptions: ['books', 'mail'].map((name) => defineHandler({ name, start: 'beginning', handle })),
   };`;
 
-describe('dead letters: the command line', () => {
+describe('dead letters and replay: the command line', () => {
   const cli = useCli();
   const redis = useRedis();
 
@@ -43,7 +46,7 @@ describe('dead letters: the command line', () => {
       return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as DeadLetter]));
     };
     await eventually(async () => expect(await letters()).toHaveLength(6));
-    return { run, letters, events, folder };
+    return { run, letters, events, folder, env };
   }
 
   it(
@@ -132,6 +135,92 @@ describe('dead letters: the command line', () => {
     expect((await run('list')).stdout).toBe('no dead letters\n');
   });
 
+  it(
+    'dead letters: those with a certain failure or type are retried or dropped, after a question',
+    { timeout: 240_000 },
+    async () => {
+      const { run, letters, folder, env } = await afterThreeDeaths();
+      expect((await run('list', '--reason', 'LEDGER', '--type', 'crm.person.*')).stdout.split('\n')).toHaveLength(8);
+      expect((await run('list', '--reason', 'quota')).stdout).toBe('no such dead letters\n');
+      expect((await run('retry', '--type', 'crm.todo.*')).stdout).toBe('0 dead letters to be handled again\n');
+
+      const dry = await run('drop', '--reason', 'ledger', '--subscription', 'mail', '--dry-run');
+      expect(dry).toMatchObject({
+        code: 0,
+        stdout: '3 dead letters would be dropped (mail 3). Nothing was changed.\n',
+      });
+      expect((await run('retry', '--all', '--dry-run', '--json')).stdout).toBe('{"retried":6,"dryRun":true}\n');
+      expect(await run('drop', '--all')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr:
+          'changefeed: dead drop: This drops 6 dead letters (books 3, mail 3), which cannot be undone. Without a terminal, confirm it with --yes. [CF_USAGE]\n',
+      });
+      expect(await letters()).toHaveLength(6);
+      if (hasTerminal) {
+        const refused = await folder.run(['dead', 'drop', '--all'], env, { columns: 80, typed: 'n\n' });
+        expect(refused.code).toBe(1);
+        expect(refused.stdout).toContain('Continue? [y/N]');
+        expect(refused.stdout).toContain('Nothing was changed.');
+        expect(await letters()).toHaveLength(6);
+        const agreed = await folder.run(['dead', 'drop', '--reason', 'ledger', '--subscription', 'mail'], env, {
+          columns: 80,
+          typed: 'y\n',
+        });
+        expect(agreed.stdout).toContain('3 dead letters dropped');
+      } else await run('drop', '--reason', 'ledger', '--subscription', 'mail', '--yes');
+      expect((await letters()).map(({ subscription }) => subscription)).toEqual(['books', 'books', 'books']);
+
+      await repair(folder.cwd);
+      expect((await run('retry', '--reason', 'the ledger')).stdout).toBe('3 dead letters to be handled again\n');
+      await eventually(async () => expect(await handledIn(folder.cwd)).toEqual(['books 1', 'books 2', 'books 3']));
+    },
+  );
+
+  it.skipIf(!hasTerminal)('dead letters: the list fits a narrow terminal', { timeout: 240_000 }, async () => {
+    const { folder, env, events } = await afterThreeDeaths();
+    const { stdout } = await folder.run(['dead', 'list'], env, { columns: 80 });
+    const lines = stripVTControlCharacters(stdout).split('\r\n');
+    expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+    for (const { id } of events) expect(lines).toContain(`  ${id}`);
+  });
+
+  it(
+    'replay: a range of the log is sent to one subscription and handled by the service',
+    { timeout: 240_000 },
+    async () => {
+      const folder = await cli({ 'changefeed.config.mjs': CONFIG, repaired: '' });
+      const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
+      const logIds = await appendEvents(
+        redis,
+        [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
+      );
+      folder.start(['start', '--only', 'dispatch,handle'], env);
+      await eventually(async () => expect(await handledIn(folder.cwd)).toHaveLength(6));
+
+      const args = ['replay', '--subscription', 'mail', '--from', logIds[1]!];
+      const { code, stdout } = await folder.run(args, env);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '2 events sent to "mail" again\n' });
+
+      await eventually(async () => {
+        expect((await handledIn(folder.cwd)).slice(6)).toEqual(['mail 2', 'mail 3']);
+      });
+      const dry = await folder.run([...args, '--dry-run'], env);
+      expect(dry.stdout).toBe('2 events would be sent to "mail" again. Nothing was sent.\n');
+      const ofRecord = ['replay', '--subscription', 'mail', '--since', '1h', '--json', '--record'];
+      expect(JSON.parse((await folder.run([...ofRecord, 'r1', '--dry-run'], env)).stdout)).toMatchObject({ events: 3 });
+      expect(JSON.parse((await folder.run([...ofRecord, 'r2'], env)).stdout)).toMatchObject({ events: 0 });
+      expect(JSON.parse((await folder.run([...ofRecord, 'r1'], env)).stdout)).toMatchObject({ events: 3 });
+      await eventually(async () => {
+        expect((await handledIn(folder.cwd)).slice(8)).toEqual(['mail 1', 'mail 2', 'mail 3']);
+      });
+      const both = await folder.run([...args, '--since', '1h'], env);
+      expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('either --from or --since') as string });
+      const lost = await folder.run([...args.slice(0, 4), 'lunch'], env);
+      expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining('found "lunch"; allowed:') as string });
+    },
+  );
+
   it('dead letters: an ambiguous command does nothing and ends with exit code 2', async () => {
     const folder = await cli({ 'changefeed.config.mjs': CONFIG });
     const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
@@ -146,7 +235,7 @@ describe('dead letters: the command line', () => {
       [['list', '--subscription', 'x'], 'There is no subscription "x". Known: "books", "mail".'],
     ];
     for (const [args, sentence] of cases) {
-      const { code, stdout, stderr } = await folder.call(['dead', ...args], env);
+      const { code, stdout, stderr } = await folder.run(['dead', ...args], env);
       expect({ args, code, stdout, stderr }).toEqual({
         args,
         code: 2,
