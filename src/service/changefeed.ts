@@ -212,7 +212,9 @@ export interface OpenedChangefeed {
   budgetOf: (workspace: string) => Budget;
 }
 
-export async function openWithBudgets(options: ChangefeedOptions & { config: Config }): Promise<OpenedChangefeed> {
+type OpenWith = ChangefeedOptions & { config: Config; refusedConfig?: (() => string | null) | undefined };
+
+export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefeed> {
   const { config, log = silentLog, clock = systemClock, reportsProblems = true, attempts, http = false } = options;
   const { stateDir = join(process.cwd(), '.changefeed'), configReadAtMs = clock.monotonic() } = options;
   const opened = await openContext({ ...options, configReadAtMs, stateDir, log, clock });
@@ -269,7 +271,7 @@ export async function openWithBudgets(options: ChangefeedOptions & { config: Con
     lists: createInspector(workspaces),
     ...forgetting(context, workspaces),
   };
-  const parts = { workspaces, feed, dispatcher, stateDir, progress: () => workers.progress, place: http };
+  const parts = { ...options, workspaces, feed, dispatcher, stateDir, progress: () => workers.progress, place: http };
   const server: ReturnType<typeof httpPart> | null = prometheus && httpPart(context, { ...parts, prometheus });
   return { feed, budgetOf: (name) => workspaces.get(name).budget };
 }

@@ -31,6 +31,8 @@ interface HttpDeps {
   stateDir: string;
   /** Under which path of a server of the user; else on a port of its own. */
   place: boolean | string;
+  /** Why the configuration as it is now does not run; null where it does. */
+  refusedConfig?: (() => string | null) | undefined;
 }
 
 export function httpPart(context: AppContext, deps: HttpDeps) {
@@ -79,7 +81,7 @@ async function serverOf(
   context: AppContext,
   deps: HttpDeps & { mountedAt: string | null; opened: () => Queues; access: AccessOptions },
 ): Promise<HttpServer> {
-  const { mountedAt, workspaces, feed, dispatcher, opened, access } = deps;
+  const { mountedAt, workspaces, feed, dispatcher, opened, access, refusedConfig } = deps;
   const [{ createHttpServer }, { pageRoutes }] = await Promise.all([
     import('../ops/server/http/server.js'),
     import('../ops/server/page/routes.js'),
@@ -89,7 +91,7 @@ async function serverOf(
   const source: PageSource = {
     feed,
     dispatcher,
-    rules: pageRules(context, workspaces, dispatcher),
+    rules: pageRules(context, workspaces, { dispatcher, refusedConfig }),
     log: events,
     links: (name) => workspaces.surroundingsOf(name).links,
     redisIsAway: () => watch.trouble() === 'away',

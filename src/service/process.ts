@@ -45,6 +45,8 @@ export interface OpenOptions extends ReadOptions {
   signal?: AbortSignal | undefined;
   /** Called with the configuration before Redis is opened; what it throws ends the command. */
   check?: (config: Config) => void;
+  /** Why the configuration was not applied when it last changed; null if it was. */
+  refusedConfig?: () => string | null;
 }
 
 interface Loaded {
@@ -74,7 +76,7 @@ async function load(world: ServiceWorld, options: ReadOptions): Promise<Loaded> 
 async function open(
   { cwd, env }: ServiceWorld,
   { config, files, log, configReadAtMs }: Loaded,
-  { quiet = false, signal }: OpenOptions,
+  { quiet = false, signal, refusedConfig }: OpenOptions,
 ): Promise<OpenedService> {
   const baseUrl = files.length === 0 ? config.workspaces[0]?.baseUrl : undefined;
   const opened = await openWithBudgets({
@@ -83,6 +85,7 @@ async function open(
     stateDir: stateDirOf({ cwd, env, home: homedir(), baseUrl }),
     http: !quiet,
     signal,
+    refusedConfig,
     ...(configReadAtMs !== undefined && { configReadAtMs }),
     ...(quiet && { attempts: INTERACTIVE_ATTEMPTS, reportsProblems: false }),
   });
@@ -141,7 +144,7 @@ function lookOf({ env, interactive, err }: Terminal): LogOptions {
   };
 }
 
-export interface RunOptions extends ReadOptions {
+export interface RunOptions extends ReadOptions, Pick<OpenOptions, 'refusedConfig'> {
   roles: readonly Role[];
   signal: AbortSignal;
   /** Receives what restarts the service (for SIGHUP). */
@@ -153,19 +156,20 @@ export interface RunOptions extends ReadOptions {
 const RETRY_MS = 2_000;
 
 /** When another valid configuration is found, the whole service stops and opens again in this process. */
-export async function runService(world: ServiceWorld, options: RunOptions): Promise<void> {
-  const { signal, onHangUp, onRunning } = options;
+export async function runService(world: ServiceWorld, given: RunOptions): Promise<void> {
+  const { signal, onHangUp, onRunning } = given;
   let file: string | undefined;
   const watch = watchConfig({
     ...world,
     async load() {
-      const isNamed = options.path !== undefined || envValue(world.env, 'CHANGEFEED_CONFIG') !== undefined;
+      const isNamed = given.path !== undefined || envValue(world.env, 'CHANGEFEED_CONFIG') !== undefined;
       // Again the same file: a search could now find another one, or none.
-      const loaded = await load(world, isNamed ? options : { ...options, path: file });
+      const loaded = await load(world, isNamed ? given : { ...given, path: file });
       file = loaded.files[0];
       return loaded;
     },
   });
+  const options = { ...given, refusedConfig: watch.refused };
   let { feed, log } = await startService(world, await watch.read(), options);
   onHangUp(watch.request);
   for (;;) {

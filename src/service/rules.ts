@@ -31,10 +31,23 @@ const MOST_HISTORY = 100;
 
 type Entry = Awaited<ReturnType<PageRules['history']>>[number];
 
-export function pageRules(context: AppContext, workspaces: Workspaces, dispatcher: Dispatcher): PageRules {
+interface RulesDeps {
+  dispatcher: Dispatcher;
+  refusedConfig?: (() => string | null) | undefined;
+}
+
+export function pageRules(
+  context: AppContext,
+  workspaces: Workspaces,
+  { dispatcher, refusedConfig = () => null }: RulesDeps,
+): PageRules {
   const matchesOf = createMatches(context, workspaces);
   return {
-    state: () => stateOf(context, workspaces),
+    async state() {
+      const state = await stateOf(context, workspaces);
+      // Also where the configuration has changed, such as a destination that a rule names and that is gone.
+      return state.file === null ? state : { ...state, problem: state.problem ?? refusedConfig() };
+    },
     ...decisions(context, dispatcher, matchesOf),
     async history(id) {
       const lines = await context.redis.lrange(context.keys.ruleHistory(ruleNameOf(id)), 0, MOST_HISTORY - 1);

@@ -19,6 +19,7 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
   const { cwd, env, load } = options;
   let files: readonly string[] = [];
   let lastRead = '';
+  let refused: string | null = null;
   let isRequested = false;
   let wake = new AbortController();
 
@@ -33,6 +34,7 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
       const found = [...loaded.files, envFileIn(cwd)];
       // Otherwise the digest from before the read stays, so that a change during the read is found.
       if (found.join() !== files.join()) lastRead = await digestOf((files = found));
+      refused = null;
       return { ...loaded, configReadAtMs };
     } catch (error) {
       undo();
@@ -41,6 +43,8 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
   };
   return {
     read,
+    /** Why the last one was not applied; null if it was. */
+    refused: (): string | null => refused,
     /** The next valid one, after its files have changed or `request` was called. Undefined when the signal aborts. */
     async next(log: Log, signal: AbortSignal): Promise<(Loaded & { configReadAtMs: number }) | undefined> {
       let found: (Loaded & { configReadAtMs: number }) | undefined;
@@ -59,7 +63,8 @@ export function watchConfig<Loaded extends { files: readonly string[] }>(options
           over.abort();
         } catch (error) {
           const code = error instanceof ChangefeedError ? error.code : undefined;
-          log.error({ error: messageOf(error), code }, 'the configuration is not valid and was not applied');
+          refused = messageOf(error);
+          log.error({ error: refused, code }, 'the configuration is not valid and was not applied');
         }
         return 0;
       };
