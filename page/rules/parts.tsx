@@ -13,7 +13,7 @@ export function Sentence({ text }: { text: string }) {
 export async function changed(path: string, body: object, t: ReturnType<typeof usePreferences>['t']): Promise<null> {
   const answer = await act<RuleChanged>('POST', `/api/rules/${path}`, body);
   if (answer.outcome === 'saved') return null;
-  throw new Error(answer.outcome === 'changed' ? t('rules.changed') : answer.why);
+  throw new Error('why' in answer ? answer.why : t('rules.changed'));
 }
 
 export function SendOne({ rule }: { rule: RuleData }) {

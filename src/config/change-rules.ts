@@ -21,12 +21,11 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { problemsText } from './report.js';
-import { MOST_RULES, readRulesFile, RULE_OPTIONS, rulesOf, type RuleData } from './rules.js';
+import { MOST_RULES, RULE_OPTIONS, rulesOf, type RuleData } from './rules.js';
 import type { Config } from './schema.js';
 
 /** `changed`: the file has another revision now. */
-export type ChangedRules =
-  { outcome: 'saved'; revision: string } | { outcome: 'changed' } | { outcome: 'refused'; why: string };
+export type ChangedRules = { outcome: 'saved' | 'changed' } | { outcome: 'refused'; why: string };
 
 export function changeRules(
   config: Config,
@@ -47,7 +46,7 @@ export function changeRules(
     const changed = change(rules.map(({ data }) => data)).toSorted((one, other) => (one.id < other.id ? -1 : 1));
     if (changed.length > MOST_RULES) return { outcome: 'refused', why: `There are ${MOST_RULES} rules already.` };
     const isSaved = replaceFile(seen, `${JSON.stringify({ rules: changed.map(inOrder) }, null, 2)}\n`);
-    return isSaved ? { outcome: 'saved', revision: readRulesFile(path, source).revision } : { outcome: 'changed' };
+    return { outcome: isSaved ? 'saved' : 'changed' };
   } catch (error) {
     if (error instanceof ChangefeedError) throw error;
     return { outcome: 'refused', why: `Nothing was saved, as ${source} cannot be written: ${messageOf(error)}.` };

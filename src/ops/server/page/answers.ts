@@ -297,8 +297,7 @@ export const rules = z.strictObject({
 });
 
 export const ruleChanged = z.union([
-  z.strictObject({ outcome: z.literal('saved'), revision: z.string() }),
-  z.strictObject({ outcome: z.literal('changed') }).describe('by someone else: nothing was saved'),
+  z.strictObject({ outcome: z.enum(['saved', 'changed']).describe('changed: by someone else, and nothing was saved') }),
   refused,
 ]);
 
