@@ -92,7 +92,7 @@ async function buildWithoutEpochs(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const one of ['dist', 'package.json']) await cp(join(ROOT, one), join(folder, one), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const file = join(folder, 'dist/src/events/epoch.js');
+  const file = join(folder, 'dist/src/events/envelope.js');
   const source = await readFile(file, 'utf8');
   expect(source).toContain('return epoch * STEP;');
   await writeFile(file, source.replace('return epoch * STEP;', 'return 0 * epoch;'));
