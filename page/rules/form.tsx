@@ -23,9 +23,12 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
   const { t, word, language } = usePreferences();
   const [draft, setDraft] = useState(first);
   // The file as it was when the form was opened: who saves over another change is told, and saves again knowing it.
-  const [opened] = useState(answer.revision);
+  const [seen, setSeen] = useState(answer.revision);
   const [failed, setFailed] = useState<string | null>(null);
-  const revision = failed === t('rules.changed') ? answer.revision : opened;
+  const isRefused = failed === t('rules.changed');
+  const revision = isRefused ? answer.revision : seen;
+  // Until the changed file is read, saving again would be refused again.
+  const isReading = isRefused && answer.revision === seen;
   const { rule } = draft;
   const set = (part: Partial<RuleData>): void => setDraft({ ...draft, rule: { ...rule, ...part } });
   const fields = useFields(rule, about);
@@ -37,7 +40,10 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
     const { enabled: _former, ...body } = saved ?? rule;
     changed(rule.id, { revision, rule: enabled ? body : { ...body, enabled } }, t)
       .then(() => (location.hash = '#/rules'))
-      .catch((error: unknown) => setFailed(messageOf(error)))
+      .catch((error: unknown) => {
+        setSeen(revision);
+        setFailed(messageOf(error));
+      })
       .finally(again);
   };
   const isChat = (to: string): boolean =>
@@ -76,11 +82,11 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
             </p>
           )}
           <p class="actions">
-            <button type="button" class="main" disabled={saved === null} onClick={() => save(true)}>
+            <button type="button" class="main" disabled={saved === null || isReading} onClick={() => save(true)}>
               {t(isOn ? 'rules.save' : 'rules.saveOn')}
             </button>
             {!isOn && (
-              <button type="button" disabled={saved === null} onClick={() => save(false)}>
+              <button type="button" disabled={saved === null || isReading} onClick={() => save(false)}>
                 {t('rules.saveOff')}
               </button>
             )}

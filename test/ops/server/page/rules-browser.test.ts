@@ -171,7 +171,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await korean.getByRole('button', { name: '저장', exact: true }).press('Enter');
     await korean.getByRole('alert').getByText('다시 하세요').waitFor();
     await korean.getByRole('heading', { name: '회사의 직원수가 늘고 이름이 가상이 되면' }).waitFor();
-    await korean.getByRole('button', { name: '저장', exact: true }).press('Enter');
+    await korean.getByRole('button', { name: '저장', exact: true, disabled: false }).press('Enter');
     await korean.getByRole('listitem').getByRole('heading', { name: '회사의 직원수가 늘고' }).waitFor();
     const all = { 직원수: { rises: true }, 이름: { becomes: '가상' } };
     expect(saved()).toEqual([expect.objectContaining({ where: all })]);
