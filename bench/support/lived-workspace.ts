@@ -29,7 +29,7 @@ export interface World {
   walks: number;
   /** Whether the history of people and organizations is polled. @defaultValue false */
   history?: boolean;
-  /** Of the sandbox: the same records and the same changes. @defaultValue 1 */
+  /** The seed of the sandbox: the same records and the same changes. @defaultValue 1 */
   seed?: number;
 }
 

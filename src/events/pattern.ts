@@ -51,13 +51,18 @@ export interface Selection {
   readonly from?: readonly ActorRule[] | undefined;
   /** Who must not have made it. */
   readonly notFrom?: readonly ActorRule[] | undefined;
-  /** Evaluated for events that everything else selects. `failing`: which of its conditions is the first that does not hold. */
-  readonly where?:
-    | (Test & { readonly failing?: (event: ChangeEvent) => string | undefined; readonly fields?: readonly string[] })
-    | undefined;
+  /** Evaluated for events that everything else selects. */
+  readonly where?: Where | undefined;
 }
 
 type Test = (event: ChangeEvent) => boolean;
+
+export type Where = Test & {
+  /** Which of its conditions is the first that does not hold. */
+  readonly failing?: (event: ChangeEvent) => string | undefined;
+  /** The fields whose values it needs, under NFC; a name may lead into a reference. `''`: all of them. */
+  readonly fields?: readonly string[];
+};
 
 /** The options that may leave an event out, in the order in which they are asked. */
 export type SelectingOption = 'on' | 'workspaces' | 'lists' | 'class' | 'fields' | 'from' | 'notFrom' | 'where';

@@ -31,7 +31,7 @@ export type { Finding };
 export interface DoctorOptions extends ServiceWorld {
   path?: string | undefined;
   signal: AbortSignal;
-  /** Of the findings. */
+  /** The language and the time zone in which findings are said. */
   formats: Formats;
 }
 

@@ -45,7 +45,7 @@ const WATCH = `
   parentPort.postMessage(missed);
 `;
 
-/** Of each process that starts and stops it. */
+/** How often each process starts and stops it. */
 const TURNS = isGate ? 4 : 12;
 
 let stateDir: string;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isObject, type CrmRecords } from '../../crm/record.js';
 import type { ChangeEvent } from '../../events/types.js';
-import { compilePattern } from '../../events/pattern.js';
+import { compilePattern, type Where } from '../../events/pattern.js';
 import { usage } from '../../kit/errors.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { pathText, type Path } from '../../kit/schema/problem.js';
@@ -125,13 +125,6 @@ function problemsOfOne(key: string, condition: unknown, path: PropertyKey[]): Is
 function isChange(key: string, condition: unknown): condition is ChangeCondition {
   return isObject(condition) && !key.includes('.') && CHANGE_OPERATORS.some((operator) => operator in condition);
 }
-
-/** A predicate that also says which of its conditions is the first that does not hold, and of which fields it needs the values. */
-export type Where = Predicate & {
-  readonly failing?: (event: ChangeEvent) => string | undefined;
-  /** Under NFC; a name may lead into a reference. `''`: all of them. */
-  readonly fields?: readonly string[];
-};
 
 export function compileWhere(where: Predicate | Conditions): Where {
   if (typeof where === 'function') return where;

@@ -2,13 +2,10 @@
 import { clockApart } from '../../feed/api/request.js';
 import { isAsLongAsPages } from '../../crm/full-page.js';
 import { EXTRA_CA } from '../../kit/errors.js';
-import { wordsFor } from '../../words/words.js';
 import { clockFinding, error, ok, skipped, warning, type Finding, type Text } from './finding.js';
 import { expectedFields, keyOf, type FailedPage, type ReadList } from './read-list.js';
 
-const english = wordsFor('en').t;
-
-export function judgeApi(workspace: string, lists: readonly ReadList[], budget: Budget, t: Text = english): Finding[] {
+export function judgeApi(workspace: string, lists: readonly ReadList[], budget: Budget, t: Text): Finding[] {
   const about = (what: string): string => `${workspace}: ${what}`;
   const apartMs = clockApartMs(lists);
   return [
@@ -122,7 +119,7 @@ function clockApartMs(lists: readonly ReadList[]): number | null {
   );
 }
 
-export function judgeOffers(workspace: string, offered: readonly ReadList[], t: Text = english): Finding[] {
+export function judgeOffers(workspace: string, offered: readonly ReadList[], t: Text): Finding[] {
   if (offered.length === 0) return [];
   const said = offered.map(({ list: { name, object, history }, pages, failed }) => {
     if (pages.length === 0) return t('doctor.offers.no', { name, why: failed?.status ?? t('doctor.offers.noAnswer') });

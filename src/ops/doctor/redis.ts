@@ -1,7 +1,6 @@
 /** What the facts that Redis reports about itself mean for Changefeed. Pure. */
 import type { RedisFacts } from '../../redis/facts.js';
 import { printable } from '../../kit/printable.js';
-import { wordsFor } from '../../words/words.js';
 import { clockFinding, error, ok, skipped, warning, type Finding, type Text } from './finding.js';
 
 type Facts = RedisFacts & { allowEviction: boolean };
@@ -11,7 +10,7 @@ const LEAST_VERSION = 6.2;
 const TESTED_VERSION = 7;
 const FULL = 0.9;
 
-export function judgeRedis(facts: Facts, t: Text = wordsFor('en').t): Finding[] {
+export function judgeRedis(facts: Facts, t: Text): Finding[] {
   const { info, refusal, clockApartMs } = facts;
   const clock = clockFinding(t('doctor.redis.clock'), clockApartMs, 'doctor.whose.redis', t);
   const noSweep = (refused: string): string => t('doctor.redis.noSweep', { refusal: printable(refused) });

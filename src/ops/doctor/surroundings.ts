@@ -1,11 +1,9 @@
 /** What the disk, the endpoints and the feed's own problems mean. Pure. */
 import type { Reached, Subscription } from '../../delivery/handlers/handler.js';
-import { formatsFor, type Formats } from '../../words/format.js';
+import type { Formats } from '../../words/format.js';
 import { problemText, type Told } from '../../words/problems.js';
 import { wordsFor } from '../../words/words.js';
 import { error, ok, warning, type Finding, type Text } from './finding.js';
-
-const english = wordsFor('en').t;
 
 interface Problem extends Told {
   severity: 'error' | 'warning';
@@ -16,7 +14,7 @@ interface Problem extends Told {
 const LOW_BYTES = 1_073_741_824;
 const NONE_BYTES = 104_857_600;
 
-export function judgeDisk(folder: string, freeBytes: number, t: Text = english): Finding {
+export function judgeDisk(folder: string, freeBytes: number, t: Text): Finding {
   const check = t('doctor.disk');
   const seen = t('doctor.disk.free', { size: (freeBytes / 1_073_741_824).toFixed(1), folder });
   const todo = t('doctor.disk.todo');
@@ -30,19 +28,19 @@ interface Clear {
   remedy: string;
 }
 
-export function judgeClear({ subject, reason, remedy }: Clear, t: Text = english): Finding {
+export function judgeClear({ subject, reason, remedy }: Clear, t: Text): Finding {
   const name = Object.entries(subject).flat().join(' ');
   return warning(t('doctor.address', { name }), reason, asSentence(remedy));
 }
 
-export function judgeEndpoint(name: string, { place, problem, remedy }: Reached, t: Text = english): Finding {
+export function judgeEndpoint(name: string, { place, problem, remedy }: Reached, t: Text): Finding {
   const check = t('doctor.endpoint', { name });
   if (problem === null) return ok(check, t('doctor.endpoint.reached', { place }));
   return error(check, problem, remedy ?? t('doctor.endpoint.todo', { name }));
 }
 
 /** A handler whose target is on this machine: a file. */
-export function judgeHandler({ name, handler, obstacle }: Subscription, t: Text = english): Finding[] {
+export function judgeHandler({ name, handler, obstacle }: Subscription, t: Text): Finding[] {
   if (obstacle === undefined) return [];
   const check = t('doctor.handler', { name });
   const found = obstacle();
@@ -59,7 +57,7 @@ interface State {
 }
 
 /** @param formats also of the numbers and times in a problem */
-export function judgeFeed(feed: State, formats: Formats = formatsFor({ language: 'en', now: 0 })): Finding[] {
+export function judgeFeed(feed: State, formats: Formats): Finding[] {
   const { t } = wordsFor(formats.language);
   const isOff = feed.processes === 0;
   const off = warning(t('doctor.feed'), t('doctor.feed.off'), t('doctor.feed.start'));

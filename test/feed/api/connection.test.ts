@@ -11,6 +11,7 @@ import { createClientUnderTest } from '../../support/api-client.js';
 import { startApiServer, startRawServer } from '../../support/api-server.js';
 import { PEOPLE, failing, fetchFirst, shown } from '../../support/first-page.js';
 import { selfSigned } from '../../support/self-signed.js';
+import { wordsFor } from '../../../src/words/words.js';
 
 describe('connection', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
@@ -36,7 +37,9 @@ describe('connection', () => {
       signal: AbortSignal.timeout(9_000),
     });
     const budget = { requests: 80, perSeconds: 10 };
-    expect(judgeApi('acme', [list], budget)[1]?.todo).toBe('Set NODE_EXTRA_CA_CERTS for every process of the feed.');
+    expect(judgeApi('acme', [list], budget, wordsFor('en').t)[1]?.todo).toBe(
+      'Set NODE_EXTRA_CA_CERTS for every process of the feed.',
+    );
   });
 
   it('connection: one that closes without an answer is CF_UNAVAILABLE', async () => {

@@ -9,6 +9,9 @@ import { readList, type ReadList } from '../../../src/ops/doctor/read-list.js';
 import type { Behaviour } from '../../../sandbox/faults/behaviour.js';
 import { createSandbox } from '../../../sandbox/sandbox.js';
 import { walkAll } from '../../support/read-api.js';
+import { wordsFor } from '../../../src/words/words.js';
+
+const { t } = wordsFor('en');
 
 const BUDGET = { requests: 80, perSeconds: 10 };
 
@@ -35,7 +38,7 @@ async function ask({ lists = [descriptorOf('people')], pages = 2, ...options }: 
 
 async function judged(asked: Asked): Promise<string[]> {
   const { read } = await ask(asked);
-  return shown(judgeApi('acme', read, BUDGET));
+  return shown(judgeApi('acme', read, BUDGET, t));
 }
 
 const shown = (findings: readonly Finding[]): string[] =>
@@ -76,13 +79,13 @@ describe('doctor: the API', () => {
     expect(refused[1]).toMatch(/^error acme: people: "peopleList", 10 rows; asked for the next page, .* answered 400/);
     const { read } = await ask({ pages: 1 });
     const circle = read.map((one) => ({ ...one, pages: [...one.pages, ...one.pages] }));
-    expect(shown(judgeApi('acme', circle, BUDGET))[1]).toMatch(/^error .* leads to the same rows$/);
+    expect(shown(judgeApi('acme', circle, BUDGET, t))[1]).toMatch(/^error .* leads to the same rows$/);
   });
 
   it('a list: its only page is as long as a whole page and names no cursor', async () => {
     const { read } = await ask({ behaviour: { pageSize: 50 }, pages: 1 });
     const missed = read.map((one) => ({ ...one, pages: one.pages.map((page) => ({ ...page, nextCursor: null })) }));
-    const [, list] = judgeApi('acme', missed, BUDGET);
+    const [, list] = judgeApi('acme', missed, BUDGET, t);
     expect(list).toMatchObject({ result: 'warning', todo: expect.stringContaining('another name') as string });
   });
 
@@ -127,7 +130,7 @@ describe('doctor: the API', () => {
 
   it('a quota that is used up, which pauses the budget', async () => {
     const { read, pauses } = await ask({ behaviour: { limitRequests: 1, limitWindowMs: 60_000 } });
-    const [, list, , quota] = judgeApi('acme', read, BUDGET);
+    const [, list, , quota] = judgeApi('acme', read, BUDGET, t);
     expect(list?.todo).toContain('Other clients use up the quota');
     expect(quota).toMatchObject({ result: 'warning', seen: expect.stringMatching(/^answered 429/) as string });
     expect(pauses[0]).toBeGreaterThan(1_000);
@@ -136,7 +139,7 @@ describe('doctor: the API', () => {
   it('no contents of records and no names of custom fields are shown', async () => {
     const lists = LIST_NAMES.map(descriptorOf);
     const { read, sandbox } = await ask({ profile: 'wild', lists });
-    const text = JSON.stringify(judgeApi('acme', read, BUDGET));
+    const text = JSON.stringify(judgeApi('acme', read, BUDGET, t));
     const records = Object.values(await walkAll(await sandbox.start())).flat();
     const known = LIST_NAMES.flatMap((list) => fieldsOf(list).map(({ name }) => name));
     const custom = new Set(records.flatMap((record) => Object.keys(record)).filter((name) => !known.includes(name)));
@@ -154,11 +157,11 @@ describe('doctor: ready-made lists', () => {
   it('it says which the API serves, and what they bring', async () => {
     const lists = ['people_history', 'lead', 'deal'].flatMap((name) => readyMadeLists.byName(name) ?? []);
     const { read } = await ask({ lists, pages: 1, behaviour: { schedules: { forbidden: { after: 1, times: 1 } } } });
-    expect(shown(judgeOffers('acme', read))).toEqual([
+    expect(shown(judgeOffers('acme', read, t))).toEqual([
       'ok acme: ready-made lists: people_history is served and off (edits of crm.person in about 2 s, with who made them); ' +
         'lead is not served (403); deal is served and off (events crm.deal.*)',
     ]);
-    expect(judgeOffers('acme', [])).toEqual([]);
+    expect(judgeOffers('acme', [], t)).toEqual([]);
   });
 });
 
