@@ -38,7 +38,7 @@ function english({ rule, conditions, isAny, people, teams }: Draft, word: Word):
   const who = rule.from === undefined ? '' : ' by a person';
   const joined = said.join(isAny ? ' or ' : ' and ');
   const text = [...(isEnough ? [] : [happens]), ...(joined === '' ? [] : [joined])].join(' and ');
-  return `When ${text}${who}, notify ${bold(rule.to)} ${bold(oftenIn(rule, 'en'))}`;
+  return `When ${text}${who}, notify ${bold(rule.to)}, ${bold(oftenIn(rule, 'en'))}`;
 }
 
 /** What comes before the ending: …면 or …고. */

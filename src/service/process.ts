@@ -10,7 +10,7 @@ import { sleepUntilAborted, systemClock } from '../kit/clock.js';
 import { DECIDED, filtered, type Log } from '../kit/log.js';
 import { isAboutSweeps } from '../feed/list/sweep-log.js';
 import type { Role } from '../../workers/all.js';
-import { openWithBudgets, type Changefeed, type OpenedChangefeed } from './changefeed.js';
+import { openWithBudgets, type OpenedChangefeed } from './changefeed.js';
 import { watchConfig } from './watch-config.js';
 import { stateDirOf } from './state-dir.js';
 
@@ -150,7 +150,7 @@ export interface RunOptions extends ReadOptions, Pick<OpenOptions, 'refusedConfi
   /** Receives what restarts the service (for SIGHUP). */
   onHangUp: (restart: () => void) => void;
   /** Called when the roles run, with a signal that aborts when they stop. Its promise is awaited. */
-  onRunning?: (feed: Changefeed, signal: AbortSignal) => Promise<void>;
+  onRunning?: (service: OpenedService, signal: AbortSignal) => Promise<void>;
 }
 
 const RETRY_MS = 2_000;
@@ -170,12 +170,13 @@ export async function runService(world: ServiceWorld, given: RunOptions): Promis
     },
   });
   const options = { ...given, refusedConfig: watch.refused };
-  let { feed, log } = await startService(world, await watch.read(), options);
+  let service = await startService(world, await watch.read(), options);
   onHangUp(watch.request);
   for (;;) {
+    const { feed, log } = service;
     const over = new AbortController();
     const running = AbortSignal.any([signal, over.signal]);
-    const showing = onRunning?.(feed, running);
+    const showing = onRunning?.(service, running);
     // Also without the watch: it may be loading a configuration that never ends.
     const next = await Promise.race([watch.next(log, running), untilAborted(running)]);
     log.info({}, next ? 'changefeed restarts with the configuration as it is now' : 'changefeed is stopping');
@@ -187,7 +188,7 @@ export async function runService(world: ServiceWorld, given: RunOptions): Promis
       log.error(factsOf(error), 'the stop before the restart was not clean');
     }
     if (!next) return;
-    ({ feed, log } = await startAgain(world, next, { ...options, read: watch.read }));
+    service = await startAgain(world, next, { ...options, read: watch.read });
   }
 }
 

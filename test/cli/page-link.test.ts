@@ -9,23 +9,23 @@ describe('page link', () => {
   const cli = useCli();
   const redis = useRedis();
 
-  async function folderOf() {
+  async function folderOf(language: 'en' | 'ko' = 'en') {
     const { url: baseUrl, token } = await startOtherCrm();
     const config = {
-      workspaces: [{ name: 'acme', baseUrl, token }],
+      workspaces: [{ name: 'acme', baseUrl, token, language }],
       redis: { prefix: redis.keys.prefix },
       http: { port: 0 },
     };
     return await cli({ 'changefeed.config.json': config });
   }
 
-  it.skipIf(!hasTerminal)('page link: `start` prints it on a terminal', async () => {
-    const service = (await folderOf()).start(
+  it.skipIf(!hasTerminal)('page link: `start` prints it on a terminal, in the language of the workspaces', async () => {
+    const service = (await folderOf('ko')).start(
       ['start', '--only', 'dispatch'],
       { REDIS_URL: redis.url },
       { columns: 200 },
     );
-    const line = await service.waitForLine(/The status page: http/);
+    const line = await service.waitForLine(/상태 페이지: http/);
     const [, url = '', token = ''] = /(http:\S+)\/#t=(\S+)/.exec(line) ?? [];
     const answer = await fetch(`${url}/api/about`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);

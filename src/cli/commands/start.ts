@@ -1,7 +1,7 @@
 import { ROLES } from '../../../workers/all.js';
 import { runService } from '../../service/process.js';
 import { wordsFor } from '../../words/words.js';
-import { languageOfTerminal } from '../answers.js';
+import { languageOf } from '../answers.js';
 import { words } from '../arguments.js';
 import { defineCommand, option } from '../command.js';
 import { serviceScreen } from '../service-screen.js';
@@ -18,10 +18,10 @@ export const start = defineCommand({
         signal: io.signal,
         onHangUp: (restart) => io.onHangUp(restart),
         ...(screen && { adapt: screen.adapt, showsEvents: true }),
-        async onRunning(feed, signal) {
+        async onRunning({ feed, config }, signal) {
           // Only for the person at the terminal. Elsewhere it would be in a log; the line of the log names the file.
           if (feed.pageLink !== null && io.errorColumns !== undefined)
-            io.err(wordsFor(languageOfTerminal(io.env)).t('start.page', { link: feed.pageLink }));
+            io.err(wordsFor(languageOf(config, io.env)).t('start.page', { link: feed.pageLink }));
           await screen?.show(feed, { polls: only.includes('poll'), signal });
         },
       });

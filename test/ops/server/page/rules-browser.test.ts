@@ -106,7 +106,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await page.getByLabel('By at least (3 or 20%)').fill('2');
     await choose('Destination', `ops (${new URL(receiver.url).host})`);
     await page
-      .getByRole('heading', { name: 'When 직원수 of an organization rises by at least 2, notify ops at once' })
+      .getByRole('heading', { name: 'When 직원수 of an organization rises by at least 2, notify ops, at once' })
       .waitFor();
     await page.getByText('1 match in 1 changes').waitFor();
     await page.getByLabel('Why not for …? (name or id)').fill('가상인 1');
@@ -145,7 +145,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await page.getByText('Two conditions of one field').waitFor();
     await page.getByRole('combobox', { name: 'Conditions that must hold' }).focus();
     await page.keyboard.press('ArrowDown');
-    const sentence = 'When 직원수 of an organization rises or 직원수 falls, notify 영업 채팅 at once';
+    const sentence = 'When 직원수 of an organization rises or 직원수 falls, notify 영업 채팅, at once';
     await page.getByRole('heading', { name: sentence }).waitFor();
     await page.getByText('1 match in 1 changes').waitFor();
     expect(await seriousFindings(page)).toEqual([]);

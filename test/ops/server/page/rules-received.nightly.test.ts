@@ -22,10 +22,10 @@ const WORDS = {
     ...{ list: 'List', people: 'person', organizations: 'organization', create: 'New rule' },
     ...{ add: 'Add a condition', field: 'Field', value: 'Value', does: 'Is or does', to: 'Destination' },
     ...{ send: 'Send', daily: 'in one message at a time of day', save: 'Save and switch on', on: 'on' },
-    ...{ grade: 'When 등급 of a person becomes A, notify 영업 채팅 at once', rises: 'rises' },
-    ...{ digest: 'When a person is updated, notify 영업 채팅 in one message, every day at 09:00' },
+    ...{ grade: 'When 등급 of a person becomes A, notify 영업 채팅, at once', rises: 'rises' },
+    ...{ digest: 'When a person is updated, notify 영업 채팅, in one message, every day at 09:00' },
     ...{
-      staff: 'When 직원수 of an organization rises by at least 10, notify ops at once',
+      staff: 'When 직원수 of an organization rises by at least 10, notify ops, at once',
       by: 'By at least (3 or 20%)',
     },
   },
