@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { DeadLetter } from '../../src/delivery/dead-letters.js';
 import { STACK_OR_COLOUR, useCli, type CliRun } from '../support/cli.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, changesOf } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { hasTerminal } from '../support/process.js';
 import { useRedis } from '../support/redis.js';
@@ -191,10 +191,7 @@ describe('dead letters and replay: the command line', () => {
     async () => {
       const folder = await cli({ 'changefeed.config.mjs': CONFIG, repaired: '' });
       const env = { REDIS_URL: redis.url, PREFIX: redis.keys.prefix };
-      const logIds = await appendEvents(
-        redis,
-        [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
-      );
+      const logIds = await appendEvents(redis, changesOf('r1', 1, 2, 3));
       folder.start(['start', '--only', 'dispatch,handle'], env);
       await eventually(async () => expect(await handledIn(folder.cwd)).toHaveLength(6));
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Status } from '../../src/index.js';
 import { STACK_OR_COLOUR, useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, changesOf } from '../support/events.js';
 import { useReceivers } from '../support/handler-fixtures.js';
 import { useRedis } from '../support/redis.js';
 
@@ -33,7 +33,7 @@ describe('paused subscriptions: the command line', () => {
         'changefeed.config.json': { ...configOf(url), redis: { prefix: redis.keys.prefix } },
       });
       const env = { REDIS_URL: redis.url };
-      const events = [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence }));
+      const events = changesOf('r1', 1, 2, 3);
       await appendEvents(redis, events.slice(0, 1));
       const service = folder.start(['start', '--only', 'dispatch,handle'], env);
 

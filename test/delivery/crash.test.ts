@@ -3,7 +3,7 @@ import type { DeadLetters } from '../../src/delivery/dead-letters.js';
 import { createDispatcher, type Dispatcher } from '../../src/delivery/dispatcher.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, firstChangesOf } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
@@ -109,10 +109,7 @@ describe('crash: an event that kills its process', () => {
 
   it('is a dead letter after two crashes alone, and those in flight with it are handled', async () => {
     launch('dispatch');
-    await appendEvents(
-      test,
-      RECORDS.map((record) => changeEvent({ record, sequence: 1 })),
-    );
+    await appendEvents(test, firstChangesOf(...RECORDS));
 
     const env = { crashes: 'poison' };
     // With all, with half of them, and alone.
@@ -151,10 +148,7 @@ describe('crash: an event that kills its process', () => {
 
   it.skipIf(isGate)('a process that is lost while an event waits for another suspect does not count', async () => {
     launch('dispatch');
-    await appendEvents(
-      test,
-      ['a', 'b'].map((record) => changeEvent({ record, sequence: 1 })),
-    );
+    await appendEvents(test, firstChangesOf('a', 'b'));
     const begun = async (): Promise<number> =>
       (await sequencesOf('seen', 'a')).length + (await sequencesOf('seen', 'b')).length;
     // Both are in flight in the first process; in the others, one of them alone, and the other one waits.

@@ -6,7 +6,7 @@ import type { DigestContext, DigestSummary, Subscription } from '../../src/deliv
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { aSubscription } from '../support/fan-out.js';
-import { appendEvents, changeEvent, WORKSPACE } from '../support/events.js';
+import { appendEvents, changeEvent, WORKSPACE, changesOf } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 import { useRedis } from '../support/redis.js';
@@ -123,18 +123,12 @@ describe('digest', () => {
     const handleDigest = async (digest: DigestSummary): Promise<void> => {
       seen.push(digest);
       if (seen.length > 1) return;
-      await appendEvents(
-        test,
-        [4, 5].map((sequence) => changeEvent({ record: 'late', sequence })),
-      );
+      await appendEvents(test, changesOf('late', 4, 5));
       throw new Error('the chat is away');
     };
     const { subscription } = aDigest({ handleDigest });
     const running = await runFanOut(test, [subscription]);
-    await appendEvents(
-      test,
-      [1, 2, 3].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    await appendEvents(test, changesOf('a', 1, 2, 3));
     await promote(running);
     await eventually(() => expect(seen.map(({ count }) => count)).toEqual([3, 3]));
     expect(seen[1]?.id).toBe(seen[0]?.id);
@@ -150,10 +144,7 @@ describe('digest', () => {
     };
     const { subscription } = aDigest({ handleDigest });
     const running = await runFanOut(test, [subscription]);
-    const ids = await appendEvents(
-      test,
-      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    const ids = await appendEvents(test, changesOf('a', 1, 2));
     await promote(running);
     await eventually(() => expect(seen).toEqual([2]));
     expect(await offset()).toBe('0');
@@ -173,10 +164,7 @@ describe('digest', () => {
     const { digests, subscription } = aDigest();
     const running = await runFanOut(test, [subscription]);
     await runFanOut(test, [subscription]);
-    const ids = await appendEvents(
-      test,
-      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    const ids = await appendEvents(test, changesOf('a', 1, 2));
     await promote(running);
     await eventually(async () => expect(await offset()).toBe(ids[1]));
     await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
@@ -186,10 +174,7 @@ describe('digest', () => {
   it('digest: is sent once by the process that runs at its moment, after all have been restarted', async () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
-    const ids = await appendEvents(
-      test,
-      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    const ids = await appendEvents(test, changesOf('a', 1, 2));
     await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
     await before.pool.stop();
     await before.dispatcher.stop();
@@ -202,10 +187,7 @@ describe('digest', () => {
   it('digest: one that is planned for another moment than the option says now is planned anew', async () => {
     const { subscription } = aDigest({ digest: { when: { everyMs: 86_400_000 }, days: [1] } });
     const before = await runFanOut(test, [subscription]);
-    await appendEvents(
-      test,
-      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    await appendEvents(test, changesOf('a', 1, 2));
     const planned = async () => (await digestJob(before.queues.of('s'), WORKSPACE))?.data.atMs ?? 0;
     await eventually(async () => expect(await planned()).toBeGreaterThan(0));
     await before.dispatcher.stop();
@@ -228,10 +210,7 @@ describe('digest', () => {
   it('digest: a subscription that has none any more goes on at its offset with single events', async () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
-    await appendEvents(
-      test,
-      [1, 2].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    await appendEvents(test, changesOf('a', 1, 2));
     await eventually(async () => expect(await digestJob(before.queues.of('s'), WORKSPACE)).toBeDefined());
     await before.pool.stop();
     await before.dispatcher.stop();

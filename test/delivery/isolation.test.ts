@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
-import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
+import { WORKSPACE, appendEvents, firstChangesOf } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -36,10 +36,7 @@ describe('isolation of subscriptions', () => {
     const seen: string[] = [];
     const { settled } = await runFanOut(test, [aSubscription('s', ({ subject }) => void seen.push(subject))]);
 
-    await appendEvents(
-      test,
-      ['r1', '\ud83d', 'r2'].map((record) => changeEvent({ record, sequence: 1 })),
-    );
+    await appendEvents(test, firstChangesOf('r1', '\ud83d', 'r2'));
 
     expect(await settled()).toEqual({ outcome: 'handled' });
     expect(seen.toSorted()).toEqual(['r1', 'r2', '\ud83d']);

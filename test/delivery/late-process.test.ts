@@ -7,10 +7,10 @@ import { attempt } from '../../src/delivery/run-delivery.js';
 import type { Run, RunContext } from '../../src/delivery/run-state.js';
 import { TakenOver } from '../../src/delivery/run.js';
 import { systemClock } from '../../src/kit/clock.js';
-import { silentLog, type Log } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, firstChangesOf } from '../support/events.js';
+import { heardLog, type Heard } from '../support/heard-log.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -18,13 +18,8 @@ const test = useRedis();
 const EVENTS = 8;
 const TIMING = { lockMs: 1_000, stalledCheckMs: 100 };
 
-function warnings(): { lines: string[]; logger: Log } {
-  const lines: string[] = [];
-  const warn = (facts: object, message: string): void =>
-    void lines.push(`${(facts as { times?: number }).times ?? ''} ${message}`);
-  const logger: Log = { ...silentLog, warn, child: () => logger };
-  return { lines, logger };
-}
+const warningsIn = (heard: readonly Heard[]): string[] =>
+  heard.flatMap(({ level, facts, message }) => (level === 'warn' ? [`${String(facts['times'])} ${message}`] : []));
 
 /**
  * All events are in flight when their locks expire. Returns how many of the runs that follow are in flight at once.
@@ -44,24 +39,21 @@ async function losingLocks(process?: string) {
     inFlight -= 1;
     ended += 1;
   };
-  const { lines, logger } = warnings();
+  const { log: logger, heard } = heardLog();
   const subscription = aSubscription('s', handle, { concurrency: 2 * EVENTS });
   const fanOut = await runFanOut(test, [subscription], { timing: TIMING, logger });
   const records = Array.from({ length: EVENTS }, (_, index) => `r${index}`);
-  await appendEvents(
-    test,
-    records.map((record) => changeEvent({ record, sequence: 1 })),
-  );
+  await appendEvents(test, firstChangesOf(...records));
   await eventually(() => expect(runs.size).toBe(EVENTS));
   const runsOf = test.keys.runs('s');
   const begun = await test.redis.hkeys(runsOf);
   if (process !== undefined) for (const id of begun) await test.redis.hset(runsOf, id, `${process} 0 0 0 0`);
   await test.redis.del(...(await test.redis.keys(test.keys.jobLock('s', '*'))));
-  return { ...fanOut, lines, release, runs, inFlight: () => inFlight, ended: () => ended };
+  return { ...fanOut, heard, release, runs, inFlight: () => inFlight, ended: () => ended };
 }
 
 it('late: events whose locks were lost by a process that lives run again side by side, with one line for each cause', async () => {
-  const { inFlight, release, settled, dead, pool, runs, lines } = await losingLocks();
+  const { inFlight, release, settled, dead, pool, runs, heard } = await losingLocks();
   await eventually(() => expect(inFlight()).toBe(EVENTS));
   release();
 
@@ -69,7 +61,7 @@ it('late: events whose locks were lost by a process that lives run again side by
   expect([...runs.values()]).toEqual(Array<number>(EVENTS).fill(2));
   expect(await dead.count()).toBe(0);
   await pool.stop();
-  expect(lines.toSorted()).toEqual([
+  expect(warningsIn(heard).toSorted()).toEqual([
     `${EVENTS} events are handled again: their process did not respond for too long, but lives`,
     `${EVENTS} this process did not respond for too long: events it was handling go to another run`,
   ]);
@@ -104,7 +96,7 @@ it('late: a run whose process was suspended before it called the handler does no
 });
 
 it('crash: events of a process that has crashed are suspects: half of them run first, and others beside them', async () => {
-  const { pool, release, settled, inFlight, ended, lines, append } = await losingLocks('gone');
+  const { pool, release, settled, inFlight, ended, heard, append } = await losingLocks('gone');
   await eventually(() => expect(inFlight()).toBe(EVENTS / 2));
   await append(2);
   await eventually(async () => expect(await test.redis.hlen(test.keys.runs('s'))).toBe(EVENTS));
@@ -114,7 +106,7 @@ it('crash: events of a process that has crashed are suspects: half of them run f
   expect(await settled()).toEqual({ outcome: 'handled' });
   expect(ended()).toBeGreaterThanOrEqual(EVENTS);
   await pool.stop();
-  expect(lines).toContain(`${EVENTS} process lost while handling events, they will be handled again`);
+  expect(warningsIn(heard)).toContain(`${EVENTS} process lost while handling events, they will be handled again`);
 });
 
 it('clock: a handler that lasts longer than its lock runs once when the clock is put back meanwhile', async () => {
@@ -136,12 +128,15 @@ it('clock: a handler that lasts longer than its lock runs once when the clock is
 it('log: a thousand errors of a worker are one line for each cause', async () => {
   const ready = vi.spyOn(Worker.prototype, 'waitUntilReady');
   onTestFinished(() => ready.mockRestore());
-  const { lines, logger } = warnings();
+  const { log: logger, heard } = heardLog();
   const { pool } = await runFanOut(test, [aSubscription('s', () => undefined)], { logger });
   const worker = ready.mock.contexts[0] as Worker;
   for (let n = 0; n < 1_000; n += 1)
     worker.emit('error', new Error(`Missing lock for job evt_${n}.1-1. moveToFinished`));
   worker.emit('error', new Error('MISCONF Redis is configured to save'));
   await pool.stop();
-  expect(lines).toEqual(['1000 worker error, the worker continues', '1 worker error, the worker continues']);
+  expect(warningsIn(heard)).toEqual([
+    '1000 worker error, the worker continues',
+    '1 worker error, the worker continues',
+  ]);
 });

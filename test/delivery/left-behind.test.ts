@@ -9,7 +9,7 @@ import { trimLog } from '../../src/delivery/retention.js';
 import { createTraceStore } from '../../src/ops/traces.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, changesOf } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -24,10 +24,7 @@ it('left behind: events of a subscription that was renamed are reported, and `re
     await systemClock.sleep(DAY_MS, signal);
   };
   const old = await runFanOut(test, [aSubscription('billing', fails, KEPT)], { stopGraceMs: 50 });
-  const [bad, ...waiting] = [
-    changeEvent({ record: 'r1', sequence: 1 }),
-    ...[1, 2].map((sequence) => changeEvent({ record: 'r2', sequence })),
-  ];
+  const [bad, ...waiting] = [changeEvent({ record: 'r1', sequence: 1 }), ...changesOf('r2', 1, 2)];
   await appendEvents({ redis, keys }, [bad, ...waiting]);
   await eventuallyDead(old.dead, 1);
   await eventually(async () =>

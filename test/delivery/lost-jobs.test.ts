@@ -5,11 +5,11 @@ import type { JobData } from '../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { RetryAfterError } from '../../src/delivery/handlers/errors.js';
 import type { Handle, Subscription } from '../../src/delivery/handlers/handler.js';
-import { silentLog, type Log } from '../../src/kit/log.js';
 import { createRecordGate, type NewEntry, type RecordGate } from '../../src/delivery/groups/gate.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps } from '../support/fan-out.js';
-import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
+import { WORKSPACE, appendEvents, changeEvent, firstChangesOf } from '../support/events.js';
+import { heardLog } from '../support/heard-log.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 
@@ -36,10 +36,9 @@ const WAYS: readonly (readonly [name: string, empty: (queue: Queue<JobData>) => 
 
 /** A subscription `s`, whose jobs are searched for every 50 ms unless it says otherwise. */
 async function fanOut(handle: Handle, more: Partial<Subscription> = {}, lostJobsMs = 50) {
-  const warnings: string[] = [];
-  const warn = (facts: object, message: string): void =>
-    void warnings.push(`${Number((facts as { added?: number }).added)} ${message}`);
-  const logger: Log = { ...silentLog, warn, child: () => logger };
+  const { log: logger, heard } = heardLog();
+  const warnings = (): string[] =>
+    heard.flatMap(({ level, facts, message }) => (level === 'warn' ? [`${Number(facts['added'])} ${message}`] : []));
   let checks = 0;
   const own = createRecordGate(test.redis, test.keys);
   const gate: RecordGate = {
@@ -96,7 +95,10 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     expect([...lines].sort()).toEqual(events.map(line).sort());
     const ordered = WORKSPACES.map((name) => sequencesOf(lines, `/workspaces/${name} r1`).join(''));
     expect(order === 'none' ? ['123', '123'] : ordered).toEqual(['123', '123']);
-    const added = (): number[] => warnings.filter((one) => ADDED.test(one)).map((one) => parseInt(one));
+    const added = (): number[] =>
+      warnings()
+        .filter((one) => ADDED.test(one))
+        .map((one) => parseInt(one));
     await eventually(() => expect(added()).toEqual([2 * jobs]));
   });
 
@@ -112,19 +114,19 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     const { append, put, queue, pending, warnings } = await fanOut(handle, { order, concurrency: 1 });
     await append(1);
     await eventually(async () => expect(await queue.getActiveCount()).toBe(1));
-    const [lost, other] = ['r2', 'r3'].map((record) => changeEvent({ record, sequence: 1 }));
+    const [lost, other] = firstChangesOf('r2', 'r3');
     await put([lost!, other!], 2);
     const removed = (await queue.getWaiting()).find(({ id = '' }) => id.startsWith(lost!.id));
     await removed?.remove();
     // The list of active jobs is gone too; the job that runs has its lock.
     await del('active');
-    await eventually(() => expect(warnings).toHaveLength(1));
+    await eventually(() => expect(warnings()).toHaveLength(1));
     release();
     await queue.resume();
 
     await eventually(async () => expect(await pending()).toBe(0));
     expect(lines.toSorted()).toEqual(['r1', 'r2', 'r3'].map((record) => `/workspaces/acme ${record} 1`));
-    expect(warnings[0]).toMatch(/^1 .*added again/);
+    expect(warnings()[0]).toMatch(/^1 .*added again/);
   });
 
   it('lost jobs: a job is added by the second check that misses it, because a run that lost it may not know yet', async () => {
@@ -195,7 +197,7 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
 
     await eventually(async () => expect(await pending()).toBe(0));
     expect(seen.toSorted()).toEqual([1, 2]);
-    expect(warnings).toEqual([expect.stringMatching(/^1 .*added again/)]);
+    expect(warnings()).toEqual([expect.stringMatching(/^1 .*added again/)]);
   });
 
   it('lost jobs: those of a paused queue are not lost', async () => {
@@ -204,7 +206,7 @@ describe.each(['record', 'none'] as const)('order %s: jobs that were removed by 
     const jobs = async () => (await queue.getJobs(['waiting'])).map(({ id, timestamp }) => `${id} ${timestamp}`);
     const before = await jobs();
     await severalChecks();
-    expect({ jobs: await jobs(), warnings }).toEqual({ jobs: before, warnings: [] });
+    expect({ jobs: await jobs(), warnings: warnings() }).toEqual({ jobs: before, warnings: [] });
   });
 });
 
@@ -220,14 +222,14 @@ describe('jobs that were removed by hand', () => {
     await append(1, 2, 3);
     await eventuallyDead(dead, 1);
     await severalChecks();
-    expect({ seen, pending: await pending(), dead: await dead.count(), warnings }).toEqual({
+    expect({ seen, pending: await pending(), dead: await dead.count(), warnings: warnings() }).toEqual({
       ...{ seen: [1], pending: 2, dead: 1, warnings: [] },
     });
 
     await queue.clean(0, 10, 'failed');
     await eventually(async () => expect(await pending()).toBe(0));
     expect(seen).toEqual([1, 2, 3]);
-    await eventually(() => expect(warnings).toEqual([expect.stringContaining('the events behind them go on')]));
+    await eventually(() => expect(warnings()).toEqual([expect.stringContaining('the events behind them go on')]));
   });
 
   it('lost jobs: a head that waits until its record is quiet still waits, and is merged', async () => {
@@ -238,7 +240,7 @@ describe('jobs that were removed by hand', () => {
     await append(1, 2);
     await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
     await queue.drain(true);
-    await eventually(() => expect(warnings).toHaveLength(1));
+    await eventually(() => expect(warnings()).toHaveLength(1));
     await append(3);
 
     await eventually(async () => expect(await pending()).toBe(0));
@@ -300,7 +302,7 @@ describe('jobs that were planned by a clock that was ahead', () => {
 
     await eventually(async () => expect(await pending()).toBe(0));
     expect(attempts.at(-1)).toBe(2);
-    expect(warnings.filter((one) => PROMOTED.test(one))).toHaveLength(1);
+    expect(warnings().filter((one) => PROMOTED.test(one))).toHaveLength(1);
   });
 
   it('lost jobs: a retry for which the receiver has set the time waits for it', async () => {
@@ -311,7 +313,7 @@ describe('jobs that were planned by a clock that was ahead', () => {
     await append(1);
     await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
     await severalChecks();
-    const promoted = warnings.filter((one) => PROMOTED.test(one));
+    const promoted = warnings().filter((one) => PROMOTED.test(one));
     expect({ delayed: await queue.getDelayedCount(), promoted }).toEqual({ delayed: 1, promoted: [] });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { DisableSubscriptionError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
-import { silentLog, type Log } from '../../src/kit/log.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, firstChangesOf } from '../support/events.js';
+import { heardLog } from '../support/heard-log.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
 
@@ -28,16 +28,6 @@ class Endpoint {
 }
 
 const gone = (): Endpoint => new Endpoint(() => new DisableSubscriptionError('the endpoint is gone'));
-
-function listening(): { log: Log; errors: object[] } {
-  const errors: object[] = [];
-  const log: Log = {
-    ...silentLog,
-    error: (facts, message) => void errors.push({ ...facts, message }),
-    child: () => log,
-  };
-  return { log, errors };
-}
 
 const statisticsOf = async ({ dispatcher }: RunningFanOut, name: string) => {
   const all = await dispatcher.statistics();
@@ -77,16 +67,16 @@ describe('circuit breaker: DisableSubscriptionError', () => {
   });
 
   it('is logged once as an error, however many events fail at the same time', async () => {
-    const { log, errors } = listening();
+    const { log: logger, heard } = heardLog();
     const endpoint = gone();
-    const running = await runFanOut(test, [endpoint.subscription('ops')], { logger: log });
-    const events = ['a', 'b', 'c', 'd', 'e', 'f'].map((record) => changeEvent({ record, sequence: 1 }));
+    const running = await runFanOut(test, [endpoint.subscription('ops')], { logger });
+    const events = firstChangesOf('a', 'b', 'c', 'd', 'e', 'f');
     await appendEvents(test, events);
     await eventuallyPaused(running, 'ops');
-    expect(errors).toEqual([
+    expect(heard.filter(({ level }) => level === 'error')).toEqual([
       {
-        subscription: 'ops',
-        reason: 'the endpoint is gone',
+        level: 'error',
+        facts: { subscription: 'ops', reason: 'the endpoint is gone' },
         message: expect.stringContaining('SUBSCRIPTION PAUSED') as string,
       },
     ]);
@@ -184,8 +174,7 @@ describe('circuit breaker: disable and enable commands', () => {
   it('a queue that stayed paused, because `resume` was killed or a person deleted the mark, is resumed by enforcePaused', async () => {
     const endpoint = gone();
     endpoint.mended = true;
-    const warnings: string[] = [];
-    const logger: Log = { ...silentLog, warn: (_facts, message) => void warnings.push(message), child: () => logger };
+    const { log: logger, heard } = heardLog();
     const running = await runFanOut(test, [endpoint.subscription('ops')], { logger });
     await running.dispatcher.pause('ops', 'maintenance');
     await running.append(1);
@@ -196,7 +185,7 @@ describe('circuit breaker: disable and enable commands', () => {
 
     expect(await running.settled()).toEqual({ outcome: 'handled' });
     expect(endpoint.reached).toEqual(['r1 1']);
-    expect(warnings).toEqual([expect.stringContaining('resumed')]);
+    expect(heard).toMatchObject([{ level: 'warn', message: expect.stringContaining('resumed') as string }]);
   });
 });
 

@@ -9,7 +9,7 @@ import { createReceiptStore } from '../../src/delivery/receipts/receipts.js';
 import type { Receipt } from '../../src/delivery/receipts/receipt.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
-import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
+import { WORKSPACE, appendEvents, changeEvent, changesOf } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut, type RunningFanOut } from '../support/running-fan-out.js';
@@ -166,7 +166,7 @@ describe('receipts: a delivery', () => {
 
 describe('receipts: changes that are merged', () => {
   const settle = { stillMs: 200, atMostMs: 2_000 };
-  const events = [1, 2].map((sequence) => changeEvent({ record: 'r1', sequence }));
+  const events = changesOf('r1', 1, 2);
 
   it('say into which event, and who got that one', async () => {
     const running = await runFanOut(test, [aKeeper('s', () => undefined, { settle })]);
@@ -197,10 +197,7 @@ describe('receipts: changes that are merged', () => {
 describe('receipts: after kill -9', () => {
   it('a repetition writes no second one', async () => {
     launch('dispatch');
-    await appendEvents(
-      test,
-      [1, 2, 3].map((sequence) => changeEvent({ record: 'a', sequence })),
-    );
+    await appendEvents(test, changesOf('a', 1, 2, 3));
     await launchFrozen('handle', { freeze: 'left' });
     launch('handle');
     await eventually(async () => expect(await sequencesOf('done', 'a')).toEqual([1, 2, 3]));

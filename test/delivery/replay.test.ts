@@ -5,7 +5,7 @@ import { offsetBefore } from '../../src/events/log-id.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import { aSubscription, fanOutDeps, openGate } from '../support/fan-out.js';
-import { appendEvents, changeEvent } from '../support/events.js';
+import { appendEvents, changeEvent, changesOf, firstChangesOf } from '../support/events.js';
 import { eventually } from '../support/eventually.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { rowsOfGate } from '../support/night.js';
@@ -93,7 +93,7 @@ describe('replay', () => {
     };
     const options = { receipts: { ageMs: 86_400_000, number: 1_000 } };
     const { settled, dispatcher, dead } = await runFanOut(test, [aSubscription('s', handle, options)]);
-    const events = ['a', 'b', 'c', 'd'].map((record) => changeEvent({ record, sequence: 1 }));
+    const events = firstChangesOf('a', 'b', 'c', 'd');
     await appendEvents(test, events);
     await settled();
     const letters = await eventuallyDead(dead, 3);
@@ -238,10 +238,7 @@ describe('replay: its process is killed', () => {
 
 describe('start: a new subscription', () => {
   it('begins at a log id or at a time', async () => {
-    const logIds = await appendEvents(
-      test,
-      [1, 2, 3].map((sequence) => changeEvent({ record: 'r1', sequence })),
-    );
+    const logIds = await appendEvents(test, changesOf('r1', 1, 2, 3));
     const seen: string[] = [];
     const starts = { from: logIds[1]!, always: '2020-01-01T00:00:00Z', later: '2200-01-01', never: 'now' };
     const subscriptions = Object.entries(starts).map(([name, start]) =>

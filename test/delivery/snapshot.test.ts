@@ -15,6 +15,7 @@ import { WORKSPACE, appendEvents } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
+import { heardLog } from '../support/heard-log.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type FanOutExtras } from '../support/running-fan-out.js';
 
@@ -184,20 +185,19 @@ describe('snapshot', { timeout: 240_000 }, () => {
   it('a list without images is logged, and its changes are sent', async () => {
     const people = new StoredList(test, 'people');
     await people.baseline(['p1']);
-    const warnings: object[] = [];
+    const { log: logger, heard } = heardLog();
     const { received, subscription } = listener({ lists: ['people'] });
-    const { logger } = fanOutDeps(test);
     const source = createSnapshotSource({
       ...{ redis: test.redis, keys: test.keys, clock: systemClock },
       list: (_workspace, list) => ({ enabled: true, images: false, rules: compileRules(list as BuiltInList) }),
     });
-    const warn = (...args: unknown[]): void => void warnings.push(args[0] as object);
-    const { settled } = await runFanOut(test, [subscription], { source, logger: { ...logger, warn } });
+    const { settled } = await runFanOut(test, [subscription], { source, logger });
     await settled();
     await people.change('p1');
     await settled();
     expect(Object.fromEntries(received)).toEqual({ p1: ['updated 1'] });
-    expect(warnings).toEqual([{ subscription: 's', workspace: WORKSPACE, list: 'people' }]);
+    const warned = heard.filter(({ level }) => level === 'warn').map(({ facts }) => facts);
+    expect(warned).toEqual([{ subscription: 's', workspace: WORKSPACE, list: 'people' }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clearWarnings, configWarnings, logConfigWarnings } from '../../src/service/config-warnings.js';
 import { parseConfig } from '../../src/config/parse.js';
-import { silentLog } from '../../src/kit/log.js';
+import { heardLog } from '../support/heard-log.js';
 
 const LISTS = ['people', 'organization', 'memo', 'todo', 'history', 'activity'];
 const off = (...lists: string[]): object => Object.fromEntries(lists.map((list) => [list, { enabled: false }]));
@@ -118,16 +118,14 @@ describe('config warnings: a list that is needed and not polled', () => {
   });
 
   it('config warnings: only the requested kinds are logged, as a short message with facts', () => {
-    const lines: [object, string][] = [];
-    const log = { ...silentLog, warn: (facts: object, message: string) => void lines.push([facts, message]) };
+    const { log, heard } = heardLog();
     const config = parseConfig(acme(off(...LISTS), { todos: { watch: false } }), { source: 'the test' });
     logConfigWarnings(log, config, ['mirror']);
-    expect(lines).toEqual([]);
+    expect(heard).toEqual([]);
     logConfigWarnings(log, config, ['polling']);
     const remedy = 'enable a list, or take the workspace out of the configuration';
-    expect(lines).toEqual([
-      [{ workspace: 'acme', reason: 'every list of the workspace is disabled', remedy }, 'workspace is not polled'],
-    ]);
+    const facts = { workspace: 'acme', reason: 'every list of the workspace is disabled', remedy };
+    expect(heard).toEqual([{ level: 'warn', message: 'workspace is not polled', facts }]);
   });
 });
 

@@ -5,15 +5,14 @@ import type { ChangeEvent } from '../../src/events/types.js';
 import type { Handle, Settling, Subscription } from '../../src/delivery/handlers/handler.js';
 import { eventually } from './eventually.js';
 import { aSubscription, fanOutDeps } from './fan-out.js';
-import { WORKSPACE, appendEvents, changeEvent } from './events.js';
+import { WORKSPACE, appendEvents, changesOf } from './events.js';
 import type { TestRedis } from './redis.js';
 import { runFanOut, type FanOutExtras, type RunningFanOut } from './running-fan-out.js';
 
 export const SOON: Settling = { stillMs: 1, atMostMs: 1 };
 export const NOT_TODAY: Settling = { stillMs: 3_600_000, atMostMs: 36_000_000 };
 
-export const changes = (...sequences: number[]): ChangeEvent[] =>
-  sequences.map((sequence) => changeEvent({ record: 'r1', sequence }));
+export const changes = (...sequences: number[]): ChangeEvent[] => changesOf('r1', ...sequences);
 export const idOf = (events: readonly ChangeEvent[]): string => mergedEventId(events.map(({ id }) => id));
 
 export function debouncing(handle: Handle, more: Partial<Subscription> = {}): Subscription {

@@ -55,6 +55,16 @@ export function changeEvent(spec: EventSpec): ChangeEvent {
   });
 }
 
+/** Updates of one record, in this order. */
+export function changesOf(record: string, ...sequences: number[]): ChangeEvent[] {
+  return sequences.map((sequence) => changeEvent({ record, sequence }));
+}
+
+/** One update of each record. */
+export function firstChangesOf(...records: string[]): ChangeEvent[] {
+  return records.map((record) => changeEvent({ record, sequence: 1 }));
+}
+
 /** @returns their log ids */
 export async function appendEvents(
   { redis, keys }: { redis: Redis; keys: Keys },

@@ -7,7 +7,7 @@ import { openQueues, type Queues } from '../../src/delivery/queues.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
 import type { Redis } from '../../src/redis/client.js';
 import { fanOutDeps } from './fan-out.js';
-import { appendEvents, changeEvent } from './events.js';
+import { appendEvents, changesOf } from './events.js';
 import { eventually } from './eventually.js';
 import type { TestRedis } from './redis.js';
 
@@ -44,11 +44,7 @@ export async function runFanOut(
     pool,
     queues,
     dead: new DeadLetters(queues, deps.gate),
-    append: (...sequences) =>
-      appendEvents(
-        test,
-        sequences.map((sequence) => changeEvent({ record: 'r1', sequence })),
-      ),
+    append: (...sequences) => appendEvents(test, changesOf('r1', ...sequences)),
     settled: (timeoutMs = 10_000) => dispatcher.waitUntilHandled({ timeoutMs }),
   };
 }

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isPermanent } from '../../../src/delivery/handlers/errors.js';
-import type { HandlerContext } from '../../../src/delivery/handlers/handler.js';
 import { placeOf } from '../../../src/delivery/handlers/postgres/database.js';
-import { silentLog } from '../../../src/kit/log.js';
 import { eventually } from '../../support/eventually.js';
 import { failureOf, handlerContext } from '../../support/handler-fixtures.js';
+import { heardLog } from '../../support/heard-log.js';
 import { quoted, send, step, useMirrors } from '../../support/mirror.js';
 
 const { absent, admin, mirror, rows, schema, table, url } = await useMirrors();
@@ -55,13 +54,12 @@ describe.skipIf(absent !== null)('postgres columns', () => {
   });
 
   it('postgres columns: a value of another type is stored as NULL, logged once per column without the value', async () => {
-    const warnings: object[] = [];
-    const log = { ...silentLog, warn: (facts: object) => warnings.push(facts) } as unknown as HandlerContext['log'];
+    const { log, heard } = heardLog();
     const subscription = mirror({ columns: { people: { n: 'integer', day: 'date', flag: 'boolean' } } });
     const odd = { n: 3_000_000_000, day: 'soon', flag: 'yes' };
     for (const sequence of [1, 2]) await subscription.handle(step({ after: odd, sequence }), handlerContext({ log }));
     expect(await rows('n, day, flag, data')).toEqual([{ n: null, day: null, flag: null, data: { id: 'p1', ...odd } }]);
-    expect(warnings).toEqual([
+    expect(heard.map(({ facts }) => facts)).toEqual([
       { list: 'people', column: 'n', type: 'integer' },
       { list: 'people', column: 'day', type: 'date' },
       { list: 'people', column: 'flag', type: 'boolean' },

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { parseConfig } from '../../../src/config/parse.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { defineHandler } from '../../../src/delivery/handlers/define.js';
 import type { HandlerContext } from '../../../src/delivery/handlers/handler.js';
@@ -10,7 +9,6 @@ import { appendEvents, changeEvent } from '../../support/events.js';
 import { baselined, eventsOf, openFeed } from '../../support/feed.js';
 import { useReceivers } from '../../support/handler-fixtures.js';
 import { startOtherCrm } from '../../support/other-crm.js';
-import { OPERATE, OPERATOR } from '../../support/page-feed.js';
 import { useRedis } from '../../support/redis.js';
 import { runFanOut } from '../../support/running-fan-out.js';
 
@@ -138,26 +136,4 @@ it('related records: what was stored before a list was switched off is not shown
   const workspaces = [{ name: 'acme', baseUrl: 'http://127.0.0.1:9/api', token: 'token', lists: { people: false } }];
   await (await openFeed(redis, { workspaces, subscriptions: [own] })).start(['dispatch', 'handle']);
   await eventually(() => expect(seen).toMatchObject([{ person: null, organization: { title: '가나상사(주)' } }]));
-});
-
-it('related records: of a list that is not polled, they may be asked for', () => {
-  const workspaces = [{ name: 'acme', baseUrl: 'https://crm.example/api', token: 'token' }];
-  const subscription = { handler: 'ndjson', name: 'out', include: ['deal', 'people'] };
-  const [built] = parseConfig({ workspaces, subscriptions: [subscription] }).subscriptions;
-  expect(built?.include).toEqual({ deal: true, people: true });
-});
-
-it('links: the page has the address of the record with each event, as the workspace gives it', async () => {
-  const workspace = {
-    name: 'acme',
-    baseUrl: 'http://127.0.0.1:9/api',
-    token: 'token',
-    links: { people: 'https://crm.example/{id}' },
-  };
-  const http = { port: 0, tokens: { operate: OPERATE } };
-  const feed = await openFeed(redis, { workspaces: [workspace], http }, { http: true });
-  await feed.start(['dispatch']);
-  await appendEvents(redis, [changeEvent({ record: 'p 1', sequence: 1 })]);
-  const answer = await fetch(`${feed.pageUrl}/api/events`, { headers: OPERATOR });
-  expect(await answer.json()).toMatchObject({ events: [{ subject: 'p 1', link: 'https://crm.example/p%201' }] });
 });
