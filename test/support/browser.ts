@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { buildPage } from '../../.ci/build-page.mjs';
 import { OPERATE } from './page-feed.js';
 
 /** Nothing that reaches for the network or for a screen. */
@@ -34,8 +35,10 @@ export interface OpenedPage {
   complaints: string[];
 }
 
+/** Call it once in a `describe`: the page is built before its tests. */
 export function useBrowser(): (url: string, options?: PageOptions) => Promise<OpenedPage> {
   let started: Promise<Browser> | undefined;
+  beforeAll(() => buildPage());
   afterAll(async () => (await started)?.close());
   return async (url, { viewport = WIDE, locale = 'en-GB', colorScheme = 'light' } = {}) => {
     started ??= chromium.launch({ executablePath: CHROMIUM ?? '', args: ARGUMENTS });
@@ -62,6 +65,15 @@ export function useBrowser(): (url: string, options?: PageOptions) => Promise<Op
 interface AxeResult {
   violations: { id: string; impact: string | null; nodes: { html: string; failureSummary?: string }[] }[];
 }
+
+/** axe finds nothing serious, and nothing is wider than the screen. */
+export async function expectSound(page: Page): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await page.evaluate(FITS)).toBe(true);
+}
+
+/** Evaluated in the page. */
+export const FITS = 'document.documentElement.scrollWidth <= innerWidth';
 
 export async function seriousFindings(page: Page): Promise<string[]> {
   const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -104,14 +104,6 @@ describe('hint: POST /hints/<workspace>', () => {
     expect(paths).toHaveProperty(['/hints/{workspace}', 'post', 'operationId'], 'addHint');
   });
 
-  it('takes the token as a parameter, because the vendor sends no headers of ours', async () => {
-    const { url, queued } = await serving();
-    const body = JSON.stringify({ objectType: '고객', objectId: 'p1' });
-    const headers = { 'content-type': 'application/json' };
-    expect((await post(`${url}/hints/acme?token=${TOKEN}`, body, headers)).status).toBe(202);
-    expect(await queued()).toEqual(['p1']);
-  });
-
   it('is refused without the token of this workspace', async () => {
     const { url, queued } = await serving();
     const body = JSON.stringify({ list: 'people', ids: ['a'] });

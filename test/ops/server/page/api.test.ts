@@ -189,18 +189,6 @@ describe('status page API', () => {
     expect(await found('unknown')).toEqual(['p3']);
   });
 
-  it('status page API: a page of a large log searches a part of it, and says how far', async () => {
-    const page = await open();
-    await appendEvents(redis, [
-      eventOf('first', {}, '희귀'),
-      ...Array.from({ length: 4_500 }, (_, index) => eventOf(`p${index}`)),
-    ]);
-    const query = `/api/events?field=${encodeURIComponent('희귀')}`;
-    const first: Page = await page.get(query);
-    expect(subjects(first)).toEqual([]);
-    expect(subjects(await page.get(`${query}&before=${first.next ?? ''}`))).toEqual(['first']);
-  });
-
   it('events: a reader that was cut off continues where it was, without a gap and without repetition', async () => {
     const page = await open();
     const [first] = await appendEvents(
@@ -245,47 +233,6 @@ describe('status page API', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { event: { subject: string } });
     expect(lines.map(({ event }) => event.subject)).toEqual(['p1', 'p2']);
-  });
-
-  it('actions: an operator pauses and resumes a subscription, who only reads does not', async () => {
-    const page = await open({ http: { tokens: TOKENS }, subscriptions: [handlerOf('broken', () => BROKEN)] });
-    const operate = { authorization: `Bearer ${TOKENS.operate}` };
-    expect((await page.act('/api/subscriptions/broken/pause', {}, readBearer)).status).toBe(403);
-    expect(await (await page.act('/api/subscriptions/broken/pause', { reason: 'deploy' }, operate)).json()).toEqual({
-      count: 1,
-    });
-    const paused = async () => (await page.feed.status()).subscriptions.map((one) => one.paused?.reason ?? null);
-    expect(await paused()).toEqual(['paused on the status page: deploy.']);
-    expect((await page.act('/api/subscriptions/broken/resume', {}, operate)).status).toBe(200);
-    expect(await paused()).toEqual([null]);
-    expect((await page.act('/api/subscriptions/unknown/pause', {}, operate)).status).toBe(409);
-  });
-
-  it('actions: an operator retries and drops dead letters, and an empty choice drops none', async () => {
-    let isBroken = true;
-    const handled: string[] = [];
-    const page = await open({
-      subscriptions: [handlerOf('broken', (subject) => (isBroken ? `broken because of ${subject}` : null), handled)],
-    });
-    await appendEvents(redis, [eventOf('p1'), eventOf('p2'), eventOf('p3')]);
-    const letters = async (query = '') =>
-      (await page.get<z.infer<typeof answers.deadLetters>>(`/api/dead-letters${query}`)).deadLetters;
-    await eventually(async () => expect(await letters()).toHaveLength(3));
-    expect((await letters('?reason=of%20p2')).map(({ event }) => event.subject)).toEqual(['p2']);
-    isBroken = false;
-    const [p1] = (await letters()).filter(({ event }) => event.subject === 'p1');
-    await page.act('/api/dead-letters/retry', { subscription: 'broken', ids: [p1?.id] });
-    await eventually(() => expect(handled).toEqual(['p1']));
-    const dropped = async (chosen: object) => await page.act('/api/dead-letters/drop', chosen);
-    expect((await dropped({})).status).toBe(400);
-    const misspelt = await dropped({ subscriptions: 'broken', all: true });
-    expect([misspelt.status, await misspelt.json()]).toEqual([
-      400,
-      { error: { status: 400, message: 'the body: Unrecognized key: "subscriptions"' } },
-    ]);
-    expect(await (await dropped({ subscription: 'broken', reason: 'of p2' })).json()).toEqual({ count: 1 });
-    expect(await (await dropped({ all: true })).json()).toEqual({ count: 1 });
-    await eventually(async () => expect(await letters()).toEqual([]));
   });
 
   it.each([

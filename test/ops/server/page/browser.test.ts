@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { buildPage } from '../../../../.ci/build-page.mjs';
-import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
+import { describe, expect, it } from 'vitest';
+import { CHROMIUM, FITS, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
 import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
@@ -28,8 +27,6 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
       fields: { 이름: name, 담당자: { id: `id of ${person}`, name: person } },
       changes: [{ field: '이름', before: '예전 이름', after: name }],
     });
-
-  beforeAll(() => buildPage());
 
   it.each(WIDTHS)(
     'page ($name): a colleague sees changes as they come, and finds those of a person',
@@ -194,7 +191,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
     expect(await page.evaluate('({}).polluted')).toBeUndefined();
     expect(await page.title()).toBe('Changes · Changefeed');
     expect((await page.content()).length).toBeLessThan(500_000);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await page.evaluate(FITS)).toBe(true);
     expect(complaints).toEqual([]);
   });
 
@@ -212,7 +209,7 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
         await page.goto(`${url}/#/${section}`);
         await page.locator('main h1').waitFor();
         expect({ section, found: await seriousFindings(page) }).toEqual({ section, found: [] });
-        expect({ section, fits: await page.evaluate('document.documentElement.scrollWidth <= innerWidth') }).toEqual({
+        expect({ section, fits: await page.evaluate(FITS) }).toEqual({
           section,
           fits: true,
         });

@@ -1,7 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { buildPage } from '../../../../.ci/build-page.mjs';
+import { describe, expect, it } from 'vitest';
 import { defineHandler } from '../../../../src/delivery/handlers/define.js';
-import { CHROMIUM, NARROW, seriousFindings, useBrowser } from '../../../support/browser.js';
+import { CHROMIUM, expectSound, NARROW, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
 import { handlerOf, personEvent, startPageFeed } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
@@ -10,8 +9,6 @@ import { useRedis } from '../../../support/redis.js';
 describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
   const redis = useRedis();
   const browse = useBrowser();
-  beforeAll(() => buildPage());
-
   async function openDelivered() {
     const opened = await startPageFeed(redis, {
       subscriptions: [
@@ -46,8 +43,7 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
         await of(name)
           .getByText(said[index] ?? '', { exact: true })
           .waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await expectSound(page);
       await of('broken').getByRole('link', { name: open }).click();
       await page.locator('.letter').getByText('김하나').waitFor();
     },
@@ -71,8 +67,7 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
       await page.locator('.facts').getByText('crm.*').waitFor();
       const rows = page.locator('.deliveries > li');
       await rows.getByRole('link', { name: '김하나' }).waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await expectSound(page);
       await page.locator('section select').selectOption(failed);
       await eventually(async () => expect(await rows.count()).toBe(0));
       await rows.page().goBack();

@@ -1,13 +1,12 @@
 /** As a new user: from an empty page by choosing to a message that a receiver has, with a real process and the sandbox. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { buildPage } from '../../../../.ci/build-page.mjs';
+import { describe, expect, it } from 'vitest';
 import { digestJob } from '../../../../src/delivery/digest-job.js';
 import { openQueues } from '../../../../src/delivery/queues.js';
 import { silentLog } from '../../../../src/kit/log.js';
 import { freePort } from '../../../../src/redis/private/launch.js';
-import { CHROMIUM, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
+import { CHROMIUM, expectSound, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { useCli } from '../../../support/cli.js';
 import { eventually } from '../../../support/eventually.js';
 import { useReceivers } from '../../../support/handler-fixtures.js';
@@ -44,8 +43,6 @@ describe.skipIf(CHROMIUM === null)('rules from an empty page to a message', { ti
   const browse = useBrowser();
   const cli = useCli();
   const startReceiver = useReceivers();
-
-  beforeAll(() => buildPage());
 
   const open = async () => {
     const receiver = await startReceiver();
@@ -121,8 +118,7 @@ describe.skipIf(CHROMIUM === null)('rules from an empty page to a message', { ti
         await press('link', words.create);
         await make();
         await page.getByRole('heading', { name: sentence }).waitFor();
-        expect(await seriousFindings(page)).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+        await expectSound(page);
         await press('button', words.save);
         const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: sentence }) });
         await card.getByText(words.on, { exact: true }).waitFor();

@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { buildPage } from '../../../../.ci/build-page.mjs';
+import { describe, expect, it } from 'vitest';
 import { PROBLEM_KINDS } from '../../../../src/events/kinds.js';
 import type { ChangeEvent } from '../../../../src/events/types.js';
-import { CHROMIUM, NARROW, useBrowser } from '../../../support/browser.js';
+import { CHROMIUM, FITS, NARROW, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
 import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
@@ -16,8 +15,6 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
   const open = (options?: PageFeedOptions) => startPageFeed(redis, options);
   const renamed = (record: string, field = '이름') =>
     personEvent(record, 1, { fields: { 이름: record }, changes: [{ field, before: 'old', after: record }] });
-
-  beforeAll(() => buildPage());
 
   it.each(['en-GB', 'ko-KR'] as const)(
     'page (%s): on a phone, every section and its number of open matters is on the screen, and words stay whole',
@@ -86,7 +83,7 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
       expect(said).toMatch(locale === 'ko-KR' ? /김수정 변경/ : /by 김수정/);
       expect(said).toContain(yes);
       expect(said).not.toMatch(/\d{4}-\d\d-\d\dT|true|nothing: /);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await page.evaluate(FITS)).toBe(true);
       if (viewport === NARROW) await page.getByRole('button', { name: '필터' }).click();
       await page.getByLabel(locale === 'ko-KR' ? '표시' : 'Show').selectOption(everything);
       await eventually(async () => expect(await rows.count()).toBe(15));
