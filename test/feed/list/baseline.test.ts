@@ -3,7 +3,7 @@ import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({ id, 이름: name, ...more });
 
@@ -51,23 +51,19 @@ describe('resync:', () => {
   const redis = useRedis();
 
   it('stores differences without events, and continues the sequences', async () => {
-    const api = listedApi([person('a', '1'), person('b'), person('c')]);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [person('a', '2'), person('b'), person('c')];
-    await sweep();
+    const { show, eventLines, store } = await baselined(redis, [person('a', '1'), person('b'), person('c')]);
+    await show([person('a', '2'), person('b'), person('c')]);
     await store.forgetBaseline('people');
-    api.records = [person('a', '3'), person('b'), person('new')];
-    expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { baselined: 2, unchanged: 1 } });
-    api.records = [person('a', '4'), person('b'), person('new', 'changed')];
-    await sweep();
+    expect(await show([person('a', '3'), person('b'), person('new')])).toMatchObject({
+      mode: 'baseline',
+      counts: { baselined: 2, unchanged: 1 },
+    });
+    await show([person('a', '4'), person('b'), person('new', 'changed')]);
     expect(await eventLines()).toEqual(['updated a 1', 'updated a 2', 'updated new 1', 'deleted c 1']);
   });
 
   it.each(['emit', { since: '2020-01-01T00:00:00Z' }] as const)('is quiet also with baseline %j', async (baseline) => {
-    const api = listedApi([person('a'), person('b')]);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep({ baseline });
+    const { api, sweep, eventLines, store } = await baselined(redis, [person('a'), person('b')], { baseline });
     const before = await eventLines();
     api.records = [person('c'), person('a', '2')];
     await store.forgetBaseline('people');
@@ -77,9 +73,7 @@ describe('resync:', () => {
 
   it('cuts off a running sweep, and loses nothing that it had reported', async () => {
     const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => person(id));
-    const api = listedApi(six);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines, store } = await baselined(redis, six);
     api.records = [person('x'), ...six];
     api.before = async (_cursor, page) => {
       if (page === 3) await store.forgetBaseline('people');
@@ -106,33 +100,30 @@ describe('sweep: a list that only grows', () => {
   });
 
   it('reports late rows with old dates, and a changed row once as updated', async () => {
-    const api = listedApi([row('1', undefined, { id: 'x1' }), row('2', undefined, { id: 'x2' })]);
-    const { sweep, eventLines } = sweptList(redis, api, 'activity');
-    await sweep();
-    api.records = [...api.records, row('late', '2020-01-01T00:00:00.000Z', { id: 'x0' })];
-    await sweep();
-    api.records = [row('1 edited', undefined, { id: 'x1' }), ...api.records.slice(1)];
-    await sweep();
+    const { api, show, sweep, eventLines } = await baselined(
+      redis,
+      [row('1', undefined, { id: 'x1' }), row('2', undefined, { id: 'x2' })],
+      { list: 'activity' },
+    );
+    await show([...api.records, row('late', '2020-01-01T00:00:00.000Z', { id: 'x0' })]);
+    await show([row('1 edited', undefined, { id: 'x1' }), ...api.records.slice(1)]);
     await sweep();
     expect(await eventLines()).toEqual(['created x0 1', 'updated x1 1']);
   });
 
   it('identifies rows without an id by their content, and equal ones of a page by number', async () => {
     const api = listedApi([row('1'), row('2')]);
-    const { sweep, events } = sweptList(redis, api, 'activity');
+    const { show, sweep, events } = sweptList(redis, api, 'activity');
     const eventLines = async () =>
       (await events()).map(({ type, data }) => `${type.split('.')[2] ?? ''} ${String(data.after?.['text'])}`);
     await sweep();
-    api.records = [row('2'), row('1')];
-    await sweep();
+    await show([row('2'), row('1')]);
     expect(await eventLines()).toEqual([]);
-    api.records = [row('2'), row('1'), row('3'), row('3')];
-    await sweep();
+    await show([row('2'), row('1'), row('3'), row('3')]);
     await sweep();
     expect(await eventLines()).toEqual(['created 3', 'created 3']);
     // Between two pages it may be the same row, shown again because rows moved on; nothing is deleted by content alone.
-    api.records = [row('2'), row('3'), row('3'), row('1')];
-    await sweep();
+    await show([row('2'), row('3'), row('3'), row('1')]);
     await sweep({ rules: { ignore: ['text'] } });
     await sweep();
     expect(await eventLines()).toHaveLength(2);
@@ -144,17 +135,19 @@ describe('sweep: an interrupted one', () => {
 
   it('counts a record once although its page came twice, before and after', async () => {
     const five = ['a', 'b', 'c', 'd', 'e'].map((id) => person(id));
-    const api = listedApi(five);
-    const { sweep } = sweptList(redis, api);
-    await sweep();
+    const { api, show, sweep } = await baselined(redis, five);
     api.before = (_cursor, page) => {
       if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
       return undefined;
     };
     await expect(sweep()).rejects.toThrow();
     api.before = () => undefined;
-    api.records = [person('new'), ...five];
-    expect((await sweep()).counts).toMatchObject({ seen: 5, unchanged: 5, created: 0, missing: 0 });
+    expect((await show([person('new'), ...five])).counts).toMatchObject({
+      seen: 5,
+      unchanged: 5,
+      created: 0,
+      missing: 0,
+    });
     expect((await sweep()).counts).toMatchObject({ seen: 6, created: 1 });
   });
 });

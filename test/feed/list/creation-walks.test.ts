@@ -6,7 +6,7 @@ import { listedApi } from '../../support/listed.js';
 import { rowsOfGate } from '../../support/night.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_000 }, () => {
   const redis = useRedis();
@@ -20,12 +20,11 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_00
   ];
   it.each(rowsOfGate(1, IMPORTS))('%s is reported in full, in order, once', async (_where, records) => {
     const api = listedApi(old, 100);
-    const { sweep, eventLines } = sweptList(redis, api);
+    const { show, sweep, eventLines } = sweptList(redis, api);
     const warned: unknown[] = [];
     const log: Log = { ...silentLog, warn: (...said: unknown[]) => void warned.push(said.at(-1)) };
     await sweep();
-    api.records = records;
-    const { counts, held } = await sweep({ log });
+    const { counts, held } = await show(records, { log });
     expect(counts).toMatchObject({ seen: 8_000, created: 3_000, held: 0, missing: 0 });
     expect(held).toBeUndefined();
     expect(warned).toEqual([]);
@@ -40,11 +39,8 @@ describe('creations: rows known by their content', () => {
     Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
 
   it('that were added in great number between two sweeps are reported', async () => {
-    const api = listedApi(rows(0, 200), 50);
-    const { sweep, eventLines } = sweptList(redis, api, 'activity');
-    await sweep();
-    api.records = [...rows(1_000, 900), ...rows(0, 200)];
-    expect((await sweep()).counts).toMatchObject({ created: 900, held: 0 });
+    const { show, eventLines } = await baselined(redis, rows(0, 200), { pageSize: 50, list: 'activity' });
+    expect((await show([...rows(1_000, 900), ...rows(0, 200)])).counts).toMatchObject({ created: 900, held: 0 });
     expect(await eventLines()).toHaveLength(900);
   });
 });
@@ -53,9 +49,7 @@ describe('creations: a walk that is interrupted', () => {
   const redis = useRedis();
 
   it('in a survey is surveyed again, and holds in the end', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines } = await baselined(redis, people(50), { pageSize: 7 });
     api.records = [...people(60, 'other'), person('p0', 'edited')];
     api.before = (_cursor, page) => {
       if (page === 4) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'down' });
@@ -72,9 +66,7 @@ describe('creations: a walk that is interrupted', () => {
   });
 
   it('by an abort in the second walk reports every record once', async () => {
-    const api = listedApi(people(60), 7);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines } = await baselined(redis, people(60), { pageSize: 7 });
     api.records = [...people(30, 'new'), ...people(60)];
     const stop = new AbortController();
     let first = 0;

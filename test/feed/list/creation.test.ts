@@ -5,7 +5,7 @@ import type { Held } from '../../../src/feed/store/sweep-state.js';
 import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 const OFF = { maxShare: 1, maxCount: 100 };
 
@@ -13,11 +13,8 @@ describe('creations: a small list that was replaced', () => {
   const redis = useRedis();
 
   it('is held, and reports neither new nor missing records', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = people(50, 'other');
-    const { counts, held } = await sweep();
+    const { show, sweep, eventLines } = await baselined(redis, people(50), { pageSize: 7 });
+    const { counts, held } = await show(people(50, 'other'));
     expect(counts).toMatchObject({ seen: 50, created: 0, held: 50, missing: 50 });
     const [removals, creations] = (held ?? []).map(({ since }) => ({ since }));
     const both = [
@@ -31,14 +28,10 @@ describe('creations: a small list that was replaced', () => {
   });
 
   it('ends when the old records are back', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
+    const { show, sweep, eventLines, store } = await baselined(redis, people(50), { pageSize: 7 });
+    await show(people(50, 'other'));
     await sweep();
-    api.records = people(50, 'other');
-    await sweep();
-    await sweep();
-    api.records = people(50);
-    const { counts, held } = await sweep();
+    const { counts, held } = await show(people(50));
     expect(counts).toMatchObject({ seen: 50, unchanged: 50, held: 0, missing: 0 });
     expect(held).toBeUndefined();
     expect(await eventLines()).toEqual([]);
@@ -46,11 +39,8 @@ describe('creations: a small list that was replaced', () => {
   });
 
   it('floods when the guard is switched off (control)', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep({ creations: OFF });
-    api.records = people(50, 'other');
-    await sweep({ creations: OFF });
+    const { show, eventLines } = await baselined(redis, people(50), { pageSize: 7, creations: OFF });
+    await show(people(50, 'other'), { creations: OFF });
     expect(await eventLines()).toHaveLength(50);
   });
 });
@@ -61,16 +51,12 @@ describe('creations: held ones', () => {
   it('are reported without anybody once the known rows of a list that only grows are back', async () => {
     const rows = (count: number, prefix: string): UncheckedRecord[] =>
       Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, type: 'memo' }));
-    const api = listedApi(rows(10, 'known'), 70);
-    const { sweep, eventLines } = sweptList(redis, api, 'activity');
-    await sweep();
-    api.records = rows(110, 'new');
-    expect((await sweep()).held).toMatchObject([
+    const { show, sweep, eventLines } = await baselined(redis, rows(10, 'known'), { pageSize: 70, list: 'activity' });
+    expect((await show(rows(110, 'new'))).held).toMatchObject([
       { what: 'removals', why: 'replaced' },
       { what: 'creations', count: 110 },
     ]);
-    api.records = [...rows(10, 'known'), ...rows(110, 'new')];
-    const released = await sweep();
+    const released = await show([...rows(10, 'known'), ...rows(110, 'new')]);
     expect([released.held, released.counts.held]).toEqual([undefined, 110]);
     expect(await sweep()).toMatchObject({ counts: { created: 110, held: 0 } });
     expect(await eventLines()).toHaveLength(110);
@@ -78,11 +64,13 @@ describe('creations: held ones', () => {
   const creations = ({ held }: { held?: readonly Held[] }) => held?.find(({ what }) => what === 'creations');
 
   it('are reported by the next complete sweep once a person has accepted them', async () => {
-    const api = listedApi(people(20), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [...people(150, 'new'), ...people(20)];
-    expect(creations(await sweep())).toMatchObject({ why: 'too many', count: 150, of: 170, reported: 0 });
+    const { show, sweep, eventLines, store } = await baselined(redis, people(20), { pageSize: 7 });
+    expect(creations(await show([...people(150, 'new'), ...people(20)]))).toMatchObject({
+      why: 'too many',
+      count: 150,
+      of: 170,
+      reported: 0,
+    });
     expect(await store.acceptHeld('people')).toMatchObject([{ what: 'creations', count: 150 }]);
     const { counts, held } = await sweep();
     expect([counts.created, counts.held, held]).toEqual([150, 0, undefined]);
@@ -93,32 +81,24 @@ describe('creations: held ones', () => {
   });
 
   it('are stored without an event once a person has discarded them, and edits beside them are reported', async () => {
-    const api = listedApi(people(20), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [...people(150, 'new'), ...people(20)];
-    await sweep();
+    const { api, show, eventLines, store } = await baselined(redis, people(20), { pageSize: 7 });
+    await show([...people(150, 'new'), ...people(20)]);
     await store.acceptHeld('people');
     expect(await store.discardHeld('people')).toMatchObject([{ what: 'creations', count: 150 }]);
-    api.records = [
+    const { counts, held } = await show([
       ...people(150, 'new'),
       ...people(20).map((one, index) => (index === 0 ? { ...one, 이름: '바뀜' } : one)),
-    ];
-    const { counts, held } = await sweep();
+    ]);
     expect([counts.created, counts.held, held, counts.edited]).toEqual([0, 0, undefined, 1]);
-    api.records = [...people(3, 'later'), ...api.records.slice(1), { ...api.records[0]!, 이름: '새 이름' }];
-    await sweep();
+    await show([...people(3, 'later'), ...api.records.slice(1), { ...api.records[0]!, 이름: '새 이름' }]);
     const lines = await eventLines();
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['updated', 'created', 'created', 'created', 'updated']);
     expect(await store.discardHeld('people')).toEqual([]);
   });
 
   it('hold every removal with them, and the status says that this is why', async () => {
-    const api = listedApi(people(20), 7);
-    const { sweep } = sweptList(redis, api);
-    await sweep();
-    api.records = [...people(150, 'new'), ...people(20).slice(1)];
-    const { held = [] } = await sweep();
+    const { show } = await baselined(redis, people(20), { pageSize: 7 });
+    const { held = [] } = await show([...people(150, 'new'), ...people(20).slice(1)]);
     expect(held).toMatchObject([{ what: 'removals', why: 'creations', count: 1 }, { why: 'too many' }]);
     expect(heldText(held[0]!)).toMatch(
       /^1 of \d+ records are missing and their removals are held; new records are held/,
@@ -126,11 +106,8 @@ describe('creations: held ones', () => {
   });
 
   it('are reported by the next sweep when they are accepted while one is under way', async () => {
-    const api = listedApi(people(20), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [...people(150, 'new'), ...people(20)];
-    await sweep();
+    const { api, show, sweep, eventLines, store } = await baselined(redis, people(20), { pageSize: 7 });
+    await show([...people(150, 'new'), ...people(20)]);
     api.before = async (_cursor, page) => {
       if (page === 20) await store.acceptHeld('people');
       return undefined;
@@ -142,24 +119,17 @@ describe('creations: held ones', () => {
   });
 
   it('accepted do not accept a far greater number that comes later', async () => {
-    const api = listedApi(people(20), 50);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [...people(20), ...people(150, 'new')];
-    const { since } = creations(await sweep())!;
+    const { show, eventLines, store } = await baselined(redis, people(20), { pageSize: 50 });
+    const { since } = creations(await show([...people(20), ...people(150, 'new')]))!;
     await store.acceptHeld('people');
-    api.records = [...people(20), ...people(900, 'more')];
-    const later = creations(await sweep())!;
+    const later = creations(await show([...people(20), ...people(900, 'more')]))!;
     expect(later.since > since).toBe(true);
     expect((await eventLines()).length).toBeLessThan(300);
   });
 
   it('are stored without events by a resync, and missing records are dropped', async () => {
-    const api = listedApi(people(50), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = people(50, 'other');
-    await sweep();
+    const { api, show, sweep, eventLines, store } = await baselined(redis, people(50), { pageSize: 7 });
+    await show(people(50, 'other'));
     await sweep();
     await store.forgetBaseline('people');
     expect(await sweep()).toMatchObject({ mode: 'baseline', counts: { baselined: 50, missing: 0 } });
@@ -171,11 +141,10 @@ describe('creations: held ones', () => {
 
   it('that were deleted before reappear once they are accepted', async () => {
     const api = listedApi(people(40), 7);
-    const { sweep, eventLines, store } = sweptList(redis, api);
+    const { show, sweep, eventLines, store } = sweptList(redis, api);
     const removals = { confirm: 1, afterMs: 0, maxShare: 1, maxCount: 1_000 };
     await sweep({ removals });
-    api.records = people(2);
-    await sweep({ removals });
+    await show(people(2), { removals });
     expect((await eventLines()).length).toBe(38);
     api.records = people(40);
     const few = { maxShare: 0.5, maxCount: 10 };

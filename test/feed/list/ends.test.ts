@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { readPage } from '../../../src/feed/api/page.js';
 import type { Page } from '../../../src/feed/api/read-api.js';
-import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined } from '../../support/swept-list.js';
 
 const redis = useRedis();
 const REMOVALS = { confirm: 2, afterMs: 0, maxShare: 1, maxCount: 0 };
@@ -17,9 +16,7 @@ function pageOf(peopleList: readonly object[], nextCursor: string): Page {
 }
 
 it('ends: rows behind an empty page that names a cursor are read, and not reported as deleted', async () => {
-  const api = listedApi(people());
-  const { sweep, eventLines } = sweptList(redis, api);
-  await sweep({ removals: REMOVALS });
+  const { api, sweep, eventLines } = await baselined(redis, people(), { removals: REMOVALS });
   // The rows of the second page are filtered after paging: only they are gone.
   api.before = (cursor) => (cursor === '2' ? pageOf([], '4') : undefined);
   api.records = people('p7');
@@ -32,9 +29,7 @@ it('ends: rows behind an empty page that names a cursor are read, and not report
 });
 
 it('ends: a list whose cursors have no end says so, and deletes nothing', async () => {
-  const api = listedApi(people());
-  const { sweep, eventLines } = sweptList(redis, api);
-  await sweep({ removals: REMOVALS });
+  const { api, sweep, eventLines } = await baselined(redis, people(), { removals: REMOVALS });
   api.before = (cursor) => pageOf([{ id: cursor ?? 'p0' }], `x${Number(cursor?.slice(1) ?? 0) + 1}`);
   await expect(sweep({ removals: REMOVALS, creations: { maxShare: 1, maxCount: 1_000_000 } })).rejects.toThrow(
     /the paging has no end.*disable the list/,

@@ -18,10 +18,9 @@ describe('explain: a record', () => {
 
   it('shows what was seen, compared, left out and decided, and its page', async () => {
     const api = listedApi([person('x', 'x'), person('y', 'y'), person('a', '1')]);
-    const { sweep, store } = sweptList(redis, api);
+    const { show, sweep, store } = sweptList(redis, api);
     const sweepOnce = (record: ReturnType<typeof person>) => {
-      api.records = [person('x', 'x'), person('y', 'y'), record];
-      return sweep({ rules: { ignore: ['딜*'] } });
+      return show([person('x', 'x'), person('y', 'y'), record], { rules: { ignore: ['딜*'] } });
     };
     await sweep();
     await sweepOnce(person('a', '2'));
@@ -46,8 +45,7 @@ describe('explain: a record', () => {
       { what: 'muted', rule: 'ignore: 딜*', times: 2 },
     ]);
 
-    api.records = [person('x', 'x'), person('y', 'y')];
-    await sweep();
+    await show([person('x', 'x'), person('y', 'y')]);
     expect(await explainRecord(store, { list: 'people', id: 'a', rules })).toMatchObject({
       page: null,
       missing: { sweeps: 1 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 const at = (minute: number, rest = '00.000Z') => `2026-03-01T10:${String(minute).padStart(2, '0')}:${rest}`;
 const person = (name: string, stamp: string | null, deals = 0): UncheckedRecord => ({
@@ -17,10 +17,9 @@ describe('older answers', () => {
 
   async function sweepEach(...records: UncheckedRecord[]): Promise<string[]> {
     const api = listedApi([]);
-    const { sweep, events } = sweptList(redis, api);
+    const { show, events } = sweptList(redis, api);
     for (const record of records) {
-      api.records = [record];
-      await sweep();
+      await show([record]);
     }
     return (await events()).map(({ data }) => `${String(data.after?.['이름'])} ${String(data.after?.['딜 개수'])}`);
   }
@@ -34,11 +33,8 @@ describe('older answers', () => {
   });
 
   it('are believed ten minutes after the decision', async () => {
-    const api = listedApi([a]);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = [c];
-    await sweep();
+    const { api, show, sweep, eventLines } = await baselined(redis, [a]);
+    await show([c]);
     api.records = [a];
     for (let round = 0; round < 9; round += 1)
       expect((await sweep()).counts).toMatchObject({ unchanged: 1, edited: 0 });
@@ -49,14 +45,12 @@ describe('older answers', () => {
 
   it('leave their page to be compared again', async () => {
     const api = listedApi([a, { ...b, id: 'q' }]);
-    const { sweep, store } = sweptList(redis, api);
+    const { show, sweep, store } = sweptList(redis, api);
     const stored = async () => (await store.pages('people', 1, 1))[0]?.digest;
     await sweep();
-    api.records = [c, { ...b, id: 'q' }];
-    await sweep();
+    await show([c, { ...b, id: 'q' }]);
     expect(await stored()).not.toBe('');
-    api.records = [a, { ...b, id: 'q' }];
-    await sweep();
+    await show([a, { ...b, id: 'q' }]);
     expect(await stored()).toBe('');
   });
 });

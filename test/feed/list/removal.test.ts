@@ -5,17 +5,14 @@ import { dyingStore } from '../../support/dying-store.js';
 import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 describe('removal: a record that is no longer in the list', () => {
   const redis = useRedis();
 
   it('is not deleted while it is so new that a lagging replica may lack it', async () => {
-    const api = listedApi(people(5));
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = people(6);
-    await sweep();
+    const { api, show, sweep, eventLines } = await baselined(redis, people(5));
+    await show(people(6));
     api.records = people(5);
     for (let round = 0; round < 4; round += 1) await sweep({ minutesLater: 0 });
     expect(await eventLines()).toEqual(['created p5 1']);
@@ -24,37 +21,26 @@ describe('removal: a record that is no longer in the list', () => {
   });
 
   it('is created again when it reappears changed, with the next sequence and reappeared: true', async () => {
-    const api = listedApi(people(3));
-    const { sweep, eventLines, events } = sweptList(redis, api);
+    const { show, sweep, eventLines, events } = await baselined(redis, people(3));
+    await show(people(2));
     await sweep();
-    api.records = people(2);
-    await sweep();
-    await sweep();
-    api.records = [...people(2), { ...person('p2', 'back'), '수정 날짜': '2026-04-01T00:00:00.000Z' }];
-    await sweep();
+    await show([...people(2), { ...person('p2', 'back'), '수정 날짜': '2026-04-01T00:00:00.000Z' }]);
     expect(await eventLines()).toEqual(['deleted p2 1', 'created p2 2']);
     expect((await events())[1]?.data).toMatchObject({ reappeared: true, before: null });
-    api.records = people(2);
-    await sweep();
+    await show(people(2));
     await sweep();
     expect((await eventLines()).at(-1)).toBe('deleted p2 3');
   });
 
   it('is left alone for ten minutes when it reappears with its old time: a lagging replica shows that', async () => {
-    const api = listedApi(people(3));
-    const { sweep, eventLines } = sweptList(redis, api);
+    const { show, sweep, eventLines } = await baselined(redis, people(3));
+    await show(people(2));
     await sweep();
-    api.records = people(2);
-    await sweep();
-    await sweep();
-    api.records = people(3);
-    expect((await sweep()).counts).toMatchObject({ unchanged: 3, created: 0 });
-    api.records = people(2);
-    await sweep();
+    expect((await show(people(3))).counts).toMatchObject({ unchanged: 3, created: 0 });
+    await show(people(2));
     await sweep();
     expect(await eventLines()).toEqual(['deleted p2 1']);
-    api.records = people(3);
-    await sweep({ minutesLater: 7 });
+    await show(people(3), { minutesLater: 7 });
     expect(await eventLines()).toEqual(['deleted p2 1', 'created p2 2']);
   });
 });
@@ -72,24 +58,17 @@ describe('removal: a sweep that is stopped while it is finished', () => {
   });
 
   it('decides nothing: records of a list that was empty for a moment are not deleted', async () => {
-    const api = listedApi(people(8));
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [];
-    await sweep();
+    const { show, sweep, eventLines, store } = await baselined(redis, people(8));
+    await show([]);
     await expect(sweep({ store: stopping(store), minutesLater: 0 })).rejects.toThrow('killed');
-    api.records = people(8);
-    expect((await sweep()).counts).toMatchObject({ seen: 8, missing: 0 });
+    expect((await show(people(8))).counts).toMatchObject({ seen: 8, missing: 0 });
     await sweep();
     expect(await eventLines()).toEqual([]);
   });
 
   it('is deleted although its first look was by a clock that was ahead, thirty seconds after the next', async () => {
-    const api = listedApi(people(5));
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = people(4);
-    await sweep({ minutesLater: 120 });
+    const { show, sweep, eventLines } = await baselined(redis, people(5));
+    await show(people(4), { minutesLater: 120 });
     await sweep({ minutesLater: -120 });
     expect(await eventLines()).toEqual([]);
     await sweep();
@@ -101,14 +80,10 @@ describe('removal: pages', () => {
   const redis = useRedis();
 
   it('that show a record twice count it once', async () => {
-    const api = listedApi(people(4));
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
+    const { show, sweep, eventLines } = await baselined(redis, people(4));
     const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
-    api.records = [a, b, b, c, d];
-    expect((await sweep()).counts).toMatchObject({ seen: 4, unchanged: 4 });
-    api.records = [a, b, c, d];
-    await sweep();
+    expect((await show([a, b, b, c, d])).counts).toMatchObject({ seen: 4, unchanged: 4 });
+    await show([a, b, c, d]);
     await sweep();
     expect(await eventLines()).toEqual([]);
   });
@@ -117,11 +92,8 @@ describe('removal: pages', () => {
 describe('removal: too many at once', () => {
   const redis = useRedis();
   it('are held, and reported once a person has accepted them', async () => {
-    const api = listedApi(people(40));
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = people(20);
-    await sweep();
+    const { show, sweep, eventLines, store } = await baselined(redis, people(40));
+    await show(people(20));
     const { held, counts } = await sweep();
     await sweep();
     expect(await eventLines()).toEqual([]);
@@ -135,11 +107,8 @@ describe('removal: too many at once', () => {
   });
 
   it('are forgotten once a person has discarded them: a further one that is missing is reported alone', async () => {
-    const api = listedApi(people(40));
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = people(20);
-    await sweep();
+    const { show, sweep, eventLines, store } = await baselined(redis, people(40));
+    await show(people(20));
     await sweep();
     expect(await store.someMissing('people', 3)).toHaveLength(3);
     expect(await store.discardHeld('people')).toMatchObject([{ what: 'removals', count: 20 }]);
@@ -148,34 +117,25 @@ describe('removal: too many at once', () => {
     // As a sweep does that was being finished when they were discarded.
     await redis.redis.hset(redis.keys.missing('acme', 'people'), held);
     expect(await sweep()).toMatchObject({ counts: { deleted: 0, missing: 0 } });
-    api.records = people(19);
-    await sweep();
+    await show(people(19));
     const { held: heldNow, counts } = await sweep();
     expect([heldNow, counts.deleted]).toEqual([undefined, 1]);
     // Those that are back are as they were stored.
-    api.records = [...people(19), ...people(25).slice(20)];
-    await sweep();
+    await show([...people(19), ...people(25).slice(20)]);
     expect((await eventLines()).map((line) => line.split(' ')[0])).toEqual(['deleted']);
   });
 
   it('are no longer held when the records are back', async () => {
-    const api = listedApi(people(40));
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = [];
-    await sweep();
+    const { show, sweep, eventLines } = await baselined(redis, people(40));
+    await show([]);
     expect((await sweep()).held).toMatchObject([{ count: 40 }]);
-    api.records = people(40);
-    expect((await sweep()).held).toBeUndefined();
+    expect((await show(people(40))).held).toBeUndefined();
     expect(await eventLines()).toEqual([]);
   });
 
   it('that are accepted do not include records that another process, whose clock is behind, misses later', async () => {
-    const api = listedApi(people(60));
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = people(40);
-    await sweep({ minutesLater: 10 });
+    const { api, show, sweep, eventLines, store } = await baselined(redis, people(60));
+    await show(people(40), { minutesLater: 10 });
     await sweep();
     await store.acceptHeld('people');
     api.records = people(20);
@@ -218,11 +178,8 @@ describe('removal: a crash while a sweep is being finished', () => {
   const redis = useRedis();
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('loses and repeats nothing (at write %i)', async (fatal) => {
-    const api = listedApi(people(30));
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
-    api.records = [...people(30).slice(4), person('new')];
-    await sweep();
+    const { api, show, sweep, eventLines, store } = await baselined(redis, people(30));
+    await show([...people(30).slice(4), person('new')]);
     api.records = people(30).slice(5);
     const { dying } = dyingStore(store, fatal);
     await sweep({ store: dying }).catch(() => undefined);

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { createMirrorStore } from '../../../src/ops/server/mirror/mirror-store.js';
 import { dyingStore } from '../../support/dying-store.js';
-import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined } from '../../support/swept-list.js';
 
 const AT = '2026-03-01T00:00:00.000Z';
 
@@ -16,13 +15,11 @@ describe('resync: at another address', () => {
   const mirrored = () => createMirrorStore(redis.redis, redis.keys, 'acme').keys('people');
 
   it('takes the new source with a quiet baseline, and drops what it does not show', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = people(11);
-    await sweep(OLD);
-    api.records = [person('p0', 'other'), ...people(3, 'other')];
-    await expect(sweep(NEW)).rejects.toMatchObject({ code: 'CF_SOURCE_CHANGED' });
+    const { show, sweep, eventLines, store } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
+    await show(people(11), OLD);
+    await expect(show([person('p0', 'other'), ...people(3, 'other')], NEW)).rejects.toMatchObject({
+      code: 'CF_SOURCE_CHANGED',
+    });
     await store.forgetBaseline('people');
     expect(await sweep(NEW)).toMatchObject({
       mode: 'baseline',
@@ -37,34 +34,32 @@ describe('resync: at another address', () => {
   });
 
   it('continues the sequence of a stored id, also when a dropped one reappears', async () => {
-    const api = listedApi(people(3), 5);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = people(3).map(({ id }) => person(String(id), 'edited'));
-    await sweep(OLD);
+    const { api, show, sweep, eventLines, store } = await baselined(redis, people(3), { pageSize: 5, ...OLD });
+    await show(
+      people(3).map(({ id }) => person(String(id), 'edited')),
+      OLD,
+    );
     api.records = [person('p0', 'other')];
     await store.forgetBaseline('people');
     await sweep(NEW);
-    api.records = [person('p0', 'other, edited')];
-    await sweep(NEW);
+    await show([person('p0', 'other, edited')], NEW);
     api.records = people(3);
     await store.forgetBaseline('people');
     await sweep(OLD);
     await sweep(OLD);
-    api.records = people(3).map(({ id }) => person(String(id), 'edited again'));
-    await sweep(OLD);
+    await show(
+      people(3).map(({ id }) => person(String(id), 'edited again')),
+      OLD,
+    );
     expect((await eventLines()).slice(3)).toEqual(['updated p0 2', 'updated p0 3', 'updated p1 2', 'updated p2 2']);
   });
 
   it('reports a dropped record as created when a later sweep shows it', async () => {
-    const api = listedApi(people(3), 5);
-    const { sweep, events, store } = sweptList(redis, api);
-    await sweep(OLD);
+    const { api, show, sweep, events, store } = await baselined(redis, people(3), { pageSize: 5, ...OLD });
     api.records = people(1);
     await store.forgetBaseline('people');
     await sweep(NEW);
-    api.records = people(2);
-    await sweep(NEW);
+    await show(people(2), NEW);
     expect((await events()).map(({ type, subject, data }) => [type, subject, data.sequence, data.reappeared])).toEqual([
       ['crm.person.created', 'p1', 1, undefined],
     ]);
@@ -79,9 +74,12 @@ describe('resync: at another address', () => {
       '수정 날짜': AT,
     });
     const watch = { timeZone: 'Asia/Seoul', dueSoonMs: 86_400_000 };
-    const api = listedApi([todo('a'), todo('b')], 5);
-    const { sweep, store } = sweptList(redis, api, 'todo');
-    await sweep({ ...OLD, watch });
+    const { api, sweep, store } = await baselined(redis, [todo('a'), todo('b')], {
+      pageSize: 5,
+      list: 'todo',
+      ...OLD,
+      watch,
+    });
     const timers = () => redis.redis.zrange(redis.keys.due('acme'), '0', '-1');
     const before = await timers();
     api.records = [todo('c')];
@@ -94,9 +92,11 @@ describe('resync: at another address', () => {
   it('drops rows that are known by their content', async () => {
     const rows = (prefix: string): UncheckedRecord[] =>
       people(4).map((_, nth) => ({ type: 'memoCreate', text: `${prefix}${nth}` }));
-    const api = listedApi(rows('old'), 5);
-    const { sweep, eventLines, store } = sweptList(redis, api, 'activity');
-    await sweep(OLD);
+    const { api, sweep, eventLines, store } = await baselined(redis, rows('old'), {
+      pageSize: 5,
+      list: 'activity',
+      ...OLD,
+    });
     api.records = rows('new');
     await store.forgetBaseline('activity');
     await sweep(NEW);
@@ -106,9 +106,7 @@ describe('resync: at another address', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])('may be killed at write %i and resumed', async (fatal) => {
-    const api = listedApi(people(12), 5);
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep(OLD);
+    const { api, sweep, eventLines, store } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     api.records = people(7, 'other');
     await store.forgetBaseline('people');
     const { dying, writes } = dyingStore(store, fatal);

@@ -5,7 +5,7 @@ import { dumpOf } from '../../support/dump.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 const OLD = { source: 'https://old.example/api' };
 const NEW = { source: 'https://new.example/api' };
@@ -22,9 +22,7 @@ describe('source: another address that shows other records', () => {
   const redis = useRedis();
 
   it('is refused with the reason, and nothing is written', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep } = sweptList(redis, api);
-    await sweep(OLD);
+    const { api, sweep } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     const kept = () => dumpOf(redis.redis, redis.keys.prefix);
     const before = await kept();
     api.records = people(12, 'other');
@@ -40,16 +38,13 @@ describe('source: another address that shows other records', () => {
   });
 
   it('that is changed back continues an interrupted sweep', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep(OLD);
+    const { api, show, sweep, eventLines } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     const changed = [person('p0', 'edited'), ...people(12).slice(1)];
     api.records = changed;
     failing(api, 2);
     await expect(sweep(OLD)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     api.before = () => undefined;
-    api.records = people(12, 'other');
-    await expect(sweep(NEW)).rejects.toMatchObject(REFUSED);
+    await expect(show(people(12, 'other'), NEW)).rejects.toMatchObject(REFUSED);
     api.records = changed;
     api.asked.length = 0;
     expect((await sweep(OLD)).counts).toMatchObject({ seen: 12, missing: 0 });
@@ -62,28 +57,22 @@ describe('source: another address that shows other records', () => {
     ['shows records where there were none', [], people(12)],
     ['shows the same ids with other contents', people(12), people(12).map(({ id }) => person(String(id), 'other'))],
   ])('is refused too when it %s', async (_what, old, fresh) => {
-    const api = listedApi(old, 5);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = fresh;
-    await expect(sweep(NEW)).rejects.toMatchObject(REFUSED);
+    const { show, eventLines } = await baselined(redis, old, { pageSize: 5, ...OLD });
+    await expect(show(fresh, NEW)).rejects.toMatchObject(REFUSED);
     expect(await eventLines()).toEqual([]);
   });
 
   it('floods when the list is not bound to its address (control)', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, eventLines } = sweptList(redis, api);
+    const { show, sweep, eventLines } = sweptList(redis, api);
     const creations = { maxShare: 1, maxCount: 100 };
     await sweep({ creations });
-    api.records = people(12, 'other');
-    await sweep({ creations });
+    await show(people(12, 'other'), { creations });
     expect(await eventLines()).toHaveLength(12);
   });
 
   it('is an incomplete sweep when its first page cannot be read', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep } = sweptList(redis, api);
-    await sweep(OLD);
+    const { api, sweep } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     failing(api, 1);
     await expect(sweep(NEW)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE', facts: { page: 1 } });
   });
@@ -93,51 +82,44 @@ describe('source: another address with the same contents', () => {
   const redis = useRedis();
 
   it('is accepted, and changes in the meantime are reported', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = [...people(12).slice(0, 11), person('p11', 'edited'), person('new')];
-    expect(await sweep(NEW)).toMatchObject({ mode: 'changes', source: NEW.source });
+    const { show, eventLines } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
+    expect(await show([...people(12).slice(0, 11), person('p11', 'edited'), person('new')], NEW)).toMatchObject({
+      mode: 'changes',
+      source: NEW.source,
+    });
     expect(await eventLines()).toEqual(['updated p11 1', 'created new 1']);
-    api.records = people(12, 'other');
-    await expect(sweep(OLD)).rejects.toMatchObject(REFUSED);
+    await expect(show(people(12, 'other'), OLD)).rejects.toMatchObject(REFUSED);
   });
 
   it('is recognised when texts differ but mean the same', async () => {
     const picture = (host: string, id: string) =>
       person(id, id, { 프로필: `${host}/${id}.png?signature=${host}${id}` });
     const ids = people(8).map(({ id }) => String(id));
-    const api = listedApi(
+    const { show, eventLines } = await baselined(
+      redis,
       ids.map((id) => picture('https://files.example/a', id)),
-      5,
+      { pageSize: 5, ...OLD },
     );
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = ids.map((id) => ({ ...picture('https://files.example/a', id), 등급: null }));
-    await sweep(NEW);
+    await show(
+      ids.map((id) => ({ ...picture('https://files.example/a', id), 등급: null })),
+      NEW,
+    );
     expect(await eventLines()).toEqual([]);
   });
 
   it('is recognised behind a few pages of new records', async () => {
-    const api = listedApi(people(20), 5);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep(OLD);
-    api.records = [...people(12, 'new'), ...people(20)];
-    await sweep(NEW);
+    const { show, eventLines } = await baselined(redis, people(20), { pageSize: 5, ...OLD });
+    await show([...people(12, 'new'), ...people(20)], NEW);
     expect(await eventLines()).toHaveLength(12);
   });
 
   it('is accepted with an empty list', async () => {
-    const api = listedApi([], 5);
-    const { sweep } = sweptList(redis, api);
-    await sweep(OLD);
+    const { sweep } = await baselined(redis, [], { pageSize: 5, ...OLD });
     expect(await sweep(NEW)).toMatchObject({ mode: 'changes', source: NEW.source });
   });
 
   it('continues a sweep that was interrupted there, and not one of the old address', async () => {
-    const api = listedApi(people(12), 5);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep(OLD);
+    const { api, sweep, eventLines } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     failing(api, 2);
     await expect(sweep(OLD)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     failing(api, 3);
@@ -157,16 +139,14 @@ describe('source: two addresses that share a workspace', () => {
 
   it('are bound to the one whose baseline is complete first; the other leaves nothing behind', async () => {
     const api = listedApi(people(12), 5);
-    const { sweep, eventLines, store } = sweptList(redis, api);
+    const { show, sweep, eventLines, store } = sweptList(redis, api);
     failing(api, 3);
     await expect(sweep(OLD)).rejects.toMatchObject({ code: 'CF_SWEEP_INCOMPLETE' });
     api.before = () => undefined;
-    api.records = people(12, 'other');
-    expect(await sweep(NEW)).toMatchObject({ mode: 'baseline', counts: { seen: 12 } });
+    expect(await show(people(12, 'other'), NEW)).toMatchObject({ mode: 'baseline', counts: { seen: 12 } });
     for (let sweeps = 0; sweeps < 3; sweeps += 1) await sweep(NEW);
     expect(await eventLines()).toEqual([]);
     expect((await store.schema('people')).rows).toBe(12);
-    api.records = people(12);
-    await expect(sweep(OLD)).rejects.toMatchObject(REFUSED);
+    await expect(show(people(12), OLD)).rejects.toMatchObject(REFUSED);
   });
 });

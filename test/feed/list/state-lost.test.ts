@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listedApi } from '../../support/listed.js';
 import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -11,17 +11,22 @@ describe('state lost', () => {
   const evictRecords = () => test.redis.del(test.keys.records('acme', 'people'));
 
   it('state lost: after the records were evicted, nothing is reported as new; a quiet baseline follows, then changes again', async () => {
-    const api = listedApi(ids.map((id) => person(id)));
-    const { sweep, eventLines } = sweptList(test, api);
-    await sweep({ baseline: 'emit' });
+    const { api, show, sweep, eventLines } = await baselined(
+      test,
+      ids.map((id) => person(id)),
+      { baseline: 'emit' },
+    );
     const before = await eventLines();
     await evictRecords();
-    api.records = ids.map((id) => person(id, 'while nobody knew'));
-    await expect(sweep({ baseline: 'emit' })).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
+    await expect(
+      show(
+        ids.map((id) => person(id, 'while nobody knew')),
+        { baseline: 'emit' },
+      ),
+    ).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
     expect(await sweep({ baseline: 'emit' })).toMatchObject({ mode: 'baseline', counts: { seen: 6, created: 0 } });
     expect(await eventLines()).toEqual(before);
-    api.records = [person('a', 'changed'), ...api.records.slice(1)];
-    expect(await sweep()).toMatchObject({ mode: 'changes' });
+    expect(await show([person('a', 'changed'), ...api.records.slice(1)])).toMatchObject({ mode: 'changes' });
     expect((await eventLines()).slice(before.length)).toEqual(['updated a 1']);
   });
 
@@ -44,9 +49,10 @@ describe('state lost', () => {
   it('state lost: what else may be evicted invents no event', async () => {
     const { sweep: sweepKey, members, pages, due } = test.keys;
     for (const key of [members('acme', 'people'), pages('acme', 'people'), due('acme'), sweepKey('acme', 'people')]) {
-      const api = listedApi(ids.map((id) => person(id)));
-      const { sweep, eventLines } = sweptList(test, api);
-      await sweep();
+      const { sweep, eventLines } = await baselined(
+        test,
+        ids.map((id) => person(id)),
+      );
       const before = await eventLines();
       await test.redis.del(key);
       for (let round = 0; round < 3; round++) await sweep();
@@ -55,11 +61,8 @@ describe('state lost', () => {
   });
 
   it('state lost: an empty list is no loss', async () => {
-    const api = listedApi([]);
-    const { sweep, eventLines } = sweptList(test, api);
-    await sweep();
-    api.records = [person('a')];
-    await sweep();
+    const { show, eventLines } = await baselined(test, []);
+    await show([person('a')]);
     expect(await eventLines()).toEqual(['created a 1']);
   });
 });

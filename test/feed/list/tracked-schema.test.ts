@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { listedApi } from '../../support/listed.js';
 import { customers } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 describe('schema: the tally of a list', () => {
   const redis = useRedis();
 
   it('counts fields and value types on all rows, and follows every change', async () => {
-    const api = listedApi(customers(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})));
-    const { sweep, store } = sweptList(redis, api);
-    await sweep();
+    const { show, sweep, store } = await baselined(
+      redis,
+      customers(12, (n) => (n < 3 ? { 등급: null, 팀: [{ id: 't', name: '1팀' }] } : {})),
+    );
     const forms = async () => {
       const { rows, fields } = await store.schema('people');
       return { rows, fields: Object.fromEntries([...fields].map(([field, of]) => [field, Object.fromEntries(of)])) };
@@ -25,11 +26,9 @@ describe('schema: the tally of a list', () => {
         팀: { 'list of {id, name}': 3 },
       },
     });
-    api.records = customers(13, (n) => (n < 1 ? { 등급: 4 } : {}));
+    await show(customers(13, (n) => (n < 1 ? { 등급: 4 } : {})));
     await sweep();
-    await sweep();
-    api.records = customers(11, (n) => (n < 1 ? { 등급: 4 } : {}));
-    await sweep();
+    await show(customers(11, (n) => (n < 1 ? { 등급: 4 } : {})));
     await sweep();
     expect(await forms()).toEqual({
       rows: 11,
@@ -39,16 +38,12 @@ describe('schema: the tally of a list', () => {
 
   it('is one change when a key that is empty on most rows vanishes, and one when it comes back', async () => {
     const some = (n: number): object => ({ 추천인: n > 9 && n < 13 ? `u${n}` : null });
-    const api = listedApi(customers(30, some));
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
-    api.records = customers(30);
-    await sweep();
+    const { show, sweep, eventLines } = await baselined(redis, customers(30, some));
+    await show(customers(30));
     expect(await eventLines()).toEqual(['schema_changed schema:추천인 1']);
 
     // One record came back with another value, which is an edit.
-    api.records = customers(30, (n) => (n === 11 ? { 추천인: 'u9' } : some(n)));
-    await sweep();
+    await show(customers(30, (n) => (n === 11 ? { 추천인: 'u9' } : some(n))));
     await sweep();
     expect(await eventLines()).toEqual([
       'schema_changed schema:추천인 1',
@@ -61,15 +56,13 @@ describe('schema: the tally of a list', () => {
     // The first rows of a sweep, fewer than ten: too few to see a schema change.
     const some = (n: number): object => ({ 추천인: n < 3 ? `u${n}` : null });
     const api = listedApi(customers(30, some));
-    const { sweep, events } = sweptList(redis, api);
+    const { show, sweep, events } = sweptList(redis, api);
     const heard = async (subject: string) =>
       (await events()).filter((event) => event.subject === subject).map(({ data }) => data.after?.['추천인'] ?? null);
     await sweep();
-    api.records = customers(30);
-    await sweep();
+    await show(customers(30));
     expect(await heard('p001')).toEqual([null]);
-    api.records = customers(30, some);
-    await sweep();
+    await show(customers(30, some));
     await sweep();
     expect(await heard('p001')).toEqual([null, 'u1']);
   });

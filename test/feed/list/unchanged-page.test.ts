@@ -5,7 +5,7 @@ import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined, sweptList } from '../../support/swept-list.js';
 
 function paged(api: ListedApi, pages: readonly (readonly UncheckedRecord[])[]): void {
   api.before = (cursor) => {
@@ -23,9 +23,10 @@ describe('unchanged page:', () => {
   const redis = useRedis();
 
   it('is not compared, and the sweep writes nothing but its end', async () => {
-    const api = listedApi(['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
-    const { sweep, store } = sweptList(redis, api);
-    await sweep();
+    const { sweep, store } = await baselined(
+      redis,
+      ['a', 'b', 'c', 'd', 'e'].map((id) => person(id)),
+    );
     const calls: string[] = [];
     const watched: SweepStore = {
       ...store,
@@ -90,9 +91,10 @@ describe('unchanged page:', () => {
   });
 
   it('a sweep that fails after skipped pages resumes at the page that failed', async () => {
-    const api = listedApi(['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
-    const { sweep } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep } = await baselined(
+      redis,
+      ['a', 'b', 'c', 'd', 'e'].map((id) => person(id)),
+    );
     api.before = (_cursor, page) => {
       if (page === 3) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
       return undefined;
@@ -105,9 +107,7 @@ describe('unchanged page:', () => {
   });
 
   it('a damaged page is refused with the name of its key', async () => {
-    const api = listedApi([person('a')]);
-    const { sweep } = sweptList(redis, api);
-    await sweep();
+    const { sweep } = await baselined(redis, [person('a')]);
     const key = redis.keys.pages('acme', 'people');
     await redis.redis.hset(key, '1', '{');
     await expect(sweep()).rejects.toThrow(`Redis key "${key}", "1"`);

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { UNCONFIRMED } from '../../../src/feed/detect/removal.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
-import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined } from '../../support/swept-list.js';
 
 const giveUp = async (store: SweepStore): Promise<void> => {
   const lease = await store.acquire('people', 60_000);
@@ -21,9 +20,7 @@ describe('removal: a record that only an abandoned sweep has seen', () => {
     ['was given up', giveUp],
     ['was cut off by a resync', (store: SweepStore) => store.forgetBaseline('people')],
   ])('is missed by the next ones, and deleted, when that sweep %s', async (_what, end) => {
-    const api = listedApi(people(5));
-    const { sweep, eventLines, store } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines, store } = await baselined(redis, people(5));
     api.records = [person('brief'), ...people(5)];
     api.before = (_cursor, page) => {
       if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'down' });

@@ -4,9 +4,9 @@ import type { UncheckedRecord } from '../../../src/crm/record.js';
 import type { ShortcutPage } from '../../../src/feed/list/shortcuts/plan.js';
 import type { Shortcuts } from '../../../src/feed/list/shortcuts/shortcuts.js';
 import { eventually } from '../../support/eventually.js';
-import { listedApi, type ListedApi } from '../../support/listed.js';
+import { type ListedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
-import { sweptList } from '../../support/swept-list.js';
+import { baselined } from '../../support/swept-list.js';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 2, 2, 1, 0, second)).toISOString();
 const people: UncheckedRecord[] = Array.from({ length: 8 }, (_, n) => ({
@@ -73,9 +73,7 @@ describe('shortcuts of a walk', () => {
   const redis = useRedis();
 
   it('shortcuts of a walk: the walk does not wait for them, and what they were for is looked for again', async () => {
-    const api = listedApi(people);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines } = await baselined(redis, people);
     const { reader, results, abandoned } = asking(api, aimedAt(4));
     edit(api, 'p6', 'A');
     await sweep({ shortcuts: reader });
@@ -84,9 +82,7 @@ describe('shortcuts of a walk', () => {
   });
 
   it('shortcuts of a walk: a page that the budget does not grant keeps no other page of the list waiting', async () => {
-    const api = listedApi(people);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines } = await baselined(redis, people);
     const waiting = [aimedAt(3), aimedAt(4)];
     const worthMore = aimedAt(2);
     const { reader, results, abandoned } = asking(api, worthMore);
@@ -111,9 +107,7 @@ describe('shortcuts of a walk', () => {
   });
 
   it('shortcuts of a walk: an answer is committed before the next page of the walk', async () => {
-    const api = listedApi(people);
-    const { sweep, eventLines } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, eventLines } = await baselined(redis, people);
     const { reader, results, answer } = asking(api, aimedAt(4));
     edit(api, 'p6', 'A');
     edit(api, 'p4', 'A');
@@ -127,9 +121,7 @@ describe('shortcuts of a walk', () => {
   });
 
   it('shortcuts of a walk: an answer that the walk has overtaken commits nothing', async () => {
-    const api = listedApi(people);
-    const { sweep, events } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, events } = await baselined(redis, people);
     const { reader, results, answer } = asking(api, aimedAt(2));
     edit(api, 'p2', 'A');
     api.before = (cursor, page) => {
@@ -144,9 +136,7 @@ describe('shortcuts of a walk', () => {
   });
 
   it('shortcuts of a walk: a record that a shortcut has committed since is left alone, wherever it stood', async () => {
-    const api = listedApi(people);
-    const { sweep, events } = sweptList(redis, api);
-    await sweep();
+    const { api, sweep, events } = await baselined(redis, people);
     const { reader, results, answer } = asking(api, aimedAt(4));
     // Without a new time of change, as counters and latest notes change. When page 2 was answered, p6 stood there and had grade A.
     const withGrade = (one: UncheckedRecord, to: string): UncheckedRecord => ({ ...one, 등급: to });
