@@ -38,56 +38,54 @@ async function played(
   return { waits, logged };
 }
 
-describe('loop', () => {
-  it('loop: waits after each turn for the time that the turn returns, and ends when its signal aborts', async () => {
-    const stop = new AbortController();
-    const answers = [10, 0, 30];
-    let turns = 0;
-    const { waits } = await played([], {
-      signal: stop.signal,
-      run: () => {
-        if (turns === 2) stop.abort();
-        return Promise.resolve(answers[turns++] ?? 0);
-      },
-    });
-    expect(turns).toBe(3);
-    expect(waits).toEqual([10]);
+it('loop: waits after each turn for the time that the turn returns, and ends when its signal aborts', async () => {
+  const stop = new AbortController();
+  const answers = [10, 0, 30];
+  let turns = 0;
+  const { waits } = await played([], {
+    signal: stop.signal,
+    run: () => {
+      if (turns === 2) stop.abort();
+      return Promise.resolve(answers[turns++] ?? 0);
+    },
   });
+  expect(turns).toBe(3);
+  expect(waits).toEqual([10]);
+});
 
-  it('loop: a failing turn is logged and repeated after growing waits, which begin again after a success', async () => {
-    const script = ['no luck', 'no luck', 'no luck', 'no luck', 'fine', 'no luck', 'stop'];
-    const { waits, logged } = await played(script, { backoff: { delayMs: 100, maxDelayMs: 300 } });
-    expect(waits).toEqual([100, 200, 300, 300, 7, 100]);
-    expect(logged[0]).toMatchObject({ facts: { loop: 'test', failures: 1, retryInMs: 100, error: 'no luck' } });
-  });
+it('loop: a failing turn is logged and repeated after growing waits, which begin again after a success', async () => {
+  const script = ['no luck', 'no luck', 'no luck', 'no luck', 'fine', 'no luck', 'stop'];
+  const { waits, logged } = await played(script, { backoff: { delayMs: 100, maxDelayMs: 300 } });
+  expect(waits).toEqual([100, 200, 300, 300, 7, 100]);
+  expect(logged[0]).toMatchObject({ facts: { loop: 'test', failures: 1, retryInMs: 100, error: 'no luck' } });
+});
 
-  it('loop: a repeated failure is logged when it begins, when its message changes, and when it is over', async () => {
-    const script = ['no luck', 'no luck', 'no luck', 'worse', 'worse', 'fine', 'fine', 'no luck', 'stop'];
-    const { logged } = await played(script);
-    expect(logged.map(({ level, facts: { failures, error } }) => `${level} ${failures} ${error}`)).toEqual([
-      'error 1 no luck',
-      'debug 2 no luck',
-      'debug 3 no luck',
-      'error 4 worse',
-      'debug 5 worse',
-      'info 5 worse',
-      'error 1 no luck',
-    ]);
-  });
+it('loop: a repeated failure is logged when it begins, when its message changes, and when it is over', async () => {
+  const script = ['no luck', 'no luck', 'no luck', 'worse', 'worse', 'fine', 'fine', 'no luck', 'stop'];
+  const { logged } = await played(script);
+  expect(logged.map(({ level, facts: { failures, error } }) => `${level} ${failures} ${error}`)).toEqual([
+    'error 1 no luck',
+    'debug 2 no luck',
+    'debug 3 no luck',
+    'error 4 worse',
+    'debug 5 worse',
+    'info 5 worse',
+    'error 1 no luck',
+  ]);
+});
 
-  it('loop: a loop whose turns fail is on the board with its last error, until a turn succeeds or the loop ends', async () => {
-    const loops: LoopBoard = new Map();
-    const shown: unknown[] = [];
-    const show = (): void => void shown.push(loops.get('test') ?? null);
-    await played(['no luck', 'worse', 'fine', 'no luck', 'stop'], { loops }, show);
-    const failed = (error: string): object => ({ since: isoTime(0), failed: { at: isoTime(0), error } });
-    expect(shown).toEqual([null, failed('no luck'), failed('worse'), null, failed('no luck')]);
-    expect([...loops]).toEqual([]);
-  });
+it('loop: a loop whose turns fail is on the board with its last error, until a turn succeeds or the loop ends', async () => {
+  const loops: LoopBoard = new Map();
+  const shown: unknown[] = [];
+  const show = (): void => void shown.push(loops.get('test') ?? null);
+  await played(['no luck', 'worse', 'fine', 'no luck', 'stop'], { loops }, show);
+  const failed = (error: string): object => ({ since: isoTime(0), failed: { at: isoTime(0), error } });
+  expect(shown).toEqual([null, failed('no luck'), failed('worse'), null, failed('no luck')]);
+  expect([...loops]).toEqual([]);
+});
 
-  it('loop: an error of a turn after the loop was aborted is not logged', async () => {
-    expect((await played(['stop'])).logged).toEqual([]);
-  });
+it('loop: an error of a turn after the loop was aborted is not logged', async () => {
+  expect((await played(['stop'])).logged).toEqual([]);
 });
 
 describe('loop watchdog', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createLogReader, type EventLog } from '../../src/log/event-log.js';
 import { appendEvents, changeEvent, WORKSPACE } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
@@ -13,56 +13,54 @@ const aReader = (): EventLog =>
     connect: () => test.connect({ maxRetriesPerRequest: null }),
   });
 
-describe('the log reader', () => {
-  it('log: the event of an entry with other fields is read', async () => {
-    const log = test.keys.log(WORKSPACE);
-    const json = JSON.stringify(events[0]);
-    const first = await test.redis.xadd(log, '*', 'event', json, 'traceparent', '00-1');
-    const second = await test.redis.xadd(log, '*', 'colour', 'event', 'event', json);
+it('log: the event of an entry with other fields is read', async () => {
+  const log = test.keys.log(WORKSPACE);
+  const json = JSON.stringify(events[0]);
+  const first = await test.redis.xadd(log, '*', 'event', json, 'traceparent', '00-1');
+  const second = await test.redis.xadd(log, '*', 'colour', 'event', 'event', json);
 
-    expect(await aReader().read(WORKSPACE, '0', 2)).toEqual([
-      { logId: first, event: events[0] },
-      { logId: second, event: events[0] },
-    ]);
-  });
+  expect(await aReader().read(WORKSPACE, '0', 2)).toEqual([
+    { logId: first, event: events[0] },
+    { logId: second, event: events[0] },
+  ]);
+});
 
-  it('log: an event of an earlier release is read, whatever its type and data', async () => {
-    const [event] = events;
-    const own = { ...event!, type: 'acme.person.promoted', data: { ...event!.data, derivedBy: 'promotions' } };
-    await appendEvents(test, [own]);
+it('log: an event of an earlier release is read, whatever its type and data', async () => {
+  const [event] = events;
+  const own = { ...event!, type: 'acme.person.promoted', data: { ...event!.data, derivedBy: 'promotions' } };
+  await appendEvents(test, [own]);
 
-    expect(await aReader().read(WORKSPACE, '0', 2)).toMatchObject([{ event: own }]);
-  });
+  expect(await aReader().read(WORKSPACE, '0', 2)).toMatchObject([{ event: own }]);
+});
 
-  it('log: a read of large events ends before its count, and the next one goes on', async () => {
-    const reader = aReader();
-    const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: 'r1', sequence: n + 1, weight: 300_000 }));
-    const ids = await appendEvents(test, large);
+it('log: a read of large events ends before its count, and the next one goes on', async () => {
+  const reader = aReader();
+  const large = Array.from({ length: 60 }, (_, n) => changeEvent({ record: 'r1', sequence: n + 1, weight: 300_000 }));
+  const ids = await appendEvents(test, large);
 
-    const first = await reader.read(WORKSPACE, '0', 1_000);
-    const rest = await reader.read(WORKSPACE, first.at(-1)!.logId, 1_000);
+  const first = await reader.read(WORKSPACE, '0', 1_000);
+  const rest = await reader.read(WORKSPACE, first.at(-1)!.logId, 1_000);
 
-    expect(first).toHaveLength(50);
-    expect([...first, ...rest].map(({ logId }) => logId)).toEqual(ids);
-  });
+  expect(first).toHaveLength(50);
+  expect([...first, ...rest].map(({ logId }) => logId)).toEqual(ids);
+});
 
-  it('log: a wait ends at its timeout and when it is aborted', async () => {
-    const reader = aReader();
-    const stop = new AbortController();
-    const aborted = reader.waitForMore(WORKSPACE, '0', 60_000, stop.signal);
+it('log: a wait ends at its timeout and when it is aborted', async () => {
+  const reader = aReader();
+  const stop = new AbortController();
+  const aborted = reader.waitForMore(WORKSPACE, '0', 60_000, stop.signal);
 
-    expect(await reader.waitForMore(WORKSPACE, '0', 20, never)).toBe(false);
-    stop.abort();
-    expect(await aborted).toBe(false);
-    expect(await reader.waitForMore(WORKSPACE, '0', 60_000, stop.signal)).toBe(false);
-  });
+  expect(await reader.waitForMore(WORKSPACE, '0', 20, never)).toBe(false);
+  stop.abort();
+  expect(await aborted).toBe(false);
+  expect(await reader.waitForMore(WORKSPACE, '0', 60_000, stop.signal)).toBe(false);
+});
 
-  it('log: closing the reader ends its waits', async () => {
-    const reader = aReader();
-    const waiting = reader.waitForMore(WORKSPACE, '0', 60_000, never);
+it('log: closing the reader ends its waits', async () => {
+  const reader = aReader();
+  const waiting = reader.waitForMore(WORKSPACE, '0', 60_000, never);
 
-    await reader.close();
+  await reader.close();
 
-    expect(await waiting).toBe(false);
-  });
+  expect(await waiting).toBe(false);
 });

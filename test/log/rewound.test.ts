@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { epochOfSequence, firstSequenceOf } from '../../src/events/envelope.js';
 import { compareLogIds } from '../../src/events/log-id.js';
 import { createLogReader } from '../../src/log/event-log.js';
@@ -67,232 +67,228 @@ async function storeOffset(logId: string): Promise<void> {
 const lastId = async (): Promise<string> => (await test.redis.xrevrange(test.keys.log(W), '+', '-', 'COUNT', 1))[0]![0];
 const FAR = `${Date.now() + 60_000}-7`;
 
-describe('rewound: another server', () => {
-  it('rewound: a fresh state begins an epoch, so that no sequence repeats one of an earlier state', async () => {
-    const { epoch, lostAt } = await process().check(W);
-    expect(epoch).toBeGreaterThan(1_700_000_000);
-    expect(lostAt).toBeNull();
-  });
-
-  it.each(['check', 'lease', 'commit'] as const)(
-    'rewound: a %s on another server begins an epoch first; nothing is reported',
-    async (by) => {
-      const guard = process();
-      const before = await guard.check(W);
-      const { store, sweep, change } = swept(guard);
-      await sweep();
-      const lease = await store.acquire('people', 60_000);
-      const token = lease.outcome === 'acquired' ? lease.token : '';
-      await moveServer();
-
-      if (by === 'check') await guard.check(W);
-      else if (by === 'commit')
-        expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
-      else await storeOf(guard).acquire('memo', 60_000);
-
-      const { epoch, epochSince } = guard.state(W)!;
-      expect(epoch).toBeGreaterThan(before.epoch);
-      expect(epochSince! >= before.epochSince!).toBe(true);
-      await change('second');
-      expect((await said()).map(([verb, name, sequence]) => [verb, name, epochOfSequence(sequence)])).toEqual([
-        ['updated', 'second', epoch],
-      ]);
-      expect(await rewindings()).toBe(0);
-    },
-  );
-
-  it('rewound: of several processes one begins the epoch, and the others find it', async () => {
-    const guards = [process(), process(), process()];
-    await Promise.all(guards.map((guard) => guard.check(W)));
-    await moveServer();
-    const states = await Promise.all(guards.map((guard) => guard.check(W)));
-    expect(new Set(states.map(({ epoch }) => epoch)).size).toBe(1);
-  });
-
-  it.each([1, undefined])(
-    'format: a state of format %s gets that of this release, and old leases end',
-    async (format) => {
-      const { epoch } = await process().check(W);
-      const { token } = (await storeOf(process()).acquire('people', 60_000)) as { token: string };
-      const key = test.keys.state(W);
-      const state = JSON.parse((await test.redis.get(key)) ?? '') as { format: number };
-      await test.redis.set(key, JSON.stringify({ ...state, format }));
-
-      const guards = [process(), process()];
-      const found = await Promise.all(guards.map((guard) => guard.check(W)));
-      expect(found.map((one) => [one.format, one.epoch > epoch])).toEqual([
-        [state.format, true],
-        [state.format, true],
-      ]);
-      const stored = JSON.parse((await test.redis.get(key)) ?? '') as object;
-      expect(stored).toMatchObject({ ...state, epoch: found[0]?.epoch, epochSince: found[0]?.epochSince });
-      const late = await storeOf(guards[0]!).commit('people', { token, writes: [] });
-      expect([late.outcome, await rewindings()]).toEqual(['fenced', 0]);
-    },
-  );
-
-  it('rewound: an epoch begins above every offset of a reader, which would otherwise skip what is logged', async () => {
-    const guard = process();
-    await guard.check(W);
-    const { sweep, change } = swept(guard);
-    await sweep();
-    await storeOffset(FAR);
-    await moveServer();
-    await change('second');
-    expect(compareLogIds(await lastId(), FAR)).toBeGreaterThan(0);
-    expect((await said()).map(([verb]) => verb)).toEqual(['rewound', 'updated']);
-    expect(Date.parse(guard.state(W)!.rewound!.from)).toBeLessThanOrEqual(Date.now());
-  });
-
-  it('rewound: a reader that finds its offset above the end of the log begins an epoch, once', async () => {
-    const guard = process();
-    await guard.check(W);
-    const { sweep, change } = swept(guard);
-    await sweep();
-    await change('second');
-    const reader = createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect(), guard });
-    await storeOffset(FAR);
-    for (const _ of [1, 2]) await reader.checkOffset(W, FAR);
-    const [found] = await reader.read(W, FAR, 10);
-    expect(found?.event.type).toBe('changefeed.state.rewound');
-    expect(await rewindings()).toBe(1);
-    await reader.close();
-  });
-
-  it('rewound: timers and notices wait for the epoch', async () => {
-    const guard = process();
-    await guard.check(W);
-    await moveServer();
-    const notices = createNoticeStore(test.redis, test.keys);
-    const draft = { kind: 'list.late', subject: 'list:people', severity: 'error', list: 'people' } as const;
-    const at = new Date(1).toISOString();
-    const raise = () => notices.raise({ ...draft, workspace: W, message: '', since: at, at }, 1);
-    expect(await raise()).toBe('known');
-    expect(await loggedEvents(test)).toEqual([]);
-    const { epoch } = await guard.check(W);
-    expect(await raise()).toBe('raised');
-    await notices.endUnseen(W, { sinceMs: 2, nowMs: 2 });
-    const first = firstSequenceOf(epoch);
-    expect((await loggedEvents(test)).map(({ data }) => data.sequence)).toEqual([first, first + 1]);
-  });
+it('rewound: a fresh state begins an epoch, so that no sequence repeats one of an earlier state', async () => {
+  const { epoch, lostAt } = await process().check(W);
+  expect(epoch).toBeGreaterThan(1_700_000_000);
+  expect(lostAt).toBeNull();
 });
 
-describe('rewound: an earlier state', () => {
-  it('rewound: a process that finds another server reports the steps that it lacks, also when another one has begun the epoch', async () => {
-    const [knows, other] = [process(), process()];
-    await Promise.all([knows.check(W), other.check(W)]);
-    const { sweep, change } = swept(knows);
-    await sweep();
-    await change('second');
-    const back = await remember();
-    await change('third');
-    await back();
-    await moveServer();
-    await other.check(W);
-    expect(await rewindings()).toBe(0);
-    await Promise.all([knows.check(W), knows.look(W)]);
-    await Promise.all([knows.check(W), other.check(W)]);
-    expect(await rewindings()).toBe(1);
-  });
-
-  it('rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same', async () => {
+it.each(['check', 'lease', 'commit'] as const)(
+  'rewound: a %s on another server begins an epoch first; nothing is reported',
+  async (by) => {
     const guard = process();
-    const { id } = await guard.check(W);
-    const { store, sweep, change } = swept(guard);
-    await sweep();
-    await change('second');
-    await test.redis.del(...(await test.redis.keys(test.keys.everythingOf(W))));
-
-    expect(await store.acquire('people', 60_000)).toMatchObject({ outcome: 'acquired' });
-
-    const after = await guard.check(W);
-    expect(after.id).not.toBe(id);
-    expect(after.lostAt).not.toBeNull();
-  });
-
-  it.each(['commit', 'lease'] as const)(
-    'rewound: a %s finds an earlier step than was stored, which is reported once',
-    async (by) => {
-      const [guard, other] = [process(), process()];
-      await guard.check(W);
-      const { store, sweep, change } = swept(guard);
-      await sweep();
-      await change('second');
-      const back = await remember();
-      await change('third');
-      await storeOf(other)
-        .acquire('people', 60_000)
-        .then(() => other.check(W));
-      const token = (await test.redis.get(test.keys.lease(W, 'people'))) ?? '';
-      await back();
-
-      if (by === 'commit')
-        expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
-      else {
-        const lease = await store.acquire('people', 60_000);
-        expect(lease).toMatchObject({ outcome: 'acquired', epoch: guard.state(W)!.epoch });
-        await store.release('people', lease.outcome === 'acquired' ? lease.token : '');
-      }
-      // Another process knew the lost step as well.
-      await storeOf(other).acquire('memo', 60_000);
-      await change('fourth');
-
-      const { epoch, rewound } = await other.check(W);
-      expect(Date.parse(rewound!.from)).toBeLessThanOrEqual(Date.parse(rewound!.to));
-      const [, , ...later] = await said();
-      expect((await said()).map(([verb, name]) => [verb, name])).toEqual([
-        ['updated', 'second'],
-        ['rewound', undefined],
-        ['updated', 'fourth'],
-      ]);
-      expect(epochOfSequence(later[0]![2])).toBe(epoch);
-    },
-  );
-
-  it('rewound: a step that did not arrive is no loss (control: the next one writes nothing)', async () => {
-    const guard = process();
-    await guard.check(W);
+    const before = await guard.check(W);
     const { store, sweep, change } = swept(guard);
     await sweep();
     const lease = await store.acquire('people', 60_000);
     const token = lease.outcome === 'acquired' ? lease.token : '';
-    const calls = vi.spyOn(test.redis, 'call').mockRejectedValueOnce(new Error('connection lost'));
-    await expect(store.commit('people', { token, writes: [] })).rejects.toThrow('connection lost');
-    calls.mockRestore();
-    expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
-    await store.release('people', token);
-    await change('second');
-    expect((await said()).map(([verb]) => verb)).toEqual(['updated']);
-  });
+    await moveServer();
 
-  it('rewound: a second time, behind the beginning of the first epoch, leads to a higher one', async () => {
-    const guard = process();
+    if (by === 'check') await guard.check(W);
+    else if (by === 'commit')
+      expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
+    else await storeOf(guard).acquire('memo', 60_000);
+
+    const { epoch, epochSince } = guard.state(W)!;
+    expect(epoch).toBeGreaterThan(before.epoch);
+    expect(epochSince! >= before.epochSince!).toBe(true);
+    await change('second');
+    expect((await said()).map(([verb, name, sequence]) => [verb, name, epochOfSequence(sequence)])).toEqual([
+      ['updated', 'second', epoch],
+    ]);
+    expect(await rewindings()).toBe(0);
+  },
+);
+
+it('rewound: of several processes one begins the epoch, and the others find it', async () => {
+  const guards = [process(), process(), process()];
+  await Promise.all(guards.map((guard) => guard.check(W)));
+  await moveServer();
+  const states = await Promise.all(guards.map((guard) => guard.check(W)));
+  expect(new Set(states.map(({ epoch }) => epoch)).size).toBe(1);
+});
+
+it.each([1, undefined])(
+  'format: a state of format %s gets that of this release, and old leases end',
+  async (format) => {
+    const { epoch } = await process().check(W);
+    const { token } = (await storeOf(process()).acquire('people', 60_000)) as { token: string };
+    const key = test.keys.state(W);
+    const state = JSON.parse((await test.redis.get(key)) ?? '') as { format: number };
+    await test.redis.set(key, JSON.stringify({ ...state, format }));
+
+    const guards = [process(), process()];
+    const found = await Promise.all(guards.map((guard) => guard.check(W)));
+    expect(found.map((one) => [one.format, one.epoch > epoch])).toEqual([
+      [state.format, true],
+      [state.format, true],
+    ]);
+    const stored = JSON.parse((await test.redis.get(key)) ?? '') as object;
+    expect(stored).toMatchObject({ ...state, epoch: found[0]?.epoch, epochSince: found[0]?.epochSince });
+    const late = await storeOf(guards[0]!).commit('people', { token, writes: [] });
+    expect([late.outcome, await rewindings()]).toEqual(['fenced', 0]);
+  },
+);
+
+it('rewound: an epoch begins above every offset of a reader, which would otherwise skip what is logged', async () => {
+  const guard = process();
+  await guard.check(W);
+  const { sweep, change } = swept(guard);
+  await sweep();
+  await storeOffset(FAR);
+  await moveServer();
+  await change('second');
+  expect(compareLogIds(await lastId(), FAR)).toBeGreaterThan(0);
+  expect((await said()).map(([verb]) => verb)).toEqual(['rewound', 'updated']);
+  expect(Date.parse(guard.state(W)!.rewound!.from)).toBeLessThanOrEqual(Date.now());
+});
+
+it('rewound: a reader that finds its offset above the end of the log begins an epoch, once', async () => {
+  const guard = process();
+  await guard.check(W);
+  const { sweep, change } = swept(guard);
+  await sweep();
+  await change('second');
+  const reader = createLogReader({ redis: test.redis, keys: test.keys, connect: () => test.connect(), guard });
+  await storeOffset(FAR);
+  for (const _ of [1, 2]) await reader.checkOffset(W, FAR);
+  const [found] = await reader.read(W, FAR, 10);
+  expect(found?.event.type).toBe('changefeed.state.rewound');
+  expect(await rewindings()).toBe(1);
+  await reader.close();
+});
+
+it('rewound: timers and notices wait for the epoch', async () => {
+  const guard = process();
+  await guard.check(W);
+  await moveServer();
+  const notices = createNoticeStore(test.redis, test.keys);
+  const draft = { kind: 'list.late', subject: 'list:people', severity: 'error', list: 'people' } as const;
+  const at = new Date(1).toISOString();
+  const raise = () => notices.raise({ ...draft, workspace: W, message: '', since: at, at }, 1);
+  expect(await raise()).toBe('known');
+  expect(await loggedEvents(test)).toEqual([]);
+  const { epoch } = await guard.check(W);
+  expect(await raise()).toBe('raised');
+  await notices.endUnseen(W, { sinceMs: 2, nowMs: 2 });
+  const first = firstSequenceOf(epoch);
+  expect((await loggedEvents(test)).map(({ data }) => data.sequence)).toEqual([first, first + 1]);
+});
+
+it('rewound: a process that finds another server reports the steps that it lacks, also when another one has begun the epoch', async () => {
+  const [knows, other] = [process(), process()];
+  await Promise.all([knows.check(W), other.check(W)]);
+  const { sweep, change } = swept(knows);
+  await sweep();
+  await change('second');
+  const back = await remember();
+  await change('third');
+  await back();
+  await moveServer();
+  await other.check(W);
+  expect(await rewindings()).toBe(0);
+  await Promise.all([knows.check(W), knows.look(W)]);
+  await Promise.all([knows.check(W), other.check(W)]);
+  expect(await rewindings()).toBe(1);
+});
+
+it('rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same', async () => {
+  const guard = process();
+  const { id } = await guard.check(W);
+  const { store, sweep, change } = swept(guard);
+  await sweep();
+  await change('second');
+  await test.redis.del(...(await test.redis.keys(test.keys.everythingOf(W))));
+
+  expect(await store.acquire('people', 60_000)).toMatchObject({ outcome: 'acquired' });
+
+  const after = await guard.check(W);
+  expect(after.id).not.toBe(id);
+  expect(after.lostAt).not.toBeNull();
+});
+
+it.each(['commit', 'lease'] as const)(
+  'rewound: a %s finds an earlier step than was stored, which is reported once',
+  async (by) => {
+    const [guard, other] = [process(), process()];
     await guard.check(W);
-    const { sweep, change } = swept(guard);
+    const { store, sweep, change } = swept(guard);
     await sweep();
     await change('second');
     const back = await remember();
     await change('third');
+    await storeOf(other)
+      .acquire('people', 60_000)
+      .then(() => other.check(W));
+    const token = (await test.redis.get(test.keys.lease(W, 'people'))) ?? '';
     await back();
-    await change('third');
-    const first = guard.state(W)!.epoch;
-    await back();
-    const second = (await guard.check(W)).epoch;
-    expect(second).toBeGreaterThan(first);
-    expect(await rewindings()).toBe(1);
-  });
 
-  it('rewound: a log that the retention has emptied is no earlier one', async () => {
-    const guard = process();
-    const { epoch } = await guard.check(W);
-    const { sweep, change } = swept(guard);
-    await sweep();
-    await change('second');
-    await storeOffset(await lastId());
-    await test.redis.xtrim(test.keys.log(W), 'MAXLEN', 0);
-    await guard.checkOffset(W, (await test.redis.hget(test.keys.offsets('s'), W))!);
-    await change('third');
-    expect(guard.state(W)!.epoch).toBe(epoch);
-    expect(await rewindings()).toBe(0);
-  });
+    if (by === 'commit')
+      expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
+    else {
+      const lease = await store.acquire('people', 60_000);
+      expect(lease).toMatchObject({ outcome: 'acquired', epoch: guard.state(W)!.epoch });
+      await store.release('people', lease.outcome === 'acquired' ? lease.token : '');
+    }
+    // Another process knew the lost step as well.
+    await storeOf(other).acquire('memo', 60_000);
+    await change('fourth');
+
+    const { epoch, rewound } = await other.check(W);
+    expect(Date.parse(rewound!.from)).toBeLessThanOrEqual(Date.parse(rewound!.to));
+    const [, , ...later] = await said();
+    expect((await said()).map(([verb, name]) => [verb, name])).toEqual([
+      ['updated', 'second'],
+      ['rewound', undefined],
+      ['updated', 'fourth'],
+    ]);
+    expect(epochOfSequence(later[0]![2])).toBe(epoch);
+  },
+);
+
+it('rewound: a step that did not arrive is no loss (control: the next one writes nothing)', async () => {
+  const guard = process();
+  await guard.check(W);
+  const { store, sweep, change } = swept(guard);
+  await sweep();
+  const lease = await store.acquire('people', 60_000);
+  const token = lease.outcome === 'acquired' ? lease.token : '';
+  const calls = vi.spyOn(test.redis, 'call').mockRejectedValueOnce(new Error('connection lost'));
+  await expect(store.commit('people', { token, writes: [] })).rejects.toThrow('connection lost');
+  calls.mockRestore();
+  expect(await store.commit('people', { token, writes: [] })).toMatchObject({ outcome: 'fenced' });
+  await store.release('people', token);
+  await change('second');
+  expect((await said()).map(([verb]) => verb)).toEqual(['updated']);
+});
+
+it('rewound: a second time, behind the beginning of the first epoch, leads to a higher one', async () => {
+  const guard = process();
+  await guard.check(W);
+  const { sweep, change } = swept(guard);
+  await sweep();
+  await change('second');
+  const back = await remember();
+  await change('third');
+  await back();
+  await change('third');
+  const first = guard.state(W)!.epoch;
+  await back();
+  const second = (await guard.check(W)).epoch;
+  expect(second).toBeGreaterThan(first);
+  expect(await rewindings()).toBe(1);
+});
+
+it('rewound: a log that the retention has emptied is no earlier one', async () => {
+  const guard = process();
+  const { epoch } = await guard.check(W);
+  const { sweep, change } = swept(guard);
+  await sweep();
+  await change('second');
+  await storeOffset(await lastId());
+  await test.redis.xtrim(test.keys.log(W), 'MAXLEN', 0);
+  await guard.checkOffset(W, (await test.redis.hget(test.keys.offsets('s'), W))!);
+  await change('third');
+  expect(guard.state(W)!.epoch).toBe(epoch);
+  expect(await rewindings()).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { SweepStore } from '../../src/feed/store/sweep-store.js';
 import { useRedis } from '../support/redis.js';
 import { findFailure, SHARDS } from './model.js';
@@ -48,30 +48,28 @@ const acceptanceIgnored: Sabotage = {
   store: (store) => ({ decidedAt: async (list) => ({ ...(await store.decidedAt(list)), acceptedAt: null }) }),
 };
 
-describe('model: controls', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  // The last value is a seed that finds the failure soon. Others find it later.
-  it.each<[string, Sabotage, RegExp, number]>([
-    [
-      'model: finds that events are not committed together with the records (control)',
-      eventsInASecondStep,
-      /sequence/,
-      150,
-    ],
-    ['model: finds that a page is committed as often as it is sent (control)', pagesCommittedTwice, /twice|tally/, 4],
-    [
-      'model: finds that a process writes after it has lost its lease (control)',
-      noFencing,
-      /twice|sequence|tally|invented|two ids|not reported/,
-      450,
-    ],
-    ['model: finds that a removal is accepted after one sweep (control)', removalAtFirstSweep, /deleted/, 4],
-    ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/, 8],
-  ])('%s', { timeout: 600_000 }, async (_what, sabotage, says, seed) => {
-    let failure = null;
-    for (let next = seed; failure === null && next < seed + 200; next += SHARDS)
-      failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 60, seed: next, sabotage });
-    expect(failure?.violations.join('\n')).toMatch(says);
-  });
+// The last value is a seed that finds the failure soon. Others find it later.
+it.each<[string, Sabotage, RegExp, number]>([
+  [
+    'model: finds that events are not committed together with the records (control)',
+    eventsInASecondStep,
+    /sequence/,
+    150,
+  ],
+  ['model: finds that a page is committed as often as it is sent (control)', pagesCommittedTwice, /twice|tally/, 4],
+  [
+    'model: finds that a process writes after it has lost its lease (control)',
+    noFencing,
+    /twice|sequence|tally|invented|two ids|not reported/,
+    450,
+  ],
+  ['model: finds that a removal is accepted after one sweep (control)', removalAtFirstSweep, /deleted/, 4],
+  ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/, 8],
+])('model: controls %s', { timeout: 600_000 }, async (_what, sabotage, says, seed) => {
+  let failure = null;
+  for (let next = seed; failure === null && next < seed + 200; next += SHARDS)
+    failure = await findFailure(redis, { lists: ['people', 'todo'], runs: 60, seed: next, sabotage });
+  expect(failure?.violations.join('\n')).toMatch(says);
 });

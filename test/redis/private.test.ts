@@ -333,48 +333,46 @@ describe.skipIf(redisBinary === undefined)('private Redis', () => {
   });
 });
 
-describe('named Redis', () => {
-  it('named Redis: is used and left running', async () => {
-    const server = await startPrivateRedis();
-    const redis = await open({ url: server.url });
-    expect(redis).toMatchObject({ origin: 'named', url: server.url });
-    await redis.close();
-    expect(await probeRedis(server.url)).toBeNull();
-    expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
-  });
+it('named Redis: is used and left running', async () => {
+  const server = await startPrivateRedis();
+  const redis = await open({ url: server.url });
+  expect(redis).toMatchObject({ origin: 'named', url: server.url });
+  await redis.close();
+  expect(await probeRedis(server.url)).toBeNull();
+  expect(existsSync(join(stateDir, 'redis.json'))).toBe(false);
+});
 
-  it.each(['localhost:6379', 'http://localhost:6379', 'redis://localhost/first', ''])(
-    'named Redis: %j is not a valid URL',
-    async (url) => {
-      await expect(open({ url })).rejects.toMatchObject({
-        code: 'CF_CONFIG_INVALID',
-        message: expect.stringMatching(/must be a URL such as redis:\/\//) as string,
-      });
-    },
+it.each(['localhost:6379', 'http://localhost:6379', 'redis://localhost/first', ''])(
+  'named Redis: %j is not a valid URL',
+  async (url) => {
+    await expect(open({ url })).rejects.toMatchObject({
+      code: 'CF_CONFIG_INVALID',
+      message: expect.stringMatching(/must be a URL such as redis:\/\//) as string,
+    });
+  },
+);
+
+it('named Redis: the error for an unreachable server has its host and port, and not its password', async () => {
+  const port = await freePort();
+  const failure = await open({ url: `redis://:s3cret@127.0.0.1:${port}/0` }).then(
+    () => undefined,
+    (error: unknown) => error,
   );
-
-  it('named Redis: the error for an unreachable server has its host and port, and not its password', async () => {
-    const port = await freePort();
-    const failure = await open({ url: `redis://:s3cret@127.0.0.1:${port}/0` }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    expect(failure).toMatchObject({
-      code: 'CF_REDIS_UNREACHABLE',
-      message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`) as string,
-    });
-    expect(inspect(failure, { depth: 9 })).not.toContain('s3cret');
+  expect(failure).toMatchObject({
+    code: 'CF_REDIS_UNREACHABLE',
+    message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`) as string,
   });
+  expect(inspect(failure, { depth: 9 })).not.toContain('s3cret');
+});
 
-  it.each([
-    ['a wrong password', 'redis://:wrong@HOST/0', /refused the user or password.*REDIS_URL/],
-    ['no password', 'redis://HOST/0', /asks for a password.*redis:\/\/:password@/],
-    ['a database it does not have', 'redis://:test-password@HOST/99', /has no database 99/],
-  ])('named Redis: the error for %s says what to correct', async (_what, url, message) => {
-    const server = await startPrivateRedis();
-    await expect(open({ url: url.replace('HOST', `127.0.0.1:${server.port}`) })).rejects.toMatchObject({
-      code: 'CF_REDIS_UNREACHABLE',
-      message: expect.stringMatching(message) as string,
-    });
+it.each([
+  ['a wrong password', 'redis://:wrong@HOST/0', /refused the user or password.*REDIS_URL/],
+  ['no password', 'redis://HOST/0', /asks for a password.*redis:\/\/:password@/],
+  ['a database it does not have', 'redis://:test-password@HOST/99', /has no database 99/],
+])('named Redis: the error for %s says what to correct', async (_what, url, message) => {
+  const server = await startPrivateRedis();
+  await expect(open({ url: url.replace('HOST', `127.0.0.1:${server.port}`) })).rejects.toMatchObject({
+    code: 'CF_REDIS_UNREACHABLE',
+    message: expect.stringMatching(message) as string,
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { rowsOfGate } from '../support/night.js';
 import { runProfile, type ProfileRun } from './run-profile.js';
 
@@ -25,14 +25,18 @@ const PERFECT = {
 };
 
 /** The short form of `npm run verify:profiles`: two profiles, a short life, the whole judgement. */
-describe('under a sound profile nothing is missed and nothing invented', () => {
-  it.each(rowsOfGate(1, ['wild', 'flaky']))('%s', { timeout: 240_000 }, async (profile) => {
+it.each(rowsOfGate(1, ['wild', 'flaky']))(
+  'under a sound profile nothing is missed and nothing invented: %s',
+  { timeout: 240_000 },
+  async (profile) => {
     expect(await judged({ profile, rounds: 2 })).toEqual(PERFECT);
-  });
-});
+  },
+);
 
-describe('nothing is missed, nothing invented, and no actor is wrong', () => {
-  it('while history is refused, lies, is late and is written no more in mid-run', { timeout: 240_000 }, async () => {
+it(
+  'nothing is missed, nothing invented, and no actor is wrong: while history is refused, lies, is late and is written no more in mid-run',
+  { timeout: 240_000 },
+  async () => {
     const midRun = [
       {},
       { historyLists: '403' },
@@ -42,5 +46,5 @@ describe('nothing is missed, nothing invented, and no actor is wrong', () => {
       { historyRows: 'true' },
     ] as const;
     expect(await judged({ profile: 'calm', rounds: midRun.length, midRun })).toEqual(PERFECT);
-  });
-});
+  },
+);

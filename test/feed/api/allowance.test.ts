@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { allowanceAfter } from '../../../src/feed/api/allowance.js';
 import { DEFAULT_BEHAVIOUR } from '../../../sandbox/faults/behaviour.js';
 import { SlidingWindow } from '../../../sandbox/faults/rate-limit.js';
@@ -7,31 +7,29 @@ import { SlidingWindow } from '../../../sandbox/faults/rate-limit.js';
 const LIMITS = { requests: 100, perSeconds: 10 };
 const SECOND = 1_000;
 
-describe('budget: what is allowed after a 429', () => {
-  it('budget: is less than what was accepted before it, and five minutes later all again, a tenth of it at once', () => {
-    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 0 }).requests).toBeLessThan(50);
-    expect(allowanceAfter(LIMITS, { level: 50, agoMs: 300 * SECOND })).toEqual(allowanceAfter(LIMITS, null));
-    expect(allowanceAfter(LIMITS, null)).toEqual({ requests: 100, burst: 10 });
-  });
+it('budget: is less than what was accepted before it, and five minutes later all again, a tenth of it at once', () => {
+  expect(allowanceAfter(LIMITS, { level: 50, agoMs: 0 }).requests).toBeLessThan(50);
+  expect(allowanceAfter(LIMITS, { level: 50, agoMs: 300 * SECOND })).toEqual(allowanceAfter(LIMITS, null));
+  expect(allowanceAfter(LIMITS, null)).toEqual({ requests: 100, burst: 10 });
+});
 
-  it('budget: never exceeds the limits, never falls below a tenth, and only grows with time', () => {
-    const limits = fc.record({
-      requests: fc.integer({ min: 1, max: 10_000 }),
-      perSeconds: fc.integer({ min: 1, max: 3_600 }),
-    });
-    const share = fc.double({ min: 0, max: 1.5, noNaN: true });
-    fc.assert(
-      fc.property(limits, share, fc.array(fc.double({ min: 0, max: 20, noNaN: true })), (given, used, windows) => {
-        const level = Math.round(given.requests * used);
-        const allowed = [0, ...windows.sort((one, other) => one - other)].map(
-          (passed) => allowanceAfter(given, { level, agoMs: passed * given.perSeconds * SECOND }).requests,
-        );
-        expect(Math.max(...allowed)).toBeLessThanOrEqual(given.requests);
-        expect(Math.min(...allowed)).toBeGreaterThanOrEqual(Math.max(1, Math.floor(given.requests / 10)));
-        expect(allowed).toEqual([...allowed].sort((one, other) => one - other));
-      }),
-    );
+it('budget: never exceeds the limits, never falls below a tenth, and only grows with time', () => {
+  const limits = fc.record({
+    requests: fc.integer({ min: 1, max: 10_000 }),
+    perSeconds: fc.integer({ min: 1, max: 3_600 }),
   });
+  const share = fc.double({ min: 0, max: 1.5, noNaN: true });
+  fc.assert(
+    fc.property(limits, share, fc.array(fc.double({ min: 0, max: 20, noNaN: true })), (given, used, windows) => {
+      const level = Math.round(given.requests * used);
+      const allowed = [0, ...windows.sort((one, other) => one - other)].map(
+        (passed) => allowanceAfter(given, { level, agoMs: passed * given.perSeconds * SECOND }).requests,
+      );
+      expect(Math.max(...allowed)).toBeLessThanOrEqual(given.requests);
+      expect(Math.min(...allowed)).toBeGreaterThanOrEqual(Math.max(1, Math.floor(given.requests / 10)));
+      expect(allowed).toEqual([...allowed].sort((one, other) => one - other));
+    }),
+  );
 });
 
 /** A client that always has work beside one that sends so much, and a server with their limit, on a simulated clock, after its first minutes. */
@@ -64,17 +62,15 @@ function besideAnother(foreignPerSecond: number, { adapts = true } = {}) {
   return { perSecond: accepted / (seconds - 300), refusedShare: refused / (accepted + refused) };
 }
 
-describe('budget: next to another client', () => {
-  it.each([0, 2, 5, 7])(
-    'budget: of what %d per second leave, nine tenths are used, and 1 answer in 100 is refused',
-    (foreign) => {
-      const { perSecond, refusedShare } = besideAnother(foreign);
-      expect(refusedShare).toBeLessThan(1 / 100);
-      expect(perSecond).toBeGreaterThan(0.9 * (10 - foreign));
-    },
-  );
+it.each([0, 2, 5, 7])(
+  'budget: of what %d per second leave, nine tenths are used, and 1 answer in 100 is refused',
+  (foreign) => {
+    const { perSecond, refusedShare } = besideAnother(foreign);
+    expect(refusedShare).toBeLessThan(1 / 100);
+    expect(perSecond).toBeGreaterThan(0.9 * (10 - foreign));
+  },
+);
 
-  it('budget: without adapting, many more are refused (control)', () => {
-    expect(besideAnother(5, { adapts: false }).refusedShare).toBeGreaterThan(1 / 50);
-  });
+it('budget: without adapting, many more are refused (control)', () => {
+  expect(besideAnother(5, { adapts: false }).refusedShare).toBeGreaterThan(1 / 50);
 });

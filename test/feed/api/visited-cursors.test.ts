@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { FetchOptions, Page } from '../../../src/feed/api/read-api.js';
 import {
   createVisitedCursors,
@@ -27,103 +27,95 @@ const walk = async (api: ReturnType<typeof serve>) => {
   return ids;
 };
 
-describe('walk', () => {
-  it('walk: returns every page from the first to the end', async () => {
-    const api = serve({ first: page(['a'], '1'), 1: page(['b'], '2'), 2: page(['c'], null) });
-    expect(await walk(api)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('walk: fails when the API answers an expired cursor with the first page', async () => {
-    const first = page(['a', 'b'], '1');
-    await expect(walk(serve({ first }, { ...first, nextCursor: null }))).rejects.toThrow(looped);
-  });
+it('walk: returns every page from the first to the end', async () => {
+  const api = serve({ first: page(['a'], '1'), 1: page(['b'], '2'), 2: page(['c'], null) });
+  expect(await walk(api)).toEqual(['a', 'b', 'c']);
 });
 
-describe('where a list ends', () => {
-  it('walk: fails after fifty empty pages in a row, and says what to do', async () => {
-    let asked = 0;
-    const api = { fetchPage: () => Promise.resolve(page(asked === 0 ? ['a'] : [], String(++asked))) };
-    await expect(walk(api)).rejects.toThrow(/50 empty pages in a row.*disable the list/);
-    expect(asked).toBe(1 + MOST_EMPTY_PAGES);
-  });
-
-  it('walk: a page with rows between empty ones begins the count again', async () => {
-    let asked = 0;
-    const api = {
-      fetchPage: () =>
-        Promise.resolve(page(++asked % 40 === 0 ? [`t-${asked}`] : [], asked === 200 ? null : String(asked))),
-    };
-    expect(await walk(api)).toHaveLength(5);
-  });
+it('walk: fails when the API answers an expired cursor with the first page', async () => {
+  const first = page(['a', 'b'], '1');
+  await expect(walk(serve({ first }, { ...first, nextCursor: null }))).rejects.toThrow(looped);
 });
 
-describe('walk without end', () => {
-  const endless = (cursorOf: (page: number) => string) => {
-    let pages = 0;
-    return { fetchPage: () => Promise.resolve(page([`t-${++pages}`], cursorOf(pages))) };
+it('walk: fails after fifty empty pages in a row, and says what to do', async () => {
+  let asked = 0;
+  const api = { fetchPage: () => Promise.resolve(page(asked === 0 ? ['a'] : [], String(++asked))) };
+  await expect(walk(api)).rejects.toThrow(/50 empty pages in a row.*disable the list/);
+  expect(asked).toBe(1 + MOST_EMPTY_PAGES);
+});
+
+it('walk: a page with rows between empty ones begins the count again', async () => {
+  let asked = 0;
+  const api = {
+    fetchPage: () =>
+      Promise.resolve(page(++asked % 40 === 0 ? [`t-${asked}`] : [], asked === 200 ? null : String(asked))),
   };
-  const lastPage = async (api: ReturnType<typeof endless>): Promise<number> => {
-    let pages = 0;
-    await expect(
-      (async () => {
-        for await (const _page of walkList(api, 'todo')) pages += 1;
-      })(),
-    ).rejects.toThrow(
-      expect.objectContaining({
-        code: 'CF_CURSOR_LOOP',
-        message: expect.stringMatching(/^List "todo": after \d+ pages there was still a next one/) as string,
-      }) as Error,
-    );
-    return pages;
-  };
-
-  it('walk: ends with an error when every page names a new cursor', async () => {
-    expect(await lastPage(endless(String))).toBe(MOST_PAGES - 1);
-  });
-
-  it('walk: ends earlier when the cursors take too much memory', async () => {
-    expect(await lastPage(endless((number) => `${number}${'c'.repeat(100_000)}`))).toBeLessThan(1_000);
-  });
-
-  it('walk: ends after three times the pages of the last complete sweep, and a thousand', () => {
-    const visited = createVisitedCursors({ firstPage: null, cursors: [], lastPages: 10 });
-    const follow = (number: number) => visited.check(page([`t-${number}`], String(number)), String(number - 1));
-    for (let number = 1; number < 1_029; number += 1) follow(number);
-    expect(() => follow(1_029)).toThrow(looped);
-  });
-
-  it('walk: counts the pages of the sweep that it resumes', () => {
-    const cursors = Array.from({ length: MOST_PAGES - 1 }, (_, number) => String(number));
-    const visited = createVisitedCursors({ firstPage: null, cursors });
-    expect(() => visited.check(page(['a'], 'next'), '1')).toThrow(looped);
-  });
+  expect(await walk(api)).toHaveLength(5);
 });
 
-describe('visited cursors', () => {
-  it('visited cursors: continue from the stored ones, including the cursor that is followed next', () => {
-    const visited = createVisitedCursors({ firstPage: firstPageKey(page(['a'], null)), cursors: ['1', '2'] });
-    expect(() => visited.check(page(['c'], '3'), '2')).not.toThrow();
-    expect(() => visited.check(page(['d'], '1'), '3')).toThrow(looped);
-  });
+const endless = (cursorOf: (page: number) => string) => {
+  let pages = 0;
+  return { fetchPage: () => Promise.resolve(page([`t-${++pages}`], cursorOf(pages))) };
+};
+const lastPage = async (api: ReturnType<typeof endless>): Promise<number> => {
+  let pages = 0;
+  await expect(
+    (async () => {
+      for await (const _page of walkList(api, 'todo')) pages += 1;
+    })(),
+  ).rejects.toThrow(
+    expect.objectContaining({
+      code: 'CF_CURSOR_LOOP',
+      message: expect.stringMatching(/^List "todo": after \d+ pages there was still a next one/) as string,
+    }) as Error,
+  );
+  return pages;
+};
 
-  it('visited cursors: recognise the first page after a resume', () => {
-    const firstPage = firstPageKey(page(['a', 'b'], '1'));
-    expect(() => createVisitedCursors({ firstPage, cursors: [] }).check(page(['a', 'b'], '9'), '2')).toThrow(looped);
-  });
+it('walk: ends with an error when every page names a new cursor', async () => {
+  expect(await lastPage(endless(String))).toBe(MOST_PAGES - 1);
+});
 
-  it('visited cursors: identify the first page by its ids and not by other fields', () => {
-    const edited = { ...page([], '1'), records: [{ id: 'a', 제목: '고침' }] };
-    expect(firstPageKey(edited)).toBe(firstPageKey(page(['a'], null)));
-  });
+it('walk: ends earlier when the cursors take too much memory', async () => {
+  expect(await lastPage(endless((number) => `${number}${'c'.repeat(100_000)}`))).toBeLessThan(1_000);
+});
 
-  it('visited cursors: distinguish first pages without ids by their text', () => {
-    const of = (type: string) => firstPageKey({ ...page([], null), records: [{ type }] });
-    expect(of('email')).not.toBe(of('memoCreate'));
-  });
+it('walk: ends after three times the pages of the last complete sweep, and a thousand', () => {
+  const visited = createVisitedCursors({ firstPage: null, cursors: [], lastPages: 10 });
+  const follow = (number: number) => visited.check(page([`t-${number}`], String(number)), String(number - 1));
+  for (let number = 1; number < 1_029; number += 1) follow(number);
+  expect(() => follow(1_029)).toThrow(looped);
+});
 
-  it('visited cursors: an empty list has no first page', () => {
-    const visited = createVisitedCursors({ firstPage: null, cursors: [] });
-    visited.check(page([], null), null);
-    expect(visited.firstPage).toBeNull();
-  });
+it('walk: counts the pages of the sweep that it resumes', () => {
+  const cursors = Array.from({ length: MOST_PAGES - 1 }, (_, number) => String(number));
+  const visited = createVisitedCursors({ firstPage: null, cursors });
+  expect(() => visited.check(page(['a'], 'next'), '1')).toThrow(looped);
+});
+
+it('visited cursors: continue from the stored ones, including the cursor that is followed next', () => {
+  const visited = createVisitedCursors({ firstPage: firstPageKey(page(['a'], null)), cursors: ['1', '2'] });
+  expect(() => visited.check(page(['c'], '3'), '2')).not.toThrow();
+  expect(() => visited.check(page(['d'], '1'), '3')).toThrow(looped);
+});
+
+it('visited cursors: recognise the first page after a resume', () => {
+  const firstPage = firstPageKey(page(['a', 'b'], '1'));
+  expect(() => createVisitedCursors({ firstPage, cursors: [] }).check(page(['a', 'b'], '9'), '2')).toThrow(looped);
+});
+
+it('visited cursors: identify the first page by its ids and not by other fields', () => {
+  const edited = { ...page([], '1'), records: [{ id: 'a', 제목: '고침' }] };
+  expect(firstPageKey(edited)).toBe(firstPageKey(page(['a'], null)));
+});
+
+it('visited cursors: distinguish first pages without ids by their text', () => {
+  const of = (type: string) => firstPageKey({ ...page([], null), records: [{ type }] });
+  expect(of('email')).not.toBe(of('memoCreate'));
+});
+
+it('visited cursors: an empty list has no first page', () => {
+  const visited = createVisitedCursors({ firstPage: null, cursors: [] });
+  visited.check(page([], null), null);
+  expect(visited.firstPage).toBeNull();
 });

@@ -68,16 +68,12 @@ describe('creations: an import', () => {
   });
 });
 
-describe('creations: a replaced list', () => {
-  it('of fewer than ten records is not known well enough', () => {
-    expect(outcome({ before: 9, pages: [[0, 9]] }).surveyedAt).toBeNull();
-  });
+it('creations: a replaced list of fewer than ten records is not known well enough', () => {
+  expect(outcome({ before: 9, pages: [[0, 9]] }).surveyedAt).toBeNull();
 });
 
-describe('creations: a list that only grows', () => {
-  const weekend: Page[] = [...times(18, [0, 50]), ...times(4, [50, 0])];
+const weekend: Page[] = [...times(18, [0, 50]), ...times(4, [50, 0])];
 
-  it('may gain any number of rows while its known rows are still there', () => {
-    expect(outcome({ list: 'history', before: 200, pages: weekend })).toMatchObject({ read: 22, held: false });
-  });
+it('creations: a list that only grows may gain any number of rows while its known rows are still there', () => {
+  expect(outcome({ list: 'history', before: 200, pages: weekend })).toMatchObject({ read: 22, held: false });
 });

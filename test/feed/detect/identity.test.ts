@@ -34,17 +34,18 @@ describe('identity: a record is known', () => {
   });
 });
 
-describe('identity: a record without a usable id', () => {
-  it.each([
-    ['people', undefined, 'nothing'],
-    ['todo', '', 'an empty string'],
-    ['people', 7, 'a number'],
-    ['history', null, 'null'],
-    ['activity', '', 'an empty string'],
-  ] as const)('spoils its page, and nothing of it is shown: %s with %j', (list, id, found) => {
+it.each([
+  ['people', undefined, 'nothing'],
+  ['todo', '', 'an empty string'],
+  ['people', 7, 'a number'],
+  ['history', null, 'null'],
+  ['activity', '', 'an empty string'],
+] as const)(
+  'identity: a record without a usable id spoils its page, and nothing of it is shown: %s with %j',
+  (list, id, found) => {
     const message = `List "${list}": expected every record to carry an "id" string, found ${found}. Nothing of the page was written; it is read again.`;
     expect(() => keyOf({ id, 이름: '김민수' }, list)).toThrow(
       new ChangefeedError('CF_PAGE_MALFORMED', { list, message }),
     );
-  });
-});
+  },
+);

@@ -25,16 +25,14 @@ describe('removal: activities of type merge', () => {
   });
 });
 
-describe('removal: the survivor of a merge', () => {
-  const present =
-    (...ids: string[]) =>
-    (id: string) =>
-      ids.includes(id);
+const present =
+  (...ids: string[]) =>
+  (id: string) =>
+    ids.includes(id);
 
-  it('is the one named record that is still there; undefined when there are none or several', () => {
-    const named = new Set(['merge', 'p1', 'p2']);
-    expect(survivorOf(named, present('p2', 'p9'))).toBe('p2');
-    expect(survivorOf(named, present('p1', 'p2'))).toBeUndefined();
-    expect(survivorOf(named, present())).toBeUndefined();
-  });
+it('removal: the survivor of a merge is the one named record that is still there; undefined when there are none or several', () => {
+  const named = new Set(['merge', 'p1', 'p2']);
+  expect(survivorOf(named, present('p2', 'p9'))).toBe('p2');
+  expect(survivorOf(named, present('p1', 'p2'))).toBeUndefined();
+  expect(survivorOf(named, present())).toBeUndefined();
 });

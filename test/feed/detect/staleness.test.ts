@@ -86,25 +86,23 @@ describe('staleness: the usual pause of a list', () => {
   });
 });
 
-describe('staleness: a list that is empty now', () => {
-  const usual: UsualPause = {
-    since: iso(MONDAY),
-    changes: 0,
-    changedAt: iso(MONDAY),
-    pausesMs: [0, 0],
-    month: iso(MONDAY),
-  };
-  const at = iso(MONDAY + DAY);
+const usual: UsualPause = {
+  since: iso(MONDAY),
+  changes: 0,
+  changedAt: iso(MONDAY),
+  pausesMs: [0, 0],
+  month: iso(MONDAY),
+};
+const at = iso(MONDAY + DAY);
 
-  it('is reported at once, with its start, until it has a record, and not if it never had any', () => {
-    const first = stalenessOf(usual, { at, seen: 0, seenBefore: 3, previous: undefined });
-    expect(first).toEqual({ kind: 'empty', since: at, longestPauseMs: 0 });
-    const next = iso(MONDAY + 2 * DAY);
-    expect(stalenessOf(usual, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
-    expect(stalenessOf(usual, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
-    for (const seenBefore of [null, 0])
-      expect(stalenessOf(usual, { at, seen: 0, seenBefore, previous: undefined })).toBeUndefined();
-  });
+it('staleness: a list that is empty now is reported at once, with its start, until it has a record, and not if it never had any', () => {
+  const first = stalenessOf(usual, { at, seen: 0, seenBefore: 3, previous: undefined });
+  expect(first).toEqual({ kind: 'empty', since: at, longestPauseMs: 0 });
+  const next = iso(MONDAY + 2 * DAY);
+  expect(stalenessOf(usual, { at: next, seen: 0, seenBefore: 0, previous: first })).toEqual(first);
+  expect(stalenessOf(usual, { at: next, seen: 1, seenBefore: 0, previous: first })).toBeUndefined();
+  for (const seenBefore of [null, 0])
+    expect(stalenessOf(usual, { at, seen: 0, seenBefore, previous: undefined })).toBeUndefined();
 });
 
 describe('staleness: what one sweep adds', () => {

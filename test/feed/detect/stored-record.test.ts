@@ -39,22 +39,20 @@ describe('stored record: compared with an answer', () => {
   );
 });
 
-describe('stored record: modifiedAt', () => {
-  const stamp = '2026-03-01T00:00:00.000Z';
+const stamp = '2026-03-01T00:00:00.000Z';
 
-  it('comes from the image, or is stored with a digest and with a deleted record', () => {
-    expect(storedModifiedAt({ sequence: 1, record: { '수정 날짜': stamp }, modifiedAt: 'other' })).toBe(stamp);
-    expect(storedModifiedAt({ sequence: 1, record: null, content: 'c', modifiedAt: stamp })).toBe(stamp);
-    expect(storedModifiedAt({ sequence: 1, record: null })).toBeNull();
-    expect(
-      storedModifiedAt({
-        sequence: 1,
-        record: null,
-        modifiedAt: 'other',
-        gone: { at: 'x', modifiedAt: stamp },
-      }),
-    ).toBe(stamp);
-  });
+it('stored record: modifiedAt comes from the image, or is stored with a digest and with a deleted record', () => {
+  expect(storedModifiedAt({ sequence: 1, record: { '수정 날짜': stamp }, modifiedAt: 'other' })).toBe(stamp);
+  expect(storedModifiedAt({ sequence: 1, record: null, content: 'c', modifiedAt: stamp })).toBe(stamp);
+  expect(storedModifiedAt({ sequence: 1, record: null })).toBeNull();
+  expect(
+    storedModifiedAt({
+      sequence: 1,
+      record: null,
+      modifiedAt: 'other',
+      gone: { at: 'x', modifiedAt: stamp },
+    }),
+  ).toBe(stamp);
 });
 
 describe('stored record: a change of the schema is undone', () => {

@@ -7,44 +7,38 @@ import { baselined, sweptList } from '../../support/swept-list.js';
 
 const person = (id: string, name = id, more: object = {}): UncheckedRecord => ({ id, 이름: name, ...more });
 
-describe('baseline: since a time', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it('reports what was created or changed from then on, and nothing else', async () => {
-    const dated = (id: string, created: string, changed: string) =>
-      person(id, id, { '생성 날짜': `${created}T00:00:00.000Z`, '수정 날짜': `${changed}T00:00:00.000Z` });
-    const api = listedApi([
-      dated('old', '2026-01-01', '2026-02-01'),
-      dated('changed', '2026-01-01', '2026-03-05'),
-      dated('new', '2026-03-02', '2026-03-05'),
-      person('undated'),
-    ]);
-    const { sweep, events, eventLines } = sweptList(redis, api);
-    const { mode, counts } = await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
-    expect([mode, counts.baselined]).toEqual(['baseline', 4]);
-    expect(await eventLines()).toEqual(['updated changed 1', 'created new 1']);
-    expect((await events())[0]).toMatchObject({
-      time: '2026-03-05T00:00:00.000Z',
-      data: { before: null, changes: [], detectedBy: 'timestamp' },
-    });
-    await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
-    expect(await eventLines()).toHaveLength(2);
+it('baseline: since a time reports what was created or changed from then on, and nothing else', async () => {
+  const dated = (id: string, created: string, changed: string) =>
+    person(id, id, { '생성 날짜': `${created}T00:00:00.000Z`, '수정 날짜': `${changed}T00:00:00.000Z` });
+  const api = listedApi([
+    dated('old', '2026-01-01', '2026-02-01'),
+    dated('changed', '2026-01-01', '2026-03-05'),
+    dated('new', '2026-03-02', '2026-03-05'),
+    person('undated'),
+  ]);
+  const { sweep, events, eventLines } = sweptList(redis, api);
+  const { mode, counts } = await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
+  expect([mode, counts.baselined]).toEqual(['baseline', 4]);
+  expect(await eventLines()).toEqual(['updated changed 1', 'created new 1']);
+  expect((await events())[0]).toMatchObject({
+    time: '2026-03-05T00:00:00.000Z',
+    data: { before: null, changes: [], detectedBy: 'timestamp' },
   });
+  await sweep({ baseline: { since: '2026-03-01T00:00:00.000Z' } });
+  expect(await eventLines()).toHaveLength(2);
 });
 
-describe('longest page:', () => {
-  const redis = useRedis();
-
-  it.each([
-    ['a page without nextCursor', undefined, 3],
-    ['none that says that the list ends', true, 0],
-  ] as const)('counts %s, also when the page is unchanged', async (_what, saysEnd, longest) => {
-    const api = listedApi();
-    const records = [person('a'), person('b'), person('c')];
-    api.before = () => ({ list: 'people', records, nextCursor: null, bytes: 0, ...(saysEnd && { saysEnd }) });
-    const { sweep } = sweptList(redis, api);
-    expect([await sweep(), await sweep()].map(({ longestPage }) => longestPage)).toEqual([longest, longest]);
-  });
+it.each([
+  ['a page without nextCursor', undefined, 3],
+  ['none that says that the list ends', true, 0],
+] as const)('longest page: counts %s, also when the page is unchanged', async (_what, saysEnd, longest) => {
+  const api = listedApi();
+  const records = [person('a'), person('b'), person('c')];
+  api.before = () => ({ list: 'people', records, nextCursor: null, bytes: 0, ...(saysEnd && { saysEnd }) });
+  const { sweep } = sweptList(redis, api);
+  expect([await sweep(), await sweep()].map(({ longestPage }) => longestPage)).toEqual([longest, longest]);
 });
 
 describe('resync:', () => {
@@ -130,24 +124,20 @@ describe('sweep: a list that only grows', () => {
   });
 });
 
-describe('sweep: an interrupted one', () => {
-  const redis = useRedis();
-
-  it('counts a record once although its page came twice, before and after', async () => {
-    const five = ['a', 'b', 'c', 'd', 'e'].map((id) => person(id));
-    const { api, show, sweep } = await baselined(redis, five);
-    api.before = (_cursor, page) => {
-      if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
-      return undefined;
-    };
-    await expect(sweep()).rejects.toThrow();
-    api.before = () => undefined;
-    expect((await show([person('new'), ...five])).counts).toMatchObject({
-      seen: 5,
-      unchanged: 5,
-      created: 0,
-      missing: 0,
-    });
-    expect((await sweep()).counts).toMatchObject({ seen: 6, created: 1 });
+it('sweep: an interrupted one counts a record once although its page came twice, before and after', async () => {
+  const five = ['a', 'b', 'c', 'd', 'e'].map((id) => person(id));
+  const { api, show, sweep } = await baselined(redis, five);
+  api.before = (_cursor, page) => {
+    if (page === 2) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'The API is away.' });
+    return undefined;
+  };
+  await expect(sweep()).rejects.toThrow();
+  api.before = () => undefined;
+  expect((await show([person('new'), ...five])).counts).toMatchObject({
+    seen: 5,
+    unchanged: 5,
+    created: 0,
+    missing: 0,
   });
+  expect((await sweep()).counts).toMatchObject({ seen: 6, created: 1 });
 });

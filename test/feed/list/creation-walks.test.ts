@@ -33,16 +33,14 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_00
   });
 });
 
-describe('creations: rows known by their content', () => {
-  const redis = useRedis();
-  const rows = (from: number, count: number): UncheckedRecord[] =>
-    Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
+const redis = useRedis();
+const rows = (from: number, count: number): UncheckedRecord[] =>
+  Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
 
-  it('that were added in great number between two sweeps are reported', async () => {
-    const { show, eventLines } = await baselined(redis, rows(0, 200), { pageSize: 50, list: 'activity' });
-    expect((await show([...rows(1_000, 900), ...rows(0, 200)])).counts).toMatchObject({ created: 900, held: 0 });
-    expect(await eventLines()).toHaveLength(900);
-  });
+it('creations: rows known by their content that were added in great number between two sweeps are reported', async () => {
+  const { show, eventLines } = await baselined(redis, rows(0, 200), { pageSize: 50, list: 'activity' });
+  expect((await show([...rows(1_000, 900), ...rows(0, 200)])).counts).toMatchObject({ created: 900, held: 0 });
+  expect(await eventLines()).toHaveLength(900);
 });
 
 describe('creations: a walk that is interrupted', () => {
@@ -89,15 +87,11 @@ describe('creations: a walk that is interrupted', () => {
   });
 });
 
-describe('creations: a first contact', () => {
-  const redis = useRedis();
-
-  it.each(['quiet', 'emit', { since: '2020-01-01T00:00:00.000Z' }] as const)(
-    'is not guarded (%o)',
-    async (baseline) => {
-      const api = listedApi(people(150), 50);
-      const { sweep } = sweptList(redis, api);
-      expect((await sweep({ baseline })).counts).toMatchObject({ baselined: 150, held: 0 });
-    },
-  );
-});
+it.each(['quiet', 'emit', { since: '2020-01-01T00:00:00.000Z' }] as const)(
+  'creations: a first contact is not guarded (%o)',
+  async (baseline) => {
+    const api = listedApi(people(150), 50);
+    const { sweep } = sweptList(redis, api);
+    expect((await sweep({ baseline })).counts).toMatchObject({ baselined: 150, held: 0 });
+  },
+);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../support/eventually.js';
 import { eventsOf, openFeed } from '../../support/feed.js';
 import { startOtherCrm } from '../../support/other-crm.js';
@@ -20,32 +20,30 @@ async function startSilentApi(): Promise<{ url: string; asked: () => number }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
 }
 
-describe('many workspaces', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it('fairness: the silent APIs of twenty workspaces delay no other workspace', async () => {
-    const [silent, crm] = [await startSilentApi(), await startOtherCrm()];
-    const dead = Array.from({ length: 20 }, (_, nth) => ({ name: `dead-${nth}`, baseUrl: silent.url, token: 'x' }));
-    const lists = { people: { interval: '1s' } };
-    const feed = await openFeed(redis, {
-      workspaces: [...dead, { name: 'alive', baseUrl: crm.url, token: crm.token, lists }],
-    });
-    await feed.start(['poll']);
-    const alive = async () => (await feed.status()).workspaces.find(({ name }) => name === 'alive');
-    await eventually(
-      async () => expect((await alive())?.lists.every(({ baselineAt }) => baselineAt !== null)).toBe(true),
-      {
-        timeoutMs: 30_000,
-      },
-    );
-    expect(silent.asked()).toBeGreaterThanOrEqual(dead.length);
-    crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: '새 이름', '수정 날짜': new Date().toISOString() };
-    await eventually(
-      async () =>
-        expect((await eventsOf(feed)).filter(({ type }) => type.startsWith('crm.')).map(({ type }) => type)).toEqual([
-          'crm.person.updated',
-        ]),
-      { timeoutMs: 30_000 },
-    );
+it('fairness: the silent APIs of twenty workspaces delay no other workspace', async () => {
+  const [silent, crm] = [await startSilentApi(), await startOtherCrm()];
+  const dead = Array.from({ length: 20 }, (_, nth) => ({ name: `dead-${nth}`, baseUrl: silent.url, token: 'x' }));
+  const lists = { people: { interval: '1s' } };
+  const feed = await openFeed(redis, {
+    workspaces: [...dead, { name: 'alive', baseUrl: crm.url, token: crm.token, lists }],
   });
+  await feed.start(['poll']);
+  const alive = async () => (await feed.status()).workspaces.find(({ name }) => name === 'alive');
+  await eventually(
+    async () => expect((await alive())?.lists.every(({ baselineAt }) => baselineAt !== null)).toBe(true),
+    {
+      timeoutMs: 30_000,
+    },
+  );
+  expect(silent.asked()).toBeGreaterThanOrEqual(dead.length);
+  crm.lists.people[0] = { ...crm.lists.people[0]!, 이름: '새 이름', '수정 날짜': new Date().toISOString() };
+  await eventually(
+    async () =>
+      expect((await eventsOf(feed)).filter(({ type }) => type.startsWith('crm.')).map(({ type }) => type)).toEqual([
+        'crm.person.updated',
+      ]),
+    { timeoutMs: 30_000 },
+  );
 });

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
@@ -86,11 +86,12 @@ function outcomeOf(start: ReadonlyMap<string, string>, events: readonly ChangeEv
   return state;
 }
 
-describe('read ahead:', () => {
-  const redis = useRedis();
-  let runs = 0;
+const redis = useRedis();
+let runs = 0;
 
-  it.each([0, 8])('with %i pages ahead, the events lead from the baseline to the truth', async (pagesAhead) => {
+it.each([0, 8])(
+  'read ahead: with %i pages ahead, the events lead from the baseline to the truth',
+  async (pagesAhead) => {
     await fc.assert(
       fc.asyncProperty(scenarios, async (scenario) => {
         const ids = Array.from({ length: scenario.count }, (_, index) => String(index).padStart(2, '0'));
@@ -118,5 +119,5 @@ describe('read ahead:', () => {
       }),
       { numRuns: Number(process.env['READ_AHEAD_RUNS'] ?? 20) },
     );
-  });
-});
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { FetchedPage } from '../../../src/feed/api/read-api.js';
 import { createReadAhead, type PageToRead } from '../../../src/feed/list/read-ahead.js';
 import { systemClock } from '../../../src/kit/clock.js';
@@ -48,24 +48,22 @@ async function readKnown(run: ReturnType<typeof readAhead>, page: number): Promi
   await reading;
 }
 
-describe('read ahead:', () => {
-  it('drops what was requested ahead when a page names another cursor, and begins again with one page', async () => {
-    const run = readAhead({ pages: storedPages(30), most: 8 });
-    await readKnown(run, 1);
-    await readKnown(run, 2);
-    const reading = run.ahead.read({ page: 3, cursor: 'other' });
-    await expect.poll(() => run.asked.length).toBe(5);
-    expect(run.asked.map(({ page, cursor, dropped }) => [page, cursor, dropped()])).toEqual([
-      [1, null, false],
-      [2, 'c2', false],
-      [3, 'c3', true],
-      [4, 'c4', true],
-      [3, 'other', false],
-    ]);
-    expect(run.asked.at(-1)?.knownDigest).toBeUndefined();
-    run.answer(3, 'c4');
-    expect(await reading).toMatchObject({ known: null });
-    await readKnown(run, 4);
-    expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
-  });
+it('read ahead: drops what was requested ahead when a page names another cursor, and begins again with one page', async () => {
+  const run = readAhead({ pages: storedPages(30), most: 8 });
+  await readKnown(run, 1);
+  await readKnown(run, 2);
+  const reading = run.ahead.read({ page: 3, cursor: 'other' });
+  await expect.poll(() => run.asked.length).toBe(5);
+  expect(run.asked.map(({ page, cursor, dropped }) => [page, cursor, dropped()])).toEqual([
+    [1, null, false],
+    [2, 'c2', false],
+    [3, 'c3', true],
+    [4, 'c4', true],
+    [3, 'other', false],
+  ]);
+  expect(run.asked.at(-1)?.knownDigest).toBeUndefined();
+  run.answer(3, 'c4');
+  expect(await reading).toMatchObject({ known: null });
+  await readKnown(run, 4);
+  expect(run.pagesAsked().slice(5)).toEqual([4, 5]);
 });

@@ -76,17 +76,15 @@ describe('removal: a sweep that is stopped while it is finished', () => {
   });
 });
 
-describe('removal: pages', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it('that show a record twice count it once', async () => {
-    const { show, sweep, eventLines } = await baselined(redis, people(4));
-    const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
-    expect((await show([a, b, b, c, d])).counts).toMatchObject({ seen: 4, unchanged: 4 });
-    await show([a, b, c, d]);
-    await sweep();
-    expect(await eventLines()).toEqual([]);
-  });
+it('removal: pages that show a record twice count it once', async () => {
+  const { show, sweep, eventLines } = await baselined(redis, people(4));
+  const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
+  expect((await show([a, b, b, c, d])).counts).toMatchObject({ seen: 4, unchanged: 4 });
+  await show([a, b, c, d]);
+  await sweep();
+  expect(await eventLines()).toEqual([]);
 });
 
 describe('removal: too many at once', () => {
@@ -147,37 +145,32 @@ describe('removal: too many at once', () => {
   });
 });
 
-describe('removal: a merge', () => {
-  const redis = useRedis();
-
-  it('is reported with the removal when an activity names both, and not when it names several', async () => {
-    const api = listedApi(people(6));
-    const activities = listedApi([]);
-    const { sweep, events } = sweptList(redis, api);
-    const activity = sweptList(redis, activities, 'activity');
-    await sweep();
-    await activity.sweep();
-    activities.records = [
-      { id: 'x1', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p0', mergedPeopleId: 'p4' },
-      { id: 'x2', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p1', others: ['p2', 'p5'] },
-      { id: 'x3', type: 'memoCreate', date: '2026-03-02T00:00:00.000Z', peopleId: 'p3', note: 'p5' },
-    ];
-    await activity.sweep();
-    api.records = people(4);
-    await sweep();
-    await sweep();
-    const deleted = (await events()).filter(({ type }) => type === 'crm.person.deleted');
-    expect(Object.fromEntries(deleted.map(({ subject, data }) => [subject, data.mergedInto]))).toEqual({
-      p4: 'p0',
-      p5: undefined,
-    });
+it('removal: a merge is reported with the removal when an activity names both, and not when it names several', async () => {
+  const api = listedApi(people(6));
+  const activities = listedApi([]);
+  const { sweep, events } = sweptList(redis, api);
+  const activity = sweptList(redis, activities, 'activity');
+  await sweep();
+  await activity.sweep();
+  activities.records = [
+    { id: 'x1', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p0', mergedPeopleId: 'p4' },
+    { id: 'x2', type: 'merge', date: '2026-03-02T00:00:00.000Z', peopleId: 'p1', others: ['p2', 'p5'] },
+    { id: 'x3', type: 'memoCreate', date: '2026-03-02T00:00:00.000Z', peopleId: 'p3', note: 'p5' },
+  ];
+  await activity.sweep();
+  api.records = people(4);
+  await sweep();
+  await sweep();
+  const deleted = (await events()).filter(({ type }) => type === 'crm.person.deleted');
+  expect(Object.fromEntries(deleted.map(({ subject, data }) => [subject, data.mergedInto]))).toEqual({
+    p4: 'p0',
+    p5: undefined,
   });
 });
 
-describe('removal: a crash while a sweep is being finished', () => {
-  const redis = useRedis();
-
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('loses and repeats nothing (at write %i)', async (fatal) => {
+it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+  'removal: a crash while a sweep is being finished loses and repeats nothing (at write %i)',
+  async (fatal) => {
     const { api, show, sweep, eventLines, store } = await baselined(redis, people(30));
     await show([...people(30).slice(4), person('new')]);
     api.records = people(30).slice(5);
@@ -191,5 +184,5 @@ describe('removal: a crash while a sweep is being finished', () => {
       'deleted new 2',
       ...['p0', 'p1', 'p2', 'p3', 'p4'].map((id) => `deleted ${id} 1`),
     ]);
-  });
-});
+  },
+);

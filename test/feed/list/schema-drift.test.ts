@@ -147,10 +147,11 @@ describe('schema drift: a field that moves on some rows', () => {
   });
 });
 
-describe('schema drift: a crash before, in or after a survey', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it.each([1, 5, 10, 16, 17, 18, 19, 20, 21])('loses and repeats nothing (at write %i)', async (fatal) => {
+it.each([1, 5, 10, 16, 17, 18, 19, 20, 21])(
+  'schema drift: a crash before, in or after a survey loses and repeats nothing (at write %i)',
+  async (fatal) => {
     const { api, sweep, eventLines, store } = await baselined(redis, customers(30));
     api.records = customers(30, (n) => ({ 출처: 'web', ...(n % 10 === 0 ? { 이름: 'changed' } : {}) }));
     const { dying } = dyingStore(store, fatal);
@@ -163,5 +164,5 @@ describe('schema drift: a crash before, in or after a survey', () => {
       'updated p010 1',
       'updated p020 1',
     ]);
-  });
-});
+  },
+);

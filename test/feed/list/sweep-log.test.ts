@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { silentLog } from '../../../src/kit/log.js';
 import { noCounts, type SweepSummary } from '../../../src/feed/store/sweep-state.js';
 import { createSweepLog } from '../../../src/feed/list/sweep-log.js';
@@ -44,46 +44,44 @@ function logged() {
   };
 }
 
-describe('sweep log', () => {
-  it('logs: the first sweep of a list, one with changes and one that was resumed have a line; others at debug', () => {
-    const { levels, sweep, resumed, pass } = logged();
-    sweep();
-    sweep();
-    pass(10_000);
-    sweep({ edited: 1 });
-    sweep({ edited: 1 });
-    resumed();
-    expect(levels()).toEqual(['info', 'debug', 'info', 'debug', 'info']);
-  });
+it('logs: the first sweep of a list, one with changes and one that was resumed have a line; others at debug', () => {
+  const { levels, sweep, resumed, pass } = logged();
+  sweep();
+  sweep();
+  pass(10_000);
+  sweep({ edited: 1 });
+  sweep({ edited: 1 });
+  resumed();
+  expect(levels()).toEqual(['info', 'debug', 'info', 'debug', 'info']);
+});
 
-  it('logs: the numbers of a sweep add up, with what shortcuts found before its walk', () => {
-    const { lines, sweep } = logged();
-    sweep({ seen: 422, unchanged: 420, edited: 2, created: 11, deleted: 3, missing: 4 });
-    const {
-      seen,
-      deleted: _,
-      missing: __,
-      beforeTheWalk,
-      ...decided
-    } = Object.fromEntries(
-      [...(lines[0] ?? '').matchAll(/"(\w+)":(\d+)[,}]/g)]
-        .filter(([, name]) => name !== 'pages' && name !== 'ms')
-        .map(([, name = '', number]) => [name, Number(number)]),
-    );
-    expect([beforeTheWalk, decided]).toEqual([11, { unchanged: 420, edited: 2, created: 11 }]);
-    expect(Object.values(decided).reduce((sum, number) => sum + number, 0)).toBe((seen ?? 0) + (beforeTheWalk ?? 0));
-  });
+it('logs: the numbers of a sweep add up, with what shortcuts found before its walk', () => {
+  const { lines, sweep } = logged();
+  sweep({ seen: 422, unchanged: 420, edited: 2, created: 11, deleted: 3, missing: 4 });
+  const {
+    seen,
+    deleted: _,
+    missing: __,
+    beforeTheWalk,
+    ...decided
+  } = Object.fromEntries(
+    [...(lines[0] ?? '').matchAll(/"(\w+)":(\d+)[,}]/g)]
+      .filter(([, name]) => name !== 'pages' && name !== 'ms')
+      .map(([, name = '', number]) => [name, Number(number)]),
+  );
+  expect([beforeTheWalk, decided]).toEqual([11, { unchanged: 420, edited: 2, created: 11 }]);
+  expect(Object.values(decided).reduce((sum, number) => sum + number, 0)).toBe((seen ?? 0) + (beforeTheWalk ?? 0));
+});
 
-  it('logs: the sweeps of a minute are summed up in one line', () => {
-    const { lines, sweep, request, pass } = logged();
-    for (let turn = 0; turn < 60; turn += 1) {
-      request(turn === 7 ? 429 : 200);
-      sweep(turn === 9 ? { edited: 2 } : {});
-      pass(1_000);
-    }
-    sweep();
-    expect(lines.filter((line) => line.startsWith('info sweeps'))).toEqual([
-      'info sweeps of the last minute {"sweeps":61,"lists":1,"seconds":60,"changes":2,"requests":60,"refused":1}',
-    ]);
-  });
+it('logs: the sweeps of a minute are summed up in one line', () => {
+  const { lines, sweep, request, pass } = logged();
+  for (let turn = 0; turn < 60; turn += 1) {
+    request(turn === 7 ? 429 : 200);
+    sweep(turn === 9 ? { edited: 2 } : {});
+    pass(1_000);
+  }
+  sweep();
+  expect(lines.filter((line) => line.startsWith('info sweeps'))).toEqual([
+    'info sweeps of the last minute {"sweeps":61,"lists":1,"seconds":60,"changes":2,"requests":60,"refused":1}',
+  ]);
 });

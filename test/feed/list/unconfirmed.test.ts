@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { UNCONFIRMED } from '../../../src/feed/detect/removal.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
@@ -13,13 +13,14 @@ const giveUp = async (store: SweepStore): Promise<void> => {
   await store.release('people', token);
 };
 
-describe('removal: a record that only an abandoned sweep has seen', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it.each([
-    ['was given up', giveUp],
-    ['was cut off by a resync', (store: SweepStore) => store.forgetBaseline('people')],
-  ])('is missed by the next ones, and deleted, when that sweep %s', async (_what, end) => {
+it.each([
+  ['was given up', giveUp],
+  ['was cut off by a resync', (store: SweepStore) => store.forgetBaseline('people')],
+])(
+  'removal: a record that only an abandoned sweep has seen is missed by the next ones, and deleted, when that sweep %s',
+  async (_what, end) => {
     const { api, sweep, eventLines, store } = await baselined(redis, people(5));
     api.records = [person('brief'), ...people(5)];
     api.before = (_cursor, page) => {
@@ -35,5 +36,5 @@ describe('removal: a record that only an abandoned sweep has seen', () => {
     for (let round = 0; round < 3; round += 1) await sweep();
     expect(await eventLines()).toEqual(['created brief 1', 'deleted brief 2']);
     expect(await store.members('people', UNCONFIRMED)).toBeNull();
-  });
-});
+  },
+);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keyOfField, recordField } from '../../../src/redis/keys.js';
 import { packRecord, unpackRecord } from '../../../src/feed/store/packing.js';
 import type { SerialisedRecord } from '../../../src/feed/store/sweep-state.js';
@@ -21,73 +21,69 @@ const VERSION_8 =
 const unpack = (stored: Buffer): SerialisedRecord =>
   unpackRecord(stored, { hash: 'changefeed:{acme}:records:people', key: 'p1' });
 
-describe('packing', () => {
-  it('packing: a record stored by an earlier build of the same version is read', () => {
-    expect(unpack(Buffer.from(VERSION_8, 'base64'))).toEqual(state());
-  });
-
-  it.each<[string, SerialisedRecord]>([
-    ['with decisions and the content before a change of the schema', { ...state(), beforeDrift: 'c' }],
-    [
-      'without an image',
-      { digest: 'd', sequence: 0, image: null, modifiedAt: null, content: 'c', todo: { done: false, due: null } },
-    ],
-    ['that was deleted', { digest: 'gone', sequence: 2, image: null, gone: { at: 'x', modifiedAt: null } }],
-  ])('packing: a record %s is read as it was stored', (_what, packed) => {
-    expect(unpack(packRecord('p1', packed))).toEqual(packed);
-  });
-
-  it('packing: a stored record is smaller than its JSON', () => {
-    expect(packRecord('p1', state()).length).toBeLessThan(Buffer.byteLength(image) / 1.5);
-  });
-
-  it.each([
-    ['of another version', Buffer.from('4former'), '7 bytes without format version 8'],
-    ['that is too short', Buffer.from(''), '0 bytes without format version 8'],
-    ['whose checksum is wrong', Buffer.from('8\x01d----\x01not packed', 'latin1'), '18 bytes whose checksum is wrong'],
-    [
-      'without the parts of a record',
-      packRecord('p1', { digest: 'd', image: null } as SerialisedRecord),
-      'an array of 2 whose "0" is wrong',
-    ],
-  ])('packing: a value %s is refused', (_what, stored, found) => {
-    expect(() => unpack(stored)).toThrow(
-      expect.objectContaining({
-        code: 'CF_STATE_UNREADABLE',
-        message: expect.stringContaining(
-          `Redis key "changefeed:{acme}:records:people", "p1": expected a stored record, found ${found}.`,
-        ) as string,
-      }),
-    );
-  });
+it('packing: a record stored by an earlier build of the same version is read', () => {
+  expect(unpack(Buffer.from(VERSION_8, 'base64'))).toEqual(state());
 });
 
-describe('record key', () => {
-  it('record key: every key is read as it was written, and no two keys share a field', () => {
-    const uuid = fc.uuid();
-    const hex = fc.string({
-      unit: fc.constantFrom(...Array.from({ length: 16 }, (_, n) => n.toString(16))),
-      minLength: 24,
-      maxLength: 24,
-    });
-    const odd = fc.constantFrom(
-      '',
-      '\x00',
-      '\x01abcdefghijkl',
-      '\x02',
-      '\x03',
-      '\x03a',
-      'ABCDEF0123456789ABCDEF01',
-      '가',
-    );
-    fc.assert(
-      fc.property(fc.uniqueArray(fc.oneof(uuid, hex, odd, fc.string({ unit: 'grapheme' }))), (keys) => {
-        const fields = keys.map(recordField);
-        expect(fields.map(keyOfField)).toEqual(keys);
-        expect(new Set(fields.map((field) => field.toString('hex'))).size).toBe(keys.length);
-      }),
-    );
+it.each<[string, SerialisedRecord]>([
+  ['with decisions and the content before a change of the schema', { ...state(), beforeDrift: 'c' }],
+  [
+    'without an image',
+    { digest: 'd', sequence: 0, image: null, modifiedAt: null, content: 'c', todo: { done: false, due: null } },
+  ],
+  ['that was deleted', { digest: 'gone', sequence: 2, image: null, gone: { at: 'x', modifiedAt: null } }],
+])('packing: a record %s is read as it was stored', (_what, packed) => {
+  expect(unpack(packRecord('p1', packed))).toEqual(packed);
+});
+
+it('packing: a stored record is smaller than its JSON', () => {
+  expect(packRecord('p1', state()).length).toBeLessThan(Buffer.byteLength(image) / 1.5);
+});
+
+it.each([
+  ['of another version', Buffer.from('4former'), '7 bytes without format version 8'],
+  ['that is too short', Buffer.from(''), '0 bytes without format version 8'],
+  ['whose checksum is wrong', Buffer.from('8\x01d----\x01not packed', 'latin1'), '18 bytes whose checksum is wrong'],
+  [
+    'without the parts of a record',
+    packRecord('p1', { digest: 'd', image: null } as SerialisedRecord),
+    'an array of 2 whose "0" is wrong',
+  ],
+])('packing: a value %s is refused', (_what, stored, found) => {
+  expect(() => unpack(stored)).toThrow(
+    expect.objectContaining({
+      code: 'CF_STATE_UNREADABLE',
+      message: expect.stringContaining(
+        `Redis key "changefeed:{acme}:records:people", "p1": expected a stored record, found ${found}.`,
+      ) as string,
+    }),
+  );
+});
+
+it('record key: every key is read as it was written, and no two keys share a field', () => {
+  const uuid = fc.uuid();
+  const hex = fc.string({
+    unit: fc.constantFrom(...Array.from({ length: 16 }, (_, n) => n.toString(16))),
+    minLength: 24,
+    maxLength: 24,
   });
+  const odd = fc.constantFrom(
+    '',
+    '\x00',
+    '\x01abcdefghijkl',
+    '\x02',
+    '\x03',
+    '\x03a',
+    'ABCDEF0123456789ABCDEF01',
+    '가',
+  );
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.oneof(uuid, hex, odd, fc.string({ unit: 'grapheme' }))), (keys) => {
+      const fields = keys.map(recordField);
+      expect(fields.map(keyOfField)).toEqual(keys);
+      expect(new Set(fields.map((field) => field.toString('hex'))).size).toBe(keys.length);
+    }),
+  );
 });
 
 function state(): SerialisedRecord {

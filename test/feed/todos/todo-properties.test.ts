@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTodoStore } from '../../../src/feed/todos/todo-store.js';
 import { fireDue } from '../../../src/feed/todos/fire.js';
 import { listedApi } from '../../support/listed.js';
@@ -102,33 +102,31 @@ class History {
   }
 }
 
-describe('todos: random histories', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it.each(SPELLINGS)(
-    'todos: random histories of todos in %s fields yield exactly the expected events',
-    async (_how, todo) => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
-          await redis.redis.unlink(...(await redis.redis.keys(`${redis.keys.prefix}:*`)), 'none');
-          const history = new History(redis, todo);
-          await history.sweep(0);
-          for (const one of steps) {
-            const expected = history.act(one);
-            await history.sweep(one.hours);
-            if (one.fires) await history.fire();
-            const found = await history.newEvents();
-            expect(found.filter((line) => !/^(due_soon|overdue|deleted) /.test(line))).toEqual(expected);
-          }
-          await history.sweep(200);
-          await history.fire();
-          await history.newEvents();
-          const open = [...history.todos.values()].filter(({ done, due }) => !done && due !== null);
-          for (const { emitted } of open) expect(emitted).toContain('crm.todo.overdue');
-        }),
-        { numRuns: 30 },
-      );
-    },
-    60_000,
-  );
-});
+it.each(SPELLINGS)(
+  'todos: random histories of todos in %s fields yield exactly the expected events',
+  async (_how, todo) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+        await redis.redis.unlink(...(await redis.redis.keys(`${redis.keys.prefix}:*`)), 'none');
+        const history = new History(redis, todo);
+        await history.sweep(0);
+        for (const one of steps) {
+          const expected = history.act(one);
+          await history.sweep(one.hours);
+          if (one.fires) await history.fire();
+          const found = await history.newEvents();
+          expect(found.filter((line) => !/^(due_soon|overdue|deleted) /.test(line))).toEqual(expected);
+        }
+        await history.sweep(200);
+        await history.fire();
+        await history.newEvents();
+        const open = [...history.todos.values()].filter(({ done, due }) => !done && due !== null);
+        for (const { emitted } of open) expect(emitted).toContain('crm.todo.overdue');
+      }),
+      { numRuns: 30 },
+    );
+  },
+  60_000,
+);

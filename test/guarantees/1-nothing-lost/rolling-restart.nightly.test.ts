@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createProcessRegistry } from '../../../src/redis/process-registry.js';
 import { differences, readEverything } from '../../support/api-state.js';
 import { useChain } from '../../support/chain.js';
@@ -30,63 +30,61 @@ async function buildOf(version: string): Promise<string> {
 
 const TOKEN = 'token-of-the-page-0123456789';
 
-describe('nothing lost: rolling restart', () => {
-  const redis = useRedis();
-  const chain = useChain();
-  const spawn = useProcesses();
-  const cli = useCli();
+const redis = useRedis();
+const chain = useChain();
+const spawn = useProcesses();
+const cli = useCli();
 
-  it(
-    'nothing lost: two versions run next to each other, and each event is delivered once, in order and without a gap',
-    { timeout: 240_000 },
-    async () => {
-      const world = await chain({ sandbox: { people: 150, seed: 5 } });
-      const config = { ...world.config('1s', redis.keys.prefix), http: { port: 0, tokens: { read: TOKEN } } };
-      const { cwd } = await cli({ 'changefeed.config.json': config });
-      const [older, newer] = await Promise.all([buildOf('0.1.0'), buildOf('0.2.0')]);
-      const start = async (entry: string, version: string): Promise<TestProcess> => {
-        const service = spawn(entry, { args: ['start'], cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
-        await service.waitForLine(/changefeed is running/);
-        const url = /"url":"([^"]+)"/.exec(service.stderr)?.[1] ?? '';
-        expect(
-          await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })).text(),
-        ).toContain(`changefeed_info{version="${version}"`);
-        return service;
-      };
-      const together = async (): Promise<void> => {
-        const registry = createProcessRegistry(redis.redis, redis.keys);
-        await eventually(async () => expect(await registry.list()).toHaveLength(2));
-      };
-      /** Changes that one of the running processes finds and one of them delivers. */
-      const changes = async (): Promise<void> => {
-        const before = world.deliveries().length;
-        live(world.sandbox.life);
-        await eventually(() => expect(world.deliveries().length).toBeGreaterThan(before + 5));
-      };
-      const before = await readEverything(world);
-      let running = await start(older, '0.1.0');
-      await eventually(() => expect(new Set(running.stderr.match(/"list":"\w+"(?=.*"sweep complete")/g)).size).toBe(6));
-      // An update, then back to the earlier version.
-      for (const [entry, version] of [
-        [newer, '0.2.0'],
-        [older, '0.1.0'],
-      ] as const) {
-        live(world.sandbox.life);
-        const next = await start(entry, version);
-        await together();
-        await changes();
-        live(world.sandbox.life);
-        expect(await running.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-        await changes();
-        running = next;
-      }
-
-      const truth = differences(before, await readEverything(world));
-      const stories = await eventually(() => deliveredSequences(world.changes(), truth), { intervalMs: 250 });
-      expectNoGap(stories, truth);
+it(
+  'nothing lost: two versions run next to each other, and each event is delivered once, in order and without a gap',
+  { timeout: 240_000 },
+  async () => {
+    const world = await chain({ sandbox: { people: 150, seed: 5 } });
+    const config = { ...world.config('1s', redis.keys.prefix), http: { port: 0, tokens: { read: TOKEN } } };
+    const { cwd } = await cli({ 'changefeed.config.json': config });
+    const [older, newer] = await Promise.all([buildOf('0.1.0'), buildOf('0.2.0')]);
+    const start = async (entry: string, version: string): Promise<TestProcess> => {
+      const service = spawn(entry, { args: ['start'], cwd, env: { REDIS_URL: redis.url, LOG_LEVEL: 'info' } });
+      await service.waitForLine(/changefeed is running/);
+      const url = /"url":"([^"]+)"/.exec(service.stderr)?.[1] ?? '';
+      expect(await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })).text()).toContain(
+        `changefeed_info{version="${version}"`,
+      );
+      return service;
+    };
+    const together = async (): Promise<void> => {
+      const registry = createProcessRegistry(redis.redis, redis.keys);
+      await eventually(async () => expect(await registry.list()).toHaveLength(2));
+    };
+    /** Changes that one of the running processes finds and one of them delivers. */
+    const changes = async (): Promise<void> => {
+      const before = world.deliveries().length;
+      live(world.sandbox.life);
+      await eventually(() => expect(world.deliveries().length).toBeGreaterThan(before + 5));
+    };
+    const before = await readEverything(world);
+    let running = await start(older, '0.1.0');
+    await eventually(() => expect(new Set(running.stderr.match(/"list":"\w+"(?=.*"sweep complete")/g)).size).toBe(6));
+    // An update, then back to the earlier version.
+    for (const [entry, version] of [
+      [newer, '0.2.0'],
+      [older, '0.1.0'],
+    ] as const) {
+      live(world.sandbox.life);
+      const next = await start(entry, version);
+      await together();
+      await changes();
+      live(world.sandbox.life);
       expect(await running.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-      const ids = world.deliveries().map(({ id }) => id);
-      expect(ids).toHaveLength(new Set(ids).size);
-    },
-  );
-});
+      await changes();
+      running = next;
+    }
+
+    const truth = differences(before, await readEverything(world));
+    const stories = await eventually(() => deliveredSequences(world.changes(), truth), { intervalMs: 250 });
+    expectNoGap(stories, truth);
+    expect(await running.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    const ids = world.deliveries().map(({ id }) => id);
+    expect(ids).toHaveLength(new Set(ids).size);
+  },
+);

@@ -1,6 +1,6 @@
 /** Guarantee 2: a workspace in which nothing changes yields no events, however differently each answer represents it. */
 import { createHash } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/feed/api/client.js';
 import { walkList } from '../../../src/feed/api/visited-cursors.js';
 import { eventsOf, openFeed } from '../../support/feed.js';
@@ -36,22 +36,20 @@ async function naiveChanges({ url, token }: { url: string; token: string }): Pro
   return changes;
 }
 
-describe('nothing invented: a workspace in which nothing changes', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it('nothing invented: yields no events over several sweeps and restarts', async () => {
-    const { url, token } = await restlessSandbox();
-    const budget = { requests: 100_000, perSeconds: 1 };
-    const workspaces = [{ name: 'acme', baseUrl: url, token, budget }];
-    for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-      const feed = await openFeed(redis, { workspaces });
-      expect((await feed.sweep()).map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
-      expect(await eventsOf(feed)).toEqual([]);
-      await feed.stop();
-    }
-  });
+it('nothing invented: yields no events over several sweeps and restarts', async () => {
+  const { url, token } = await restlessSandbox();
+  const budget = { requests: 100_000, perSeconds: 1 };
+  const workspaces = [{ name: 'acme', baseUrl: url, token, budget }];
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const feed = await openFeed(redis, { workspaces });
+    expect((await feed.sweep()).map(({ outcome }) => outcome)).toEqual(Array(6).fill('complete'));
+    expect(await eventsOf(feed)).toEqual([]);
+    await feed.stop();
+  }
+});
 
-  it('nothing invented: a digest of the JSON sees changes in the same answers (control)', async () => {
-    expect(await naiveChanges(await restlessSandbox())).toBeGreaterThan(10);
-  });
+it('nothing invented: a digest of the JSON sees changes in the same answers (control)', async () => {
+  expect(await naiveChanges(await restlessSandbox())).toBeGreaterThan(10);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createDispatcher } from '../../../src/delivery/dispatcher.js';
 import { createHandlerPool } from '../../../src/delivery/handler-pool.js';
 import type { RecordGate } from '../../../src/delivery/groups/gate.js';
@@ -85,20 +85,18 @@ async function runFanOut(seed: number, gate?: RecordGate): Promise<Witness> {
 
 const seeds = rowsOfGate(1, [Math.floor(Math.random() * 1_000_000), 1, 2]);
 
-describe('order per record: three workers', () => {
-  it.each(seeds)(
-    'order per record: holds with three workers, random failures and a growing log (seed %i)',
-    async (seed) => {
-      const { handled, violations } = await runFanOut(seed);
+it.each(seeds)(
+  'order per record: holds with three workers, random failures and a growing log (seed %i)',
+  async (seed) => {
+    const { handled, violations } = await runFanOut(seed);
 
-      expect(violations).toEqual([]);
-      expect([...handled.values()].flat()).toHaveLength(EVENTS);
-    },
-  );
+    expect(violations).toEqual([]);
+    expect([...handled.values()].flat()).toHaveLength(EVENTS);
+  },
+);
 
-  it('order per record: is broken without ordering groups (control)', async () => {
-    const { violations } = await runFanOut(1, openGate);
+it('order per record: is broken without ordering groups (control)', async () => {
+  const { violations } = await runFanOut(1, openGate);
 
-    expect(violations.length).toBeGreaterThan(0);
-  });
+  expect(violations.length).toBeGreaterThan(0);
 });

@@ -2,7 +2,7 @@
  * Guarantee 7, second half: rules may change between two runs. A difference that only the new rules explain is not an event; a real
  * change at the same time is.
  */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ListInput } from '../../../src/config/schema.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import { sweepInNewLives } from '../../support/feed.js';
@@ -29,78 +29,76 @@ const person = (index: number): OtherRecord => ({
 const said = ({ type, subject, data }: ChangeEvent): string =>
   `${type.split('.')[2] ?? ''} ${subject} ${data.class} ${data.changes.map(({ field }) => field).join(',')}`;
 
-describe('rules: changed between two runs', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  async function crmOfTwenty(): Promise<OtherCrm> {
-    const crm = await startOtherCrm();
-    crm.lists.people = Array.from({ length: ROWS }, (_, index) => person(index));
-    return crm;
-  }
-  const edit = (crm: OtherCrm, index: number, changes: object): void => {
-    crm.lists.people[index] = { ...crm.lists.people[index]!, ...changes };
-  };
+async function crmOfTwenty(): Promise<OtherCrm> {
+  const crm = await startOtherCrm();
+  crm.lists.people = Array.from({ length: ROWS }, (_, index) => person(index));
+  return crm;
+}
+const edit = (crm: OtherCrm, index: number, changes: object): void => {
+  crm.lists.people[index] = { ...crm.lists.people[index]!, ...changes };
+};
 
-  const switches: [string, ListInput, ListInput][] = [
-    ['all at once', { ignore: ['등급'], nullIsAbsent: false }, { only: ['이름'], touch: true, collapse: false }],
-    ['ignore, taken back', { ignore: ['최근*', '전화'] }, {}],
-    ['ignore', {}, { ignore: ['최근*', '전화'] }],
-    ['only', {}, { only: ['이름', '등급'] }],
-    ['only, taken back', { only: ['이름', '등급'] }, {}],
-    ['refreshed', {}, { refreshed: ['전화'] }],
-    ['mask', {}, { mask: { 등급: 'hash', 담당자: 'last4', '최근*': 'drop' } }],
-    ['nullIsAbsent', {}, { nullIsAbsent: false }],
-    ['nullIsAbsent, taken back', { nullIsAbsent: false }, {}],
-    ['touch', {}, { touch: true }],
-    ['collapse', {}, { collapse: false }],
-  ];
+const switches: [string, ListInput, ListInput][] = [
+  ['all at once', { ignore: ['등급'], nullIsAbsent: false }, { only: ['이름'], touch: true, collapse: false }],
+  ['ignore, taken back', { ignore: ['최근*', '전화'] }, {}],
+  ['ignore', {}, { ignore: ['최근*', '전화'] }],
+  ['only', {}, { only: ['이름', '등급'] }],
+  ['only, taken back', { only: ['이름', '등급'] }, {}],
+  ['refreshed', {}, { refreshed: ['전화'] }],
+  ['mask', {}, { mask: { 등급: 'hash', 담당자: 'last4', '최근*': 'drop' } }],
+  ['nullIsAbsent', {}, { nullIsAbsent: false }],
+  ['nullIsAbsent, taken back', { nullIsAbsent: false }, {}],
+  ['touch', {}, { touch: true }],
+  ['collapse', {}, { collapse: false }],
+];
 
-  it.each(
-    rowsOfGate(2, switches).flatMap(([name, before, after]) => [
-      [name, 'updated p5 edited 이름', before, after] as const,
-      [
-        `${name}, without images`,
-        'updated p5 edited ',
-        { ...before, images: false },
-        { ...after, images: false },
-      ] as const,
-    ]),
-  )('rules: %s: only the real change is reported', async (_name, expected, before, after) => {
-    const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
-    expect(await run(crm, before)).toEqual([]);
-    // A field that the first rules ignore changes while they apply: it is stored silently, or reported then.
-    edit(crm, 1, { '최근 작성된 노트': '다른 메모', 등급: 'B' });
-    await run(crm, before);
-    expect(await run(crm, before)).toEqual([]);
+it.each(
+  rowsOfGate(2, switches).flatMap(([name, before, after]) => [
+    [name, 'updated p5 edited 이름', before, after] as const,
+    [
+      `${name}, without images`,
+      'updated p5 edited ',
+      { ...before, images: false },
+      { ...after, images: false },
+    ] as const,
+  ]),
+)('rules: %s: only the real change is reported', async (_name, expected, before, after) => {
+  const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
+  expect(await run(crm, before)).toEqual([]);
+  // A field that the first rules ignore changes while they apply: it is stored silently, or reported then.
+  edit(crm, 1, { '최근 작성된 노트': '다른 메모', 등급: 'B' });
+  await run(crm, before);
+  expect(await run(crm, before)).toEqual([]);
 
-    edit(crm, 5, { 이름: '새 이름', '수정 날짜': '2026-03-02T00:00:00.000Z' });
-    const reported = await run(crm, after);
-    expect(reported.map(said)).toEqual([expected]);
-    expect(await run(crm, after)).toEqual([]);
-  });
+  edit(crm, 5, { 이름: '새 이름', '수정 날짜': '2026-03-02T00:00:00.000Z' });
+  const reported = await run(crm, after);
+  expect(reported.map(said)).toEqual([expected]);
+  expect(await run(crm, after)).toEqual([]);
+});
 
-  it('rules: new rules apply from the next sweep on', async () => {
-    const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
-    await run(crm, {});
-    edit(crm, 2, { 등급: 'B' });
-    expect((await run(crm, { ignore: ['등급'] })).map(said)).toEqual([]);
-    edit(crm, 3, { 등급: 'B' });
-    expect((await run(crm, {})).map(said)).toEqual(['updated p3 edited 등급']);
-    edit(crm, 4, { 전화: '010' });
-    expect((await run(crm, { refreshed: ['전화'] })).map(said)).toEqual(['updated p4 refreshed 전화']);
-    const { 전화: _phone, ...without } = crm.lists.people[7]!;
-    crm.lists.people[7] = without;
-    expect((await run(crm, { nullIsAbsent: false })).map(said)).toEqual(['updated p7 edited 전화']);
-  });
+it('rules: new rules apply from the next sweep on', async () => {
+  const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
+  await run(crm, {});
+  edit(crm, 2, { 등급: 'B' });
+  expect((await run(crm, { ignore: ['등급'] })).map(said)).toEqual([]);
+  edit(crm, 3, { 등급: 'B' });
+  expect((await run(crm, {})).map(said)).toEqual(['updated p3 edited 등급']);
+  edit(crm, 4, { 전화: '010' });
+  expect((await run(crm, { refreshed: ['전화'] })).map(said)).toEqual(['updated p4 refreshed 전화']);
+  const { 전화: _phone, ...without } = crm.lists.people[7]!;
+  crm.lists.people[7] = without;
+  expect((await run(crm, { nullIsAbsent: false })).map(said)).toEqual(['updated p7 edited 전화']);
+});
 
-  it.each([
-    [true, 1],
-    [false, ROWS],
-  ])('rules: with collapse %s a schema change is %i events', async (collapse, expected) => {
-    const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
-    await run(crm, { collapse: !collapse });
-    crm.lists.people = crm.lists.people.map((one) => ({ ...one, 새필드: '값' }));
-    expect(await run(crm, { collapse })).toHaveLength(expected);
-    expect(await run(crm, { collapse })).toEqual([]);
-  });
+it.each([
+  [true, 1],
+  [false, ROWS],
+])('rules: with collapse %s a schema change is %i events', async (collapse, expected) => {
+  const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
+  await run(crm, { collapse: !collapse });
+  crm.lists.people = crm.lists.people.map((one) => ({ ...one, 새필드: '값' }));
+  expect(await run(crm, { collapse })).toHaveLength(expected);
+  expect(await run(crm, { collapse })).toEqual([]);
 });

@@ -58,23 +58,19 @@ describe('value type: a value', () => {
   });
 });
 
-describe('value type: an object', () => {
-  it.each([
-    [[], '{}'],
-    [['a'], '{a}'],
-    [['first name', '담당자', 'x-y'], '{first name, x-y, 담당자}'],
-    [['a, b', 'c'], '{"a, b", c}'],
-    [['', ' a', 'b '], '{"", " a", b }'],
-    [['q"', '{', '}', '\\', 'a\tb', '\\"'], String.raw`{\, "\\\"", "a\tb", "q\"", "{", "}"}`],
-  ])('names the keys %j whatever their values, and parses back to them', (keys, form) => {
-    expect(valueTypeOf(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(form);
-    expect(keysOfValueType(form)).toEqual([...keys].sort());
-  });
+it.each([
+  [[], '{}'],
+  [['a'], '{a}'],
+  [['first name', '담당자', 'x-y'], '{first name, x-y, 담당자}'],
+  [['a, b', 'c'], '{"a, b", c}'],
+  [['', ' a', 'b '], '{"", " a", b }'],
+  [['q"', '{', '}', '\\', 'a\tb', '\\"'], String.raw`{\, "\\\"", "a\tb", "q\"", "{", "}"}`],
+])('value type: an object names the keys %j whatever their values, and parses back to them', (keys, form) => {
+  expect(valueTypeOf(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(form);
+  expect(keysOfValueType(form)).toEqual([...keys].sort());
 });
 
-describe('value type: empty', () => {
-  it('is absent, null or an empty list, and no other', () => {
-    const forms = ['absent', 'null', 'empty list', 'string', 'list', '{}', ''];
-    expect(forms.filter(isEmptyValueType)).toEqual(['absent', 'null', 'empty list']);
-  });
+it('value type: empty is absent, null or an empty list, and no other', () => {
+  const forms = ['absent', 'null', 'empty list', 'string', 'list', '{}', ''];
+  expect(forms.filter(isEmptyValueType)).toEqual(['absent', 'null', 'empty list']);
 });

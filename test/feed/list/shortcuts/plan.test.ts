@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Plan, type PlannedPage, type ShownPage, type PlanOptions } from '../../../../src/feed/list/shortcuts/plan.js';
 
 const START = Date.UTC(2026, 2, 2);
@@ -30,11 +30,9 @@ function planned(options: Partial<PlanOptions> = {}) {
   return { plan, clock, pass };
 }
 
-describe('plan: the ends of a list', () => {
-  it('plan: a list with an interval is asked for at most sixty pages in that time', () => {
-    const { pass } = planned({ intervalMs: 600_000 });
-    let made = 0;
-    const pages = pass(600, () => shown({ created: [`n${(made += 1)}`] }));
-    expect(pages.length).toBeLessThanOrEqual(60);
-  });
+it('plan: a list with an interval is asked for at most sixty pages in that time', () => {
+  const { pass } = planned({ intervalMs: 600_000 });
+  let made = 0;
+  const pages = pass(600, () => shown({ created: [`n${(made += 1)}`] }));
+  expect(pages.length).toBeLessThanOrEqual(60);
 });

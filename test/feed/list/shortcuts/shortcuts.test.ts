@@ -263,36 +263,34 @@ describe('shortcuts: an aimed fetch', () => {
   });
 });
 
-describe('shortcuts: a list that answers kept cursors as it is now', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
-  it('is known by a walk that finds a change newer than the walk before, until a page shows an older record', async () => {
-    const api = listedApi(people(20), 2);
-    const loop = await shortcutLoop(redis, { people: api }, 'people');
-    const change = (id: string, more: object): void => {
-      api.records = api.records.map((one) => (one['id'] === id ? { ...one, ...more } : one));
-    };
-    const lookUp = async (id: string): Promise<string[]> => {
-      await loop.queue.add('people', [id], loop.now());
-      await loop.pass(2_500);
-      return (await loop.lines()).slice(-1);
-    };
-    // The times of the records are before now.
-    loop.later(7_200_000);
-    await loop.walk();
-    // Without a time of its own: it may be the page as it was.
-    change('p6', { 등급: 'A' });
-    expect(await lookUp('p6')).toEqual([]);
-    loop.later(10_000);
-    change('p12', { 등급: 'A', '수정 날짜': new Date(loop.now()).toISOString() });
-    await loop.walk();
-    change('p8', { 등급: 'A' });
-    expect(await lookUp('p8')).toEqual(['updated p8']);
-    // An answer from before the change of p12. However old it is, only a walk may believe it.
-    loop.later(1_200_000);
-    change('p12', { 등급: 'B', '수정 날짜': at(0) });
-    expect(await lookUp('p12')).toEqual(['updated p8']);
-    change('p9', { 등급: 'A' });
-    expect(await lookUp('p9')).toEqual(['updated p8']);
-  });
+it('shortcuts: a list that answers kept cursors as it is now is known by a walk that finds a change newer than the walk before, until a page shows an older record', async () => {
+  const api = listedApi(people(20), 2);
+  const loop = await shortcutLoop(redis, { people: api }, 'people');
+  const change = (id: string, more: object): void => {
+    api.records = api.records.map((one) => (one['id'] === id ? { ...one, ...more } : one));
+  };
+  const lookUp = async (id: string): Promise<string[]> => {
+    await loop.queue.add('people', [id], loop.now());
+    await loop.pass(2_500);
+    return (await loop.lines()).slice(-1);
+  };
+  // The times of the records are before now.
+  loop.later(7_200_000);
+  await loop.walk();
+  // Without a time of its own: it may be the page as it was.
+  change('p6', { 등급: 'A' });
+  expect(await lookUp('p6')).toEqual([]);
+  loop.later(10_000);
+  change('p12', { 등급: 'A', '수정 날짜': new Date(loop.now()).toISOString() });
+  await loop.walk();
+  change('p8', { 등급: 'A' });
+  expect(await lookUp('p8')).toEqual(['updated p8']);
+  // An answer from before the change of p12. However old it is, only a walk may believe it.
+  loop.later(1_200_000);
+  change('p12', { 등급: 'B', '수정 날짜': at(0) });
+  expect(await lookUp('p12')).toEqual(['updated p8']);
+  change('p9', { 등급: 'A' });
+  expect(await lookUp('p9')).toEqual(['updated p8']);
 });

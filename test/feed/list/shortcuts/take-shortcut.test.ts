@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { FetchOptions, Page } from '../../../../src/feed/api/read-api.js';
 import { silentLog } from '../../../../src/kit/log.js';
 import type { ListDeps } from '../../../../src/feed/list/list.js';
@@ -39,26 +39,24 @@ function asking(signal = new AbortController().signal) {
   return { one, pass, grant: () => asked[0]?.options.onGrant?.(), answer: () => asked[0]?.answer(page) };
 }
 
-describe('shortcut: a page that waits for the budget', () => {
-  it('shortcut: what the budget does not grant within a second is given back, as another page may be worth more by then', async () => {
-    const { one, pass } = asking();
-    pass(1_000);
-    expect(await one).toMatchObject({ page: 'not sent' });
-  });
+it('shortcut: what the budget does not grant within a second is given back, as another page may be worth more by then', async () => {
+  const { one, pass } = asking();
+  pass(1_000);
+  expect(await one).toMatchObject({ page: 'not sent' });
+});
 
-  it('shortcut: a page that was granted is waited for, and is as old as its grant', async () => {
-    const { one, pass, grant, answer } = asking();
-    pass(900);
-    grant();
-    pass(60_000);
-    answer();
-    expect(await one).toMatchObject({ page, askedAtMs: 1_900 });
-  });
+it('shortcut: a page that was granted is waited for, and is as old as its grant', async () => {
+  const { one, pass, grant, answer } = asking();
+  pass(900);
+  grant();
+  pass(60_000);
+  answer();
+  expect(await one).toMatchObject({ page, askedAtMs: 1_900 });
+});
 
-  it('shortcut: a page that is no longer wanted is none that the budget refused', async () => {
-    const stop = new AbortController();
-    const { one } = asking(stop.signal);
-    stop.abort(new Error('stopped'));
-    expect(await one).toMatchObject({ page: null });
-  });
+it('shortcut: a page that is no longer wanted is none that the budget refused', async () => {
+  const stop = new AbortController();
+  const { one } = asking(stop.signal);
+  stop.abort(new Error('stopped'));
+  expect(await one).toMatchObject({ page: null });
 });
