@@ -51,18 +51,6 @@ describe('dead letters', () => {
     await eventually(() => expect(seen).toHaveLength(2 * sequences.length));
     expect(seen.slice(sequences.length)).toEqual(sequences);
   });
-
-  it('dropped ones are deleted', async () => {
-    const { append, settled, dead } = await runFanOut(test, [failing({ now: true }, [])]);
-    await append(1, 2, 3);
-    await settled();
-    await eventuallyDead(dead, 3);
-
-    expect(await dead.drop()).toBe(3);
-
-    expect(await dead.list()).toEqual([]);
-    expect(await dead.drop()).toBe(0);
-  });
 });
 
 describe("dead letters with whenDead: 'hold'", () => {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
-import { WORKSPACE } from '../support/events.js';
+import { appendEvents, changesOf, WORKSPACE } from '../support/events.js';
+import { fanOutDeps } from '../support/fan-out.js';
+import { useFanOutProcesses } from '../support/fan-out-processes.js';
+import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead } from '../support/running-fan-out.js';
 import { changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
@@ -107,4 +111,41 @@ describe('debounce: a failed merge', () => {
 
     await eventually(() => expect(seen).toEqual([idOf(events.slice(0, 2)), events[2]!.id]));
   });
+});
+
+describe('debounce: a process killed', () => {
+  const { launch, launchFrozen, linesOf } = useFanOutProcesses(test);
+  const pending = async (): Promise<number> => (await fanOutDeps(test).gate.pending('s', WORKSPACE)).events;
+  const env = { settles: '1' };
+  const [early, late] = [changesOf('a', 1, 2, 3), changesOf('a', 4, 5)];
+  const line = (events: readonly ChangeEvent[], id = idOf(events)): string => {
+    const last = events.at(-1)!;
+    return `${last.subject} ${last.data.sequence} ${id}`;
+  };
+
+  const KILLS: [string, string, string[], string[]][] = [
+    ['in the handler', 'handling-3', [line(early), line(early), line(late)], [line(early), line(late)]],
+    // The merge was not decided, so later events belong to it.
+    ['before a merge is stored', 'merging', [line([...early, ...late])], [line([...early, ...late])]],
+    ['after the merge was stored, before the handler', 'merged', [line(early), line(late)], [line(early), line(late)]],
+    ['after the merge has left', 'left', [line(early), line(late)], [line(early), line(late)]],
+  ];
+  it.each(rowsOfGate(1, KILLS))(
+    '%s loses no event, and a stored merge stays the same',
+    async (_when, freeze, seen, done) => {
+      launch('dispatch', env);
+      await appendEvents(test, early);
+      await eventually(async () => expect(await pending()).toBe(early.length));
+      await launchFrozen('handle', { ...env, freeze });
+      const before = await pending();
+      await appendEvents(test, late);
+      await eventually(async () => expect(await pending()).toBe(before + late.length));
+
+      launch('handle', env);
+
+      await eventually(async () => expect(await linesOf('done')).toEqual(done));
+      await eventually(async () => expect(await pending()).toBe(0));
+      expect(await linesOf('seen')).toEqual(seen);
+    },
+  );
 });

@@ -210,18 +210,4 @@ describe('debounce and other features', () => {
       [changes(4)[0]!.id, false],
     ]);
   });
-
-  it('waitUntilHandled waits for debounced events, and they count as lag', async () => {
-    const running = await start(
-      test,
-      debouncing(() => undefined, { settle: NOT_TODAY }),
-    );
-    await put(running, changes(1, 2));
-    const waited = await running.settled(50);
-    expect(waited).toEqual({
-      outcome: 'timeout',
-      unhandled: [{ subscription: 's', workspace: WORKSPACE, stage: 'handling' }],
-    });
-    expect((await running.dispatcher.statistics())[0]).toMatchObject({ lagEvents: 2, dead: 0 });
-  });
 });

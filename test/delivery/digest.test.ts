@@ -40,6 +40,12 @@ async function promote({ queues }: RunningFanOut, name = 's'): Promise<void> {
   });
 }
 
+/** Handles what is in the log up to this entry. */
+async function digested(running: RunningFanOut, logId: string | undefined): Promise<void> {
+  await promote(running);
+  await eventually(async () => expect(await offset()).toBe(logId));
+}
+
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = [];
   for await (const item of items) found.push(item);
@@ -54,8 +60,7 @@ describe('digest', () => {
       ['a', 'b', 'c'].map((record) => changeEvent({ record, sequence, verb: sequence === 1 ? 'created' : 'updated' })),
     );
     const ids = await appendEvents(test, events);
-    await promote(running);
-    await eventually(async () => expect(await offset()).toBe(ids.at(-1)));
+    await digested(running, ids.at(-1));
     expect(digests).toHaveLength(1);
     const [digest] = digests;
     expect(digest).toMatchObject({
@@ -113,8 +118,7 @@ describe('digest', () => {
     const { digests, subscription } = aDigest({ on: ['crm.todo.*'] });
     const running = await runFanOut(test, [subscription]);
     const ids = await appendEvents(test, [changeEvent({ record: 'a', sequence: 1 })]);
-    await promote(running);
-    await eventually(async () => expect(await offset()).toBe(ids[0]));
+    await digested(running, ids[0]);
     expect(digests).toEqual([]);
   });
 
@@ -150,8 +154,7 @@ describe('digest', () => {
     expect(await offset()).toBe('0');
     const [failing] = await running.dispatcher.statistics();
     expect(failing).toMatchObject({ dead: 0, failures: 1, delayed: 0 });
-    await promote(running);
-    await eventually(async () => expect(await offset()).toBe(ids[1]));
+    await digested(running, ids[1]);
     expect(seen).toEqual([2, 2]);
     // That it has succeeded is noted after the offset.
     await eventually(async () => {
@@ -165,8 +168,7 @@ describe('digest', () => {
     const running = await runFanOut(test, [subscription]);
     await runFanOut(test, [subscription]);
     const ids = await appendEvents(test, changesOf('a', 1, 2));
-    await promote(running);
-    await eventually(async () => expect(await offset()).toBe(ids[1]));
+    await digested(running, ids[1]);
     await eventually(async () => expect(await digestJob(running.queues.of('s'), WORKSPACE)).toBeUndefined());
     expect(digests).toHaveLength(1);
   });

@@ -1,26 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AttemptFailedError,
-  deadLetterError,
-  decideRetry,
-  parseFailedAttempt,
-  recordFailure,
-} from '../../src/delivery/failure.js';
+import { AttemptFailedError, deadLetterError, parseFailedAttempt, recordFailure } from '../../src/delivery/failure.js';
 import { ChangefeedError } from '../../src/kit/errors.js';
-import { PermanentError } from '../../src/delivery/handlers/errors.js';
-
-const retry = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
-const decide = (thrown: unknown): unknown => decideRetry(thrown, { attempt: 1, retry, random: 0 });
-
-describe('retry policy', () => {
-  it('a PermanentError is final, also one of another copy of the package', () => {
-    expect(decide(new PermanentError('gone'))).toEqual({ outcome: 'dead', because: 'permanent' });
-    expect(decide(Object.assign(new Error('gone'), { name: 'PermanentError' }))).toEqual({
-      outcome: 'dead',
-      because: 'permanent',
-    });
-  });
-});
 
 describe('recorded failure', () => {
   it('contains name, code, shortened message and stack frames, and no other property of the error', () => {

@@ -1,23 +1,17 @@
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pageToken } from '../../src/service/page-token.js';
 import { createLog } from '../../src/ops/log.js';
 import { silentLog } from '../../src/kit/log.js';
 import { openFeed } from '../support/feed.js';
+import { testFolder } from '../support/folder.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'changefeed-token-'));
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
 describe('page token', () => {
   it('page token: is made once, for this user only', async () => {
-    const stateDir = join(await folder(), 'state');
+    const stateDir = join(testFolder(), 'state');
     const { token, file } = pageToken(stateDir, silentLog);
     expect(token).toMatch(/^[\w-]{32}$/);
     expect((await stat(file ?? '')).mode & 0o777).toBe(0o600);
@@ -25,10 +19,10 @@ describe('page token', () => {
   });
 
   it('page token: what others could have read or written is replaced', async () => {
-    const stateDir = await folder();
+    const stateDir = testFolder();
     const file = join(stateDir, 'http-token');
     const known = 'a'.repeat(32);
-    const elsewhere = join(await folder(), 'token');
+    const elsewhere = join(testFolder(), 'token');
     await writeFile(elsewhere, known, { mode: 0o600 });
     const planted = [
       async () => {
@@ -48,7 +42,7 @@ describe('page token', () => {
   });
 
   it('page token: where the state folder cannot be written, it lives as long as the process', async () => {
-    const notAFolder = join(await folder(), 'file');
+    const notAFolder = join(testFolder(), 'file');
     await writeFile(notAFolder, '');
     const { token, file } = pageToken(join(notAFolder, 'state'), silentLog);
     expect({ file, length: token.length }).toEqual({ file: null, length: 32 });
@@ -60,7 +54,7 @@ describe('page token', () => {
     const lines: string[] = [];
     const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
     const config = { workspaces: [{ name: 'acme', baseUrl: url, token: crmToken }], http: { port: 0 } };
-    const feed = await openFeed(redis, config, { http: true, log, stateDir: await folder() });
+    const feed = await openFeed(redis, config, { http: true, log, stateDir: testFolder() });
     await feed.start(['dispatch']);
     const [address = '', token = ''] = (feed.pageLink ?? '').split('/#t=');
     expect(address).toBe(feed.pageUrl);

@@ -1,17 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { stateDirOf } from '../../src/service/state-dir.js';
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'changefeed-state-dir-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
+import { testFolder } from '../support/folder.js';
 
 it('state directory: CHANGEFEED_STATE_DIR, else the project folder, else the state directory of the user', () => {
-  const cwd = folder();
+  const cwd = testFolder();
   expect(stateDirOf({ cwd, env: {}, home: '/home/u' })).toBe('/home/u/.local/state/changefeed');
   expect(stateDirOf({ cwd, env: { XDG_STATE_HOME: '/s' }, home: '/home/u' })).toBe('/s/changefeed');
   writeFileSync(join(cwd, 'changefeed.config.json'), '{}');
@@ -21,7 +15,7 @@ it('state directory: CHANGEFEED_STATE_DIR, else the project folder, else the sta
 });
 
 it('state directory: outside a project, each base URL of the environment has its own folder', () => {
-  const cwd = folder();
+  const cwd = testFolder();
   const at = (baseUrl: string, env = {}): string => stateDirOf({ cwd, env, home: '/home/u', baseUrl });
   expect(at('https://CRM.example:443/api/')).toBe(at('https://crm.example/api'));
   expect(at('https://crm.example/api')).toMatch(/^\/home\/u\/\.local\/state\/changefeed\/crm\.example-[0-9a-f]{8}$/);

@@ -15,7 +15,7 @@ const LONG = [
   'test/cli/restart',
   'test/model/contacts',
   'test/storm/storm',
-  'test/delivery/debounce-crash',
+  'test/delivery/debounce-failures',
   'test/cli/failures',
   'test/ops/server/page/',
   'test/model/',

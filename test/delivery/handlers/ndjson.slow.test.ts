@@ -1,36 +1,37 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  stat,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/delivery/handlers/handler.js';
-import { createNdjson, ndjson, ndjsonSchema } from '../../../src/delivery/handlers/ndjson/ndjson.js';
+import {
+  createNdjson,
+  ndjson,
+  ndjsonSchema,
+  type NdjsonOptions,
+} from '../../../src/delivery/handlers/ndjson/ndjson.js';
+import { testFolder } from '../../support/folder.js';
 import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
 
 const child = new URL('../../support/ndjson-child.ts', import.meta.url);
 let folder = '';
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'changefeed-ndjson-'));
+let path = '';
+beforeEach(() => {
+  folder = testFolder();
+  path = join(folder, 'events.ndjson');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function send(subscription: Subscription, ...subjects: string[]): Promise<void> {
   await Promise.all(subjects.map(async (subject) => subscription.handle(sampleEvent(subject), handlerContext())));
+}
+
+/** To the file of the test, unless the options name another one. */
+async function write(options: Partial<NdjsonOptions>, ...subjects: string[]): Promise<void> {
+  const subscription = ndjson({ name: 'out', path, ...options });
+  await send(subscription, ...subjects);
+  await subscription.close?.();
 }
 
 async function subjectsIn(path: string): Promise<string[]> {
@@ -41,21 +42,17 @@ async function subjectsIn(path: string): Promise<string[]> {
 
 describe('ndjson: a file', () => {
   it('ndjson: writes each event as one line and creates the folder', async () => {
-    const path = join(folder, 'made/here/events.ndjson');
-    const subscription = ndjson({ name: 'out', path });
-    await send(subscription, 'a');
-    await subscription.close?.();
-    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(sampleEvent('a'));
+    const made = join(folder, 'made/here/events.ndjson');
+    await write({ path: made }, 'a');
+    expect(JSON.parse(await readFile(made, 'utf8'))).toEqual(sampleEvent('a'));
   });
 
   it('ndjson: only the owner can read what it creates, whatever the umask', async () => {
     const umask = process.umask(0);
     try {
-      const path = join(folder, 'made/events.ndjson');
-      const subscription = ndjson({ name: 'out', path });
-      await send(subscription, 'a');
-      await subscription.close?.();
-      const modes = await Promise.all([path, join(folder, 'made')].map(async (one) => (await stat(one)).mode & 0o777));
+      const made = [join(folder, 'made/events.ndjson'), join(folder, 'made')];
+      await write({ path: made[0] }, 'a');
+      const modes = await Promise.all(made.map(async (one) => (await stat(one)).mode & 0o777));
       expect(modes).toEqual([0o600, 0o700]);
     } finally {
       process.umask(umask);
@@ -79,7 +76,6 @@ describe('ndjson: a file', () => {
   });
 
   it('ndjson: writes into the file of its name, also after that was moved or removed', async () => {
-    const path = join(folder, 'events.ndjson');
     const subscription = ndjson({ name: 'out', path, rotate: { size: '1MB' } });
     await send(subscription, 'a');
     await rename(path, join(folder, 'moved'));
@@ -94,39 +90,29 @@ describe('ndjson: a file', () => {
   });
 
   it('ndjson: does not write through a symbolic link', async () => {
-    const [target, path] = [join(folder, 'target'), join(folder, 'events.ndjson')];
-    await symlink(target, path);
-    await expect(send(ndjson({ name: 'out', path }), 'a')).rejects.toMatchObject({
+    await symlink(join(folder, 'target'), path);
+    await expect(write({}, 'a')).rejects.toMatchObject({
       message: `Ndjson "out": could not write to ${path}: it is a symbolic link; set path to the file itself.`,
     });
     expect(await readdir(folder)).toEqual(['events.ndjson']);
   });
 
   it('ndjson: keeps the order of concurrent events and the existing lines', async () => {
-    const path = join(folder, 'events.ndjson');
-    const first = ndjson({ name: 'out', path });
-    await send(first, 'a');
-    await first.close?.();
-    const second = ndjson({ name: 'out', path });
+    await write({}, 'a');
     const subjects = Array.from({ length: 200 }, (_, number) => `record-${number}`);
-    await send(second, ...subjects);
-    await second.close?.();
+    await write({}, ...subjects);
     expect(await subjectsIn(path)).toEqual(['a', ...subjects]);
   });
 
   it('ndjson: terminates a line that a crash cut off', async () => {
-    const path = join(folder, 'events.ndjson');
     await writeFile(path, '{"specversion":"1.0","id":"evt_');
-    const subscription = ndjson({ name: 'out', path });
-    await send(subscription, 'a', 'b');
-    await subscription.close?.();
+    await write({}, 'a', 'b');
     const [torn, ...whole] = (await readFile(path, 'utf8')).trimEnd().split('\n');
     expect(torn).toBe('{"specversion":"1.0","id":"evt_');
     expect(whole.map((line) => (JSON.parse(line) as { subject: string }).subject)).toEqual(['a', 'b']);
   });
 
   it('ndjson: fails the delivery with the reason when it cannot write, and recovers', async () => {
-    const path = join(folder, 'events.ndjson');
     await mkdir(path);
     const subscription = ndjson({ name: 'out', path });
     await expect(send(subscription, 'a')).rejects.toMatchObject({
@@ -140,11 +126,8 @@ describe('ndjson: a file', () => {
   });
 
   it('ndjson: rotates full files, keeps the configured number, and loses no line', async () => {
-    const path = join(folder, 'events.ndjson');
     const lineBytes = Buffer.byteLength(`${JSON.stringify(sampleEvent('0'))}\n`);
-    const subscription = ndjson({ name: 'out', path, rotate: { size: `${2 * lineBytes}B`, keep: 2 } });
-    await send(subscription, '0', '1', '2', '3', '4', '5', '6');
-    await subscription.close?.();
+    await write({ rotate: { size: `${2 * lineBytes}B`, keep: 2 } }, '0', '1', '2', '3', '4', '5', '6');
     expect((await readdir(folder)).sort()).toEqual(['events.ndjson', 'events.ndjson.1', 'events.ndjson.2']);
     expect(await subjectsIn(`${path}.2`)).toEqual(['2', '3']);
     expect(await subjectsIn(`${path}.1`)).toEqual(['4', '5']);
@@ -152,11 +135,8 @@ describe('ndjson: a file', () => {
   });
 
   it('ndjson: rotation counts the existing size of the file', async () => {
-    const path = join(folder, 'events.ndjson');
     await appendFile(path, `${'x'.repeat(999)}\n`);
-    const subscription = ndjson({ name: 'out', path, rotate: { size: '1kB' } });
-    await send(subscription, 'a');
-    await subscription.close?.();
+    await write({ rotate: { size: '1kB' } }, 'a');
     expect(await subjectsIn(path)).toEqual(['a']);
     expect(await readFile(`${path}.1`, 'utf8')).toHaveLength(1_000);
   });

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { defineHandler } from '../../../src/delivery/handlers/define.js';
 import { parseOptions } from '../../../src/delivery/handlers/kind.js';
 import {
   subscriptionSchema,
   toSubscription,
   type SubscriptionOptions,
 } from '../../../src/delivery/handlers/options.js';
+import { buildSubscription } from '../../../src/delivery/handlers/registry.js';
+import { handlerContext, sampleEvent } from '../../support/handler-fixtures.js';
 
 const noop = (): void => undefined;
 
@@ -66,5 +69,36 @@ describe("subscription options: whenDead: 'hold' with order: 'none'", () => {
   it('subscription options: each of the two alone is accepted (control)', () => {
     expect(subscriptionOf({ ...contradiction, order: 'record' }).whenDead).toBe('hold');
     expect(subscriptionOf({ ...contradiction, whenDead: 'release' }).order).toBe('none');
+  });
+});
+
+describe('defineHandler', () => {
+  it('defineHandler: calls the handler with event and context, as a method of its options', async () => {
+    const seen: unknown[] = [];
+    const subscription = defineHandler({
+      name: 'greet',
+      on: ['crm.person.created'],
+      concurrency: 2,
+      handle(event, context) {
+        seen.push(this.name, event, context);
+      },
+    });
+    const event = sampleEvent();
+    const context = handlerContext();
+    await subscription.handle(event, context);
+    expect(seen).toEqual(['greet', event, context]);
+    expect(subscription).toMatchObject({
+      name: 'greet',
+      handler: 'custom',
+      on: ['crm.person.created'],
+      concurrency: 2,
+    });
+  });
+
+  it('subscriptions entry: accepts a subscription built in code, also by another copy of the package', () => {
+    const own = defineHandler({ name: 'own', handle: () => undefined });
+    const foreign = { ...own };
+    expect(buildSubscription(own)).toBe(own);
+    expect(buildSubscription(foreign)).toBe(foreign);
   });
 });
