@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { init } from '../../src/cli/commands/init.js';
-import { projectFiles, withLines, type Line } from '../../src/cli/init-files.js';
 import { quietIo } from '../support/cli-page.js';
 import { addEnvFile } from '../../src/config/env-file.js';
 import { loadConfig } from '../../src/config/load.js';
@@ -130,19 +129,5 @@ describe('init', () => {
     const run = await folder.call(['init', '--yes', '--token', token]);
     expect(run).toMatchObject({ code: 2, stderr: expect.stringMatching(/CRM_TOKEN in the environment/) as string });
     expect(readdirSync(folder.cwd)).toEqual(Object.keys(files));
-  });
-
-  it('init: a line is added where it is missing, after a complete line', () => {
-    const lines = projectFiles({
-      format: 'ts',
-      workspace: 'a',
-      baseUrl: 'https://b',
-      token: '',
-      lists: [],
-      language: 'en',
-    }).get('.gitignore') as Line[];
-    expect(withLines('', lines)).toBe('.env\n.changefeed/\n');
-    expect(withLines('dist', lines)).toBe('dist\n.env\n.changefeed/\n');
-    expect(withLines('.env\n.changefeed\n', lines)).toBeUndefined();
   });
 });

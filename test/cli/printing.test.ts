@@ -4,7 +4,7 @@ import { fittingLines } from '../../src/cli/commands/status.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { progressLine } from '../../src/cli/progress.js';
 import { formatsFor } from '../../src/words/format.js';
-import { coloursFor, noColours, table, widthOf } from '../../src/cli/text.js';
+import { coloursFor, fitted, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { Actor, ChangeEvent, SchemaChange } from '../../src/events/types.js';
 import { changeEvent } from '../support/events.js';
 
@@ -159,5 +159,24 @@ describe('status tables', () => {
     expect(lines.filter((line) => widthOf(line) > 40)).toEqual([]);
     expect(lines[1]).toBe(`calm  ${'가나다 '.repeat(5).trim()}`);
     expect(text.replace(/\s+/g, '')).toBe(`namedoescalm${'가나다'.repeat(12)}id${'x'.repeat(60)}`);
+  });
+});
+
+describe('sentences', () => {
+  const error =
+    'changefeed: 두 목록 of the workspace could not be read. Start Redis, or correct the address in REDIS_URL.';
+
+  it('sentences: are continued between words on a terminal, and keep their words', () => {
+    const lines = fitted(error, 40).split('\n');
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(40);
+    for (const line of lines.slice(1)) expect(line).toMatch(/^ {2}\S/);
+    expect(lines.map((line) => line.trim()).join(' ')).toBe(error);
+    expect(fitted(error)).toBe(error);
+  });
+
+  it('sentences: a code frame keeps its lines, because its marker points at a column', () => {
+    const frame = `  > 1 | ${'x '.repeat(40)}\n      | ${' '.repeat(60)}^`;
+    expect(fitted(frame, 40)).toBe(frame);
   });
 });

@@ -36,25 +36,16 @@ describe('lists: a list of your own', () => {
     expect(lists['deal']?.descriptor).toMatchObject({ key: 'dealList', object: 'deal', modifiedAt: ['changed'] });
   });
 
-  it('has one path in all workspaces when the mirror serves them at one address', () => {
-    const of = (second: object) => ({
-      workspaces: [
-        { ...workspace, lists: { deal: { path: 'deal' } } },
-        { ...workspace, name: 'other', lists: second },
-      ],
-    });
-    const serve = { port: 8_080, token: { acme: 'token-of-acme-0123456789', other: 'token-of-other-0123456789' } };
-    const parseBoth = (second: object, more: object) =>
-      parseConfig({ ...of(second), ...more }, { source: 'the test' }).workspaces[1]?.lists;
-    const [samePath, sameName] = [{ offer: { path: 'deal' } }, { deal: { path: 'sales/deal' } }];
-    expect(() => parseBoth(samePath, { serve })).toThrow(
-      'workspaces[1].lists.offer.path: found "deal", but workspace "acme" has "deal" as the path of the list "deal"; allowed: the same name and path in every workspace, because "serve" offers them at one address.',
-    );
-    expect(() => parseBoth(sameName, { serve })).toThrow(
-      'workspaces[1].lists.deal.path: found "sales/deal", but workspace "acme" has "deal" as the path of the list "deal"',
-    );
-    expect(parseBoth(samePath, {})?.['offer']?.descriptor.path).toBe('v2/deal');
-    expect(parseBoth(sameName, {})?.['deal']?.descriptor.path).toBe('v2/sales/deal');
+  it.each([
+    ['path', { offer: { path: 'deal' } }, { offer: 'v2/deal' }],
+    ['name', { deal: { path: 'sales/deal' } }, { deal: 'v2/sales/deal' }],
+  ])('lists: two workspaces may give one %s to two lists, where no mirror serves them', (_what, second, paths) => {
+    const workspaces = [
+      { ...workspace, lists: { deal: { path: 'deal' } } },
+      { ...workspace, name: 'other', lists: second },
+    ];
+    const { lists } = parseConfig({ workspaces }, { source: 'the test' }).workspaces[1]!;
+    for (const [name, path] of Object.entries(paths)) expect(lists[name]?.descriptor.path).toBe(path);
   });
 });
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { defineConfig } from '../../src/config/schema.js';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.js';
+import { testFolder } from '../support/folder.js';
 
 class Marker extends Error {}
 const library = (): Promise<object> => Promise.resolve({ defineConfig, Marker });
@@ -12,10 +12,7 @@ const WORKSPACE = `{ name: 'acme', baseUrl: 'https://crm.example', token: '${TOK
 const JSON_CONFIG = JSON.stringify({ workspaces: [{ name: 'acme', baseUrl: 'https://crm.example', token: TOKEN }] });
 
 let cwd: string;
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'changefeed-config-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+beforeEach(() => void (cwd = testFolder()));
 
 const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
 const load = (env: Record<string, string> = {}, path?: string): Promise<LoadedConfig> =>

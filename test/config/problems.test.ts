@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import { defineConfig } from '../../src/config/schema.js';
 import type { ChangefeedError } from '../../src/kit/errors.js';
@@ -11,14 +10,12 @@ import { widthOf } from '../../src/cli/text.js';
 import { webhook } from '../../src/delivery/handlers/webhook/webhook.js';
 import { problemsIn } from '../../src/kit/schema/problem.js';
 import { env as variable } from '../../src/kit/schema/env-variable.js';
+import { testFolder } from '../support/folder.js';
 
 const library = (): Promise<object> => Promise.resolve({ defineConfig, defineHandler, env: variable, webhook });
 
 let cwd: string;
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'changefeed-problems-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+beforeEach(() => void (cwd = testFolder()));
 
 interface Report {
   message: string;

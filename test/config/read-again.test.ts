@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addEnvFile } from '../../src/config/env-file.js';
 import { loadConfig } from '../../src/config/load.js';
+import { testFolder } from '../support/folder.js';
 
 let cwd: string;
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'changefeed-again-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+beforeEach(() => void (cwd = testFolder()));
 
 const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
 const load = (env: Record<string, string> = {}) => loadConfig({ cwd, env, library: () => Promise.resolve({}) });

@@ -1,14 +1,13 @@
 /** A configuration with something that was removed gets one sentence with what to use instead. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import { defineHandler } from '../../src/delivery/handlers/define.js';
+import { testFolder } from '../support/folder.js';
 
 async function complaintAbout(config: object | string): Promise<string> {
-  const cwd = mkdtempSync(join(tmpdir(), 'changefeed-retired-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = testFolder();
   const [name, text] =
     typeof config === 'string'
       ? ['changefeed.config.mjs', `import { ${calledIn(config)} } from 'crm-changefeed';\nexport default ${config};`]

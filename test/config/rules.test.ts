@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
 import { rulesOf } from '../../src/config/rules.js';
 import { messageOf } from '../../src/kit/errors.js';
@@ -9,6 +8,7 @@ import { problemsOfPrinted } from '../support/cli-schema.js';
 import { useCli } from '../support/cli.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { useProcesses } from '../support/process.js';
+import { testFolder } from '../support/folder.js';
 
 const CHAT = { handler: 'message', url: 'https://hooks.slack.example/services/T0/secret-part', service: 'slack' };
 const HOOK = {
@@ -24,10 +24,7 @@ describe('rules', () => {
   const cli = useCli();
   const spawn = useProcesses();
   let cwd: string;
-  beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
-  });
-  afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+  beforeEach(() => void (cwd = testFolder()));
 
   const write = (name: string, json: unknown): void =>
     writeFileSync(join(cwd, name), typeof json === 'string' ? json : JSON.stringify(json, null, 2));

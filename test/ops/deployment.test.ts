@@ -1,8 +1,7 @@
 /** The Dockerfile, the compose files, the systemd unit and the Kubernetes example, held to the code. `.ci/image.mjs` runs the image's steps. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -16,6 +15,7 @@ import { freePort } from '../../src/redis/private/launch.js';
 import { probeRedis } from '../../src/redis/probe.js';
 import { useCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { testFolder } from '../support/folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
@@ -170,8 +170,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
   });
 
   it('deployment: the configuration of the containers is valid with the variables they get', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'changefeed-deployment-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     await copyFile(join(root, 'ops/container.config.json'), join(folder, 'changefeed.config.json'));
     const { config } = await loadConfig({ cwd: folder, env: environment });
     expect(parseRedisUrl(config.redis.url!).place).toBe('redis:6379');
@@ -229,8 +228,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
   });
 
   it('deployment: the password of Redis is no argument, and is asked for', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'changefeed-compose-'));
-    onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     await writeFile(join(dir, 'password'), 'of-the-secret');
     const port = await freePort();
     const [shell = '', ...args] = compose.services['redis']!.command!.map((one) =>
@@ -318,8 +316,7 @@ describe('deployment: the files in ops, the Dockerfile and docker-compose.yml', 
   });
 
   it.skipIf(!existsSync(SYSTEMD_ANALYZE))('deployment: systemd accepts the unit', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'changefeed-unit-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     const path = join(folder, 'changefeed.service');
     const verify = async (text: string): Promise<string> => {
       await writeFile(path, text.replace(/^(ExecStart)=\S+/m, '$1=/bin/true').replace(/^User=.*$/m, ''));

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CHROMIUM, expectSound, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { appendEvents, changeEvent } from '../../../support/events.js';
+import { testFolder } from '../../../support/folder.js';
 import { useReceivers } from '../../../support/handler-fixtures.js';
 import { startPageFeed } from '../../../support/page-feed.js';
 import { useRedis } from '../../../support/redis.js';
@@ -17,8 +17,7 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
 
   const open = async () => {
     const receiver = await startReceiver();
-    const folder = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     const rules = join(folder, 'rules.json');
     const allowHosts = ['127.0.0.1'];
     const destinations = {

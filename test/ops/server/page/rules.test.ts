@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freePort } from '../../../../src/redis/private/launch.js';
 import { useCli } from '../../../support/cli.js';
 import { eventually } from '../../../support/eventually.js';
 import { personEvent, startPageFeed } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
+import { testFolder } from '../../../support/folder.js';
 import { useReceivers } from '../../../support/handler-fixtures.js';
 import { useRedis } from '../../../support/redis.js';
 
@@ -29,8 +29,7 @@ describe('rules on the page', () => {
   };
   const open = async (rules?: object) => {
     const receiver = await startReceiver();
-    const folder = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     const file = join(folder, 'changefeed.rules.json');
     if (rules !== undefined) writeFileSync(file, JSON.stringify(rules));
     const destinations = {
@@ -170,8 +169,7 @@ describe('rules on the page', () => {
 
   it('rules: values of stored records are suggested, and a field that no record has is named', async () => {
     const receiver = await startReceiver();
-    const folder = mkdtempSync(join(tmpdir(), 'changefeed-rules-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     const file = join(folder, 'rules.json');
     const where = { 없는필드: { becomes: 'A' }, 'after.담당자.name': 'x' };
     writeFileSync(
