@@ -5,7 +5,7 @@ import { usage } from '../kit/errors.js';
 import { BEFORE_ALL, offsetBefore } from '../events/log-id.js';
 import { titleOfEvent } from '../events/describe.js';
 import { listOf } from '../events/envelope.js';
-import { createPartialReader } from '../events/partial.js';
+import { createPartialReader, type AskedFields } from '../events/partial.js';
 import { compileTypes, explainSelection } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isoTime } from '../kit/clock.js';
@@ -100,9 +100,8 @@ class Counts {
     this.#examples = examples ?? (this.#isOf === null ? 10 : Infinity);
     const others = [workspaces, lists, fields, from, notFrom, where, wanted];
     this.#isDecidedByType = this.#isOf === null && others.every((option) => option === undefined);
-    const asked = where === undefined ? [] : (where.fields ?? ['']);
-    const isPart = this.#isOf === null && asked.every((name) => name !== '' && !name.includes('.'));
-    this.#parsePart = isPart ? createPartialReader([...new Set(asked)]) : () => null;
+    const asks = where === undefined ? NO_FIELDS : where.asks;
+    this.#parsePart = this.#isOf === null && asks !== undefined ? createPartialReader(asks) : () => null;
   }
 
   take(workspace: string, { logId, bytes, parse }: Scanned): void {
@@ -134,6 +133,7 @@ class Counts {
   }
 }
 
+const NO_FIELDS: AskedFields = { before: [], after: [], changes: [] };
 const BY_TYPE: RefusedBy = { option: 'on', condition: null };
 
 /** Where the type stands in an event as this release writes it. */

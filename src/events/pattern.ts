@@ -3,6 +3,7 @@ import { isRelabelled, type FieldChange } from '../crm/canonical.js';
 import type { ListName, Lists } from '../crm/lists/lists.js';
 import { isBy, type ActorRule } from './actor.js';
 import { listOf, workspaceOf } from './envelope.js';
+import type { AskedFields } from './partial.js';
 import type { ChangeClass, ChangeEvent } from './types.js';
 
 /** No regular expression: with two `*` one takes quadratic time on a long text, and the process stands still. */
@@ -60,8 +61,8 @@ type Test = (event: ChangeEvent) => boolean;
 export type Where = Test & {
   /** Which of its conditions is the first that does not hold. */
   readonly failing?: (event: ChangeEvent) => string | undefined;
-  /** The fields whose values it needs, under NFC; a name may lead into a reference. `''`: all of them. */
-  readonly fields?: readonly string[];
+  /** What it needs of the record. */
+  readonly asks?: AskedFields;
 };
 
 /** The options that may leave an event out, in the order in which they are asked. */

@@ -183,7 +183,8 @@ function createMissing(workspaces: Workspaces) {
     }),
   );
   return async (subscription: Subscription): Promise<string[]> => {
-    const asked = [...new Set(subscription.where?.fields)].filter((name) => name !== '');
+    const { before = [], after = [], changes = [] } = subscription.where?.asks ?? {};
+    const asked = [...new Set([...before, ...after, ...changes])].filter((name) => name !== '');
     const selects = compileTypes(subscription);
     const read = schemas.filter(
       ({ workspace, types }) => asked.length > 0 && readsWorkspace(subscription, workspace) && types.some(selects),

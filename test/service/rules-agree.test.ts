@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { diffRecords } from '../../src/crm/canonical.js';
 import type { RuleData } from '../../src/config/rules.js';
 import { appendEvents, changeEvent } from '../support/events.js';
 import { seeded } from '../support/fan-out.js';
@@ -50,6 +51,10 @@ describe('a rule and its preview', () => {
       };
     };
     const rules = Array.from({ length: RULES }, (_, at) => rule(at));
+    // A field that detection ignores differs in the records and is no change.
+    const compares = (field: string): boolean => field !== '이름' && roll() < 0.8;
+    const changesOf = ({ before, after }: { before: object | null; after: object | null }) =>
+      before && after ? diffRecords({ ...before }, { ...after }, { list: 'people', nullIsAbsent: true, compares }) : [];
     const event = (sequence: number) => {
       const image = () => ({ 이름: `가상인 ${number()}`, 등급: pick(GRADES), 금액: number(), 담당자: pick(OWNERS) });
       const verb = pick(['created', 'updated', 'updated', 'updated', 'deleted'] as const);
@@ -58,7 +63,7 @@ describe('a rule and its preview', () => {
       const actor = roll() < 0.5 ? { actor: { type: pick(ACTORS), id: null, name: null } } : {};
       const { before, after } = made.data;
       const images = { before: before && { ...before, ...image() }, after: after && { ...after, ...image() } };
-      return { ...made, data: { ...made.data, ...images, ...actor } };
+      return { ...made, data: { ...made.data, ...images, changes: changesOf(images), ...actor } };
     };
     const delivered = await previewsAgree({ redis, startReceiver, rules }, async () => {
       await appendEvents(

@@ -1,7 +1,7 @@
 /** Conditions on a field before and after the change. Values are never converted; a reference is known by its id or its name. */
 import { z } from 'zod';
 import { isReference, isRelabelled, meaningOf } from '../../crm/canonical.js';
-import type { ChangeEvent } from '../../events/types.js';
+import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import { equal, plain, valueAtPath, type Plain } from './values.js';
 
 type OneOf = Plain | readonly Plain[];
@@ -50,15 +50,25 @@ export const changeCondition = z
     path: ['to'],
   });
 
-/** @param path the name of a field, which may lead into a reference (`담당자.id`) */
+/**
+ * A field changes where the event says so: what detection does not compare (`ignore`) may differ in the records and does not change.
+ * @param path the name of a field, which may lead into a reference (`담당자.id`)
+ */
 export function compileChange(path: string, condition: ChangeCondition): (event: ChangeEvent) => boolean {
   const holds = compare(condition);
-  const needsBoth = !('becomes' in condition);
-  return ({ type, data: { before, after } }) => {
+  const isForNew = 'becomes' in condition;
+  return ({ type, data: { before, after, changes } }) => {
+    if (after === null) return false;
     // What a record without a stored image was before is not known. A new record was nothing.
-    if (after === null || (before === null && (needsBoth || !type.endsWith('.created')))) return false;
-    return holds(valueAtPath(before, path) ?? null, valueAtPath(after, path) ?? null);
+    if (before === null) return isForNew && type.endsWith('.created') && holds(null, valueAtPath(after, path) ?? null);
+    const was = valueAtPath(fieldsOf(changes, 'before'), path);
+    const is = valueAtPath(fieldsOf(changes, 'after'), path);
+    return (was !== undefined || is !== undefined) && holds(was ?? null, is ?? null);
   };
+}
+
+function fieldsOf(changes: readonly FieldChange[], side: 'before' | 'after'): Record<string, unknown> {
+  return Object.fromEntries(changes.map((change) => [change.field, change[side]]));
 }
 
 type Compare = (before: unknown, after: unknown) => boolean;

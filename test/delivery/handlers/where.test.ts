@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { diffRecords } from '../../../src/crm/canonical.js';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { ChangeCondition } from '../../../src/delivery/handlers/change-condition.js';
 import { compileWhere, type Conditions } from '../../../src/delivery/handlers/where.js';
@@ -89,8 +90,13 @@ describe('where', () => {
     where: Conditions,
     [before, now]: readonly [object | null, object | null],
     type = base.type,
-  ): boolean =>
-    compileWhere(where)({ ...base, type, data: { ...base.data, before, after: now } as ChangeEvent['data'] });
+    compares = (_field: string) => true,
+  ): boolean => {
+    const rules = { list: 'people', nullIsAbsent: true, compares } as const;
+    const changes = before === null || now === null ? [] : diffRecords({ ...before }, { ...now }, rules);
+    const data = { ...base.data, before, after: now, changes } as ChangeEvent['data'];
+    return compileWhere(where)({ ...base, type, data });
+  };
 
   it.each<[string, Conditions, boolean]>([
     ['a number rises', { 금액: { rises: true } }, true],
@@ -154,5 +160,19 @@ describe('where', () => {
     ['a new name of the same person', { changes: true }, { id: 'u1', name: '가나' }, { id: 'u1', name: '마바' }, false],
   ])('where: before and after: %s', (_what, condition, before, after, expected) => {
     expect(changed({ 값: condition }, [{ 값: before }, { 값: after }])).toBe(expected);
+  });
+
+  it.each<[string, Conditions, boolean]>([
+    ['becomes', { 등급: { becomes: 'A' } }, false],
+    ['from and to', { 등급: { from: 'B', to: 'A' } }, false],
+    ['a field that is compared', { 금액: { rises: true } }, true],
+    ['its value', { 'after.등급': 'A' }, true],
+  ])('where: before and after: a field that detection ignores does not change: %s', (_what, where, expected) => {
+    expect(changed(where, [was, is], base.type, (field) => field !== '등급')).toBe(expected);
+  });
+
+  it('where: before and after: a field that stays null has not gone from one value to one of several', () => {
+    const where = { 메모: { from: [null, 'B'], to: [null, 'A'] } };
+    expect(changed(where, [was, is])).toBe(false);
   });
 });
