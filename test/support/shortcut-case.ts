@@ -1,5 +1,6 @@
 /** Reads single pages of a list outside the order of its sweeps, and commits them, on a real Redis. */
 import { compileRules } from '../../src/feed/detect/rules.js';
+import type { UncheckedRecord } from '../../src/crm/record.js';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { silentLog } from '../../src/kit/log.js';
 import { openList, type ListOptions } from '../../src/feed/list/list.js';
@@ -7,7 +8,7 @@ import type { ShownPage } from '../../src/feed/list/shortcuts/plan.js';
 import type { Shortcuts } from '../../src/feed/list/shortcuts/shortcuts.js';
 import { take } from '../../src/feed/list/take.js';
 import type { FencingToken } from '../../src/feed/store/sweep-state.js';
-import type { ListedApi } from './listed.js';
+import { listedApi, type ListedApi } from './listed.js';
 import type { TestRedis } from './redis.js';
 import { sweptList, type SweptList } from './swept-list.js';
 
@@ -68,4 +69,16 @@ export function shortcutCase(redis: TestRedis, api: ListedApi, list: BuiltInList
     },
     walk: swept.sweep,
   };
+}
+
+/** A list of people after its first walk. */
+export async function walkedCase(
+  redis: TestRedis,
+  records: UncheckedRecord[],
+  pageSize?: number,
+): Promise<ShortcutCase & { api: ListedApi }> {
+  const api = listedApi(records, pageSize);
+  const opened = shortcutCase(redis, api);
+  await opened.walk();
+  return { ...opened, api };
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { descriptorOf } from '../../../src/crm/lists/lists.js';
 import { judgeApi } from '../../../src/ops/doctor/api.js';
@@ -41,31 +41,50 @@ it('connection: the error of a certificate that is not accepted says what to do'
   );
 });
 
-it('connection: one that closes without an answer is CF_UNAVAILABLE', async () => {
-  await using server = await startRawServer((socket) => socket.destroy());
-  await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(null));
-});
+const CUT = '{"success":true,"data":{"peopleList":[';
+const EMPTY = '{"success":true,"data":{"peopleList":[]}}';
+const CHUNK = `${EMPTY.length.toString(16)}\r\n${EMPTY}\r\n`;
+/** Single bytes without end. */
+const drip = (socket: Socket): void => {
+  if (socket.writable) socket.write('1\r\n \r\n', () => setImmediate(() => drip(socket)));
+};
 
-it('connection: one that closes within the body is CF_UNAVAILABLE and not a short page', async () => {
-  await using server = await startRawServer((socket) => {
-    socket.end(`${HEAD}content-length: 500\r\n\r\n{"success":true,"data":{"peopleList":[`);
-  });
-  await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(200));
-});
-
-it('connection: one that closes within a chunked body is CF_UNAVAILABLE even if the text so far is valid JSON', async () => {
-  const text = '{"success":true,"data":{"peopleList":[]}}';
-  await using server = await startRawServer((socket) => {
-    socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`);
-  });
-  await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2 }))).rejects.toThrow(unavailable(200));
-});
-
-it('connection: an incomplete body without a length is a malformed page', async () => {
-  await using server = await startRawServer((socket) => {
-    socket.end(`${HEAD}connection: close\r\n\r\n{"success":true,"data":{"peopleList":[`);
-  });
-  await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(failing('CF_PAGE_MALFORMED'));
+it.each<[string, (socket: Socket) => unknown, RegExp | Error, object?]>([
+  ['closes without an answer', (socket) => socket.destroy(), unavailable(null)],
+  // It is not a short page.
+  ['closes within the body', (socket) => socket.end(`${HEAD}content-length: 500\r\n\r\n${CUT}`), unavailable(200)],
+  [
+    'closes within a chunked body that is valid JSON so far',
+    (socket) => socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n${CHUNK}`),
+    unavailable(200),
+  ],
+  [
+    'closes within a body without a length',
+    (socket) => socket.end(`${HEAD}connection: close\r\n\r\n${CUT}`),
+    failing('CF_PAGE_MALFORMED'),
+  ],
+  [
+    'closes within the body of a refusal',
+    (socket) => socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 500\r\n\r\n{"succ'),
+    failing('CF_UNAUTHORISED', { status: 401 }),
+  ],
+  ['stalls before the answer', () => undefined, /did not answer within 50 ms/, { timeoutMs: 50 }],
+  // Long enough for the head of the answer to arrive on a busy machine.
+  [
+    'stalls within the body',
+    (socket) => socket.write(`${HEAD}content-length: 500\r\n\r\n{`),
+    unavailable(200),
+    { timeoutMs: 1_000 },
+  ],
+  [
+    'sends single bytes without end',
+    (socket) => socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`, () => drip(socket)),
+    unavailable(200),
+    { timeoutMs: 1_000 },
+  ],
+])('connection: one that %s is an error that says so', async (_what, answer, expected, options) => {
+  await using server = await startRawServer(answer);
+  await expect(fetchFirst(createClientUnderTest({ ...server, attempts: 2, ...options }))).rejects.toThrow(expected);
 });
 
 it('connection: an answer that is not HTTP is CF_UNAVAILABLE, and its bytes are not in the error', async () => {
@@ -75,29 +94,6 @@ it('connection: an answer that is not HTTP is CF_UNAVAILABLE, and its bytes are 
   expect(shown(error)).not.toContain('secretive');
 });
 
-it('connection: one that stalls before the answer ends at the timeout', async () => {
-  await using server = await startRawServer(() => undefined);
-  const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 50 });
-  await expect(fetchFirst(client)).rejects.toThrow(/did not answer within 50 ms/);
-});
-
-it('connection: one that stalls within the body ends at the timeout', async () => {
-  await using server = await startRawServer((socket) => void socket.write(`${HEAD}content-length: 500\r\n\r\n{`));
-  // Long enough for the head of the answer to arrive on a busy machine.
-  const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 1_000 });
-  await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
-});
-
-it('connection: one that sends single bytes without end stops at the timeout', async () => {
-  await using server = await startRawServer((socket) => {
-    socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
-    const drip = (): unknown => socket.writable && socket.write('1\r\n \r\n', () => setImmediate(drip));
-    drip();
-  });
-  const client = createClientUnderTest({ ...server, attempts: 2, timeoutMs: 1_000 });
-  await expect(fetchFirst(client)).rejects.toThrow(unavailable(200));
-});
-
 it('connection: the next try succeeds after a failed one', async () => {
   const text = JSON.stringify(PEOPLE.body);
   await using server = await startRawServer((socket, n) => {
@@ -105,11 +101,4 @@ it('connection: the next try succeeds after a failed one', async () => {
     else socket.end(`${HEAD}content-length: ${text.length}\r\n\r\n${text}`);
   });
   expect(await fetchFirst(createClientUnderTest(server))).toMatchObject({ records: [{ id: 'a' }] });
-});
-
-it('connection: a failed answer with an incomplete body still has its status', async () => {
-  await using server = await startRawServer((socket) => {
-    socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 500\r\n\r\n{"succ');
-  });
-  await expect(fetchFirst(createClientUnderTest(server))).rejects.toThrow(failing('CF_UNAUTHORISED', { status: 401 }));
 });

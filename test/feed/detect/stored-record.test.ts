@@ -67,23 +67,20 @@ describe('stored record: a change of the schema is undone', () => {
     ...more,
   });
 
-  it('when the record is exactly what it was before it silently followed', () => {
-    expect(isSchemaChangeUndone(left(), before, rules())).toBe(true);
-    expect(isSchemaChangeUndone(left(), { ...before, 추천인: 'v' }, rules())).toBe(false);
-    expect(isSchemaChangeUndone(left(), now, rules())).toBe(false);
-  });
+  const { decisions: _decisions, ...undecided } = left();
+  const { beforeDrift: _content, ...unknown } = left();
+  const touched = { at: 'y', sweep: 't', what: 'touched', rule: 'touch' } as const;
 
-  it('but not when another decision or an event came since', () => {
-    const touched = { at: 'y', sweep: 't', what: 'touched', rule: 'touch' } as const;
-    expect(isSchemaChangeUndone(left({ decisions: [moved, touched] }), before, rules())).toBe(false);
-    expect(isSchemaChangeUndone(left({ decisions: [] }), before, rules())).toBe(false);
-    const { decisions: _trail, ...without } = left();
-    expect(isSchemaChangeUndone(without, before, rules())).toBe(false);
-  });
-
-  it('but not when its content before that is not known', () => {
-    const { beforeDrift: _content, ...without } = left();
-    expect(isSchemaChangeUndone(without, before, rules())).toBe(false);
+  it.each<[string, boolean, StoredRecord, UncheckedRecord]>([
+    ['the record is exactly what it was before it silently followed', true, left(), before],
+    ['it differs from that', false, left(), { ...before, 추천인: 'v' }],
+    ['it is as it is stored', false, left(), now],
+    ['another decision came since', false, left({ decisions: [moved, touched] }), before],
+    ['no decision is the last one', false, left({ decisions: [] }), before],
+    ['no decision is known', false, undecided, before],
+    ['its content before that is not known', false, unknown, before],
+  ])('when %s: %s', (_when, expected, stored, shown) => {
+    expect(isSchemaChangeUndone(stored, shown, rules())).toBe(expected);
   });
 });
 

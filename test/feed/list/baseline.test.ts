@@ -42,8 +42,6 @@ it.each([
 });
 
 describe('resync:', () => {
-  const redis = useRedis();
-
   it('stores differences without events, and continues the sequences', async () => {
     const { show, eventLines, store } = await baselined(redis, [person('a', '1'), person('b'), person('c')]);
     await show([person('a', '2'), person('b'), person('c')]);
@@ -85,7 +83,6 @@ describe('resync:', () => {
 });
 
 describe('sweep: a list that only grows', () => {
-  const redis = useRedis();
   const row = (text: string, date = '2026-03-01T00:00:00.000Z', more: object = {}): UncheckedRecord => ({
     type: 'memoCreate',
     date,

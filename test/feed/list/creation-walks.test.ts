@@ -8,8 +8,9 @@ import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { baselined, sweptList } from '../../support/swept-list.js';
 
+const redis = useRedis();
+
 describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_000 }, () => {
-  const redis = useRedis();
   const old = people(5_000);
   const fresh = people(3_000, 'new');
 
@@ -33,7 +34,6 @@ describe('creations: an import of 3,000 into a list of 5,000', { timeout: 240_00
   });
 });
 
-const redis = useRedis();
 const rows = (from: number, count: number): UncheckedRecord[] =>
   Array.from({ length: count }, (_, index) => ({ type: 'memoCreate', text: `row ${from + index}` }));
 
@@ -44,8 +44,6 @@ it('creations: rows known by their content that were added in great number betwe
 });
 
 describe('creations: a walk that is interrupted', () => {
-  const redis = useRedis();
-
   it('in a survey is surveyed again, and holds in the end', async () => {
     const { api, sweep, eventLines } = await baselined(redis, people(50), { pageSize: 7 });
     api.records = [...people(60, 'other'), person('p0', 'edited')];

@@ -7,11 +7,11 @@ import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { baselined, sweptList } from '../../support/swept-list.js';
 
+const redis = useRedis();
+
 const OFF = { maxShare: 1, maxCount: 100 };
 
 describe('creations: a small list that was replaced', () => {
-  const redis = useRedis();
-
   it('is held, and reports neither new nor missing records', async () => {
     const { show, sweep, eventLines } = await baselined(redis, people(50), { pageSize: 7 });
     const { counts, held } = await show(people(50, 'other'));
@@ -46,8 +46,6 @@ describe('creations: a small list that was replaced', () => {
 });
 
 describe('creations: held ones', () => {
-  const redis = useRedis();
-
   it('are reported without anybody once the known rows of a list that only grows are back', async () => {
     const rows = (count: number, prefix: string): UncheckedRecord[] =>
       Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, type: 'memo' }));

@@ -7,9 +7,9 @@ import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { baselined, sweptList } from '../../support/swept-list.js';
 
-describe('removal: a record that is no longer in the list', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
+describe('removal: a record that is no longer in the list', () => {
   it('is not deleted while it is so new that a lagging replica may lack it', async () => {
     const { api, show, sweep, eventLines } = await baselined(redis, people(5));
     await show(people(6));
@@ -46,7 +46,6 @@ describe('removal: a record that is no longer in the list', () => {
 });
 
 describe('removal: a sweep that is stopped while it is finished', () => {
-  const redis = useRedis();
   /** Killed right after the commit of the last page. */
   const stopping = (store: SweepStore): SweepStore => ({
     ...store,
@@ -76,8 +75,6 @@ describe('removal: a sweep that is stopped while it is finished', () => {
   });
 });
 
-const redis = useRedis();
-
 it('removal: pages that show a record twice count it once', async () => {
   const { show, sweep, eventLines } = await baselined(redis, people(4));
   const [a, b, c, d] = people(4) as [UncheckedRecord, UncheckedRecord, UncheckedRecord, UncheckedRecord];
@@ -88,7 +85,6 @@ it('removal: pages that show a record twice count it once', async () => {
 });
 
 describe('removal: too many at once', () => {
-  const redis = useRedis();
   it('are held, and reported once a person has accepted them', async () => {
     const { show, sweep, eventLines, store } = await baselined(redis, people(40));
     await show(people(20));

@@ -111,12 +111,3 @@ describe('schedule: a list without an interval, or with a short one', () => {
     expect(next(took(40_000, 40_000))).toBe(0);
   });
 });
-
-it('schedule: a list is due in every turn, and never again later, while its last sweep lies in the future', () => {
-  const times = { lastSweep: swept(-7_200_000), failure: null };
-  const dueInMs = [0, 1_000, 60_000, 3_600_000].map((passedMs) => {
-    const nowMs = NOW + passedMs;
-    return nextSweepMs(times, { ...EVERY_MINUTE, wakeMs: null, nowMs }) - nowMs;
-  });
-  expect(dueInMs).toEqual([0, 0, 0, 0]);
-});

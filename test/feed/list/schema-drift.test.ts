@@ -5,9 +5,9 @@ import { customer, customers } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { baselined, sweptList } from '../../support/swept-list.js';
 
-describe('schema drift: a field that moves on nearly all rows', () => {
-  const redis = useRedis();
+const redis = useRedis();
 
+describe('schema drift: a field that moves on nearly all rows', () => {
   it.each([
     ['appears', () => ({ 출처: 'web' }), { field: '출처', kind: 'appeared', before: ['absent'], after: ['string'] }],
     [
@@ -73,8 +73,6 @@ describe('schema drift: a field that moves on nearly all rows', () => {
 });
 
 describe('schema drift: a schema that is changed back', () => {
-  const redis = useRedis();
-
   it('is one more event, although every row shows an earlier content', async () => {
     const api = listedApi(customers(40));
     const { show, sweep, eventLines } = sweptList(redis, api);
@@ -98,8 +96,6 @@ describe('schema drift: a schema that is changed back', () => {
 });
 
 describe('schema drift: a field that moves on some rows', () => {
-  const redis = useRedis();
-
   it.each([
     [1, 30],
     [15, 30],
@@ -146,8 +142,6 @@ describe('schema drift: a field that moves on some rows', () => {
     expect(await eventLines()).toEqual(['updated p003 1', 'schema_changed schema:출처 1']);
   });
 });
-
-const redis = useRedis();
 
 it.each([1, 5, 10, 16, 17, 18, 19, 20, 21])(
   'schema drift: a crash before, in or after a survey loses and repeats nothing (at write %i)',

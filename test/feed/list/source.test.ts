@@ -7,6 +7,8 @@ import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
 import { baselined, sweptList } from '../../support/swept-list.js';
 
+const redis = useRedis();
+
 const OLD = { source: 'https://old.example/api' };
 const NEW = { source: 'https://new.example/api' };
 const REFUSED = { code: 'CF_SOURCE_CHANGED' };
@@ -19,8 +21,6 @@ const failing = (api: ListedApi, page: number): void => {
 };
 
 describe('source: another address that shows other records', () => {
-  const redis = useRedis();
-
   it('is refused with the reason, and nothing is written', async () => {
     const { api, sweep } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     const kept = () => dumpOf(redis.redis, redis.keys.prefix);
@@ -79,8 +79,6 @@ describe('source: another address that shows other records', () => {
 });
 
 describe('source: another address with the same contents', () => {
-  const redis = useRedis();
-
   it('is accepted, and changes in the meantime are reported', async () => {
     const { show, eventLines } = await baselined(redis, people(12), { pageSize: 5, ...OLD });
     expect(await show([...people(12).slice(0, 11), person('p11', 'edited'), person('new')], NEW)).toMatchObject({
@@ -133,8 +131,6 @@ describe('source: another address with the same contents', () => {
     expect(await eventLines()).toEqual([]);
   });
 });
-
-const redis = useRedis();
 
 it('source: two addresses that share a workspace are bound to the one whose baseline is complete first; the other leaves nothing behind', async () => {
   const api = listedApi(people(12), 5);

@@ -91,14 +91,3 @@ it('rules: new rules apply from the next sweep on', async () => {
   crm.lists.people[7] = without;
   expect((await run(crm, { nullIsAbsent: false })).map(said)).toEqual(['updated p7 edited 전화']);
 });
-
-it.each([
-  [true, 1],
-  [false, ROWS],
-])('rules: with collapse %s a schema change is %i events', async (collapse, expected) => {
-  const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
-  await run(crm, { collapse: !collapse });
-  crm.lists.people = crm.lists.people.map((one) => ({ ...one, 새필드: '값' }));
-  expect(await run(crm, { collapse })).toHaveLength(expected);
-  expect(await run(crm, { collapse })).toEqual([]);
-});

@@ -5,7 +5,9 @@ import { ChangefeedError } from '../../../../src/kit/errors.js';
 import type { SweepStore } from '../../../../src/feed/store/sweep-store.js';
 import { listedApi } from '../../../support/listed.js';
 import { useRedis } from '../../../support/redis.js';
-import { shortcutCase } from '../../../support/shortcut-case.js';
+import { shortcutCase, walkedCase } from '../../../support/shortcut-case.js';
+
+const redis = useRedis();
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 2, 1, 0, minute, 1)).toISOString();
 const person = (id: string, more: object = {}): UncheckedRecord => ({ id, 이름: id, '수정 날짜': at(0), ...more });
@@ -19,13 +21,9 @@ const replace = (records: readonly UncheckedRecord[], one: UncheckedRecord): Unc
   records.map((record) => (record['id'] === one['id'] ? one : record));
 
 describe('shortcut: what a page outside the order of a walk commits', () => {
-  const redis = useRedis();
-
   it('gives a change the id that the walk would give it', async () => {
     const found = async (by: 'walk' | 'shortcut'): Promise<string[]> => {
-      const api = listedApi(people(5));
-      const { read, walk, events } = shortcutCase(redis, api);
-      await walk();
+      const { api, read, walk, events } = await walkedCase(redis, people(5));
       api.records = [...replace(people(5), edited(person('p4'))), person('late')];
       if (by === 'walk') await walk();
       else await read({ page: 3 });
@@ -40,9 +38,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
   it.each([5, 15])(
     'commits nothing of a record that is older than its stored record, %i minutes after',
     async (minutes) => {
-      const api = listedApi(people(4));
-      const { read, walk, eventLines } = shortcutCase(redis, api);
-      await walk();
+      const { api, read, walk, eventLines } = await walkedCase(redis, people(4));
       api.records = replace(people(4), edited(person('p0')));
       await walk();
       await walk({ minutesLater: minutes });
@@ -57,9 +53,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
   );
 
   it('commits only what is certain while kept cursors may be answered with the page as it was', async () => {
-    const api = listedApi([...people(4)], 10);
-    const { read, walk, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, eventLines } = await walkedCase(redis, [...people(4)], 10);
     const counted = (id: string): UncheckedRecord => ({ ...person(id), '활동 수': 7 });
     api.records = [counted('p0'), edited(person('p1')), person('p2'), person('p3'), person('late')];
     expect(await read({ page: 1, isLive: false })).toMatchObject({ created: ['late'], rewritten: ['p1'], left: 1 });
@@ -68,9 +62,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
   });
 
   it('leaves a deleted record that is shown again to the walk', async () => {
-    const api = listedApi(people(4));
-    const { read, walk, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, eventLines } = await walkedCase(redis, people(4));
     api.records = people(3);
     for (let round = 0; round < 3; round += 1) await walk();
     api.records = [...people(3), edited(person('p3'))];
@@ -79,9 +71,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
   });
 
   it('leaves a record that stood on another page to the walk', async () => {
-    const api = listedApi(people(4));
-    const { read, walk, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, eventLines } = await walkedCase(redis, people(4));
     api.records = [person('p0'), edited(person('p3')), person('p1'), person('p2')];
     expect(await read({ page: 1 })).toMatchObject({ rewritten: [], left: 1 });
     expect(await eventLines()).toEqual([]);
@@ -91,9 +81,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
 
   it('drops a page with more new records than the guard lets pass in a whole list', async () => {
     const creations = { maxShare: 0.2, maxCount: 2 };
-    const api = listedApi(people(4), 10);
-    const { read, walk, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, eventLines } = await walkedCase(redis, people(4), 10);
     api.records = [...people(4), person('x'), person('y')];
     expect(await read({ page: 1, creations })).toMatchObject({ created: ['x', 'y'] });
     // The third new record since the last walk is one too many, though it is alone on its page.
@@ -116,9 +104,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
 
   it('commits nothing while new records are held', async () => {
     const creations = { maxShare: 0.2, maxCount: 1 };
-    const api = listedApi(people(4), 10);
-    const { read, walk, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, eventLines } = await walkedCase(redis, people(4), 10);
     api.records = [...people(4), person('x'), person('y'), person('z')];
     await walk({ creations });
     expect(await read({ page: 1, creations })).toEqual('held');
@@ -126,9 +112,7 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
   });
 
   it('leaves the checkpoint of an interrupted sweep as it is', async () => {
-    const api = listedApi(people(6));
-    const { read, walk, sweep, store, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, sweep, store, eventLines } = await walkedCase(redis, people(6));
     api.before = (_cursor, page) => {
       if (page === 3) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'down' });
       return undefined;
@@ -146,12 +130,8 @@ describe('shortcut: what a page outside the order of a walk commits', () => {
 });
 
 describe('shortcut: a record that only a shortcut has seen', () => {
-  const redis = useRedis();
-
   it('is missed by the walks after it, and deleted once', async () => {
-    const api = listedApi(people(5));
-    const { read, walk, eventLines, store } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, eventLines, store } = await walkedCase(redis, people(5));
     api.records = [...people(5), person('brief')];
     await read({ page: 3 });
     api.records = people(5);
@@ -173,9 +153,7 @@ describe('shortcut: a record that only a shortcut has seen', () => {
   });
 
   it('is not missing from the walk that had passed its page when it was created', async () => {
-    const api = listedApi(people(6));
-    const { read, walk, sweep, store, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, sweep, store, eventLines } = await walkedCase(redis, people(6));
     api.before = (_cursor, page) => {
       if (page === 3) throw new ChangefeedError('CF_UNAVAILABLE', { message: 'down' });
       return undefined;
@@ -194,9 +172,7 @@ describe('shortcut: a record that only a shortcut has seen', () => {
   });
 
   it('survives a process that is killed between a walk taking it over and its first page', async () => {
-    const api = listedApi(people(5));
-    const { read, walk, store, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, store, eventLines } = await walkedCase(redis, people(5));
     api.records = [...people(5), person('brief')];
     await read({ page: 3 });
     api.records = people(5);
@@ -211,7 +187,6 @@ describe('shortcut: a record that only a shortcut has seen', () => {
 });
 
 describe('shortcut: a page that a walk recognises by its bytes', () => {
-  const redis = useRedis();
   const stored = async (page: number): Promise<unknown> =>
     JSON.parse((await redis.redis.hget(redis.keys.pages('acme', 'people'), String(page))) ?? '{}');
   const remember = async (page: number): Promise<void> => {
@@ -223,9 +198,7 @@ describe('shortcut: a page that a walk recognises by its bytes', () => {
   };
 
   it('is recognised no longer once a record of it was rewritten, and keeps its cursor', async () => {
-    const api = listedApi(people(6));
-    const { read, walk } = shortcutCase(redis, api);
-    await walk();
+    const { api, read } = await walkedCase(redis, people(6));
     await remember(1);
     await remember(2);
     api.records = [...replace(people(6), edited(person('p2'))), person('late')];
@@ -238,9 +211,7 @@ describe('shortcut: a page that a walk recognises by its bytes', () => {
   });
 
   it('leaves a record to the walk that has seen it on another page', async () => {
-    const api = listedApi(people(6));
-    const { read, walk, store, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, walk, store, eventLines } = await walkedCase(redis, people(6));
     // The walk sees p0 and p1 in the place of p2 and p3, and stops.
     const moved = [person('p2'), person('p3'), person('p0'), person('p1'), person('p4'), person('p5')];
     api.records = moved;
@@ -258,9 +229,7 @@ describe('shortcut: a page that a walk recognises by its bytes', () => {
 
   it('commits a field that is filled for the first time where the rest of the page shows that the schema stayed', async () => {
     const many = people(60);
-    const api = listedApi(many, 30);
-    const { read, walk, eventLines } = shortcutCase(redis, api);
-    await walk();
+    const { api, read, eventLines } = await walkedCase(redis, many, 30);
     const filled = (id: string): UncheckedRecord => ({ ...person(id), '최근 작성된 노트': 'A first memo' });
     api.records = many.map((one) => (one['id'] === 'p3' ? filled('p3') : one));
     expect(await read({ page: 1 })).toMatchObject({ rewritten: ['p3'], left: 0 });

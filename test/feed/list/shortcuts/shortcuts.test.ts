@@ -4,6 +4,8 @@ import { listedApi, type ListedApi } from '../../../support/listed.js';
 import { useRedis } from '../../../support/redis.js';
 import { shortcutLoop, type ShortcutLoop } from '../../../support/shortcut-loop.js';
 
+const redis = useRedis();
+
 const at = (second: number): string => new Date(Date.UTC(2026, 2, 2, 1, 0, second)).toISOString();
 const person = (id: string, more: object = {}): UncheckedRecord => ({
   ...{ id, 이름: id, 등급: 'B', '수정 날짜': at(0) },
@@ -16,8 +18,6 @@ const edit = (api: ListedApi, id: string, second = 5): void => {
 const asked = (api: ListedApi): (string | null)[] => api.asked.splice(0);
 
 describe('shortcuts: the tail of a list', () => {
-  const redis = useRedis();
-
   it('finds a record added at the end, for one request a poll', async () => {
     const api = listedApi(people(10), 4);
     const { walk, pass, lines } = await shortcutLoop(redis, { people: api }, 'people');
@@ -109,7 +109,6 @@ describe('shortcuts: the tail of a list', () => {
 });
 
 describe('shortcuts: an aimed fetch', () => {
-  const redis = useRedis();
   /** One page of the middle is fetched; the ends are polled all the time. */
   const isMiddle = (cursor: string | null): boolean => cursor !== null && cursor !== '0' && cursor !== '18';
   const opened = async (): Promise<{ api: ListedApi; loop: ShortcutLoop }> => {
@@ -262,8 +261,6 @@ describe('shortcuts: an aimed fetch', () => {
     expect(asked(api).filter(isMiddle)).toEqual(['4', '12']);
   });
 });
-
-const redis = useRedis();
 
 it('shortcuts: a list that answers kept cursors as it is now is known by a walk that finds a change newer than the walk before, until a page shows an older record', async () => {
   const api = listedApi(people(20), 2);
