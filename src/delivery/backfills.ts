@@ -19,6 +19,8 @@ export interface StoredTask<Task = BackfillTask> {
 
 interface TaskStep {
   to: BackfillTask | null;
+  /** The serial that was entered last in this step. @defaultValue nothing was entered */
+  entered?: string | undefined;
   /** Staged in this step (`event` null: nothing is sent), or deleted once `sent`; `discarded`: of an earlier one. */
   staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
 }
@@ -38,21 +40,22 @@ export function createBackfillStore(redis: Redis, keys: Keys) {
     async begin(subscription: string, task: BackfillTask): Promise<void> {
       await redis.hsetnx(keys.backfills(subscription), nameOf(task), JSON.stringify(task));
     },
-    /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now; then nothing was done. */
+    /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now, or `entered` is forgotten; then nothing was done. */
     async step(
       subscription: string,
-      { name, text, task: { workspace } }: StoredTask,
-      { to, staged }: TaskStep,
+      { name, text, task: { id, workspace } }: StoredTask,
+      { to, entered = '', staged }: TaskStep,
     ): Promise<boolean> {
       const touched = [
         keys.backfills(subscription),
         keys.staged(subscription, workspace),
         keys.seen(subscription, workspace),
+        keys.entered(subscription, `${id}:${workspace}`),
       ];
       const { tail, records } = typeof staged === 'object' ? staged : { tail: '', records: [] };
       const word = await stepScript.run(redis, touched, [
         ...[name, text, to === null ? '' : JSON.stringify(to)],
-        ...[staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep', tail, records.length],
+        ...[staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep', entered, tail, records.length],
         ...records.flatMap(({ record, event }) => [record, event === null ? '' : JSON.stringify(event)]),
       ]);
       if (word === 'moved' || word === 'stale') return word === 'moved';

@@ -147,7 +147,7 @@ export function groupOfRecord(workspace: string, list: ListName | undefined, id:
 }
 
 /**
- * If nothing was entered because of `readAt`, the step that follows changes nothing either, and the next turn reads again.
+ * If nothing was entered because of `readAt`, or Redis forgets it, the step that follows changes nothing either, and the next turn reads again.
  * @returns the number of pending events of the subscription and workspace; undefined when there was nothing to enter
  */
 export async function enqueue(batch: SourceBatch, { queue, gate }: Target): Promise<number | undefined> {

@@ -19,6 +19,13 @@ const MOST_AT_ONCE = 1_000;
 
 type Place = readonly [subscription: string, workspace: string];
 
+interface Move {
+  from: string;
+  to: string;
+  /** The serial that was entered last on the way. @defaultValue nothing was entered */
+  entered?: string | undefined;
+}
+
 /** What readers ask in one turn of the event loop is one command (in a Redis Cluster, one per subscription). */
 export function createOffsetStore(redis: Redis, keys: Keys) {
   const together = (subscription: string): string => (redis instanceof Cluster ? subscription : '');
@@ -28,18 +35,18 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     // A damaged key of one subscription must not stop the others.
     return (await pipeline.exec()) ?? [];
   }, MOST_AT_ONCE);
-  const advanceEach = gatherEach(
-    async (_together, moves: readonly (readonly [...Place, from: string, to: string])[]) => {
-      const touched = moves.map(([subscription]) => keys.offsets(subscription));
-      await advanceOffsets.run(
-        redis,
-        touched,
-        moves.flatMap(([, ...move]) => move),
-      );
-      return [];
-    },
-    MOST_AT_ONCE,
-  );
+  const advanceEach = gatherEach(async (_together, moves: readonly (readonly [...Place, Move])[]) => {
+    const touched = moves.flatMap(([subscription, workspace]) => [
+      keys.offsets(subscription),
+      keys.entered(subscription, workspace),
+    ]);
+    await advanceOffsets.run(
+      redis,
+      touched,
+      moves.flatMap(([, workspace, { from, to, entered = '' }]) => [workspace, from, to, entered]),
+    );
+    return [];
+  }, MOST_AT_ONCE);
   const get = async (workspace: string, subscription: string): Promise<string | null> => {
     const [error, offset] = await readEach(together(subscription), [subscription, workspace]);
     if (error !== null) throw error;
@@ -52,9 +59,9 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
       const marks = Object.entries(await redis.hgetall(keys.readers(workspace)));
       return marks.flatMap(([name, mark]) => (mark !== CONFIGURED && Number(mark) <= sinceMs ? [name] : []));
     },
-    /** Moves the offset to `to`, unless it is no longer `from`: then the stored one is right. */
-    async advance(workspace: string, subscription: string, { from, to }: { from: string; to: string }): Promise<void> {
-      await advanceEach(together(subscription), [subscription, workspace, from, to]);
+    /** Moves the offset to `to`, unless it is no longer `from`, or `entered` is forgotten: then the stored one is right. */
+    async advance(workspace: string, subscription: string, move: Move): Promise<void> {
+      await advanceEach(together(subscription), [subscription, workspace, move]);
     },
     /** Whether the subscription has read without an order before. It does from now on, unless it `isOrdered`. */
     async wasUnordered(workspace: string, subscription: string, isOrdered: boolean): Promise<boolean> {

@@ -162,8 +162,9 @@ class SubscriptionReader {
     const enqueued = await enqueueEvents(entered, { ...this.#options, readAt: { offset: after } }, this.#options);
     this.#pending = enqueued ?? this.#pending;
     const isCut = entered.length < selected.length;
-    const to = isCut ? (entered.at(-1)?.logId ?? after) : sendable.to;
-    await offsets.advance(workspace, subscription.name, { from: after, to });
+    const lastEntered = entered.at(-1)?.logId;
+    const to = isCut ? (lastEntered ?? after) : sendable.to;
+    await offsets.advance(workspace, subscription.name, { from: after, to, entered: lastEntered });
     if (isCut) await this.#plan(allowed.endsInMs);
     return 0;
   }

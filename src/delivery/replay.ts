@@ -208,7 +208,8 @@ async function step(stored: StoredTask<ReplayTask>, deps: SubscriptionContext): 
   const { id, workspace } = stored.task;
   const { selected, next, isLast } = await nextBatch(stored.task, deps);
   await enqueueEvents(selected, { ...deps, workspace, origin: id, readAt: stored }, deps);
-  const hasMoved = await deps.backfills.step(deps.subscription.name, stored, { to: isLast ? null : next });
+  const to = { to: isLast ? null : next, entered: selected.at(-1)?.logId };
+  const hasMoved = await deps.backfills.step(deps.subscription.name, stored, to);
   return hasMoved ? next : stored.task;
 }
 

@@ -199,7 +199,7 @@ export class Snapshot {
     await enqueueEvents(events, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
     const ending = task.ending && { ...task.ending, sentAt: logId };
     const to = { ...task, staged: false, sent: task.sent + events.length, ...(ending && { ending }) };
-    await backfills.step(subscription.name, stored, { to, staged: 'sent' });
+    await backfills.step(subscription.name, stored, { to, entered: events.at(-1)?.serial, staged: 'sent' });
   }
 
   /** False while sent events are neither handled nor dead: the receiver would take their records for gone. */
@@ -215,9 +215,11 @@ export class Snapshot {
     const times = { at: isoTime(clock.now()), since: task.after?.since ?? null };
     const event = snapshotComplete({ workspace, list, ...times, sequence: leastOf(task) });
     const logId = offset === BEFORE_ALL ? '0-0' : offset;
-    const sent = [{ event, logId, serial: `${task.sent + 1}-0`, stored: { event } }];
+    const serial = `${task.sent + 1}-0`;
+    const sent = [{ event, logId, serial, stored: { event } }];
     await enqueueEvents(sent, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
-    await backfills.step(subscription.name, stored, { to: { ...task, sent: task.sent + 1, ending: null } });
+    const to = { ...task, sent: task.sent + 1, ending: null };
+    await backfills.step(subscription.name, stored, { to, entered: serial });
     return true;
   }
 

@@ -183,7 +183,7 @@ describe('replay', () => {
   });
 
   it('control: without the gate it overlaps newer changes', async () => {
-    const { handled, together } = await replayBesideNews({ gate: openGate });
+    const { handled, together } = await replayBesideNews({ gate: openGate(test) });
     expect(together.length + Number(JSON.stringify(replayed(handled)) !== JSON.stringify(inOrder))).toBeGreaterThan(0);
   });
 

@@ -44,33 +44,64 @@ it('rollback: a dispatcher that runs on reads from the offset that Redis has, no
   await eventually(() => expect(seen.size).toBe(301));
 });
 
-it('rollback: a batch that was read before it is not entered after it, so nothing between is skipped', async () => {
-  const seen = new Set<number>();
+/** A gate that does something before or after it enters a batch, once. */
+function watchedGate() {
   const own = createRecordGate(test.redis, test.keys);
-  let beforeEnter = (): Promise<void> => Promise.resolve();
+  const around = { before: [] as (() => Promise<void>)[], after: [] as (() => Promise<void>)[] };
   const gate: typeof own = {
     ...own,
     async enter(...args) {
-      await beforeEnter();
-      return await own.enter(...args);
+      await around.before.pop()?.();
+      const entered = await own.enter(...args);
+      await around.after.pop()?.();
+      return entered;
     },
   };
-  const { queues } = await runFanOut(test, [aSubscription('s', ({ data }) => void seen.add(data.sequence))], { gate });
+  return { gate, around };
+}
+
+it.each(['before', 'after'] as const)('rollback: %s a batch is entered, nothing is skipped', async (when) => {
+  const seen = new Set<number>();
+  const { gate, around } = watchedGate();
+  const subscription = aSubscription('s', ({ data }) => void seen.add(data.sequence));
+  const { queues } = await runFanOut(test, [subscription], { gate });
   await queues.of('s').pause();
-  const rollBack = await rememberDispatching();
+  const early = await rememberDispatching();
   const logIds = await append(range(1, 10));
   const offset = (): Promise<string | null> => test.redis.hget(test.keys.offsets('s'), WORKSPACE);
   await eventually(async () => expect(await offset()).toBe(logIds.at(-1)));
+  const late = await rememberDispatching();
 
-  beforeEnter = async () => {
-    beforeEnter = () => Promise.resolve();
-    await rollBack();
-  };
+  around[when].push(when === 'before' ? early : late);
   await append(range(11, 20));
-  await eventually(async () => expect(await own.pending('s', WORKSPACE)).toMatchObject({ events: 20 }));
+  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 20 }));
   await queues.of('s').resume();
 
   await eventually(() => expect([...seen].toSorted((a, b) => a - b)).toEqual(range(1, 20)));
+});
+
+it('rollback: after a batch of a replay is entered, nothing of it is skipped', async () => {
+  const seen = new Set<number>();
+  const { gate, around } = watchedGate();
+  const subscription = aSubscription('s', ({ data }, { replay }) => {
+    if (replay) seen.add(data.sequence);
+  });
+  const { dispatcher, settled, queues } = await runFanOut(test, [subscription], { gate });
+  await append(range(1, 10));
+  await settled();
+  // A run that finds its entry forgotten ends; its job then comes back within two minutes only.
+  await queues.of('s').pause();
+
+  let rollBack = (): Promise<void> => Promise.resolve();
+  around.before.push(async () => {
+    rollBack = await rememberDispatching();
+  });
+  around.after.push(() => rollBack());
+  await dispatcher.replay({ subscription: 's', from: 'beginning' });
+  await queues.of('s').resume();
+  await settled();
+
+  expect([...seen].toSorted((a, b) => a - b)).toEqual(range(1, 10));
 });
 
 it('rollback: an offset moves only from where its batch was read', async () => {

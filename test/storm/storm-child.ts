@@ -136,7 +136,7 @@ const subscriptions = SUBSCRIPTIONS.map(({ name, ...rest }) =>
 const options = {
   ...deps,
   logger,
-  gate: gateWithPoints(task.ungated ? openGate : deps.gate),
+  gate: gateWithPoints(task.ungated ? openGate({ redis, keys }) : deps.gate),
   subscriptions,
   highWater: 400,
   lostJobsMs: LOCK_MS,

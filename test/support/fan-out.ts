@@ -104,8 +104,12 @@ export function fanOutDeps({ redis, keys, ...parts }: FanOutParts): DispatcherOp
 }
 
 /** The control: a gate that lets every event run at once. With it, tests of order must fail. */
-export const openGate: RecordGate = {
-  enter: (_subscription, { entries }) => Promise.resolve({ heads: entries.map(() => true), pending: 0 }),
+export const openGate = ({ redis, keys }: Pick<FanOutParts, 'redis' | 'keys'>): RecordGate => ({
+  async enter(subscription, { source, entries }) {
+    const last = entries.at(-1);
+    if (last !== undefined) await redis.set(keys.entered(subscription, source), last.serial);
+    return { heads: entries.map(() => true), pending: 0 };
+  },
   standing: (_subscription, { id }) =>
     Promise.resolve({
       outcome: 'head',
@@ -126,7 +130,7 @@ export const openGate: RecordGate = {
   pending: () => Promise.resolve({ events: 0, oldest: null, oldestMs: null, oldestId: null }),
   heads: () => Promise.resolve([]),
   delayedTooFar: () => Promise.resolve([]),
-};
+});
 
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;

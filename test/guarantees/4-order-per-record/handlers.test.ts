@@ -96,7 +96,7 @@ it.each(seeds)(
 );
 
 it('order per record: is broken without ordering groups (control)', async () => {
-  const { violations } = await runFanOut(1, openGate);
+  const { violations } = await runFanOut(1, openGate(test));
 
   expect(violations.length).toBeGreaterThan(0);
 });

@@ -9,10 +9,7 @@
        payload or ""), serials ascending
   RETURN {"moved", number of pending deliveries} · {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
 --- @include "entry"
-local function numbersOf(serial)
-  local ms, sequence = string.match(serial, '^(%d+)-(%d+)$')
-  return tonumber(ms), tonumber(sequence)
-end
+--- @include "serial"
 
 -- A double holds the sequence exactly up to 4095; of a higher one, the score is a little before it. An event of a snapshot may be from before
 -- the log (0-0): its score is when it was entered, so small that it still reads as 0-0.
