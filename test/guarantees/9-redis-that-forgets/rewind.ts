@@ -118,10 +118,12 @@ export async function rewind(
   sandbox.rate = perSecond;
   await until(changes / 3);
   await redis.remember();
-  const [rememberedMs, known] = [Date.now(), delivered().length];
+  const rememberedMs = Date.now();
   await eventually(() => expect(Date.now() - rememberedMs).toBeGreaterThanOrEqual(lostMs), FOR_LONG);
-  // Otherwise nothing that was told is forgotten.
-  await eventually(() => expect(delivered().length).toBeGreaterThan(known));
+  // Otherwise no commit is forgotten: on a busy machine, what is delivered may have been committed long before.
+  const isForgotten = (event: ChangeEvent): boolean =>
+    /^crm\.\w+\.(created|updated|deleted)$/u.test(event.type) && Date.parse(event.data.observedAt) > rememberedMs;
+  await eventually(() => expect(delivered().some(isForgotten)).toBe(true), FOR_LONG);
   await redis.die();
   if (restarts !== 'none') await Promise.all(running.map((one) => one.kill()));
   const backMs = Date.now();
