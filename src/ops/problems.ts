@@ -5,7 +5,7 @@ import { isAsLongAsPages } from '../crm/full-page.js';
 import { REFUSED } from '../redis/conditions.js';
 import { isoTime } from '../kit/clock.js';
 import { agoMs, knownMs, SKEW_MS } from '../kit/stored-time.js';
-import type { Held } from '../feed/store/sweep-state.js';
+import type { Held } from '../feed/detect/held.js';
 import type { Formats } from '../words/format.js';
 import { englishMessage, textOfHeld, type Facts } from '../words/problems.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';

@@ -61,7 +61,7 @@ export function detect(input: DetectInput): Detection {
 function baselined(input: DetectInput, baseline: Baseline): Detection {
   const quiet = { kind: 'baselined', sequence: input.stored?.sequence ?? 0, event: null } as const;
   if (baseline === 'quiet') return quiet;
-  const sequence = firstSequence(input);
+  const sequence = nextSequence(quiet.sequence, input.observation);
   if (baseline === 'emit') return { kind: 'baselined', sequence, event: snapshotEvent(input, sequence) };
   const since = Date.parse(baseline.since);
   const created = creationTimeOf(input.record, input.rules.list);
@@ -75,14 +75,9 @@ function baselined(input: DetectInput, baseline: Baseline): Detection {
 }
 
 function appeared(input: DetectInput, change: Partial<ObservedChange> & { verb: ObservedChange['verb'] }): Detection {
-  const sequence = firstSequence(input);
+  const sequence = nextSequence(input.stored?.sequence ?? 0, input.observation);
   const event = buildRecordEvent(input, { ...firstAppearance(input), sequence, ...change });
   return { kind: 'created', sequence, event };
-}
-
-/** A row that is only recognised has one event: found again, in whatever epoch, it is the same event again. */
-function firstSequence({ stored, rules, observation }: DetectInput): number {
-  return rules.recognisedOnly ? 1 : nextSequence(stored?.sequence ?? 0, observation);
 }
 
 function unchanged(input: DetectInput, stored: StoredRecord): Detection {

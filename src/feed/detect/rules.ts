@@ -102,9 +102,8 @@ function withoutKey(): never {
   throw new ChangefeedError('CF_INTERNAL', { message: 'A record was to be masked without the key of its workspace.' });
 }
 
-/** The rules of a list that is read. Under another key, and so in another state, every masked field has another form. */
+/** The rules of a list with masked fields, once it is read. Under another key, and so in another state, every masked field has another form. */
 export function withKey(rules: Rules, key: string): Rules {
-  if (rules.masks === '') return rules;
   const masks = `${rules.masks}${keyedDigest(key, 'masks', TAG_LENGTH)}`;
   return { ...rules, masks, rowKey: `${masks}${key}`, masked: (record) => maskRecord(record, rules.maskOf, key) };
 }

@@ -51,55 +51,52 @@ export interface Comparison {
   left: number;
   /** It shows a record that is older than its stored record. */
   isOutdated: boolean;
-  counts: SweepCounts;
   /** What the page changes in the checkpoint. */
-  reached: Partial<Checkpoint>;
+  reached: Partial<Checkpoint> & Pick<Checkpoint, 'counts'>;
 }
 
 /** @throws ChangefeedError CF_PAGE_MALFORMED when a record has no id */
 export async function comparePage(list: FeedList, compared: ComparedPage): Promise<Comparison | SurveyQuestion> {
-  const { rules, checkpoint, deps } = list;
+  const { rules, checkpoint } = list;
   const { by, number, page } = compared;
   const { unreadable = [] } = page;
   const seen = await readSeen(list, page);
-  const before = rules.recognisedOnly ? null : await deps.store.members(list.name, number);
   const fresh = suspiciousCreations(list, compared, seen);
   if (fresh > 0) return { about: 'creations', fresh };
   const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
   // Compared in every sweep: with a record of an earlier page, which must count once, or with an unreadable one.
   const isOwn = unreadable.length === 0 && keys.every((key) => !list.seen.has(key));
+  const { before, isSame } = await list.members(number, keys);
   const all = await readDiffering(list, seen);
+  const { baseline, drifted, verdict } = list;
   const { askedAtMs } = compared;
-  const context = { ...{ rules, askedAtMs, checkpoint }, ...{ baseline: list.baseline, drifted: list.drifted } };
-  const answer = { ...context, observation: list.observation() };
-  const differing = all.filter(({ record, stored }) => stored === null || !isLeftAlone(stored, record, answer));
+  const answer = { rules, askedAtMs, baseline, drifted, verdict, observation: list.observation() };
+  const left = new Set(all.filter(({ record, stored }) => stored !== null && isLeftAlone(stored, record, answer)));
+  const differing = all.filter((row) => !left.has(row));
   const isOld = all.some(({ record, stored }) => stored !== null && isOutdated(stored, record, answer));
-  const { moved, moving } = movesIn(list, seen, differing);
+  const asked = { rules, schema: list.schema, tracked: list.tracked, drifted, edited: verdict.edited };
+  const { moved, moving } = baseline === null ? movesOnPage(seen, differing, asked) : NO_MOVES;
   if (by === 'walk' && moving.length > 0) return { about: 'fields', fields: moving };
   const decided = differing.map((row): Decided => ({ row, decision: decide(row, answer) }));
   const tally = new Tally(list, compared);
-  const members = new Set(before);
   const isWritten = ({ row, decision }: Decided, index: number): boolean => {
     const isMoving = moved[index]?.some(({ field }) => moving.includes(field)) === true;
-    return decision.write?.event != null && !isMoving && isCertain(list, compared, { row, members, isOld });
+    return decision.write?.event != null && !isMoving && isCertain(list, compared, { row, before, isOld });
   };
-  const written = by === 'walk' ? decided.map((one) => held(list, one)) : decided.filter(isWritten);
+  const written = by === 'walk' ? decided : decided.filter(isWritten);
   for (const { key, digest, storedDigest } of seen) if (digest === storedDigest) tally.count(key, 'unchanged');
-  const decidedRows = new Set(differing);
-  for (const row of all) if (!decidedRows.has(row)) tally.leave(row);
+  for (const { key } of left) tally.count(key, 'unchanged');
   for (const one of written) tally.add(one);
-  const isSame = rules.recognisedOnly || sameMembers(before, keys);
   const { changedPages = 0 } = checkpoint;
   return {
     keys,
     writes: tally.writes,
     schema: tally.schema,
     created: tally.created,
-    isSettled: isOwn && tally.isSettled,
+    isSettled: isOwn && left.size === 0 && written.every(({ decision }) => decision.write !== null),
     members: isSame ? null : { page: number, keys },
     left: by === 'walk' ? 0 : decided.filter(({ decision }) => decision.write?.event != null).length - written.length,
     isOutdated: isOld,
-    counts: tally.counts,
     reached: {
       ...tally.reached(),
       changedPages: changedPages + (isSame ? 0 : 1),
@@ -126,18 +123,6 @@ function suspiciousCreations(list: FeedList, { by }: ComparedPage, rows: readonl
   return isSuspicious(counts, guard) ? counts.fresh : 0;
 }
 
-function movesIn(list: FeedList, seen: readonly SeenRecord[], differing: readonly DifferingRecord[]) {
-  const { rules, schema, tracked, drifted, verdict } = list;
-  if (list.baseline !== null) return NO_MOVES;
-  return movesOnPage(seen, differing, { rules, schema, tracked, drifted, edited: verdict.edited });
-}
-
-/** New records that the verdict holds are neither stored nor emitted. */
-function held({ verdict }: FeedList, { row, decision }: Decided): Decided {
-  const isHeld = verdict.heldSince !== null && decision.kind === 'created';
-  return { row, decision: isHeld ? { kind: 'held', write: null } : decision };
-}
-
 /**
  * A shortcut commits records never stored or newer than stored, and other differences while the list is live. The walk
  * gets the rest, what it may have seen on another page (the next sweep could skip that page by its bytes, and miss that
@@ -146,12 +131,12 @@ function held({ verdict }: FeedList, { row, decision }: Decided): Decided {
 function isCertain(
   list: FeedList,
   { by, number }: ComparedPage,
-  { row, members, isOld }: { row: DifferingRecord; members: ReadonlySet<string>; isOld: boolean },
+  { row, before, isOld }: { row: DifferingRecord; before: readonly string[]; isOld: boolean },
 ): boolean {
   const { key, record, stored } = row;
   if (by === 'walk') return true;
   if (stored === null) return !isRepeatedRow(key);
-  const isHere = members.has(key) || by.created.ids.has(key);
+  const isHere = before.includes(key) || by.created.ids.has(key);
   const isElsewhere = (list.seen.get(key) ?? number) !== number;
   if (stored.gone !== undefined || !isHere || isElsewhere || list.survey !== null) return false;
   const age = ageOf(modifiedAtOf(record, list.rules.list), storedModifiedAt(stored, list.rules.list));
@@ -179,7 +164,6 @@ class Tally {
   #fresh: number;
   #muted: Readonly<Record<string, number>>;
   #edited: Readonly<Record<string, number>> | undefined;
-  isSettled = true;
 
   constructor(list: FeedList, page: ComparedPage) {
     const { counts, fresh = 0, muted = {}, edited } = list.checkpoint;
@@ -191,19 +175,12 @@ class Tally {
     this.#edited = edited;
   }
 
-  leave({ key }: DifferingRecord): void {
-    this.isSettled = false;
-    this.count(key, 'unchanged');
-  }
-
   add({ row, decision: { kind, write, mutedBy } }: Decided): void {
-    const { key, digest, record, state, stored } = row;
+    const { key, record, state, stored } = row;
     const { rules, schema, tracked } = this.#list;
     if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = countedOnce(this.#muted, mutedBy);
     if (kind === 'edited' && this.#isFirst(key)) this.#countEdits(write?.event?.data.changes ?? []);
     this.count(key, kind);
-    const isStored = rules.recognisedOnly ? write !== null : (write?.state ?? state)?.digest === digest;
-    if (!isStored) this.isSettled = false;
     if (write === null) return;
     this.writes.push(write);
     if (kind === 'created' || kind === 'baselined') this.created.push(key);
@@ -218,15 +195,13 @@ class Tally {
   }
 
   count(key: string, kind: CountedKind): void {
-    const { seen, rules } = this.#list;
     const isFirst = this.#isFirst(key);
     if (isFirst) this.counts.seen += 1;
     if (isFirst || COUNTED_AGAIN.includes(kind)) this.counts[kind] += 1;
-    // Such a list may be too long to keep the keys that a walk has seen; a row that stands on two pages counts twice.
-    if (isFirst && !rules.recognisedOnly) seen.set(key, this.#page.number);
+    if (isFirst) this.#list.saw(key, this.#page.number);
   }
 
-  reached(): Partial<Checkpoint> {
+  reached(): Comparison['reached'] {
     const [fresh, edited] = [this.#fresh, this.#edited];
     return { counts: this.counts, ...(fresh > 0 && { fresh }), muted: this.#muted, ...(edited && { edited }) };
   }
@@ -259,10 +234,4 @@ function withUnreadable(
   found: readonly UnreadableRecord[],
 ): NonNullable<Checkpoint['unreadable']> {
   return [...unreadable, ...found.map((one) => ({ page, ...one }))].slice(0, MOST_NAMED);
-}
-
-function sameMembers(before: readonly string[] | null, keys: readonly string[]): boolean {
-  if (before?.length !== keys.length) return false;
-  const sorted = [...keys].sort();
-  return before.every((key, index) => key === sorted[index]);
 }

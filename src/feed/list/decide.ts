@@ -5,14 +5,15 @@ import type { AnswerTime } from '../detect/left-alone.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
 import { fieldsFollowingDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { contentOf, isSchemaChangeUndone, type StoredRecord } from '../detect/stored-record.js';
+import type { Verdict } from '../detect/survey.js';
 import { watchTodo, type Watched } from '../detect/watch-todo.js';
 import { serialised, type DifferingRecord } from './records.js';
-import type { Checkpoint, CountedKind, RecordWrite } from '../store/sweep-state.js';
+import type { CountedKind, RecordWrite } from '../store/sweep-state.js';
 
 export interface DecideRules extends AnswerTime {
   /** Fields that drifted: rows that make the same moves yield no event. */
   drifted: readonly DriftedField[];
-  checkpoint: Pick<Checkpoint, 'verdict'>;
+  verdict: Verdict;
 }
 
 export interface DecidedRecord {
@@ -24,10 +25,12 @@ export interface DecidedRecord {
 
 export function decide(row: DifferingRecord, context: DecideRules): DecidedRecord {
   const { key, record, stored } = row;
-  const { rules, baseline, observation } = context;
+  const { rules, baseline, observation, verdict } = context;
   const input: DetectInput = { key, record, stored, rules, baseline, observation };
   const found = detect({ ...input, rules: withoutFields(rules, silentFields(row, input, context.drifted)) });
-  const isQuiet = found.kind === 'created' && context.checkpoint.verdict?.quiet === true;
+  // Neither stored nor emitted until a person accepts them.
+  if (found.kind === 'created' && verdict.heldSince !== null) return { kind: 'held', write: null };
+  const isQuiet = found.kind === 'created' && verdict.quiet === true;
   const detection: Detection = isQuiet ? { kind: 'baselined', sequence: stored?.sequence ?? 0, event: null } : found;
   return {
     kind: detection.kind,
@@ -65,7 +68,6 @@ function gainedFields(
 const NOT_WATCHED: Watched = { derived: [], timers: [] };
 
 function recordWrite({ key, record, digest }: DifferingRecord, input: DetectInput, detection: Detection): RecordWrite {
-  if (input.rules.recognisedOnly) return { key, state: null, event: detection.event };
   const next = recordAfter(input, detection);
   const { derived, timers, since } = input.rules.list.name === 'todo' ? watchTodo(input, detection) : NOT_WATCHED;
   const watched = since === undefined ? next : { ...next, dueSince: since };

@@ -1,7 +1,6 @@
 /** The errors of a commit that wrote nothing. */
 import type { ListName } from '../../crm/lists/lists.js';
 import { ChangefeedError } from '../../kit/errors.js';
-import type { CommitResult } from '../store/sweep-state.js';
 
 export function leaseLost(list: ListName): ChangefeedError {
   return new ChangefeedError('CF_LEASE_LOST', {
@@ -12,13 +11,7 @@ export function leaseLost(list: ListName): ChangefeedError {
   });
 }
 
-/** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
-export function expectCommitted(list: ListName, result: CommitResult): void {
-  if (result.outcome === 'fenced') throw leaseLost(list);
-  if (result.outcome === 'lost') throw stateLost(list);
-}
-
-function stateLost(list: ListName): ChangefeedError {
+export function stateLost(list: ListName): ChangefeedError {
   return new ChangefeedError('CF_STATE_LOST', {
     list,
     message: `List "${list}": its records are gone from Redis (evicted or deleted). Nothing was reported as new: the next sweep takes a new baseline without events. Changes since the last complete sweep yield no events.`,

@@ -40,7 +40,7 @@ export async function explainRecord(
 ): Promise<RecordStory> {
   const [[state = null], [isRecognised = false], membership, { state: listState }, isErased] = await Promise.all([
     store.records(list, [id]),
-    rules.recognisedOnly ? store.recognised(list, [id]) : [],
+    store.recognised(list, [id]),
     store.membership(list),
     store.load(list),
     store.erased(list),

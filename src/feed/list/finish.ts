@@ -7,10 +7,7 @@ import { isoTime } from '../../kit/clock.js';
 import { afterHeld, heldCreations } from './creations.js';
 import type { FeedList } from './list.js';
 import { finishRemovals } from './removals.js';
-import type { Checkpoint, FinishedPages, SweepCounts, SweepSummary } from '../store/sweep-state.js';
-
-/** Pages promoted by one script. More would block Redis for too long. */
-const PAGES_PER_STEP = 200;
+import type { Checkpoint, SweepCounts, SweepSummary } from '../store/sweep-state.js';
 
 /** Nothing is left to finish: every page has its old members, and nothing is missing or held. */
 export function isFinished({ lastSweep, hasUndecided }: FeedList, checkpoint: Checkpoint): boolean {
@@ -21,12 +18,11 @@ export function isFinished({ lastSweep, hasUndecided }: FeedList, checkpoint: Ch
 
 /** @throws ChangefeedError CF_LEASE_LOST */
 export async function finishSweep(list: FeedList): Promise<SweepSummary> {
-  const { deps, name, rules, options } = list;
+  const { deps, name, options } = list;
   const decided = await afterHeld(list);
   const creations = heldCreations(list, decided.at);
-  const { held, pages } = rules.recognisedOnly ? NOTHING : await finishRemovals(list, { ...decided, creations });
-  for (const chunk of inSteps(pages))
-    list.expect(await deps.store.promotePages(name, { token: options.token, ...chunk }));
+  const { held, pages } = await finishRemovals(list, { ...decided, creations });
+  list.expect(await deps.store.promotePages(name, { token: options.token, ...pages }));
   const summary = summarise(
     list,
     list.checkpoint,
@@ -36,30 +32,13 @@ export async function finishSweep(list: FeedList): Promise<SweepSummary> {
   return summary;
 }
 
-const NO_PAGES: FinishedPages = { promote: [], drop: [], forget: [] };
-const NOTHING = { held: null, pages: NO_PAGES };
-
-/** Pages to forget come first: after a crash, the promoted pages no longer show which they are. */
-function inSteps({ promote, drop, forget }: FinishedPages): FinishedPages[] {
-  return [
-    ...chunks(forget).map((pages) => ({ ...NO_PAGES, forget: pages })),
-    ...chunks(promote).map((pages) => ({ ...NO_PAGES, promote: pages })),
-    ...chunks(drop).map((pages) => ({ ...NO_PAGES, drop: pages })),
-  ];
-}
-
-function chunks(pages: readonly number[]): number[][] {
-  const count = Math.ceil(pages.length / PAGES_PER_STEP);
-  return Array.from({ length: count }, (_, index) => pages.slice(index * PAGES_PER_STEP, (index + 1) * PAGES_PER_STEP));
-}
-
 export function summarise(
-  { lastSweep, newlyDrifted, rules, deps }: FeedList,
+  { lastSweep, newlyDrifted, rules, deps, form }: FeedList,
   checkpoint: Checkpoint,
   held: readonly Held[],
 ): SweepSummary {
   const { sweepId, startedAt, epoch, mode, pages, counts, muted = {}, edited = {} } = checkpoint;
-  const { source, unreadable, recognisedOnly, longestPage } = checkpoint;
+  const { source, unreadable, longestPage } = checkpoint;
   const completedAt = isoTime(deps.clock.now());
   const drifted = pastAfter(lastSweep?.drifted ?? [], newlyDrifted);
   const restless = restlessAfter(lastSweep?.restless, { at: completedAt, seen: counts.seen, edited, rules });
@@ -86,7 +65,7 @@ export function summarise(
     ...(held.length === 0 ? {} : { held }),
     ...(unreadable === undefined ? {} : { unreadable }),
     ...(source === undefined ? {} : { source }),
-    ...(recognisedOnly === undefined ? {} : { recognisedOnly }),
+    ...form,
     ...(lastSweep === null ? {} : { foundByWalks: foundByWalks(checkpoint, completedAt, lastSweep) }),
     usualPause,
     ...(staleness === undefined ? {} : { staleness }),

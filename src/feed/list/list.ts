@@ -16,7 +16,7 @@ import type { CreationRules } from '../detect/creation.js';
 import type { Baseline } from '../detect/detect.js';
 import { heldOf } from '../detect/held.js';
 import type { RemovalRules } from '../detect/removal.js';
-import { withKey, type Rules } from '../detect/rules.js';
+import type { Rules } from '../detect/rules.js';
 import { schemaFrom, TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
 import type { DriftedField } from '../detect/schema-drift/drift.js';
 import { NO_VERDICT, type Survey, type SurveyQuestion, type Verdict } from '../detect/survey.js';
@@ -31,6 +31,7 @@ import {
   noCounts,
   type Checkpoint,
   type CommitResult,
+  type Membership,
   type Step,
   type StoredPage,
   type StoredSweep,
@@ -39,7 +40,7 @@ import {
 } from '../store/sweep-state.js';
 import type { SweepStore } from '../store/sweep-store.js';
 import type { Actors } from './actors.js';
-import { expectCommitted } from './errors.js';
+import { leaseLost, stateLost } from './errors.js';
 import type { Leased } from './lease.js';
 import { createReadAhead, type PageToRead, type ReadAhead } from './read-ahead.js';
 import type { Shortcuts } from './shortcuts/shortcuts.js';
@@ -113,15 +114,6 @@ interface Surveying {
   next: PageToRead;
 }
 
-export async function openList(deps: ListDeps, options: ListOptions, leased: Leased): Promise<FeedList> {
-  const { store } = deps;
-  const { list, rules: given } = options;
-  // Both under the lease: an erasure ends it.
-  const [stored, isErased] = await Promise.all([store.load(list), store.erased(list)]);
-  const rules = given.masks === '' ? given : withKey(given, await store.secret());
-  return new FeedList(deps, { ...options, ...leased, rules }, stored, isErased);
-}
-
 export class FeedList {
   readonly deps: ListDeps;
   readonly options: ListOptions & Leased;
@@ -131,6 +123,8 @@ export class FeedList {
   readonly state: StoredSweep['state'];
   /** Rows of erased records are as if the list did not show them. */
   readonly isErased: (key: string) => boolean;
+  /** How its sweeps say what the list keeps. */
+  readonly form: Pick<SweepSummary, 'recognisedOnly'> = {};
   #stored: StoredSweep;
   /** Where the walk stands. While none is under way or interrupted, it stands for that of the last sweep. */
   checkpoint: Checkpoint;
@@ -207,6 +201,34 @@ export class FeedList {
     return { workspace, sweep: this.checkpoint.sweepId, observedAt, ...(epoch !== undefined && { epoch }) };
   }
 
+  /** Of what a page shows, the digests as they are stored; null where there is no stored record. */
+  async digests(shown: readonly { key: string; digest: string }[]): Promise<(string | null)[]> {
+    const keys = shown.map(({ key }) => key);
+    return await this.deps.store.digests(this.name, keys);
+  }
+
+  /** The members of a page in the last complete sweep, and whether these are the same. */
+  async members(page: number, keys: readonly string[]): Promise<{ before: readonly string[]; isSame: boolean }> {
+    const [before] = await this.deps.store.membersOf(this.name, [page]);
+    const sorted = [...keys].sort();
+    const isSame = before?.length === keys.length && before.every((key, index) => key === sorted[index]);
+    return { before: before ?? [], isSame };
+  }
+
+  /** The members of the pages that this sweep has replaced. */
+  async membershipChange(): Promise<Membership> {
+    return await this.deps.store.membershipChange(this.name, this.checkpoint.pages);
+  }
+
+  saw(key: string, page: number): void {
+    this.seen.set(key, page);
+  }
+
+  /** The list has kept its records in another form than the one it keeps them in now: it needs another baseline. */
+  isOtherForm(sweep: Pick<SweepSummary, 'recognisedOnly'> | null): boolean {
+    return sweep !== null && sweep.recognisedOnly !== this.form.recognisedOnly;
+  }
+
   /** The one way in which a list writes. @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
   async commit(step: Step): Promise<void> {
     const { store, actors, unfinished, onEvents } = this.deps;
@@ -220,7 +242,8 @@ export class FeedList {
 
   /** @throws ChangefeedError CF_LEASE_LOST, CF_STATE_LOST */
   expect(result: CommitResult): void {
-    expectCommitted(this.name, result);
+    if (result.outcome === 'fenced') throw leaseLost(this.name);
+    if (result.outcome === 'lost') throw stateLost(this.name);
   }
 
   /** The walk that begins next starts at the first page. */
@@ -234,11 +257,13 @@ export class FeedList {
    * @param reported what an earlier walk of the same sweep has reported
    */
   async beginWalk(verdict: Verdict, reported: { counts: SweepCounts; fresh?: number } = { counts: noCounts() }) {
-    const { store, clock, source } = this.deps;
+    const { workspace, store, clock, source, log } = this.deps;
     const { checkpoint, cursors, cutOff } = this.#stored;
     const isResumed = checkpoint !== null && this.#isResumable(checkpoint);
-    if (isResumed) this.#logResumed(checkpoint);
-    else {
+    if (isResumed) {
+      const facts = { workspace, list: this.name, sweepId: checkpoint.sweepId, pages: checkpoint.pages };
+      log[this.options.again === true ? 'debug' : 'info'](facts, 'sweep resumed');
+    } else {
       if (checkpoint !== null || cutOff) await this.abandon();
       this.expect(await store.beginWalk(this.name, this.options.token));
       this.checkpoint = this.#firstCheckpoint(verdict, reported, isTakeover(checkpoint, this.state.lastSweep, source));
@@ -299,20 +324,12 @@ export class FeedList {
   }
 
   /** One that was stopped while it was finished would decide removals by pages that may show the records again now. */
-  #isResumable({ startedAt, readAt = startedAt, finishing, recognisedOnly, source }: Checkpoint): boolean {
+  #isResumable(checkpoint: Checkpoint): boolean {
+    const { startedAt, readAt = startedAt, finishing, recognisedOnly, source } = checkpoint;
     const nowMs = this.deps.clock.now();
-    const isSameForm = (recognisedOnly ?? false) === this.rules.recognisedOnly;
-    if (!isSameForm || !isSameSource(source, this.deps.source)) return false;
+    if (this.isOtherForm(checkpoint) || !isSameSource(source, this.deps.source)) return false;
     if (finishing === true) return recognisedOnly === true;
     return isYounger(startedAt, nowMs, CHECKPOINT_LIFE_MS) && isYounger(readAt, nowMs, CURSOR_LIFE_MS);
-  }
-
-  #logResumed({ sweepId, pages }: Checkpoint): void {
-    const { workspace, log } = this.deps;
-    log[this.options.again === true ? 'debug' : 'info'](
-      { workspace, list: this.name, sweepId, pages },
-      'sweep resumed',
-    );
   }
 
   #firstCheckpoint(
@@ -325,7 +342,7 @@ export class FeedList {
     const { baselineAt, quiet, lastSweep } = this.state;
     const now = clock.now();
     const sweepId = `${this.name}-${token}-${now.toString(36)}`;
-    const isOther = isOtherForm(lastSweep, this.rules);
+    const isOther = this.isOtherForm(lastSweep);
     if (isOther) {
       const facts = { workspace, list: this.name, sweepId };
       log.info(facts, 'the list keeps its records in another form: another baseline is taken');
@@ -336,7 +353,7 @@ export class FeedList {
       ...(epoch !== undefined && { epoch }),
       mode: baselineAt === null || isOther ? 'baseline' : 'changes',
       ...((quiet || isOther) && { quiet: true }),
-      ...(this.rules.recognisedOnly && { recognisedOnly: true }),
+      ...this.form,
       cursor: null,
       pages: 0,
       counts,
@@ -373,9 +390,4 @@ function isTakeover(
 /** A sweep without a source matches any source. */
 export function isSameSource(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
-}
-
-/** The list has kept its records in another form than the one it keeps them in now: it needs another baseline. */
-export function isOtherForm(lastSweep: SweepSummary | null, { recognisedOnly }: Rules): boolean {
-  return lastSweep !== null && (lastSweep.recognisedOnly ?? false) !== recognisedOnly;
 }

@@ -3,13 +3,15 @@
  * events and the checkpoint. After a crash, pages since the last commit are read again. An incomplete sweep decides nothing about
  * removals. This file must not know HTTP or Redis.
  */
+import { withKey } from '../detect/rules.js';
 import { checkSource } from './source.js';
 import { firstVerdict } from './creations.js';
 import { finishSweep } from './finish.js';
 import { orIncomplete } from './incomplete.js';
-import { withLease, type LeaseTaken } from './lease.js';
-import { openList, type FeedList, type ListDeps, type ListOptions } from './list.js';
+import { withLease, type Leased, type LeaseTaken } from './lease.js';
+import { FeedList, type ListDeps, type ListOptions } from './list.js';
 import { pagesOfShortcuts, pagesOfWalk, type Answer } from './pages.js';
+import { RowList } from './row-list.js';
 import { beginSurvey, continueSurvey } from './survey.js';
 import { take, type Taken } from './take.js';
 import type { SweepSummary } from '../store/sweep-state.js';
@@ -65,6 +67,16 @@ export async function readAll(list: FeedList, pages: AsyncIterable<Answer>): Pro
     if (taken.step !== null) await list.commit(taken.step);
     await apply(list, answer, taken);
   }
+}
+
+export async function openList(deps: ListDeps, options: ListOptions, leased: Leased): Promise<FeedList> {
+  const { store } = deps;
+  const { list, rules: given } = options;
+  // Both under the lease: an erasure ends it.
+  const [stored, isErased] = await Promise.all([store.load(list), store.erased(list)]);
+  const rules = given.masks === '' ? given : withKey(given, await store.secret());
+  const List = rules.recognisedOnly ? RowList : FeedList;
+  return new List(deps, { ...options, ...leased, rules }, stored, isErased);
 }
 
 /** What was committed moves the list on, and the planner learns from it. */

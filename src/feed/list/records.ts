@@ -26,15 +26,14 @@ export interface DifferingRecord extends SeenRecord {
 }
 
 /** The records of a page, each once: one that stands twice on a page counts with its first copy. Erased ones are left out. */
-export async function readSeen({ deps: { store }, rules, isErased }: FeedList, page: Page): Promise<SeenRecord[]> {
+export async function readSeen(list: FeedList, page: Page): Promise<SeenRecord[]> {
+  const { rules, isErased } = list;
   const byKey = keyed(rowsOf(page), rules);
   for (const key of byKey.keys()) if (isErased(key)) byKey.delete(key);
-  const [list, keys] = [rules.list.name, [...byKey.keys()]];
-  const recognised = rules.recognisedOnly ? await store.recognised(list, keys) : [];
-  const digests = rules.recognisedOnly ? [] : await store.digests(list, keys);
-  return [...byKey].map(([key, row], index) => {
-    const digest = digestOfRow(row, rules);
-    const storedDigest = recognised[index] === true ? digest : (digests[index] ?? null);
+  const rows = [...byKey].map(([key, row]) => ({ key, row, digest: digestOfRow(row, rules) }));
+  const digests = await list.digests(rows);
+  return rows.map(({ key, row, digest }, index) => {
+    const storedDigest = digests[index] ?? null;
     let record: UncheckedRecord | undefined;
     return {
       ...{ key, digest, storedDigest },

@@ -39,8 +39,9 @@ const MERGE_LEAD_MS = 86_400_000;
 const MERGE_EVENTS_READ = 5_000;
 
 /** @returns `left`: on some page before and on none now. `before` has only the pages that were replaced. */
-async function readMembershipChange({ name, deps: { store }, checkpoint: { pages: sweptPages } }: FeedList) {
-  const membership = await store.membershipChange(name, sweptPages);
+async function readMembershipChange(list: FeedList) {
+  const sweptPages = list.checkpoint.pages;
+  const membership = await list.membershipChange();
   const { before, changed } = membership;
   const gone = vanished({ before, changed, pages: sweptPages });
   const arrived = [...changed].flatMap(([page, keys]) => {
@@ -48,7 +49,7 @@ async function readMembershipChange({ name, deps: { store }, checkpoint: { pages
     return keys.filter((key) => !old.has(key));
   });
   const isReplaced = (page: number): boolean => page === UNCONFIRMED || page > sweptPages || changed.has(page);
-  const holding = await store.pagesHolding(name, new Set([...gone, ...arrived]), isReplaced);
+  const holding = await list.deps.store.pagesHolding(list.name, new Set([...gone, ...arrived]), isReplaced);
   const still = new Set([...holding.values()].flat());
   const pages: FinishedPages = {
     promote: [...changed.keys()],

@@ -15,7 +15,7 @@ import { ChangefeedError } from '../../kit/errors.js';
 import { NOT_RECOGNISED, type Checkpoint, type Step, type StoredPage } from '../store/sweep-state.js';
 import { comparePage, type Comparison } from './compare.js';
 import { isFinished, summarise } from './finish.js';
-import { isOtherForm, isSameSource, pageTagOf, type FeedList } from './list.js';
+import { isSameSource, pageTagOf, type FeedList } from './list.js';
 import type { Answer, ShortcutAnswer, WalkAnswer } from './pages.js';
 import type { ShownPage } from './shortcuts/plan.js';
 import { countPage } from './survey.js';
@@ -80,7 +80,8 @@ async function recallSkipped(list: FeedList, before: number): Promise<void> {
   const { skipped, seen, name, deps } = list;
   list.skipped = false;
   if (!skipped) return;
-  for (const key of (await deps.store.members(name, before)) ?? []) if (!seen.has(key)) seen.set(key, before);
+  const [keys] = await deps.store.membersOf(name, [before]);
+  for (const key of keys ?? []) if (!seen.has(key)) seen.set(key, before);
 }
 
 /** @param length records of a page that does not say that the list ends there, or 0. Unchanged: that of the longest */
@@ -154,13 +155,14 @@ async function takeShortcut(list: FeedList, { shortcut, page, askedAtMs }: Short
   if (compared === null) return dropped('malformed');
   // The guard on new records decides on whole lists.
   if ('about' in compared) return dropped('too many new');
-  const { writes, schema, counts } = compared;
+  const { writes, schema, reached } = compared;
   const shown = shownBy(list, page, compared, page.nextCursor);
   const byShortcuts = (checkpoint.byShortcuts ?? 0) + shown.created.length + shown.rewritten.length;
   // The page may have the bytes it had before, while its stored records no longer are as it shows them.
   const forgotten = shown.rewritten.length === 0 ? {} : { page: { number: shortcut.page, stored: null } };
   const step = writes.length === 0 ? null : { writes, schema, created: shown.created, ...forgotten };
-  return { step, checkpoint: { ...checkpoint, counts, byShortcuts }, shown, events: eventsOf({ writes }) };
+  const after = { ...checkpoint, counts: reached.counts, byShortcuts };
+  return { step, checkpoint: after, shown, events: eventsOf({ writes }) };
 }
 
 function refusedPage(error: unknown): null {
@@ -168,10 +170,12 @@ function refusedPage(error: unknown): null {
   throw error;
 }
 
-function whyNoShortcut({ state, checkpoint, verdict, survey, rules, deps: { source } }: FeedList): string | null {
-  const { baselineAt, lastSweep } = state;
-  if (isOtherForm(lastSweep, rules)) return 'no baseline';
-  if (baselineAt === null || lastSweep === null || checkpoint.mode === 'baseline') return 'no baseline';
+function whyNoShortcut(list: FeedList): string | null {
+  const { checkpoint, verdict, survey } = list;
+  const { source } = list.deps;
+  const { baselineAt, lastSweep } = list.state;
+  if (baselineAt === null || lastSweep === null || list.isOtherForm(lastSweep)) return 'no baseline';
+  if (checkpoint.mode === 'baseline') return 'no baseline';
   if (!isSameSource(lastSweep.source, source) || !isSameSource(checkpoint.source, source)) return 'source';
   if (checkpoint.takesOver === true) return 'source';
   if (checkpoint.finishing === true) return 'finishing';

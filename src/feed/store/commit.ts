@@ -36,7 +36,7 @@ type KeyName = keyof typeof KEYS;
 const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'records' };
 
 type Argument = string | number | Buffer;
-type FieldChange = [
+export type FieldChange = [
   key: number,
   op: 'set' | 'incr' | 'del' | 'add' | 'forget' | 'move' | 'take' | 'drop',
   field: string | number,
@@ -160,19 +160,22 @@ export const BEGIN_WALK: readonly FieldChange[] = [
   [KEYS.sweep, 'del', 'createdRows', ''],
 ];
 
-export const ABANDON: readonly FieldChange[] = [
-  [KEYS.sweep, 'del', 'checkpoint', ''],
-  ...[KEYS.walkCursors, KEYS.walkMembers, KEYS.walkPages].map((key): FieldChange => [key, 'drop', '', '']),
-];
-
-/** Otherwise the removal of records that only an abandoned sweep has seen would go unnoticed. */
-export function becomeUnconfirmed(ids: readonly string[]): FieldChange[] {
-  return ids.map((id) => [KEYS.unconfirmed, 'add', id, '']);
+/** @param ids seen by the abandoned sweep only. Their removal would go unnoticed otherwise */
+export function abandonment(ids: readonly string[]): FieldChange[] {
+  return [
+    ...ids.map((id): FieldChange => [KEYS.unconfirmed, 'add', id, '']),
+    [KEYS.sweep, 'del', 'checkpoint', ''],
+    ...[KEYS.walkCursors, KEYS.walkMembers, KEYS.walkPages].map((key): FieldChange => [key, 'drop', '', '']),
+  ];
 }
 
-/** A page is in one of the hashes at any time: in neither, its members would be lost, and with them their removals. */
+/**
+ * A page is in one of the hashes at any time: in neither, its members would be lost, and with them their removals. Pages to forget
+ * come first: after a crash, the promoted pages no longer show which they are.
+ */
 export function promotion({ promote, drop, forget }: FinishedPages): FieldChange[] {
   return [
+    ...forget.map((page): FieldChange => [KEYS.pages, 'forget', page, '']),
     ...promote.flatMap((page): FieldChange[] => [
       [KEYS.walkMembers, 'move', page, KEYS.members],
       [KEYS.walkPages, 'move', page, KEYS.pages],
@@ -182,6 +185,5 @@ export function promotion({ promote, drop, forget }: FinishedPages): FieldChange
         ? [[KEYS.unconfirmed, 'drop', '', '']]
         : [KEYS.members, KEYS.pages].map((key) => [key, 'del', page, '']),
     ),
-    ...forget.map((page): FieldChange => [KEYS.pages, 'forget', page, '']),
   ];
 }

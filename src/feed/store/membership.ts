@@ -28,13 +28,8 @@ export function membershipStore(scope: WorkspaceRedis) {
     return ids === null ? pages : pages.set(UNCONFIRMED, ids);
   };
   return {
-    /** The members of pages in the last complete sweep, in any order; null where there was no such page. */
+    /** The members of pages in the last complete sweep, sorted; null where there was no such page. */
     membersOf,
-    /** The same of one page, sorted. */
-    async members(list: ListName, page: number): Promise<string[] | null> {
-      const [members = null] = await membersOf(list, [page]);
-      return members;
-    },
     /** Whether some record is missing, or seen only by an abandoned sweep. */
     hasUndecided: async (list: ListName): Promise<boolean> =>
       (await redis.exists(keys.missing(workspace, list), keys.unconfirmed(workspace, list))) > 0,

@@ -1,6 +1,6 @@
 /** What a sweep exchanges with its store, and the schemas that check its JSON. */
 import { z } from 'zod';
-import { heldSchema, type Held } from '../detect/held.js';
+import { heldSchema } from '../detect/held.js';
 import { restlessField } from '../detect/restless.js';
 import { pastDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
@@ -10,8 +10,6 @@ import type { SchemaDelta } from '../detect/schema-drift/schema.js';
 import { verdictSchema } from '../detect/survey.js';
 import type { TimerChange } from '../detect/watch-todo.js';
 import type { ChangeEvent } from '../../events/types.js';
-
-export type { Held };
 
 /** Different for every lease, so that commits under an older lease are recognised and refused. */
 export type FencingToken = string;
@@ -175,7 +173,7 @@ export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
 
 export interface RecordWrite {
   key: string;
-  /** Null: the row is only recognised from now on (`recognisedOnly` in detect/rules.ts). */
+  /** Null: only a digest of the key is stored (rows.ts). */
   state: SerialisedRecord | null;
   event: ChangeEvent | null;
   /** Events derived from it. */

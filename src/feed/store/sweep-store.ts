@@ -18,7 +18,7 @@ import {
   type Learned,
 } from './sweep-state.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { ABANDON, becomeUnconfirmed, BEGIN_WALK, commit, promotion, type CommittedStep } from './commit.js';
+import { abandonment, BEGIN_WALK, commit, promotion, type CommittedStep, type FieldChange } from './commit.js';
 import { readRecentEvents } from '../../log/event-log.js';
 import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
@@ -35,8 +35,8 @@ const forgetBaseline = loadScript('forget-baseline', import.meta.url);
 
 /** Readable in a sweep's id; differs from all other attempts' tokens, also after Redis lost writes. */
 const TOKEN_BYTES = 6;
-/** Ids of one call: a script blocks Redis. */
-const ABANDONED_AT_ONCE = 5_000;
+/** Changes of one script. More would block Redis for too long. */
+const CHANGES_AT_ONCE = 500;
 
 export type SweepStore = ReturnType<typeof createSweepStore>;
 
@@ -55,6 +55,12 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     await (result.outcome === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
     return { outcome: 'fenced', holder: null };
   };
+  const writeAll = async (list: ListName, token: FencingToken, all: readonly FieldChange[]): Promise<CommitResult> => {
+    let result: CommitResult = { outcome: 'committed', events: 0 };
+    for (let at = 0; at < all.length && result.outcome === 'committed'; at += CHANGES_AT_ONCE)
+      result = await write(list, { token, writes: [], further: all.slice(at, at + CHANGES_AT_ONCE) });
+    return result;
+  };
   return {
     ...leases(scope, { known, sent, guard }),
     ...records(scope),
@@ -68,18 +74,13 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     recentEvents: (sinceMs: number, limit: number) => readRecentEvents(scope, sinceMs, limit),
     commit: write,
     promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
-      write(list, { token, writes: [], further: promotion(pages) }),
+      writeAll(list, token, promotion(pages)),
     /** Before its first request: ids of `created` steps become UNCONFIRMED, as this walk is the first to show them. */
     beginWalk: (list: ListName, token: FencingToken) => write(list, { token, writes: [], further: BEGIN_WALK }),
     /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
     async abandon(list: ListName, token: FencingToken): Promise<CommitResult> {
       const ids = unconfirmedIds(await membership.membership(list));
-      for (; ids.length > ABANDONED_AT_ONCE; ids.splice(0, ABANDONED_AT_ONCE)) {
-        const further = becomeUnconfirmed(ids.slice(0, ABANDONED_AT_ONCE));
-        const result = await write(list, { token, writes: [], further });
-        if (result.outcome !== 'committed') return result;
-      }
-      return await write(list, { token, writes: [], further: [...becomeUnconfirmed(ids), ...ABANDON] });
+      return await writeAll(list, token, abandonment(ids));
     },
     /** The next sweep takes a new one. Stored records and sequences stay; a running sweep is cut off. */
     async forgetBaseline(list: ListName): Promise<void> {

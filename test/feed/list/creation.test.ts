@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
 import { heldText } from '../../../src/ops/problems.js';
-import type { Held } from '../../../src/feed/store/sweep-state.js';
+import type { Held } from '../../../src/feed/detect/held.js';
 import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { USUAL, type ListDescriptor } from '../../../src/crm/lists/descriptor.js';
 import { ChangefeedError } from '../../../src/kit/errors.js';
 import { explainRecord } from '../../../src/feed/list/explain.js';
+import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { compileRules } from '../../../src/feed/detect/rules.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis, type TestRedis } from '../../support/redis.js';
@@ -70,6 +71,18 @@ it('recognised rows: after a kill between pages, no row is missed or reported tw
     await sweep({ baseline: 'emit' });
   }
   expect(await created()).toEqual([...rows(6).map((_, n) => `snapshot p${n}`), 'created p6', 'created p7']);
+});
+
+it('recognised rows: a row has the same event in every epoch', async () => {
+  const { api, sweep, store, events } = swept(1);
+  await sweep();
+  api.records = rows(2);
+  const inEpoch: SweepStore = {
+    ...store,
+    acquire: async (list, ms) => ({ ...(await store.acquire(list, ms)), epoch: 7 }),
+  };
+  expect(await sweep({ store: inEpoch })).toMatchObject({ epoch: 7, counts: { created: 1 } });
+  expect((await events()).map(({ data }) => data.sequence)).toEqual([1]);
 });
 
 it('recognised rows: the end is read, also after removals moved it; late rows elsewhere are found by the walk; nothing twice', async () => {

@@ -35,6 +35,6 @@ it.each([
     api.before = () => undefined;
     for (let round = 0; round < 3; round += 1) await sweep();
     expect(await eventLines()).toEqual(['created brief 1', 'deleted brief 2']);
-    expect(await store.members('people', UNCONFIRMED)).toBeNull();
+    expect(await store.membersOf('people', [UNCONFIRMED])).toEqual([null]);
   },
 );

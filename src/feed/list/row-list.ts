@@ -1,0 +1,38 @@
+/**
+ * A history too long to be stored: of a row, only a digest of its key is kept (store/rows.ts). So a row has one event, when it is
+ * new, and is never changed or removed.
+ */
+import type { Observation } from '../detect/build-event.js';
+import type { Membership, Step } from '../store/sweep-state.js';
+import { FeedList } from './list.js';
+
+export class RowList extends FeedList {
+  override readonly form = { recognisedOnly: true } as const;
+
+  /** Found again, in whatever epoch, a row is the same event again. */
+  override observation(): Observation {
+    return { ...super.observation(), epoch: 0 };
+  }
+
+  override async digests(shown: readonly { key: string; digest: string }[]): Promise<(string | null)[]> {
+    const keys = shown.map(({ key }) => key);
+    const recognised = await this.deps.store.recognised(this.name, keys);
+    return shown.map(({ digest }, index) => (recognised[index] === true ? digest : null));
+  }
+
+  /** Where a row stands is not kept. */
+  override members(): Promise<{ before: readonly string[]; isSame: boolean }> {
+    return Promise.resolve({ before: [], isSame: true });
+  }
+
+  override membershipChange(): Promise<Membership> {
+    return Promise.resolve({ before: new Map(), changed: new Map(), missing: new Map() });
+  }
+
+  /** The keys that a walk has seen may be too many to remember: a row that stands on two pages counts twice. */
+  override saw(): void {}
+
+  override async commit(step: Step): Promise<void> {
+    await super.commit({ ...step, writes: step.writes.map(({ key, event }) => ({ key, state: null, event })) });
+  }
+}
