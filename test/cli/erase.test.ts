@@ -1,7 +1,9 @@
 /** `changefeed erase`, as a person uses it: what there is, the question, the answer, and that the record stays away. */
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { problemsOfPrinted } from '../support/cli-schema.js';
 import { useCli } from '../support/cli.js';
+import { testFolder } from '../support/folder.js';
 import { startOtherCrm } from '../support/other-crm.js';
 import { useRedis } from '../support/redis.js';
 
@@ -16,7 +18,7 @@ it('erase: a record is erased by a command that asks first, says what is left, a
     'changefeed.config.json': {
       workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token }],
       redis: { prefix: redis.keys.prefix },
-      subscriptions: [{ handler: 'ndjson', name: 'out', path: 'out.ndjson' }],
+      subscriptions: [{ handler: 'ndjson', name: 'out', path: join(testFolder(), 'out.ndjson') }],
     },
   });
   const run = (...args: string[]) => folder.call(args, { REDIS_URL: redis.url });
