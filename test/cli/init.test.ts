@@ -87,13 +87,14 @@ describe('init', () => {
   );
 
   it('init: only the owner can read .env, also when it was there before', async () => {
-    const folder = await cli({ '.env': 'OTHER=1\n' });
+    const folder = await cli({ '.env': 'OTHER=1\n', '.gitignore': '.env\n.changefeed\n' });
     chmodSync(join(folder.cwd, '.env'), 0o644);
     expect(await folder.call(['init', '--yes', '--token', TOKEN])).toMatchObject({ code: 0 });
     expect(read(folder.cwd, '.env')).toBe(
       `OTHER=1\n# The token of the CRM's API, without "Bearer".\nCRM_TOKEN=${TOKEN}\n`,
     );
     expect(statSync(join(folder.cwd, '.env')).mode & 0o777).toBe(0o600);
+    expect(read(folder.cwd, '.gitignore')).toBe('.env\n.changefeed\n');
   });
 
   it('init: the token can come from standard input', async () => {

@@ -63,3 +63,45 @@ describe('configuration: given values', () => {
     });
   });
 });
+
+const httpOf = (http: unknown) => parse({ workspaces: [workspace], http }).http;
+const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+
+describe('http', () => {
+  it('http: is on the loopback address unless it is switched off', () => {
+    expect(httpOf(undefined)).toMatchObject({ enabled: true, host: '127.0.0.1', tokens: {} });
+    expect(httpOf({ enabled: false })).toMatchObject({ enabled: false });
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.0.7', 'crm.internal'])('http: %s is possible with a token or a proxy', (host) => {
+    expect(httpOf({ host, tokens: { read: TOKENS.read } })).toMatchObject({ host });
+    expect(httpOf({ host, trustedProxy: { from: ['10.0.0.0/8'] } })).toMatchObject({ host });
+  });
+
+  it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('http: %s needs neither', (host) => {
+    expect(httpOf({ host })).toMatchObject({ host });
+  });
+
+  it('http: a proxy may ask under further names', () => {
+    const hosts = (given: unknown) =>
+      httpOf({ trustedProxy: { from: ['10.0.0.7'], hosts: given } }).trustedProxy?.hosts;
+    expect(hosts(undefined)).toEqual([]);
+    expect(hosts(['Status.Example', '[::7]'])).toEqual(['status.example', '[::7]']);
+  });
+});
+
+const [ONE, TWO, THREE] = ['token-one-0123456789', 'token-two-0123456789', 'token-three-0123456789'];
+const serveOf = (serve: unknown, names = ['acme']) =>
+  parse({ workspaces: names.map((name) => ({ ...workspace, name })), serve }).serve;
+
+describe('serve', () => {
+  it('serve: hints have a token of their own, and are taken only with one', () => {
+    expect(serveOf({ token: ONE })).toMatchObject({ tokens: new Map([['acme', ONE]]), hintTokens: new Map() });
+    expect(serveOf({ token: ONE, hintToken: TWO })).toMatchObject({ hintTokens: new Map([['acme', TWO]]) });
+    expect(serveOf({ token: { acme: ONE, other: TWO }, hintToken: { other: THREE } }, ['acme', 'other'])).toMatchObject(
+      {
+        hintTokens: new Map([['other', THREE]]),
+      },
+    );
+  });
+});

@@ -18,6 +18,9 @@ import type { TestRedis } from './redis.js';
 export const OPERATE = 'operate-token-of-the-page-feed';
 export const OPERATOR = { authorization: `Bearer ${OPERATE}` };
 
+/** For a page with two roles. */
+export const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+
 export interface PageFeed {
   feed: Changefeed;
   crm: OtherCrm;

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../support/eventually.js';
-import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { handlerOf, type PageFeedOptions, personEvent, startPageFeed, TOKENS } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { openFeed } from '../../../support/feed.js';
 import { useRedis } from '../../../support/redis.js';
 
-const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
 const READER = { authorization: `Bearer ${TOKENS.read}` };
 
 describe('actions', () => {

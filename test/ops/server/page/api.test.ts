@@ -7,11 +7,17 @@ import * as answers from '../../../../src/ops/server/page/answers.js';
 import { todosReport } from '../../../../src/crm/todo-counts.js';
 import { eventually } from '../../../support/eventually.js';
 import { startOtherCrm } from '../../../support/other-crm.js';
-import { handlerOf, OPERATOR, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import {
+  handlerOf,
+  OPERATOR,
+  type PageFeedOptions,
+  personEvent,
+  startPageFeed,
+  TOKENS,
+} from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
-const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
 const BROKEN = 'the receiver is broken';
 const readBearer = { authorization: `Bearer ${TOKENS.read}` };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CHROMIUM, FITS, NARROW, seriousFindings, useBrowser, WIDE } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
-import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
+import { handlerOf, type PageFeedOptions, personEvent, startPageFeed, TOKENS } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
@@ -131,14 +131,13 @@ describe.skipIf(CHROMIUM === null)('status page in a browser', () => {
   });
 
   it('page: who only reads signs in with a token and finds no actions', async () => {
-    const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
-    const { url } = await open({ http: { tokens }, subscriptions: [handlerOf('orders')] });
+    const { url } = await open({ http: { tokens: TOKENS }, subscriptions: [handlerOf('orders')] });
     const { page } = await browse(`${url}/#/subscriptions`);
     await page.getByLabel('Token').waitFor();
     await page.keyboard.type('not the token');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
-    await page.getByLabel('Token').fill(tokens.read);
+    await page.getByLabel('Token').fill(TOKENS.read);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('Your role is read only').waitFor();
     await page.getByRole('heading', { name: /orders/ }).waitFor();

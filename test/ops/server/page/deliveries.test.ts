@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defineHandler } from '../../../../src/delivery/handlers/define.js';
 import { CHROMIUM, expectSound, NARROW, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
-import { handlerOf, personEvent, startPageFeed } from '../../../support/page-feed.js';
+import { handlerOf, personEvent, startPageFeed, TOKENS } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { useRedis } from '../../../support/redis.js';
 
@@ -77,16 +77,15 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
   );
 
   it('page: a person who only reads tries a subscription on the stored log, and nothing is sent', async () => {
-    const tokens = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
     const handled: string[] = [];
     const { url } = await startPageFeed(redis, {
-      http: { tokens },
+      http: { tokens: TOKENS },
       subscriptions: [handlerOf('orders', () => null, handled)],
     });
     await appendEvents(redis, [personEvent('p1', 1)]);
     await eventually(() => expect(handled).toEqual(['p1']));
     const { page } = await browse(`${url}/#/subscriptions?name=orders`);
-    await page.getByLabel('Token').fill(tokens.read);
+    await page.getByLabel('Token').fill(TOKENS.read);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Try' }).press('Enter');
     await page.getByText('Nothing is sent.').waitFor();

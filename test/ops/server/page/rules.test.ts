@@ -4,13 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { freePort } from '../../../../src/redis/private/launch.js';
 import { useCli } from '../../../support/cli.js';
 import { eventually } from '../../../support/eventually.js';
-import { personEvent, startPageFeed } from '../../../support/page-feed.js';
+import { personEvent, startPageFeed, TOKENS } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
 import { testFolder } from '../../../support/folder.js';
 import { useReceivers } from '../../../support/handler-fixtures.js';
 import { useRedis } from '../../../support/redis.js';
 
-const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
 const READER = { authorization: `Bearer ${TOKENS.read}` };
 const OPERATOR = { authorization: `Bearer ${TOKENS.operate}` };
 const GRADE = { on: ['crm.person.updated'], where: { 등급: { becomes: 'A' } }, to: 'chat' };

@@ -9,8 +9,7 @@ import type { PageSource } from '../../../../src/ops/server/page/source.js';
 import { apiOf, beginApi } from '../../../../src/ops/server/page/api.js';
 import { addStream } from '../../../../src/ops/server/page/stream.js';
 import { eventually } from '../../../support/eventually.js';
-
-const TOKENS = { read: 'read-token-0123456789', operate: 'operate-token-0123456789' };
+import { TOKENS } from '../../../support/page-feed.js';
 
 /** A log without events, whose end is known as soon as `answers` is. */
 async function openStreams(answers: () => Promise<string> = () => Promise.resolve('0-0')) {
