@@ -107,7 +107,7 @@ export async function rewind(
 
   let running = startAll();
   // Only reads.
-  const feed = await openFeed({ url: redis.url, keys }, { ...config, subscriptions: config.subscriptions.slice(0, 1) });
+  const feed = await openFeed({ url: redis.url, keys }, config);
   const before = await readEverything(target);
   for (const file of Object.values(LINES))
     await eventually(() => expect(wrongIn(recordsIn(foldsOf(written(file)).arrival), before)).toEqual([]), FOR_LONG);
