@@ -165,7 +165,7 @@ class SubscriptionReader {
     const lastEntered = entered.at(-1)?.logId;
     const to = isCut ? (lastEntered ?? after) : sendable.to;
     await offsets.advance(workspace, subscription.name, { from: after, to, entered: lastEntered });
-    if (isCut) await this.#plan(allowed.endsInMs);
+    if (isCut) await this.#plan(this.#options.clock.now() + allowed.endsInMs);
     return 0;
   }
 
@@ -178,14 +178,14 @@ class SubscriptionReader {
       return 0;
     }
     const nowMs = clock.now();
-    await this.#plan(nextMoment(schedule, nowMs, timeZoneOf(workspace)) - nowMs);
+    await this.#plan(nextMoment(schedule, nowMs, timeZoneOf(workspace)));
     return PLANNED_WAIT_MS;
   }
 
-  async #plan(inMs: number): Promise<void> {
+  /** All processes name the same moment: a millisecond more would be another one, for which the planned job gives way. */
+  async #plan(atMs: number): Promise<void> {
     const { workspace, queue, clock } = this.#options;
-    const nowMs = clock.now();
-    await planDigest(queue, { workspace, atMs: nowMs + inMs, nowMs });
+    await planDigest(queue, { workspace, atMs, nowMs: clock.now() });
   }
 
   /** How many of these events may be handled one by one. Null: a digest will have them, or is reading them. */

@@ -173,6 +173,15 @@ describe('digest', () => {
     expect(digests).toHaveLength(1);
   });
 
+  it('digest: is planned for its moment to the millisecond, so that no process plans another', async () => {
+    let ms = systemClock.now();
+    const clock = { ...systemClock, now: () => (ms += 1) };
+    const running = await runFanOut(test, [aDigest().subscription], { clock });
+    await appendEvents(test, changesOf('a', 1, 2));
+    const planned = () => digestJob(running.queues.of('s'), WORKSPACE);
+    await eventually(async () => expect((await planned())?.data.atMs).toBe(nextMoment(DAILY, ms, 'Asia/Seoul')));
+  });
+
   it('digest: is sent once by the process that runs at its moment, after all have been restarted', async () => {
     const { digests, subscription } = aDigest();
     const before = await runFanOut(test, [subscription]);
