@@ -5,6 +5,7 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Redis } from '../redis/client.js';
 import { isAborted, onAbort } from '../kit/clock.js';
 import { gatherEach } from '../kit/gather.js';
+import { textOf } from '../kit/utf8.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import { eraseEntries } from './erase-entries.js';
 import type { StateGuard, Steps } from './state-guard.js';
@@ -13,14 +14,14 @@ import { checked, parseJson, type StoredAt } from '../redis/stored.js';
 const CHUNK = 500;
 /** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
-/** Characters of all events kept: a list may have memos of 1 MB. */
-const MOST_KEPT_LENGTH = 32_000_000;
-/** Per command, and the characters after which a read ends: large events must not fill the memory. */
+/** Of all events kept: a list may have memos of 1 MB. */
+const MOST_KEPT_BYTES = 32_000_000;
+/** Per command, and the bytes after which a read ends: large events must not fill the memory. */
 const READ_AT_ONCE = 50;
-const MOST_READ_LENGTH = 8_000_000;
-/** A scan asks for this many at once, where as many of the size of the last ones have no more characters than this. */
+const MOST_READ_BYTES = 8_000_000;
+/** A scan asks for this many at once, where as many of the size of the last ones have no more bytes than this. */
 const SCANNED_AT_ONCE = 2_000;
-const SCANNED_LENGTH = 4_000_000;
+const SCANNED_BYTES = 4_000_000;
 
 export interface LogReaderOptions {
   redis: Redis;
@@ -31,7 +32,14 @@ export interface LogReaderOptions {
   guard?: StateGuard;
 }
 
-type StreamEntry = [id: string, fields: string[]];
+/** As Redis answers. */
+type StreamEntry = [id: Buffer, fields: Buffer[]];
+
+/** An event as it is stored. */
+interface Entry {
+  logId: string;
+  bytes: Buffer;
+}
 
 export type EventLog = ReturnType<typeof createLogReader>;
 
@@ -48,11 +56,11 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
   const readEach = gatherEach(async (workspace, logIds: readonly string[]) => {
     const log = keys.log(workspace);
     const pipeline = redis.pipeline();
-    for (const logId of logIds) pipeline.xrange(log, logId, logId);
+    for (const logId of logIds) pipeline.xrangeBuffer(log, logId, logId);
     const answers = (await pipeline.exec()) ?? [];
-    return answers.map(([error, entries]) => {
+    return answers.map(([error, found]) => {
       if (error) throw error;
-      const [entry] = entries as StreamEntry[];
+      const [entry] = (found as StreamEntry[]).map(entryIn);
       return entry === undefined ? null : parseEntry(log, entry);
     });
   });
@@ -61,13 +69,13 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
     async read(workspace: string, after: string, count: number): Promise<LoggedEvent[]> {
       forgetEarlier(workspace);
       const log = keys.log(workspace);
-      const entries: StreamEntry[] = [];
-      for (let length = 0; entries.length < count && length < MOST_READ_LENGTH;) {
+      const entries: Entry[] = [];
+      for (let size = 0; entries.length < count && size < MOST_READ_BYTES;) {
         const more = Math.min(READ_AT_ONCE, count - entries.length);
-        const found = await redis.xrange(log, `(${entries.at(-1)?.[0] ?? after}`, '+', 'COUNT', more);
-        entries.push(...found);
+        const found = await redis.xrangeBuffer(log, `(${entries.at(-1)?.logId ?? after}`, '+', 'COUNT', more);
+        entries.push(...found.map(entryIn));
         if (found.length < more) break;
-        length = entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
+        size = sizeOf(entries);
       }
       kept.add(log, entries);
       return entries.map((entry) => parseEntry(log, entry));
@@ -78,8 +86,8 @@ export function createLogReader({ redis, keys, connect, guard }: LogReaderOption
       if (before !== '+' && compareLogIds(before, BEFORE_ALL) <= 0) return [];
       const log = keys.log(workspace);
       const end = before === '+' ? '+' : `(${before}`;
-      const entries = await redis.xrevrange(log, end, '-', 'COUNT', Math.min(count, READ_AT_ONCE));
-      return entries.map((entry) => parseEntry(log, entry));
+      const found = await redis.xrevrangeBuffer(log, end, '-', 'COUNT', Math.min(count, READ_AT_ONCE));
+      return found.map((entry) => parseEntry(log, entryIn(entry)));
     },
     async tail(workspace: string): Promise<string> {
       const [newest] = await redis.xrevrange(keys.log(workspace), '+', '-', 'COUNT', 1);
@@ -118,8 +126,7 @@ function erasing(scope: { redis: Redis; keys: Keys }, kept: { clear(): void }) {
 function createScan(redis: Redis, keys: Keys) {
   return {
     /**
-     * Everything after `after` up to `last`, the newest first, as it is stored: making texts of a large log takes longer than reading it, and parsing
-     * it longer still. `parse` reads one event.
+     * Everything after `after` up to `last`, the newest first, as it is stored: parsing a large log takes longer than reading it. `parse` reads one event.
      */
     async *scan(workspace: string, { after, last }: { after: string; last: string }) {
       const log = keys.log(workspace);
@@ -132,25 +139,19 @@ function createScan(redis: Redis, keys: Keys) {
       let count = READ_AT_ONCE;
       let asked = compareLogIds(after, last) < 0 ? ask(last, count) : null;
       while (asked !== null) {
-        const entries = await asked;
-        const length = entries.reduce((sum, [, fields]) => sum + fields.reduce((all, one) => all + one.length, 0), 0);
-        const oldest = entries.at(-1)?.[0];
+        const entries = (await asked).map(entryIn);
+        const oldest = entries.at(-1)?.logId;
         const isEnd = oldest === undefined || entries.length < count;
-        count = Math.max(READ_AT_ONCE, Math.min(SCANNED_AT_ONCE, Math.floor((count * SCANNED_LENGTH) / length)));
+        count = Math.max(
+          READ_AT_ONCE,
+          Math.min(SCANNED_AT_ONCE, Math.floor((count * SCANNED_BYTES) / sizeOf(entries))),
+        );
         // Redis reads the next ones while these are used.
-        asked = isEnd ? null : ask(`(${oldest.toString()}`, count);
-        yield entries.map(([id, fields]) => scannedFrom(log, id.toString(), fields));
+        asked = isEnd ? null : ask(`(${oldest}`, count);
+        yield entries.map((entry) => ({ ...entry, parse: () => parseEntry(log, entry).event }));
       }
     },
   };
-}
-
-const EVENT = Buffer.from('event');
-const NOTHING = Buffer.alloc(0);
-
-function scannedFrom(log: string, logId: string, fields: readonly Buffer[]) {
-  const bytes = fields.find((_, at) => at % 2 === 1 && EVENT.equals(fields[at - 1] ?? NOTHING)) ?? NOTHING;
-  return { logId, bytes, parse: () => parseEntry(log, [logId, ['event', bytes.toString()]]).event };
 }
 
 function createWaits(keys: Keys, connect: () => Redis) {
@@ -191,31 +192,31 @@ function createWaits(keys: Keys, connect: () => Redis) {
   };
 }
 
-/** As text, so each handler gets its own copy. Empty until the process asks for an event: it may handle none. */
+/** As bytes, so each handler gets its own copy. Empty until the process asks for an event: it may handle none. */
 function createEventCache() {
-  const kept = new Map<string, StreamEntry>();
-  let length = 0;
+  const kept = new Map<string, Entry>();
+  let size = 0;
   let isUsed = false;
   return {
-    get(log: string, logId: string): StreamEntry | undefined {
+    get(log: string, logId: string): Entry | undefined {
       isUsed = true;
       return kept.get(`${log} ${logId}`);
     },
     clear(): void {
       kept.clear();
-      length = 0;
+      size = 0;
     },
-    add(log: string, entries: readonly StreamEntry[]): void {
+    add(log: string, entries: readonly Entry[]): void {
       if (!isUsed) return;
       for (const entry of entries) {
-        const name = `${log} ${entry[0]}`;
-        if (!kept.has(name)) length += lengthOf(entry);
+        const name = `${log} ${entry.logId}`;
+        if (!kept.has(name)) size += entry.bytes.length;
         kept.set(name, entry);
       }
       for (const [name, oldest] of kept) {
-        if (kept.size <= MOST_KEPT && length <= MOST_KEPT_LENGTH) break;
+        if (kept.size <= MOST_KEPT && size <= MOST_KEPT_BYTES) break;
         kept.delete(name);
-        length -= lengthOf(oldest);
+        size -= oldest.bytes.length;
       }
     },
   };
@@ -231,31 +232,34 @@ export async function readRecentEvents(
   const events: ChangeEvent[] = [];
   for (let end = '+'; events.length < limit;) {
     const count = Math.min(CHUNK, limit - events.length);
-    const entries = await redis.xrevrange(log, end, `${sinceMs}-0`, 'COUNT', count);
+    const entries = (await redis.xrevrangeBuffer(log, end, `${sinceMs}-0`, 'COUNT', count)).map(entryIn);
     for (const entry of entries) events.push(parseEntry(log, entry).event);
-    const oldest = entries.at(-1)?.[0];
+    const oldest = entries.at(-1)?.logId;
     if (oldest === undefined || entries.length < count) break;
     end = `(${oldest}`;
   }
   return events;
 }
 
-function lengthOf([, fields]: StreamEntry): number {
-  return fields.reduce((sum, { length }) => sum + length, 0);
-}
-
-function parseEntry(log: string, entry: StreamEntry): LoggedEvent {
-  const [logId] = entry;
-  return loggedFrom(entry, (json) => readEvent(json, { what: 'an event of the log', key: log, field: logId }));
-}
-
-function loggedFrom(entry: StreamEntry, read: (json: string) => unknown): LoggedEvent {
-  return { logId: entry[0], event: read(jsonOf(entry)) as ChangeEvent };
-}
+const EVENT = Buffer.from('event');
+const NOTHING = Buffer.alloc(0);
 
 /** Names alternate with values, and a value may be anything. */
-function jsonOf([, fields]: StreamEntry): string {
-  return fields.find((_, at) => at % 2 === 1 && fields[at - 1] === 'event') ?? '';
+function entryIn([id, fields]: StreamEntry): Entry {
+  const at = fields.findIndex((name, index) => index % 2 === 0 && EVENT.equals(name));
+  return { logId: id.toString(), bytes: (at < 0 ? undefined : fields[at + 1]) ?? NOTHING };
+}
+
+function sizeOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+function parseEntry(log: string, entry: Entry): LoggedEvent {
+  return loggedFrom(entry, (json) => readEvent(json, { what: 'an event of the log', key: log, field: entry.logId }));
+}
+
+function loggedFrom({ logId, bytes }: Entry, read: (json: string) => unknown): LoggedEvent {
+  return { logId, event: read(textOf(bytes)) as ChangeEvent };
 }
 
 /** Only what every reader relies on: checking a full schema would take longer than parsing the events. */

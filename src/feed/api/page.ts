@@ -1,5 +1,6 @@
 /** Turns an answer into a page or a typed error. A failure read as an empty list would remove every record. Pure. */
 import { describe } from '../../kit/errors.js';
+import { textOf } from '../../kit/utf8.js';
 import { malformed, refusal, smallerPages, statusFailure, type Answer, type Asked } from './failure.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { descriptorOf, nameOf } from '../../crm/lists/lists.js';
@@ -22,8 +23,8 @@ export function readPage(answer: Answer, asked: Asked): Page {
     if (parsed === undefined) throw fail(`expected JSON, found ${formOf(text)}`);
     return parsed;
   };
-  const cut = cutRows(answer.body, (bytes) => parse(bytes.toString()) as UncheckedRecord);
-  const body = parse(cut?.envelope ?? answer.body.toString());
+  const cut = cutRows(answer.body, (bytes) => parse(textOf(bytes)) as UncheckedRecord);
+  const body = parse(cut?.envelope ?? textOf(answer.body));
   if (!isObject(body)) throw fail(`expected a JSON object, found ${describe(body)}`);
   if (body['success'] === false) throw refusal(answer, asked);
   if (body['success'] !== true && body['success'] !== undefined) {

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { storedFacts } from '../detect/stored-record.js';
 import type { SerialisedRecord } from './sweep-state.js';
 import { DICTIONARY } from './packing-dictionary.js';
+import { textOf } from '../../kit/utf8.js';
 import { readJson, unreadable, type StoredAt } from '../../redis/stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
@@ -98,7 +99,7 @@ function readText(stored: Buffer, key: string): string | null {
 
 function inflated(packed: Buffer, dictionary: Buffer): string | null {
   try {
-    return inflateRawSync(packed, { ...INFLATE, dictionary }).toString('utf8');
+    return textOf(inflateRawSync(packed, { ...INFLATE, dictionary }));
   } catch {
     return null;
   }
