@@ -96,8 +96,12 @@ export async function loadDelivery(
   workspace: string,
   { log, gate, subscription }: Stores,
 ): Promise<Delivery | null> {
-  const stored = kind === 'logged' ? await log.event(workspace, logId) : await gate.stored(subscription.name, id);
-  return stored === null ? null : { ...stored, id, workspace, logId };
+  if (kind === 'logged') {
+    const logged = await log.event(workspace, logId);
+    return logged && { event: logged.event, id, workspace, logId };
+  }
+  const stored = await gate.stored(subscription.name, id);
+  return stored && { ...stored, id, workspace, logId };
 }
 
 export interface Target {

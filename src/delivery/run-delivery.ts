@@ -90,7 +90,8 @@ export async function claim(given: GivenRun, context: RunContext): Promise<Claim
     return { outcome: 'dead', about: { ...job.data, ...event, id: own.id }, failure };
   }
   return {
-    ...given,
+    job,
+    lock,
     claim: own,
     // A merge may have been stored since the job was added.
     kind: standing.entries[0]?.kind ?? kind,
@@ -148,7 +149,7 @@ async function judged({ job, claim: own, before }: Run, { lives, tallies }: RunC
 
 /** @throws TakenOver */
 export async function attempt(run: Run, context: RunContext): Promise<Outcome> {
-  const { clock, failing, gate, subscription } = context;
+  const { clock, failing, gate, subscription, logger, once, surroundingsOf } = context;
   const { lock, attempt: number, delivery, beganMs, noted } = run;
   if (noted !== undefined) {
     await extendLock(run, context);
@@ -158,7 +159,10 @@ export async function attempt(run: Run, context: RunContext): Promise<Outcome> {
   while (isLockOver(run)) await extendLock(run, context);
   const startedMs = clock.monotonic();
   try {
-    const result = await attemptDelivery({ ...context, delivery, attempt: number, interrupt: lock.interrupt });
+    const { interrupt } = lock;
+    // Not all of the context, whose copy would be most of what an attempt allocates.
+    const shared = { subscription, clock, logger, once, surroundingsOf };
+    const result = await attemptDelivery({ delivery, attempt: number, interrupt, ...shared });
     if (result.outcome === 'skipped') return { outcome: 'skipped', about: delivery, why: 'where' };
     failing.over();
     const ms = clock.monotonic() - startedMs;

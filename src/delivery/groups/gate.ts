@@ -92,7 +92,7 @@ interface IsHead {
   entries: readonly GroupEntry[];
   /** For how long the lock lasts at least, ms from when this was asked. */
   lockedForMs: number;
-  /** The last run that was noted; null: none. */
+  /** The last run that was noted; null: none, or this question notes one. */
   runBefore: NotedRun | null;
 }
 export type Standing = IsHead | HasLeft | TakenOver;
@@ -116,11 +116,13 @@ interface Question {
   merged?: readonly [entry: string, stored: string];
 }
 
-/** The words of the script that do not mean the same for every question, with its texts. */
+/** Of the script. */
+type Answer = readonly [word: string, ...texts: string[]];
+
+/** A word that does not mean the same for every question. */
 interface OtherAnswer {
   outcome: 'other';
   word: string;
-  texts: readonly string[];
 }
 
 interface MergeCall {
@@ -200,33 +202,35 @@ export function createRecordGate(redis: Redis, keys: Keys) {
 function askersOf({ redis, keys }: Scope) {
   /** Questions of the same turn of the event loop become one call of the script. */
   const askEach = gatherEach((place, questions: readonly Question[]) => askAll({ redis, keys }, place, questions));
-  const ask = async (subscription: string, question: Question): Promise<AdvanceOutcome | OtherAnswer> => {
-    const { workspace, group } = question.claim;
-    const [word, ...texts] = await askEach(`${subscription}/${workspace}`, question);
+  const ask = (subscription: string, question: Question) =>
+    askEach(`${subscription}/${question.claim.workspace}`, question);
+  const groupKey = (subscription: string, { claim }: Question) => keys.group(subscription, claim.group ?? '');
+  const outcomeIn = (answer: Answer, subscription: string, question: Question): AdvanceOutcome | OtherAnswer => {
+    const [word, next] = answer;
     if (word === 'taken-over') return { outcome: word };
-    if (word !== 'left') return { outcome: 'other', word, texts };
-    const [next] = texts;
-    return { outcome: word, next: next === undefined ? null : entryIn(next, keys.group(subscription, group ?? '')) };
+    if (word !== 'left') return { outcome: 'other', word };
+    return { outcome: word, next: next === undefined ? null : entryIn(next, groupKey(subscription, question)) };
   };
   /** The delivery leaves. */
   const leave = async (subscription: string, question: Question): Promise<AdvanceOutcome> => {
-    const answer = await ask(subscription, question);
+    const answer = outcomeIn(await ask(subscription, question), subscription, question);
     if (answer.outcome === 'other') throw unexpectedAnswer(advanceScript, describe(answer.word));
     return answer;
   };
   /** The delivery stays in its group, unless it has left before. */
   const stay = async <Word extends string>(subscription: string, question: Question, expected: Word) => {
-    const answer = await ask(subscription, question);
+    const answer = outcomeIn(await ask(subscription, question), subscription, question);
     if (answer.outcome !== 'other') return answer;
     if (answer.word === expected) return { outcome: expected };
     throw unexpectedAnswer(advanceScript, describe(answer.word));
   };
   const standing = async (subscription: string, question: Question): Promise<Standing> => {
-    const answer = await ask(subscription, question);
+    const words = await ask(subscription, question);
+    const answer = outcomeIn(words, subscription, question);
     if (answer.outcome !== 'other') return answer;
-    const [lockedFor, runBefore = '', ...entries] = answer.texts;
-    if (answer.word !== 'head') throw unexpectedAnswer(advanceScript, describe(answer.word));
-    const key = keys.group(subscription, question.claim.group ?? '');
+    const [word, lockedFor, runBefore = '', ...entries] = words;
+    if (word !== 'head') throw unexpectedAnswer(advanceScript, describe(word));
+    const key = groupKey(subscription, question);
     const found = entries.map((text) => entryIn(text, key));
     return { outcome: 'head', entries: found, lockedForMs: Number(lockedFor), runBefore: runIn(runBefore) };
   };
@@ -310,7 +314,7 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
   const all = receipts.length === 0 ? '' : Buffer.concat(receipts);
   const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, all, ...texts, ...merged]);
   if (Array.isArray(answer) && answer.length === questions.length)
-    return answer as [word: string, ...texts: string[]][];
+    return answer as Answer[];
   throw unexpectedAnswer(advanceScript, describe(answer));
 }
 

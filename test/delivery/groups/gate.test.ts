@@ -70,9 +70,9 @@ describe('the record gate', () => {
     expect(first.outcome === 'head' && first.lockedForMs).toBeGreaterThan(1_000);
     expect(await gate.standing(SUB, claim)).toMatchObject({ runBefore: noted('first') });
     await gate.note(SUB, a1.id, noted('second'));
-    expect(await gate.standing(SUB, claim, { run: noted('third') })).toMatchObject({
-      runBefore: noted('second'),
-    });
+    expect(await gate.standing(SUB, claim)).toMatchObject({ runBefore: noted('second') });
+    await gate.standing(SUB, claim, { run: noted('third') });
+    expect(await gate.standing(SUB, claim)).toMatchObject({ runBefore: noted('third') });
     expect(await gate.handled(SUB, claim)).toEqual(left(null));
     expect(await test.redis.exists(test.keys.runs(SUB))).toBe(0);
   });

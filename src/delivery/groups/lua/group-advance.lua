@@ -13,10 +13,10 @@
   KEYS 1 payloads · 2 runs · 3 health · 4 pending · 5 receipts · 6 open receipts · n × (ordering group, or pending again if there is no order · lock of the job)
   ARGV 1 how many receipts are kept · 2 the packed receipts of all questions, one after the other · n × (verb ␟ delivery id ␟ token ␟ count ␟ bytes of its receipts ␟ run or "")
        for each "merge": its entry · its payload
-  RETURN n × {"head"} | {"head", for how long it is locked in ms · the run noted before or "" · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
+  RETURN n × {"head"} | {"head", for how long it is locked in ms · the run noted before, where none is given, or "" · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
 --- @include "receipts"
-local pending, kept = KEYS[4], {}
+local pending, kept, hasSucceeded = KEYS[4], {}, false
 
 -- 0: it had left before.
 local function leave(id)
@@ -26,18 +26,20 @@ local function leave(id)
   return left
 end
 
-local function standing(group, lock, id, count, run)
-  local before = redis.call('HGET', KEYS[2], id) or ''
-  if run ~= '' then redis.call('HSET', KEYS[2], id, run) end
-  local answer = { 'head', tostring(redis.call('PTTL', lock)), before }
-  for _, entry in ipairs(group == pending and {} or redis.call('LRANGE', group, 0, count - 1)) do answer[#answer + 1] = entry end
-  return answer
+local function standing(lock, id, entries, run)
+  local before = ''
+  if run == '' then
+    before = redis.call('HGET', KEYS[2], id) or ''
+  else
+    redis.call('HSET', KEYS[2], id, run)
+  end
+  return { 'head', tostring(redis.call('PTTL', lock)), before, unpack(entries) }
 end
 
 local function answerTo(group, lock, verb, id, token, count, entry, payload, run, receipts)
   local isAsked = verb == 'standing' and token == ''
   if not isAsked and (redis.call('GET', lock) or '') ~= token then return { 'taken-over' } end
-  if verb == 'handled' then redis.call('HDEL', KEYS[3], 'failingSince', 'lastFailure', 'failures') end
+  hasSucceeded = hasSucceeded or verb == 'handled'
   if verb == 'retry' then
     kept[#kept + 1] = receipts
     return { 'head' }
@@ -48,13 +50,12 @@ local function answerTo(group, lock, verb, id, token, count, entry, payload, run
       return { 'left' }
     end
     if not redis.call('ZSCORE', pending, id) then return { 'left' } end
-    return standing(group, lock, id, count, run)
+    return standing(lock, id, {}, run)
   end
-  if idOf(redis.call('LINDEX', group, 0)) ~= id then
-    return { 'left', redis.call('LINDEX', group, 0) or nil }
-  end
-  if verb == 'standing' then return standing(group, lock, id, count, run) end
-  if verb == 'merge' and redis.call('LINDEX', group, 0) == entry then return { 'head' } end
+  local head = redis.call('LINDEX', group, 0)
+  if idOf(head) ~= id then return { 'left', head or nil } end
+  if verb == 'standing' then return standing(lock, id, count == 1 and { head } or redis.call('LRANGE', group, 0, count - 1), run) end
+  if verb == 'merge' and head == entry then return { 'head' } end
   if verb == 'hold' then
     if redis.call('ZREM', pending, id) == 1 then kept[#kept + 1] = receipts end
     redis.call('HDEL', KEYS[2], id)
@@ -84,6 +85,7 @@ for n = 1, count do
   end
   answers[n] = answerTo(KEYS[2 * n + 5], KEYS[2 * n + 6], verb, id, token, tonumber(entries), entry, payload, run, receipts)
 end
+if hasSucceeded then redis.call('HDEL', KEYS[3], 'failingSince', 'lastFailure', 'failures') end
 local receipts = table.concat(kept)
 if receipts ~= '' then keepReceipts(KEYS[5], KEYS[6], receipts, tonumber(ARGV[1])) end
 return answers
