@@ -45,3 +45,8 @@ export function relatedRecord(record: CrmRecord, id: string, asked: Include[stri
   const fields = Object.entries(record).filter(([field]) => names?.has(field.normalize('NFC')) ?? true);
   return { ...Object.fromEntries(fields), id, title: titleOfRecord(record) ?? id };
 }
+
+/** The titles of the records of `include`, each once. */
+export function titlesOfRelated({ data: { related = {} } }: ChangeEvent): string[] {
+  return [...new Set(Object.values(related).flatMap((one) => (one === null ? [] : [one.title])))];
+}

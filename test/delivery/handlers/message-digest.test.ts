@@ -30,7 +30,11 @@ function someEvents(): ChangeEvent[] {
   const done = {
     ...todo,
     type: 'crm.todo.completed',
-    data: { ...todo.data, after: { id: 't0', 내용: '견적서\n보내기' } },
+    data: {
+      ...todo.data,
+      after: { id: 't0', 내용: '견적서\n보내기' },
+      related: { person: { id: 'p1', title: '가상 고객 1' }, deal: null },
+    },
   };
   return [{ ...updated, data: { ...updated.data, changes, after } }, done, ...named];
 }
@@ -49,7 +53,7 @@ describe('a digest as a message', () => {
     expect(lines).toEqual([
       'By person in charge: 이가상 7, 김가상 6',
       '• 가상 <고객> 0 – person updated · 담당자: 김가상 → 이가상 · 등급: B → A · +1',
-      '• 견적서 보내기 – todo completed · 담당자: 0 → 1',
+      '• 견적서 보내기 – todo completed · 가상 고객 1',
       ...Array.from({ length: 8 }, (_, at) => `• 가상 고객 ${at} – person created`),
       '… and 4 more',
     ]);
@@ -63,7 +67,7 @@ describe('a digest as a message', () => {
     );
     const owned = events.map((event) => ({
       ...event,
-      data: { ...event.data, after: { id: event.subject, ownerId: event.id } },
+      data: { ...event.data, after: { id: event.subject, 담당자: { id: event.id, name: `담당 ${event.id}` } } },
     }));
     const more = Array.from({ length: 3 }, (_, at) => {
       const event = changeEvent({ record: `m${at}`, sequence: 1, list: 'memo', verb: 'created' });
@@ -71,10 +75,13 @@ describe('a digest as a message', () => {
     });
     const formats = formatsFor({ language: 'en', now: '2026-03-02T04:10:00.000Z' });
     const { title, lines } = digestText(digestOf([...owned, ...more]), formats);
+    // Of the persons in charge of memos only the ids are known.
+    const [withoutNames] = digestText(digestOf(more), formats).lines;
     expect(title).toBe(
       '12 changes in acme: 4 memos created, 1 memo deleted, 1 memo update, 1 organization created, 1 organization deleted, 1 organization update, 3 others',
     );
-    expect(lines[0]).toMatch(/^By person in charge: .*, 2 others$/);
+    expect(lines[0]).toMatch(/^By person in charge: (담당 \S+ 1, ){9}3 others$/);
+    expect(withoutNames).toBe('• m0 – memo created');
   });
 
   it('digest: in Korean', () => {

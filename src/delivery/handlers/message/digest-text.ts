@@ -1,5 +1,6 @@
 /** A digest in words: a title, a line per event for the first ones, and a link. Nothing is escaped here. Pure. */
 import { titleOfEvent, wordsOfType } from '../../../events/describe.js';
+import { titlesOfRelated } from '../../../events/related.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import type { DigestSummary } from '../handler.js';
 import { shorten } from '../../../kit/printable.js';
@@ -15,6 +16,8 @@ const MOST_PEOPLE = 10;
 const MOST_CHANGES = 2;
 const LONGEST_TITLE = 80;
 const LONGEST_SIDE = 30;
+/** What changed says no more than these. */
+const WHOLE_VERBS: readonly string[] = ['completed', 'reopened'];
 
 type Counted<Part extends 'types' | 'people'> = DigestSummary[Part][number];
 
@@ -39,6 +42,9 @@ export function digestText(digest: DigestSummary, formats: Formats): TitledText 
     return [...all.slice(0, most).map(({ text }) => text), ...rest].join(', ');
   };
   const more = count - first.length;
+  // Of a person whose name no record has, only an id is known, which says nothing to a reader.
+  const named = people.filter(({ id, name }) => name !== id);
+  const inCharge = [...named, ...people.filter((one) => !named.includes(one))];
   return {
     title: t('digest.title', {
       workspace,
@@ -49,12 +55,12 @@ export function digestText(digest: DigestSummary, formats: Formats): TitledText 
       ),
     }),
     lines: [
-      ...(people.length > 0
+      ...(named.length > 0
         ? [
             t('digest.people', {
               people: upTo(
-                MOST_PEOPLE,
-                people.map((one) => ({ text: personText(one), count: one.count })),
+                Math.min(MOST_PEOPLE, named.length),
+                inCharge.map((one) => ({ text: personText(one), count: one.count })),
               ),
             }),
           ]
@@ -73,12 +79,13 @@ function eventLine(event: ChangeEvent, formats: Formats): string {
   const title = onOneLine(titleOfEvent(event, formats.value) ?? subject, LONGEST_TITLE);
   const said = wordsFor(formats.language).t('digest.event', { title, ...wordsIn(type, formats) });
   const side = (text: string | null): string => onOneLine(text ?? '–', LONGEST_SIDE);
-  const changes = data.changes
+  const all = WHOLE_VERBS.includes(wordsOfType(type).verb) ? [] : data.changes;
+  const changes = all
     .slice(0, MOST_CHANGES)
     .map((change) => changeInWords(change, data, formats))
     .map(({ field, before, after }) => `${side(field)}: ${side(before)} → ${side(after)}`);
-  const more = data.changes.length - changes.length;
-  return [said, ...changes, ...(more > 0 ? [`+${more}`] : [])].join(' · ');
+  const more = all.length - changes.length;
+  return [said, ...titlesOfRelated(event).map(side), ...changes, ...(more > 0 ? [`+${more}`] : [])].join(' · ');
 }
 
 function wordsIn(type: string, { language }: Formats): { object: string; verb: string } {

@@ -2,6 +2,7 @@
 import { textOfActor } from '../../../events/actor.js';
 import { differingParts, textOfValue, titleOfEvent, wordsOfType } from '../../../events/describe.js';
 import { listOf, workspaceOf } from '../../../events/envelope.js';
+import { titlesOfRelated } from '../../../events/related.js';
 import type { ListName } from '../../../crm/lists/lists.js';
 import type { ChangeEvent } from '../../../events/types.js';
 import { shorten } from '../../../kit/printable.js';
@@ -103,14 +104,14 @@ export function renderTemplate(template: Template, event: ChangeEvent, reader: R
 export function usualMessage(event: ChangeEvent, reader: Reader): string {
   const said = saidTo(reader, event);
   const { service, words } = said;
-  const { notice, link, due, related = {} } = event.data;
+  const { notice, link, due } = event.data;
   const of = (word: PlainWord): string => service.escape(PLAIN_WORDS[word](event, said));
   const what = notice === undefined ? `${of('object')} ${of('verb')}` : words.word('problem', kindOf(event));
   const by = of('actor') === '' ? '' : ` (${words.t('event.by', { name: of('actor') })})`;
-  const owners = Object.values(related).flatMap((one) => (one === null ? [] : [service.escape(oneLine(one.title))]));
+  const owners = titlesOfRelated(event).map((title) => service.escape(oneLine(title)));
   const lines = [
     `${service.bold(of('title'))} – ${what}${by}`,
-    [...new Set(owners)].join(' · '),
+    owners.join(' · '),
     due === undefined ? '' : words.t('event.due', { when: of('due') }),
     of('changes'),
     link === undefined ? '' : service.link(link, words.t('event.open')),
