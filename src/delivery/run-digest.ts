@@ -167,14 +167,19 @@ async function* shapedEvents(range: Range, attempt: Attempt): AsyncGenerator<Cha
   for await (const { shaped } of selected(range, attempt)) yield shaped;
 }
 
-function linkFor(workspace: string, { pageUrl, subscription: { on, lists = [] } }: RunOptions): string | null {
+/** The page as this subscription selects, so far as it can filter. */
+function linkFor(workspace: string, { pageUrl, subscription }: RunOptions): string | null {
   if (pageUrl === undefined) return null;
-  // The page filters by one of each.
-  const [type, list] = [
-    on.length === 1 && on[0] !== 'crm.*' ? on[0] : undefined,
-    lists.length === 1 ? lists[0] : undefined,
-  ];
-  const query = new URLSearchParams({ workspace, ...(type !== undefined && { type }), ...(list && { list }) });
+  const { on, lists, fields, class: wanted } = subscription;
+  const [list, field] = [lists, fields].map((all) => (all?.length === 1 ? all[0] : undefined));
+  const query = new URLSearchParams({
+    workspace,
+    ...(!on.includes('crm.*') && { type: on.join(',') }),
+    ...(list !== undefined && { list }),
+    ...(field !== undefined && { field }),
+    // Without it, the page leaves out what no person has edited.
+    ...(wanted !== 'edited' && { show: 'all' }),
+  });
   return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
 }
 

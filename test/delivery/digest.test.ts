@@ -53,6 +53,30 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 describe('digest', () => {
+  it.each<[string, Partial<Subscription>, string]>([
+    [
+      'of several types',
+      { on: ['crm.person.*', 'crm.todo.completed'] },
+      '&type=crm.person.*%2Ccrm.todo.completed&show=all',
+    ],
+    [
+      'of one list and field',
+      { lists: ['people'], fields: ['등급'], class: 'edited' },
+      `&list=people&field=${encodeURIComponent('등급')}`,
+    ],
+  ])('digest: links to the page as it selects, %s', async (_, options, query) => {
+    const { digests, subscription } = aDigest(options);
+    const running = await runFanOut(test, [subscription], { pageUrl: 'https://status.example.com/' });
+    const changes = [{ field: '등급', before: 'B', after: 'A' }];
+    const events = [1, 2].map((sequence) => {
+      const event = changeEvent({ record: 'a', sequence });
+      return { ...event, data: { ...event.data, changes } };
+    });
+    const ids = await appendEvents(test, events);
+    await digested(running, ids.at(-1));
+    expect(digests[0]?.link).toBe(`https://status.example.com/#/changes?workspace=${WORKSPACE}${query}`);
+  });
+
   it('digest: handles what is in the log since the last one, once, in its order, and queues no event', async () => {
     const { digests, contexts, subscription } = aDigest({ where: ({ subject }) => subject !== 'c' });
     const running = await runFanOut(test, [subscription]);

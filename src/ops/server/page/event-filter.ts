@@ -13,7 +13,7 @@ const short = z.string().min(1).max(200).optional();
 export const eventsQuery = z.strictObject({
   workspace: short.describe('default: all'),
   list: short.describe('the name of a list'),
-  type: short.describe('an event type; `*` matches any characters'),
+  type: z.string().min(1).max(2_000).optional().describe('event types with commas between; `*` matches any characters'),
   field: short.describe('a changed field; `*` matches any characters'),
   person: short.describe('the person in charge: the id, or part of the name'),
   actor: short.describe('who made the change: `user`, `api` …, `unknown`, the id, or part of the name'),
@@ -45,8 +45,8 @@ export function filterFrom(
     tests.push((event) => event.type.startsWith('crm.') && objectOf(event) === object);
   }
   if (type !== undefined) {
-    const matches = compilePattern(type);
-    tests.push((event) => matches(event.type));
+    const types = type.split(',').map(compilePattern);
+    tests.push((event) => types.some((matches) => matches(event.type)));
   }
   if (field !== undefined) {
     const matches = compilePattern(normal(field));

@@ -159,6 +159,7 @@ describe('status page API', () => {
     expect(await found('list=memo')).toEqual([]);
     expect(await found('type=crm.*.updated')).toEqual(['p2', 'p1']);
     expect(await found('type=crm.*.created')).toEqual([]);
+    expect(await found('type=crm.*.created,crm.person.*')).toEqual(['p2', 'p1']);
     expect(await found(`field=${encodeURIComponent('등급')}`)).toEqual(['p2']);
     expect(await found(`person=${encodeURIComponent('박')}`)).toEqual(['p1']);
     expect(await found('person=u2')).toEqual(['p2']);
