@@ -111,6 +111,8 @@ describe('message services', () => {
       '&lt;!channel&gt; &lt;https://evil.example|here&gt; &amp; @\u200bhere',
     ],
     ['discord', '<@&1> @everyone ||x|| [a](b)', '<\u200b@\u200b&1> @\u200beveryone |\u200b|x|\u200b| [a]\u200b(b)'],
+    ['slack', 'one\n > two', 'one\n\u200b &gt; two'],
+    ['discord', '\\\\server\\share\\', '\\\u200b\\\u200bserver\\\u200bshare\\\u200b'],
     ['teams', '<at>all</at> **b** [a](b)', '<\u200bat>all<\u200b/at> ∗∗b∗∗ [a]\u200b(b)'],
     ['jandi', '# big\n> said\n- one\n1. two', '\u200b# big\n\u200b> said\n\u200b- one\n\u200b1. two'],
     [

@@ -31,7 +31,8 @@ const slack: Service = {
   body: (text) => ({ unfurl_links: false, unfurl_media: false, text }),
   bold: (text) => `*${text}*`,
   link: (url, text) => `<${escapeEntities(url)}|${text}>`,
-  escape: (text) => mereText(escapeEntities(text)),
+  // A line that begins with `&gt;` is a quotation, too.
+  escape: (text) => mereText(escapeEntities(text)).replace(/^(?=\s*&gt;)/gm, GAP),
   entity: /&[a-z]{0,3}…$/,
 };
 
@@ -127,10 +128,14 @@ function mereText(text: string): string {
   );
 }
 
-/** Also where `<` and `>` are not written as entities: `<users/all>`, `<@1>`; a heading, a quotation or a list; a spoiler. */
+/**
+ * Also where `<` and `>` are not written as entities: `<users/all>`, `<@1>`; a heading, a quotation or a list; a spoiler; a backslash,
+ * which would take our own formatting behind it for text.
+ */
 function mereMarkdown(text: string): string {
   return mereText(text)
     .replaceAll('<', `<${GAP}`)
     .replaceAll('||', `|${GAP}|`)
+    .replaceAll('\\', `\\${GAP}`)
     .replace(/^(?=\s*(?:[#>]|-#|[-+]\s|\d+[.)]\s))/gm, GAP);
 }
