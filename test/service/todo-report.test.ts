@@ -70,6 +70,9 @@ it('report: says once, whatever the number of processes, what the command todos 
   const [status] = (await feed.status()).subscriptions;
   expect(status).toMatchObject({ waiting: 0, delayed: 0, dead: 0, lagEvents: 0, lateSince: null });
   expect(receiver.received).toHaveLength(1);
+  expect(await feed.deliveries({ subscription: 'morning' })).toMatchObject([
+    { type: 'changefeed.report', outcome: 'delivered', status: 204, attempt: 1 },
+  ]);
   await expect(feed.replay({ subscription: 'morning', from: 'beginning' })).rejects.toThrow(
     'gets reports and no events',
   );

@@ -111,10 +111,12 @@ async function endedRows(query: DeliveriesQuery, limit: number, deps: DispatchCo
   return rows.slice(0, limit).map(({ row }) => row);
 }
 
-/** Where there may be receipts, and deliveries that wait. */
+/** Where there may be receipts, and deliveries that wait. A subscription that gets reports reads no log, and has receipts. */
 export function placesIn({ subscriptions, workspaces }: DispatchContext) {
   return subscriptions.flatMap((subscription) =>
-    workspaces.filter((name) => readsWorkspace(subscription, name)).map((workspace) => ({ subscription, workspace })),
+    workspaces
+      .filter((name) => subscription.workspaces?.includes(name) ?? true)
+      .map((workspace) => ({ subscription, workspace })),
   );
 }
 
