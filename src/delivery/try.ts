@@ -39,10 +39,12 @@ type Scanned = { logId: string; bytes: Buffer; parse: () => ChangeEvent };
 /** The process has other things to do between so many events. */
 const AT_ONCE = 100;
 
-/** @throws ChangefeedError CF_USAGE when `last` is no duration */
+/** @throws ChangefeedError CF_USAGE when `last` is no duration, and for a subscription that gets reports */
 export async function trySubscription(call: TryCall, deps: TryDeps): Promise<Tried> {
   const { last = '7d', workspace: only, from, signal } = call;
   const { subscription, log, workspaces, clock } = deps;
+  if (subscription.report !== undefined)
+    throw usage(`try: the subscription "${subscription.name}" gets reports and no events.`);
   const lastMs = parseDuration(last);
   if (lastMs === undefined)
     throw usage(`try, last: found "${last}"; allowed: a duration with its unit, such as 30m or 7d.`);

@@ -1,5 +1,14 @@
-/** The texts of `doctor`, `demo`, `sweep`, `start` and `listen` on a terminal, in English and in Korean. */
+/** The texts of `doctor`, `demo`, `sweep`, `start`, `listen` and `try` on a terminal, in English and in Korean. */
 export const COMMAND_TEXTS = {
+  'try.found': [
+    '"{name}" would have got {selected} of {events} since {when}. Nothing was sent.',
+    '"{name}": {when} 이후 {events} 중 {selected}건을 받았을 것입니다. 아무것도 보내지 않았습니다.',
+  ],
+  'try.refused': ['The others are left out by:', '나머지를 제외한 옵션:'],
+  'try.newest': ['The newest:', '최근:'],
+  'try.all': ['Its events:', '이벤트:'],
+  'try.why': ['not selected: {reason}', '제외: {reason}'],
+
   // What `doctor` says.
   'doctor.ok': ['ok', '정상'],
   'doctor.skipped': ['skipped', '건너뜀'],

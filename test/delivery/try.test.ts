@@ -71,6 +71,10 @@ describe('try', () => {
     expect((await run()).stdout).toMatch(
       /^"ops" would have got 0 of 5 events since .*\. Nothing was sent\.\nThe others are left out by:\n {2}where 담당자 {2}3\n {2}class {2}1\n {2}on {2}1\n$/,
     );
+    const korean = await folder.call(['try', 'ops'], { REDIS_URL: test.url, LANG: 'ko_KR.UTF-8' });
+    expect(korean.stdout).toMatch(
+      /^"ops": .* 이후 이벤트 5건 중 0건을 받았을 것입니다\. 아무것도 보내지 않았습니다\.\n나머지를 제외한 옵션:\n/,
+    );
     expect(await run('--record', 'people')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('give the list and the id') as unknown,

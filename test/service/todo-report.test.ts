@@ -76,6 +76,7 @@ it('report: says once, whatever the number of processes, what the command todos 
   await expect(feed.replay({ subscription: 'morning', from: 'beginning' })).rejects.toThrow(
     'gets reports and no events',
   );
+  await expect(feed.try('morning')).rejects.toThrow('gets reports and no events');
   expect(await feed.waitUntilHandled({ timeoutMs: 0 })).toEqual({ outcome: 'handled' });
 });
 
