@@ -54,7 +54,7 @@ async function readStatistics(
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     plannedJobs(subscription, queue, options),
     queue.isPaused(),
-    lagsOf(subscription, options),
+    lagsOf(subscription, queue, options),
     options.health.read(name),
   ]);
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed: dead = 0 } = counts;
@@ -76,7 +76,7 @@ async function readStatistics(
     failures: isFailing ? failures : 0,
     lastError: isFailing || dead > 0 ? lastError : null,
     replays: replaysIn(await options.backfills.tasks(name)),
-    lateSince: await lateSince(oldest, { subscription, queue, backfills: options.backfills, nowMs }),
+    lateSince: await lateSince(oldest, { subscription, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
     unreadable: null,
@@ -108,7 +108,7 @@ function replaysIn(tasks: readonly StoredTask[]): SubscriptionStatus['replays'] 
 }
 
 interface Oldest {
-  /** When it was logged; of a snapshot from before the log, when it was entered. Null where that is not known. */
+  /** When it was logged; of what is sent again, and of a snapshot, when it was entered. Null where that is not known. */
   atMs: number | null;
   /** The id of the delivery; null where the event has not been read from the log. */
   id: string | null;
@@ -127,17 +127,17 @@ interface Lag extends Unhandled {
 /** Redis cannot count a range of the log, only read it. Beyond this number the exact lag does not matter. */
 const COUNTED = 1_000;
 
-async function lagsOf(subscription: Subscription, options: DispatchContext) {
+async function lagsOf(subscription: Subscription, queue: Queue<JobData>, options: DispatchContext) {
   const { workspaces, log, offsets, gate, timeZoneOf } = options;
   const read = workspaces.filter((workspace) => readsWorkspace(subscription, workspace));
   const { name, digest } = subscription;
   const lagOf = async (workspace: string): Promise<Lag> => {
-    const [offset, tail, { events, oldestId: id, oldestMs: atMs }] = await Promise.all([
+    const [offset, tail, { events, oldestId: id, oldestMs: loggedAtMs }] = await Promise.all([
       offsets.get(workspace, name),
       log.tail(workspace),
       gate.pending(name, workspace),
     ]);
-    const pending = id === null ? null : { atMs, id };
+    const pending = id === null ? null : { atMs: isSentAgain(id) ? await enteredMs(queue, id) : loggedAtMs, id };
     const hasBegun = offset !== null;
     if (!hasBegun || compareLogIds(offset, tail) >= 0 || tail === BEFORE_ALL)
       return { hasBegun, events, oldest: pending };
@@ -166,9 +166,14 @@ async function countUnread(log: EventLog, workspace: string, offset: string): Pr
   return { events, oldest };
 }
 
+/** It was logged long before it was sent again. Null without a job: it is behind another event of its record. */
+async function enteredMs(queue: Queue<JobData>, id: string): Promise<number | null> {
+  const { atMs = 0 } = (await queue.getJob(id))?.data ?? {};
+  return atMs === 0 ? null : atMs;
+}
+
 interface LateOptions {
   subscription: Subscription;
-  queue: Queue<JobData>;
   backfills: BackfillStore;
   nowMs: number;
 }
@@ -186,13 +191,10 @@ async function lateSince(oldest: readonly Oldest[], options: LateOptions): Promi
 /** Null when it is not known, or the log waits while a snapshot is read. */
 async function waitsSince(
   { id, atMs }: Oldest,
-  { subscription, queue, backfills, nowMs }: LateOptions,
+  { subscription, backfills, nowMs }: LateOptions,
 ): Promise<number | null> {
-  if (id === null) return (await backfills.tasks(subscription.name)).length > 0 ? null : knownMs(atMs, nowMs);
-  if (!isSentAgain(id)) return knownMs(atMs, nowMs);
-  // It was logged long before it was sent again. Without a job, it is behind another event of its record.
-  const { atMs: enteredMs = 0 } = (await queue.getJob(id))?.data ?? {};
-  return enteredMs === 0 ? null : knownMs(enteredMs, nowMs);
+  if (id === null && (await backfills.tasks(subscription.name)).length > 0) return null;
+  return knownMs(atMs, nowMs);
 }
 
 const MINUTE_MS = 60_000;

@@ -45,7 +45,10 @@ export const subscriptionStatus = z.object({
     .describe(
       'events not read from the log yet (at most 1,000 per workspace are counted), plus those read and neither handled nor dead; null: not known, because it has not begun to read the log',
     ),
-  lagSeconds: z.number().nullable().describe('age of the oldest of these; 0 without lag'),
+  lagSeconds: z
+    .number()
+    .nullable()
+    .describe('age of the oldest of these; what is sent again counts from then on; 0 without lag'),
   unreadable: z
     .string()
     .nullable()

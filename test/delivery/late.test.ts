@@ -88,6 +88,8 @@ describe('late', () => {
     fanOut.clock.skip(2 * LATE_MS);
     await fanOut.dispatcher.replay({ subscription: 'ops', from: 'beginning' });
     await shows(fanOut, { waiting: 1 });
+    const { lagSeconds } = await ops(fanOut);
+    expect(lagSeconds).toBeLessThan(LATE_MS / 1_000);
     await isLate(fanOut);
   });
 
