@@ -58,7 +58,7 @@ export function App() {
 }
 
 function Frame({ caller }: { caller: Caller }) {
-  const { t } = usePreferences();
+  const { t, number } = usePreferences();
   const { section } = usePlace();
   const { value: about } = usePolled<About>('/api/about', 60_000);
   const status = usePolled<Status>('/api/status', STATUS_MS);
@@ -96,7 +96,7 @@ function Frame({ caller }: { caller: Caller }) {
               <a href={`#/${one}`} aria-current={one === shown ? 'page' : undefined}>
                 {t(`nav.${one}`)}
                 {(badges[one] ?? 0) > 0 && (
-                  <span class={`badge ${one === 'problems' ? 'bad' : ''}`}>{badges[one]}</span>
+                  <span class={`badge ${one === 'problems' ? 'bad' : ''}`}>{number(badges[one] ?? 0)}</span>
                 )}
               </a>
             </li>

@@ -18,7 +18,7 @@ type Chosen = Partial<Record<'subscription' | 'reason', string>> & { ids?: strin
 type Send = (action: Verb, chosen: Chosen) => Promise<null>;
 
 /** As many as the API gives at once. */
-const LIMIT = '200';
+const LIMIT = 200;
 /** A group of more is folded. */
 const MOST_OPEN = 5;
 
@@ -26,13 +26,14 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
   const { t, number } = usePreferences();
   const { query } = usePlace();
   const chosen = pick({ subscription: query.get('subscription'), reason: query.get('reason') });
-  const letters = usePolled<Answer>(pathWith('/api/dead-letters', { ...chosen, limit: LIMIT }), 5_000);
+  const letters = usePolled<Answer>(pathWith('/api/dead-letters', { ...chosen, limit: String(LIMIT) }), 5_000);
   const [done, setDone] = useState<Done | null>(null);
   const found = letters.value?.deadLetters ?? [];
   const groups = groupsOf(found);
   const counts = status?.subscriptions.filter(({ name }) => name === (chosen.subscription ?? name)) ?? [];
-  // Dead letters with one reason are counted as far as they are loaded.
-  const total = chosen.reason === undefined ? counts.reduce((sum, one) => sum + one.dead, 0) : found.length;
+  const dead = counts.reduce((sum, one) => sum + one.dead, 0);
+  // Only the newest are loaded, and an action with a reason is for all that have it.
+  const countOf = (loaded: number): string => `${number(loaded)}${found.length < LIMIT ? '' : '+'}`;
   const send: Send = (action, which) =>
     act('POST', `/api/dead-letters/${action}`, Object.keys(which).length === 0 ? { all: true } : which)
       .then(({ count }) => setDone({ action, count }))
@@ -62,7 +63,11 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
             onChoose={(reason) => go({ reason })}
           />
           {canAct && found.length > 0 && (
-            <Actions count={number(Math.max(total, found.length))} chosen={chosen} send={send} />
+            <Actions
+              count={chosen.reason === undefined ? number(Math.max(dead, found.length)) : countOf(found.length)}
+              chosen={chosen}
+              send={send}
+            />
           )}
         </div>
       </form>
@@ -84,12 +89,13 @@ export function DeadLetters({ status, again, canAct }: SectionProps) {
             canAct={canAct}
             // The buttons above are for the same dead letters.
             isOnly={groups.length === 1}
+            countOf={countOf}
             send={send}
           />
         ))
       )}
-      {total > found.length && found.length > 0 && (
-        <p class="quiet">{t('dead.newest', { count: number(found.length), total: number(total) })}</p>
+      {chosen.reason === undefined && dead > found.length && found.length > 0 && (
+        <p class="quiet">{t('dead.newest', { count: number(found.length), total: number(dead) })}</p>
       )}
     </>
   );
@@ -131,15 +137,16 @@ interface GroupProps {
   group: readonly DeadLetter[];
   canAct: boolean;
   isOnly: boolean;
+  countOf: (loaded: number) => string;
   send: Send;
 }
 
-function Group({ group, canAct, isOnly, send }: GroupProps) {
-  const { t, number } = usePreferences();
+function Group({ group, canAct, isOnly, countOf, send }: GroupProps) {
+  const { t } = usePreferences();
   const [first] = group;
   if (first === undefined) return null;
   const { subscription, reason } = first;
-  const count = number(group.length);
+  const count = countOf(group.length);
   return (
     <section class="card" aria-label={`${subscription}: ${reason}`}>
       <p class="what">

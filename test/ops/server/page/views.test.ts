@@ -192,6 +192,23 @@ describe.skipIf(CHROMIUM === null)('status page: views', () => {
     await page.getByText('No dead letters.').waitFor();
     await eventually(async () => expect(await feed.deadLetters.count()).toBe(0));
   });
+
+  it('page: where only the newest dead letters are loaded, what is done with all of a reason says "200+"', async () => {
+    const { url, feed } = await open({ subscriptions: [handlerOf('one', () => 'a deadlock')] });
+    const change = { field: '내용', before: 'short', after: '최근 작성된 노트의 내용 '.repeat(40) };
+    const events = Array.from({ length: 201 }, (_, index) => personEvent(`p${index}`, 1, { changes: [change] }));
+    await appendEvents(redis, events);
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(201));
+    const { page } = await browse(`${url}/#/dead`);
+    await page.getByRole('button', { name: 'Drop all 201' }).waitFor();
+    await page.locator('summary').first().click();
+    await page.locator('.letter').first().waitFor();
+    expect(await page.evaluate(FITS)).toBe(true);
+    await page.getByLabel('Reason').selectOption('a deadlock');
+    await page.getByRole('button', { name: 'Drop all 200+' }).click();
+    await page.getByRole('button', { name: 'Yes, drop' }).click();
+    await page.getByText('Dropped 201.').waitFor();
+  });
 });
 
 const IMAGE = { 이름: '오주하' };
