@@ -1,4 +1,5 @@
 /** What a problem waits for a person to decide: what a list holds back, and what removed subscriptions have left behind. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, actOn, type Held, type LeftBehind as Left } from './api.js';
@@ -13,7 +14,15 @@ interface DecisionProps {
 
 const OFTEN_MS = 5_000;
 
-export function HeldRecords({ workspace, list, canAct, again }: DecisionProps & { workspace: string; list: string }) {
+interface HeldProps extends DecisionProps {
+  /** `removals.held` or `creations.held`. */
+  kind: string;
+  workspace: string;
+  list: string;
+}
+
+/** A decision is for the whole list: it says all that the list holds, also where another problem shows it. */
+export function HeldRecords({ kind, workspace, list, canAct, again }: HeldProps) {
   const { t, number, word } = usePreferences();
   const all = usePolled<{ held: Held[] }>('/api/held', OFTEN_MS);
   const found = all.value?.held.filter((one) => one.workspace === workspace && one.list === list) ?? [];
@@ -25,29 +34,30 @@ export function HeldRecords({ workspace, list, canAct, again }: DecisionProps & 
     });
     return t(`held.${verb}ed`, { count: number(count) });
   };
+  const namesOf = (held: readonly Held[]): string =>
+    held.flatMap(({ examples }) => examples.map(({ id, title }) => title ?? id)).join(', ');
+  const examplesOf = (held: readonly Held[]): ComponentChildren =>
+    namesOf(held) !== '' && <p class="quiet">{t('held.examples', { names: namesOf(held) })}</p>;
+  const sentences = (verb: 'accept' | 'discard'): ComponentChildren =>
+    found.map(({ what, count, of }) => (
+      <p key={what}>{t(`held.${what}.${verb}`, { count: number(count), of: number(of), list: word('list', list) })}</p>
+    ));
+  if (found.length === 0) return null;
   return (
     <>
-      {found.map(({ what, count, of, examples }) => {
-        const values = { count: number(count), of: number(of), list: word('list', list) };
-        const names = examples.map(({ id, title }) => title ?? id).join(', ');
-        return (
-          <div key={what}>
-            {/* The numbers stand in the text of the problem. */}
-            {names !== '' && <p class="quiet">{t('held.examples', { names })}</p>}
-            {canAct && (
-              <p class="actions">
-                <Action label={t('held.accept')} run={() => decide('accept')}>
-                  <p>{t(`held.${what}.accept`, values)}</p>
-                  {names !== '' && <p class="quiet">{t('held.examples', { names })}</p>}
-                </Action>
-                <Action label={t('held.discard')} danger run={() => decide('discard')}>
-                  <p>{t(`held.${what}.discard`, values)}</p>
-                </Action>
-              </p>
-            )}
-          </div>
-        );
-      })}
+      {/* The numbers stand in the text of the problem. */}
+      {examplesOf(found.filter(({ what }) => kind === `${what}.held`))}
+      {canAct && (
+        <p class="actions">
+          <Action label={t('held.accept')} run={() => decide('accept')}>
+            {sentences('accept')}
+            {examplesOf(found)}
+          </Action>
+          <Action label={t('held.discard')} danger run={() => decide('discard')}>
+            {sentences('discard')}
+          </Action>
+        </p>
+      )}
     </>
   );
 }

@@ -63,14 +63,24 @@ function Got({ newest, earlier }: { newest: Delivery; earlier: readonly Delivery
   );
 }
 
+interface AnswerProps {
+  delivery: Attempt;
+  /** Its number is the number of attempts. */
+  isNewest?: boolean;
+  isShort?: boolean;
+}
+
 export function Outcome({ delivery: { outcome, nextAttemptAt } }: { delivery: Attempt }) {
   const { t, word } = usePreferences();
   const isOver = outcome === 'retry' && Date.parse(nextAttemptAt ?? '') < new Date().getTime();
   return <span class={`mark ${TONES[outcome]}`}>{isOver ? t('got.failed') : word('outcome', outcome)}</span>;
 }
 
+/** Of the receiver's words in a list: what many rows repeat hides how they differ. */
+const WORDS_IN_A_LIST = 60;
+
 /** The parts that are known, in one line: `14:03:11 · 2 attempts · 0.3 s · HTTP 200`. */
-export function Answer({ delivery, isNewest = false }: { delivery: Attempt; isNewest?: boolean }) {
+export function Answer({ delivery, isNewest = false, isShort = !isNewest }: AnswerProps) {
   const { t, word, clock, took } = usePreferences();
   const { at, attempt, ms, status, reason, words, nextAttemptAt, digest, origin } = delivery;
   const parts = [
@@ -89,7 +99,12 @@ export function Answer({ delivery, isNewest = false }: { delivery: Attempt; isNe
   return (
     <span class="answer">
       {parts.join(' · ')}
-      {words !== null && <span class="message"> “{words}”</span>}
+      {words !== null && (
+        <span class="message" title={words}>
+          {' '}
+          “{isShort && words.length > WORDS_IN_A_LIST ? `${words.slice(0, WORDS_IN_A_LIST).trimEnd()}…` : words}”
+        </span>
+      )}
     </span>
   );
 }
@@ -97,7 +112,7 @@ export function Answer({ delivery, isNewest = false }: { delivery: Attempt; isNe
 const SHOWN = ['failed', 'pending'] as const;
 
 /** The newest deliveries of a subscription; a row opens to its event. */
-export function NewestDeliveries({ subscription }: { subscription: string }) {
+export function NewestDeliveries({ subscription, keepsReceipts }: { subscription: string; keepsReceipts: boolean }) {
   const { t } = usePreferences();
   const [outcome, setOutcome] = useState('');
   const path = pathWith('/api/deliveries', { subscription, outcome, limit: '20' });
@@ -116,7 +131,7 @@ export function NewestDeliveries({ subscription }: { subscription: string }) {
       {value === null ? (
         <p class="quiet">{error ?? t('loading')}</p>
       ) : value.deliveries.length === 0 ? (
-        <p class="quiet">{t('sub.noDeliveries')}</p>
+        <p class="quiet">{t(keepsReceipts ? 'sub.noDeliveries' : 'sub.notKept')}</p>
       ) : (
         <ul class="deliveries">
           {value.deliveries.map((one) => (

@@ -20,7 +20,9 @@ interface OneProps {
 
 export function OneSubscription({ subscription, state, pause, about, canAct, again }: OneProps) {
   const { t } = usePreferences();
-  const { name, handler } = subscription;
+  const { name, handler, on } = subscription;
+  // A report is not made of events: there are none to try, to test it with or to send again.
+  const getsEvents = on.length > 0;
   const { value: details, error } = usePolled<SubscriptionDetails>(
     `/api/subscriptions/${encodeURIComponent(name)}`,
     5_000,
@@ -35,15 +37,15 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
           {name} <span class="quiet small">{handler}</span>
         </h1>
         <p class="actions">
-          <Try name={name} />
-          {canAct && (
+          {getsEvents && <Try name={name} />}
+          {canAct && getsEvents && (
             <>
               <TestEvent subscription={subscription} about={about} />
               <Replay subscription={subscription} again={again} />
               <Skip subscription={subscription} again={again} />
-              {pause}
             </>
           )}
+          {canAct && pause}
         </p>
       </div>
       {state}
@@ -56,13 +58,13 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
           <Facts details={details} />
         </>
       )}
-      <NewestDeliveries subscription={name} />
+      <NewestDeliveries subscription={name} keepsReceipts={details?.receipts !== null} />
     </>
   );
 }
 
 function LastHour({
-  details: { lastHour },
+  details: { lastHour, receipts },
   subscription,
 }: {
   details: SubscriptionDetails;
@@ -79,7 +81,7 @@ function LastHour({
       label={t('sub.lastHour')}
       facts={[
         [t('sub.success'), share === null ? '–' : percent(share), share === null || share >= 0.95 ? '' : 'bad'],
-        [t('sub.attempts'), number(attempts)],
+        [t('sub.attempts'), receipts === null && attempts === 0 ? '–' : number(attempts)],
         [t('sub.p50'), time(p50Ms)],
         [t('sub.p95'), time(p95Ms)],
         [t('sub.lag'), <span title={duration((lagSeconds ?? 0) * 1_000)}>{lag}</span>],
@@ -124,7 +126,8 @@ function Facts({ details }: { details: SubscriptionDetails }) {
     ],
     ...OPTIONS.flatMap((option): [string, ComponentChildren][] => {
       const value = selection[option];
-      if (value === null || value === undefined) return [];
+      // A report selects no events.
+      if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return [];
       return [[t(`select.${option}`), <code class="wrap">{textOf(value)}</code>]];
     }),
   ];
@@ -133,10 +136,10 @@ function Facts({ details }: { details: SubscriptionDetails }) {
       <p>
         {t('sub.lastAnswer')}:{' '}
         {lastAnswer === null ? (
-          <span class="quiet">{t('sub.noDeliveries')}</span>
+          <span class="quiet">{t(receipts === null ? 'sub.notKept' : 'sub.noDeliveries')}</span>
         ) : (
           <>
-            <Outcome delivery={lastAnswer} /> <Answer delivery={lastAnswer} />
+            <Outcome delivery={lastAnswer} /> <Answer delivery={lastAnswer} isShort={false} />
           </>
         )}
       </p>

@@ -201,6 +201,7 @@ export const texts = {
   'confirm.yes': ['Yes, drop', '네, 버립니다'],
   'sub.newest': ['Newest deliveries', '최근 전달'],
   'sub.noDeliveries': ['None yet.', '아직 없습니다.'],
+  'sub.notKept': ['None: its receipts are switched off.', '없음: 전달 기록을 남기지 않는 구독입니다.'],
   'sub.show.failed': ['Failed', '실패'],
   'sub.show.pending': ['Waiting', '대기 중'],
   'sub.lastHour': ['The last hour', '지난 1시간'],
@@ -302,22 +303,19 @@ export const texts = {
   ],
   'held.examples': ['For example: {names}', '예: {names}'],
   'held.accept': ['Accept', '승인'],
-  'held.discard': ['Discard', '무시'],
+  'held.discard': ['Discard', '버리기'],
   'held.accepted': [
     'Accepted {count}: the next complete sweep reports them.',
     '{count}건을 승인했습니다. 다음 수집이 끝나면 이벤트로 알립니다.',
   ],
-  'held.discarded': [
-    'Discarded {count}: they are not reported.',
-    '{count}건을 무시했습니다. 이벤트로 알리지 않습니다.',
-  ],
+  'held.discarded': ['Discarded {count}: they are not reported.', '{count}건을 버렸습니다. 이벤트로 알리지 않습니다.'],
   'held.removals.accept': [
     '{count} of {of} records of "{list}" are reported as deleted.',
     '{list} 목록의 {of}건 중 {count}건을 삭제 이벤트로 알립니다.',
   ],
   'held.removals.discard': [
-    '{count} missing records of "{list}" are forgotten without an event.',
-    '{list} 목록에서 사라진 {count}건을 이벤트 없이 지웁니다.',
+    '{count} missing records of "{list}" are not reported as deleted. They stay stored as they are.',
+    '{list} 목록에서 사라진 {count}건을 삭제 이벤트로 알리지 않습니다. 저장된 내용은 그대로 둡니다.',
   ],
   'held.creations.accept': [
     '{count} of {of} records of "{list}" are reported as created.',

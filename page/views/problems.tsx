@@ -24,6 +24,7 @@ export function Problems({ status, canAct, again }: SectionProps) {
             <One key={`${problem.kind} ${problem.workspace ?? ''} ${problem.subject}`} problem={problem}>
               {problem.kind.endsWith('.held') && (
                 <HeldRecords
+                  kind={problem.kind}
                   workspace={problem.workspace ?? ''}
                   list={problem.subject.slice('list:'.length)}
                   canAct={canAct}

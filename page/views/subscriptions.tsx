@@ -119,7 +119,7 @@ function Card({ subscription, again, canAct }: { subscription: Subscription; aga
     [t('sub.rate'), t('sub.rateValue', { count: number(subscription.handledLastMinute) })],
     ...(waiting + active + delayed > 0 ? [[t('sub.waiting'), t('sub.waitingValue', queued)] as [string, string]] : []),
     [t('sub.dead'), <DeadCount name={name} dead={dead} />],
-    [t('sub.on'), on.join(', ')],
+    ...(on.length > 0 ? [[t('sub.on'), on.join(', ')] as [string, string]] : []),
   ];
   return (
     <li class="card subscription" onClick={open}>

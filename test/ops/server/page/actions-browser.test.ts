@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
         locale: 'ko-KR',
         viewport: NARROW,
         missing: /(\d+)건.*\1건/,
-        discard: '무시',
+        discard: '버리기',
         example: '예:',
       },
     ] as const),
@@ -111,6 +111,30 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
       await eventually(async () => expect(await feed.lists.allHeld()).toEqual([]), { timeoutMs: 120_000 });
     },
   );
+
+  it('page: each problem of a list has its own examples, and a decision names all that the list holds', async () => {
+    const { url } = await open();
+    const { page } = await browse(`${url}/#/problems`);
+    const problem = { severity: 'warning', workspace: 'acme', subject: 'list:people', message: '', since: null };
+    const held = { workspace: 'acme', list: 'people', why: 'too many', since: null, at: null, of: 50 };
+    await page.route('**/api/status', async (route) => {
+      const status = (await (await route.fetch()).json()) as object;
+      const problems = ['removals.held', 'creations.held'].map((kind) => ({ ...problem, kind }));
+      await route.fulfill({ json: { ...status, problems } });
+    });
+    await page.route('**/api/held', async (route) => {
+      const removals = { ...held, what: 'removals', count: 7, examples: [{ id: 'p1', title: '김하나' }] };
+      await route.fulfill({ json: { held: [removals, { ...held, what: 'creations', count: 9, examples: [] }] } });
+    });
+    await page.reload();
+    const shown = (kind: string) => page.getByRole('listitem').filter({ hasText: kind });
+    await shown('removals.held').getByText('For example: 김하나').waitFor();
+    expect(await page.getByText('For example').count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Discard' }).count()).toBe(2);
+    await shown('creations.held').getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('dialog').getByText('9 of 50 records of "people" are reported as created.').waitFor();
+    await page.getByRole('dialog').getByText('7 of 50 records of "people" are reported as deleted.').waitFor();
+  });
 
   it('page: an operator sees what a removed subscription has left behind, and forgets it', async () => {
     const former = await open({ subscriptions: [handlerOf('former', () => 'the receiver is broken')] });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineHandler } from '../../../../src/delivery/handlers/define.js';
+import { todoReport } from '../../../../src/delivery/handlers/message/todo-report.js';
 import { CHROMIUM, expectSound, NARROW, useBrowser } from '../../../support/browser.js';
 import { eventually } from '../../../support/eventually.js';
 import { handlerOf, personEvent, startPageFeed, TOKENS } from '../../../support/page-feed.js';
@@ -75,6 +76,34 @@ describe.skipIf(CHROMIUM === null)('status page: receipts', () => {
       await rows.getByText('김하나').waitFor();
     },
   );
+
+  it('page: a subscription without receipts says so, and a report offers nothing that is about events', async () => {
+    const report = { url: 'https://chat.example/hooks', at: '09:00', service: 'slack' } as const;
+    const { url } = await startPageFeed(redis, {
+      subscriptions: [
+        defineHandler({ name: 'unkept', on: ['crm.*'], receipts: false, handle: () => undefined }),
+        todoReport({ name: 'morning', ...report }),
+      ],
+    });
+    const { page } = await browse(`${url}/#/subscriptions?name=unkept`);
+    await eventually(async () => expect(await page.getByText('None: its receipts are switched off.').count()).toBe(2));
+    await page.goto(`${url}/#/subscriptions?name=morning`);
+    await page.getByText('chat.example').waitFor();
+    expect(await page.getByText('Event types').count()).toBe(0);
+    expect(await page.locator('.head button').allInnerTexts()).toEqual(['Pause']);
+  });
+
+  it('page: what a receiver said is cut where many rows repeat it, and whole in the newest answer', async () => {
+    const said = 'the database of the receiver is down: '.repeat(5).trim();
+    const { url, feed } = await startPageFeed(redis, { subscriptions: [handlerOf('broken', () => said)] });
+    await appendEvents(redis, [personEvent('p1', 1)]);
+    await eventually(async () => expect(await feed.deadLetters.count()).toBe(1));
+    const { page } = await browse(`${url}/#/subscriptions?name=broken`);
+    await page.locator('.card > p').getByText(said).waitFor();
+    const row = page.locator('.deliveries .message');
+    expect(await row.innerText()).toMatch(/^.{40,65}…”$/);
+    expect(await row.getAttribute('title')).toBe(said);
+  });
 
   it('page: a person who only reads tries a subscription on the stored log, and nothing is sent', async () => {
     const handled: string[] = [];
