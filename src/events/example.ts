@@ -7,6 +7,8 @@ import { listOf, objectOf } from './envelope.js';
 import type { ChangeData, ChangeEvent } from './types.js';
 
 const TEST = 'test';
+/** Understood in both languages. */
+const NAME = '테스트 (test)';
 const NOTE = 'A test event. Nothing has changed in the CRM.';
 
 /** The field that differs, by the last word of the type, and its values before and after. */
@@ -95,5 +97,5 @@ function exampleRecord(list: string, at: string, object: string): CrmRecord {
   const fields = fieldsOf(list).map(({ name, type }) => [name, values[type]] as const);
   const named = Object.fromEntries(fields.length === 0 ? [['이름', object]] : fields);
   const name = NAMES.find((one) => Object.hasOwn(named, one));
-  return { ...named, ...(name !== undefined && { [name]: `테스트: ${NOTE}` }), id: TEST };
+  return { ...named, ...(name !== undefined && { [name]: NAME }), id: TEST };
 }

@@ -39,6 +39,7 @@ describe('deliveries', () => {
           },
           { handler: 'webhook', name: 'ops', url: ops.url, retry: { attempts: 1 }, ...to, on: ['crm.person.*'] },
           { handler: 'ndjson', name: 'todos', path: 'todos.ndjson', start: 'beginning', on: ['crm.todo.*'] },
+          { handler: 'ndjson', name: 'unkept', path: 'memos.ndjson', on: ['crm.memo.*'], receipts: false },
         ],
       },
     });
@@ -66,7 +67,7 @@ describe('deliveries', () => {
         ['todos', 'not selected', 0, null],
       ]),
     );
-    expect(answers).toHaveLength(4);
+    expect(answers).toHaveLength(5);
     expect(answers.find(({ outcome }) => outcome === 'retry')?.words).toBe('try later [hidden]');
     const table = (await ask(event)).stdout;
     expect(table).toMatch(/^person\.snapshot {2}\S+ {2}evt_\w+\nbegan +subscription +outcome +attempt +took +said$/m);
@@ -80,6 +81,7 @@ describe('deliveries', () => {
     expect((await rows('--record', 'people', record)).every((row) => row.record === record)).toBe(true);
     expect(await rows('--pending')).toEqual([]);
     expect((await ask('evt_none')).stdout).toContain('no such deliveries');
+    expect((await ask('--subscription', 'unkept')).stdout).toContain('"unkept" keeps no receipts (receipts: false)');
     expect(await ask('--failed', '--pending')).toMatchObject({ code: 2 });
     expect(await ask('--record', 'people')).toMatchObject({ code: 2 });
     expect(await ask('--subscription', 'none')).toMatchObject({ code: 2 });

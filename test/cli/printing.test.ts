@@ -1,9 +1,11 @@
 import pc from 'picocolors';
 import { describe, expect, it } from 'vitest';
+import { deliveriesText } from '../../src/cli/commands/deliveries.js';
 import { fittingLines } from '../../src/cli/commands/status.js';
 import { eventLine } from '../../src/cli/print-event.js';
 import { progressLine } from '../../src/cli/progress.js';
 import { formatsFor } from '../../src/words/format.js';
+import type { DeliveryRow } from '../../src/delivery/receipts/delivery-row.js';
 import { coloursFor, fitted, noColours, table, widthOf } from '../../src/cli/text.js';
 import type { Actor, ChangeEvent, SchemaChange } from '../../src/events/types.js';
 import { changeEvent } from '../support/events.js';
@@ -178,5 +180,38 @@ describe('sentences', () => {
   it('sentences: a code frame keeps its lines, because its marker points at a column', () => {
     const frame = `  > 1 | ${'x '.repeat(40)}\n      | ${' '.repeat(60)}^`;
     expect(fitted(frame, 40)).toBe(frame);
+  });
+});
+
+describe('deliveries', () => {
+  const row: DeliveryRow = {
+    ...{ subscription: 'billing', outcome: 'retry', workspace: 'acme', logId: '1-0', type: 'crm.todo.rescheduled' },
+    ...{ eventId: `evt_${'a'.repeat(32)}`, list: 'todo', record: '01a21a4d-4135-79ea-88fe-e1f49baad7ef', attempt: 2 },
+    ...{ at: iso('2026-03-01T10:00:00'), ms: 8, status: 503, reason: 'CF_DELIVERY_REFUSED', words: 'try later' },
+    ...{ nextAttemptAt: iso('2026-03-01T10:00:05'), origin: null, mergedInto: null, digest: null },
+  };
+  const other: DeliveryRow = { ...row, eventId: `evt_${'b'.repeat(32)}`, outcome: 'delivered', words: null };
+  const colours = { out: noColours, err: noColours };
+
+  it('deliveries: on a terminal that is too narrow for the table, ids stay whole', () => {
+    const text = deliveriesText([row, other], { colours, columns: 80 });
+    expect(text.split('\n')).toEqual([
+      '2026-03-01 10:00:00  billing  failed 503, again 2026-03-01 10:00:05  attempt 2',
+      '  8 ms',
+      '    todo.rescheduled  01a21a4d-4135-79ea-88fe-e1f49baad7ef',
+      `    evt_${'a'.repeat(32)}`,
+      '    try later',
+      '2026-03-01 10:00:00  billing  delivered 503  attempt 2  8 ms',
+      '    todo.rescheduled  01a21a4d-4135-79ea-88fe-e1f49baad7ef',
+      `    evt_${'b'.repeat(32)}`,
+    ]);
+  });
+
+  it('deliveries: on a wide terminal and in a file they are a table', () => {
+    for (const columns of [220, Infinity]) {
+      const [head = '', ...rows] = deliveriesText([row, other], { colours, columns }).split('\n');
+      expect(head).toMatch(/^began +subscription +outcome +attempt +took +type +record +event +said$/);
+      expect(rows).toHaveLength(2);
+    }
   });
 });

@@ -135,6 +135,7 @@ it('test event: the command sends one of a real type to each kind of handler, an
   });
   expect((await run('chat')).stdout).toMatch(/^accepted {2}chat: message, crm\.todo\.overdue, \d+ ms\n/);
   expect(receiver.received).toHaveLength(2);
+  expect(receiver.received[1]?.body).toContain('테스트 (test)');
   expect((await run('file', '--type', 'crm.person.updated')).code).toBe(0);
   const [line] = (await readFile(join(folder.cwd, 'out.ndjson'), 'utf8')).split('\n');
   expect(JSON.parse(line ?? '')).toMatchObject({ type: 'crm.person.updated', subject: 'test' });

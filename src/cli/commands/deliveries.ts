@@ -1,5 +1,6 @@
 import { Argument, Option } from 'commander';
 import type { DeliveriesQuery } from '../../delivery/receipts/find-deliveries.js';
+import type { Subscription } from '../../delivery/handlers/handler.js';
 import type { DeliveryRow } from '../../delivery/receipts/delivery-row.js';
 import { usage } from '../../kit/errors.js';
 import { listsNamed, wholeNumber, workspaceOption } from '../arguments.js';
@@ -7,7 +8,7 @@ import { asText, defineFeedCommand, flag, option, type Parameter } from '../comm
 import { localSecond } from '../print-event.js';
 import type { Io } from '../io.js';
 import { say } from '../answers.js';
-import { cut, fitted, fittedTable, printable, type Colours } from '../text.js';
+import { cut, fitted, printable, table, widthOf, type Colours } from '../text.js';
 
 const DEFAULT_LIMIT = 50;
 const WORDS_PLACES = 80;
@@ -41,7 +42,7 @@ export const deliveries = defineFeedCommand({
     ),
     json: flag('one delivery per line as JSON'),
   },
-  async run({ event, record, failed = false, pending = false, json = false, ...given }, { feed }, io) {
+  async run({ event, record, failed = false, pending = false, json = false, ...given }, { feed, config }, io) {
     if (failed && pending) throw usage('deliveries: give either --failed or --pending.');
     if (event !== undefined && record !== undefined) throw usage('deliveries: give either an event or --record.');
     const { subscription, workspace, limit = DEFAULT_LIMIT } = given;
@@ -50,27 +51,51 @@ export const deliveries = defineFeedCommand({
     const query: DeliveriesQuery = { event, list, record: id, subscription, workspace, outcome, limit };
     const rows = await feed.deliveries(query);
     if (json) for (const row of rows) io.out(JSON.stringify(row));
-    else if (rows.length > 0) io.out(tableOf(rows, io));
-    else say(io, event === undefined ? 'no such deliveries' : NO_EVENT);
+    else if (rows.length > 0) io.out(deliveriesText(rows, io));
+    else say(io, event === undefined ? noneText(subscription, config.subscriptions) : NO_EVENT);
     return 0;
   },
 });
 
 const NO_EVENT =
   'no such deliveries: the event has no receipt, does not wait, and is not among the newest 10,000 of the log';
+
+/** Without receipts, only what waits can be shown. */
+function noneText(name: string | undefined, subscriptions: readonly Subscription[]): string {
+  const { receipts } = subscriptions.find((one) => one.name === name) ?? {};
+  return receipts === null ? `no such deliveries: "${name}" keeps no receipts (receipts: false)` : 'no such deliveries';
+}
+
 const HEAD = ['began', 'subscription', 'outcome', 'attempt', 'took'];
 const HEAD_OF_EVENT = ['type', 'record', 'event'];
 
-/** Where all rows are about one event, it stands above the table: its ids are longer than the rest. */
-function tableOf(rows: readonly DeliveryRow[], { colours, columns = Infinity }: Io): string {
+/** Where all rows are about one event, it stands above the others: its ids are longer than the rest. */
+export function deliveriesText(rows: readonly DeliveryRow[], { colours, columns = Infinity }: Screen): string {
   const events = new Set(rows.map((row) => eventCells(row).join('  ')));
   const [only = ''] = events;
   const isOne = events.size === 1;
-  const rowsIn = (paint: Colours): string[][] =>
-    rows.map((row) => [...cells(row, paint), ...(isOne ? [] : eventCells(row)), said(row)]);
+  const cellsOf = (row: DeliveryRow): string[] => [
+    ...cells(row, colours.out),
+    ...(isOne ? [] : eventCells(row)),
+    said(row),
+  ];
   const head = [...HEAD, ...(isOne ? [] : HEAD_OF_EVENT), 'said'];
-  const text = fittedTable(head, rowsIn, { colours: colours.out, columns });
+  const wide = table(head, rows.map(cellsOf), colours.out);
+  const isWider = wide.split('\n').some((line) => widthOf(line) > columns);
+  const text = isWider ? rows.map((row) => linesOf(row, { isOne, paint: colours.out, columns })).join('\n') : wide;
   return isOne ? `${fitted(only, columns)}\n${text}` : text;
+}
+
+type Screen = Pick<Io, 'colours' | 'columns'>;
+
+/** On a terminal that is too narrow for the table: in its cells, an id would be broken, and could not be copied. */
+function linesOf(row: DeliveryRow, { isOne, paint, columns }: { isOne: boolean; paint: Colours; columns: number }) {
+  const [began, subscription, outcome, attempt, took] = cells(row, paint);
+  const [type, record, event] = isOne ? [] : eventCells(row);
+  const facts = [began, subscription, outcome, attempt && `attempt ${attempt}`, took].filter(Boolean).join('  ');
+  const below = [type && `${type}  ${record}`, event, said(row)].filter(Boolean).map((line) => `    ${line}`);
+  const lines = [facts, ...below].flatMap((line) => fitted(line, columns).split('\n'));
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 const eventCells = ({ type, record, eventId }: DeliveryRow): string[] =>
