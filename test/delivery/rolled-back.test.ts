@@ -6,6 +6,7 @@ import { aSubscription } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
+import { StoredList, recordNames } from '../support/stored-list.js';
 
 const test = useRedis();
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
@@ -57,7 +58,14 @@ function watchedGate() {
       return entered;
     },
   };
-  return { gate, around };
+  const forgetNext = (): void => {
+    let rollBack = (): Promise<void> => Promise.resolve();
+    around.before.push(async () => {
+      rollBack = await rememberDispatching();
+    });
+    around.after.push(() => rollBack());
+  };
+  return { gate, around, forgetNext };
 }
 
 it.each(['before', 'after'] as const)('rollback: %s a batch is entered, nothing is skipped', async (when) => {
@@ -82,7 +90,7 @@ it.each(['before', 'after'] as const)('rollback: %s a batch is entered, nothing 
 
 it('rollback: after a batch of a replay is entered, nothing of it is skipped', async () => {
   const seen = new Set<number>();
-  const { gate, around } = watchedGate();
+  const { gate, forgetNext } = watchedGate();
   const subscription = aSubscription('s', ({ data }, { replay }) => {
     if (replay) seen.add(data.sequence);
   });
@@ -92,16 +100,33 @@ it('rollback: after a batch of a replay is entered, nothing of it is skipped', a
   // A run that finds its entry forgotten ends; its job then comes back within two minutes only.
   await queues.of('s').pause();
 
-  let rollBack = (): Promise<void> => Promise.resolve();
-  around.before.push(async () => {
-    rollBack = await rememberDispatching();
-  });
-  around.after.push(() => rollBack());
+  forgetNext();
   await dispatcher.replay({ subscription: 's', from: 'beginning' });
   await queues.of('s').resume();
   await settled();
 
   expect([...seen].toSorted((a, b) => a - b)).toEqual(range(1, 10));
+});
+
+it('rollback: after a step of a snapshot is entered, nothing of it is skipped', async () => {
+  const seen = new Set<string>();
+  const { gate, forgetNext } = watchedGate();
+  const records = recordNames(10);
+  await new StoredList(test).baseline(records);
+  const subscription = aSubscription('s', ({ subject }) => void seen.add(subject), { start: 'snapshot' });
+  let begin = (): void => undefined;
+  const paused = new Promise<void>((resolve) => (begin = resolve));
+  const watch = { untilUsable: () => paused, onWritable: () => () => undefined };
+  const { settled, queues } = await runFanOut(test, [subscription], { gate, watch });
+  await queues.of('s').pause();
+
+  forgetNext();
+  begin();
+  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 10 }));
+  await queues.of('s').resume();
+  await settled();
+
+  expect([...seen].toSorted()).toEqual(records);
 });
 
 it('rollback: an offset moves only from where its batch was read', async () => {
