@@ -96,8 +96,8 @@ export class DeadLetters {
         replaces: job.id,
       };
       const batch = { workspace, source: `retry:${job.id}`, readAt: null, entries: [entry] };
-      await enqueue(batch, { queue, gate: this.#gate });
-      await job.remove();
+      do await enqueue(batch, { queue, gate: this.#gate });
+      while (!(await this.#gate.removeLetter(queue.name, batch)));
     });
   }
 

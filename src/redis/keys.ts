@@ -149,12 +149,14 @@ export class Keys {
 
   /** The prefix that BullMQ gets for a subscription's queue. */
   subscriptionQueuePrefix = (subscription: string): string => `${this.prefix}:sub:{${subscription}}`;
+  /** sorted set, score ms: the dead letters. */
+  failedJobs = (subscription: string): string => this.#subscription(subscription, `${subscription}:failed`);
+  /** hash, `delay`: how long a delayed job was to wait, ms. */
+  job = (subscription: string, jobId: string): string => this.#subscription(subscription, `${subscription}:${jobId}`);
   // The following are only read.
 
   /** sorted set, score ms × 4096 and a serial: the jobs that wait for their time. */
   delayedJobs = (subscription: string): string => this.#subscription(subscription, `${subscription}:delayed`);
-  /** hash, `delay`: how long a delayed job was to wait, ms. */
-  job = (subscription: string, jobId: string): string => this.#subscription(subscription, `${subscription}:${jobId}`);
   /** string with TTL: the token of the worker that runs the job. */
   jobLock = (subscription: string, jobId: string): string =>
     this.#subscription(subscription, `${subscription}:${jobId}:lock`);

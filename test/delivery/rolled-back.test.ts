@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { createRecordGate } from '../../src/delivery/groups/gate.js';
+import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
-import { runFanOut } from '../support/running-fan-out.js';
+import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
 
 const test = useRedis();
@@ -127,6 +128,25 @@ it('rollback: after a step of a snapshot is entered, nothing of it is skipped', 
   await settled();
 
   expect([...seen].toSorted()).toEqual(records);
+});
+
+it('rollback: after a retry is entered, its event is not lost', async () => {
+  const seen: number[] = [];
+  const { gate, forgetNext } = watchedGate();
+  const subscription = aSubscription('s', ({ data }) => {
+    if (seen.push(data.sequence) === 1) throw new PermanentError('not now');
+  });
+  const { dead, queues } = await runFanOut(test, [subscription], { gate });
+  await append([1]);
+  await eventuallyDead(dead, 1);
+  await queues.of('s').pause();
+
+  forgetNext();
+  expect(await dead.retry()).toBe(1);
+  await queues.of('s').resume();
+
+  await eventually(() => expect(seen).toEqual([1, 1]));
+  expect(await dead.count()).toBe(0);
 });
 
 it('rollback: an offset moves only from where its batch was read', async () => {

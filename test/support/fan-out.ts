@@ -126,6 +126,7 @@ export const openGate = ({ redis, keys }: Pick<FanOutParts, 'redis' | 'keys'>): 
   merge: () => Promise.resolve({ outcome: 'head' }),
   skip: () => Promise.resolve({ outcome: 'dropped', dropped: [], next: null }),
   lastEntered: () => Promise.resolve(null),
+  removeLetter: () => Promise.resolve(true),
   stored: () => Promise.resolve(null),
   pending: () => Promise.resolve({ events: 0, oldest: null, oldestMs: null, oldestId: null }),
   heads: () => Promise.resolve([]),

@@ -40,6 +40,7 @@ import { readJson } from '../../redis/stored.js';
 const enterScript = loadScript('group-enter', import.meta.url);
 const advanceScript = loadScript('group-advance', import.meta.url);
 const skipScript = loadScript('group-skip', import.meta.url);
+const removeScript = loadScript('remove-letter', import.meta.url);
 
 /** A repetition of a batch is recognised until this long after it. The serial of the log itself is kept. */
 const SERIAL_KEPT_MS = 7 * 86_400_000;
@@ -178,6 +179,12 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     },
     /** Drops what waits behind this head and was logged up to `last`, and the head where nothing runs it. */
     skip: (subscription: string, head: HeadJob, last: string) => skip(scope, subscription, head, last),
+    /** Removes a dead letter whose retry was entered. False: Redis has forgotten the retry since; nothing was done. */
+    async removeLetter(subscription: string, { source, entries: [retry] }: SourceBatch): Promise<boolean> {
+      const id = retry?.replaces ?? '';
+      const touched = [keys.entered(subscription, source), keys.failedJobs(subscription), keys.job(subscription, id)];
+      return (await removeScript.run(redis, touched, [retry?.serial ?? '', id])) === 'removed';
+    },
     stored: gatherEach((subscription, ids: readonly string[]) => readAllStored(scope, subscription, ids)),
     /** The serial of the last delivery that was entered from a source; null: none was, or long ago. */
     lastEntered: (subscription: string, source: string) => redis.get(keys.entered(subscription, source)),
@@ -313,8 +320,7 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
   const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
   const all = receipts.length === 0 ? '' : Buffer.concat(receipts);
   const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, all, ...texts, ...merged]);
-  if (Array.isArray(answer) && answer.length === questions.length)
-    return answer as Answer[];
+  if (Array.isArray(answer) && answer.length === questions.length) return answer as Answer[];
   throw unexpectedAnswer(advanceScript, describe(answer));
 }
 
