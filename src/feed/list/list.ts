@@ -265,7 +265,7 @@ export class FeedList {
       log[this.options.again === true ? 'debug' : 'info'](facts, 'sweep resumed');
     } else {
       if (checkpoint !== null || cutOff) await this.abandon();
-      this.expect(await store.beginWalk(this.name, this.options.token));
+      this.expect(await store.beginWalk(this.name, this.options.token, this.form));
       this.checkpoint = this.#firstCheckpoint(verdict, reported, isTakeover(checkpoint, this.state.lastSweep, source));
     }
     const { firstPage } = this.checkpoint;

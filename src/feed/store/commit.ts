@@ -34,6 +34,8 @@ const KEYS = {
 type KeyName = keyof typeof KEYS;
 /** A list of rows has its rows in place of the records, and the records in their place, for the time after a change. */
 const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'records' };
+/** What a list of rows has no longer. */
+const OF_RECORDS = ['members', 'missing', 'unconfirmed', 'created'] as const;
 
 type Argument = string | number | Buffer;
 export type FieldChange = [
@@ -114,6 +116,7 @@ function fieldChanges(
     ...schemaSequences.map(([field, sequence]): FieldChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
     ...(drifted.length === 0 ? [] : [[KEYS.sweep, 'set', 'drifted', JSON.stringify(drifted)] satisfies FieldChange]),
     ...(summary === null ? [] : [[KEYS.sweep, 'del', 'drifted', ''] satisfies FieldChange]),
+    ...(isRows && summary !== null ? OF_RECORDS.map((key): FieldChange => [KEYS[key], 'drop', '', '']) : []),
   ];
 }
 
@@ -154,11 +157,14 @@ function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMemb
   return [forget, [KEYS.walkPages, 'set', number, JSON.stringify(stored)]];
 }
 
-/** The walk that begins now is the first that must show what shortcuts created. */
-export const BEGIN_WALK: readonly FieldChange[] = [
-  [KEYS.unconfirmed, 'take', '', KEYS.created],
-  [KEYS.sweep, 'del', 'createdRows', ''],
-];
+/** The walk that begins now is the first that must show what shortcuts created. @param outdated fields of the sweep */
+export function beginning(outdated: readonly string[]): FieldChange[] {
+  const fields = ['createdRows', ...outdated];
+  return [
+    [KEYS.unconfirmed, 'take', '', KEYS.created],
+    ...fields.map((name): FieldChange => [KEYS.sweep, 'del', name, '']),
+  ];
+}
 
 /** @param ids seen by the abandoned sweep only. Their removal would go unnoticed otherwise */
 export function abandonment(ids: readonly string[]): FieldChange[] {

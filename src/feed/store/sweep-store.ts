@@ -18,7 +18,7 @@ import {
   type Learned,
 } from './sweep-state.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
-import { abandonment, BEGIN_WALK, commit, promotion, type CommittedStep, type FieldChange } from './commit.js';
+import { abandonment, beginning, commit, promotion, type CommittedStep, type FieldChange } from './commit.js';
 import { readRecentEvents } from '../../log/event-log.js';
 import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
 import { membershipStore, unconfirmedIds } from './membership.js';
@@ -76,7 +76,14 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     promotePages: (list: ListName, { token, ...pages }: FinishedPages & { token: FencingToken }) =>
       writeAll(list, token, promotion(pages)),
     /** Before its first request: ids of `created` steps become UNCONFIRMED, as this walk is the first to show them. */
-    beginWalk: (list: ListName, token: FencingToken) => write(list, { token, writes: [], further: BEGIN_WALK }),
+    async beginWalk(list: ListName, token: FencingToken, { recognisedOnly = false } = {}): Promise<CommitResult> {
+      const kept = recognisedOnly ? [keys.records, keys.rows] : [keys.records];
+      const isEmpty = (await redis.exists(...kept.map((key) => key(workspace, list)))) === 0;
+      // Lost, or kept in the other form: the walk counts all rows again.
+      const fields = isEmpty ? await redis.hkeys(keys.sweep(workspace, list)) : [];
+      const counted = fields.filter((name) => name.startsWith('schema '));
+      return await writeAll(list, token, beginning(counted));
+    },
     /** Abandons the current sweep; the next one starts at the first page. The ids that it saw become UNCONFIRMED. */
     async abandon(list: ListName, token: FencingToken): Promise<CommitResult> {
       const ids = unconfirmedIds(await membership.membership(list));

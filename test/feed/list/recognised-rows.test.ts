@@ -130,15 +130,16 @@ it('recognised rows: a list of other rows is held, and a person may accept it', 
 });
 
 it('recognised rows: another form of what is kept, or its loss, leads to a quiet baseline', async () => {
-  const { api, sweep, created } = swept(5);
+  const { api, sweep, created, store } = swept(5);
   const stored = { rules: {}, images: true };
   await sweep(stored);
   api.records.push(row(5));
   expect(await sweep()).toMatchObject({ mode: 'baseline' });
-  expect(await test.redis.exists(test.keys.records('acme', 'people_history'))).toBe(0);
+  expect(await keysOf(test)).toEqual(['pages:people_history', 'rows:people_history', 'sweep:people_history']);
   api.records.push(row(6));
   expect(await sweep()).toMatchObject({ mode: 'changes' });
   expect(await sweep(stored)).toMatchObject({ mode: 'baseline' });
+  expect(await store.schema('people_history')).toMatchObject({ rows: 7 });
   api.records.push(row(7));
   await sweep(stored);
   await sweep();
@@ -146,6 +147,7 @@ it('recognised rows: another form of what is kept, or its loss, leads to a quiet
   api.records.push(row(8));
   await expect(sweep()).rejects.toMatchObject({ code: 'CF_STATE_LOST' });
   expect(await sweep()).toMatchObject({ mode: 'baseline' });
+  expect(await store.schema('people_history')).toMatchObject({ rows: 9 });
   expect(await created()).toEqual(['created p6', 'created p7']);
 });
 
