@@ -42,7 +42,8 @@ export function ConditionFields({ nth, pair, rule, verb, fields, set, remove }: 
   const kindOfField = (name: string) => fields.kinds[name] ?? 'text';
   const kind = kindOfField(field);
   const { value: seen } = usePolled<RuleValues>(kind === 'number' ? null : fields.valuesAt(field), HOURLY_MS);
-  const names = [...new Set([...fields.names, ...(field === '' ? [] : [field])])];
+  const offered = fields.names.filter((name) => !fields.uncompared.includes(name));
+  const names = [...new Set([...offered, ...(field === '' ? [] : [field])])];
   const choose = (next: string): void => set(pairOf(next, operatorsFor(kindOfField(next), verb)[0] ?? 'filled', rule));
   return (
     <fieldset class="condition">

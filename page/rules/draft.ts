@@ -59,6 +59,8 @@ export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'reference' | 'list'
 /** The fields of the list that the rule is about. */
 export interface Fields {
   names: string[];
+  /** In no change: a condition that they change would never hold. */
+  uncompared: readonly string[];
   kinds: Readonly<Record<string, Kind>>;
   /** Where the values of a field are asked for. */
   valuesAt: (field: string) => string | null;

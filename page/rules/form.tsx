@@ -102,13 +102,14 @@ export function RuleForm({ first, isOn, answer, about, again }: FormProps) {
 function useFields(rule: RuleData, { workspaces }: About): Fields {
   const { object } = drafts.eventOf(rule);
   const of = workspaces.find(({ name }) => rule.workspaces?.includes(name) ?? true);
-  const list = of?.lists.find((one) => one.object === object)?.name;
+  const { name: list, modifiedAt: uncompared = [] } = of?.lists.find((one) => one.object === object) ?? {};
   const path = of && list && `/api/lists/${encodeURIComponent(of.name)}/${encodeURIComponent(list)}/schema`;
   const { value } = usePolled<ListSchema>(path ?? null, 60_000);
   return useMemo(() => {
     const fields = value?.fields ?? [];
     return {
       names: fields.map(({ field }) => field),
+      uncompared,
       kinds: Object.fromEntries(fields.map(({ field, forms }) => [field, drafts.kindOf(forms)])),
       valuesAt: (field) =>
         of && list && field ? pathWith('/api/rules/values', { workspace: of.name, list, field }) : null,

@@ -102,7 +102,9 @@ async function serverOf(
         return {
           name,
           timeZone,
-          lists: described.map((one) => ({ name: one.name, object: one.object, enabled: polled.has(one.name) })),
+          lists: described.map(({ name, object, modifiedAt }) => {
+            return { name, object, enabled: polled.has(name), modifiedAt: [...modifiedAt] };
+          }),
         };
       }),
     handledLastMinute: (subscriptions) => handledLastMinute(redis, keys, { subscriptions, nowMs: clock.now() }),

@@ -267,7 +267,12 @@ export const about = z.strictObject({
     z.strictObject({
       name: z.string(),
       timeZone: z.string(),
-      lists: z.array(z.strictObject({ name: z.string(), object: z.string(), enabled: z.boolean() })),
+      lists: z.array(
+        z.strictObject({
+          ...{ name: z.string(), object: z.string(), enabled: z.boolean() },
+          modifiedAt: z.array(z.string()).describe('fields that are in no change'),
+        }),
+      ),
     }),
   ),
 });

@@ -22,7 +22,7 @@ import type { History } from './history.js';
 export interface PageWorkspace {
   name: string;
   timeZone: string;
-  lists: readonly { name: ListName; object: string; enabled: boolean }[];
+  lists: readonly { name: ListName; object: string; enabled: boolean; modifiedAt: string[] }[];
 }
 
 /** What a list holds until a person accepts it. */

@@ -46,7 +46,9 @@ describe.skipIf(CHROMIUM === null)('rules in a browser', () => {
     await page.getByRole('link', { name: '새 규칙' }).click();
     await page.getByRole('combobox', { name: '목록' }).selectOption('고객');
     await page.getByRole('button', { name: '조건 추가' }).click();
-    await page.getByRole('combobox', { name: '필드', exact: true }).selectOption('이름');
+    const field = page.getByRole('combobox', { name: '필드', exact: true });
+    await field.selectOption('이름');
+    expect(await field.getByRole('option', { name: '수정 날짜' }).count()).toBe(0);
     await page.getByLabel('값', { exact: true }).fill('김한나');
     await page.getByRole('heading', { name: '고객의 이름이 김한나가 되면 영업 채팅에 바로 알림' }).waitFor();
     await page.getByText('1건이 해당합니다').waitFor();
