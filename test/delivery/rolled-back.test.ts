@@ -53,9 +53,11 @@ function watchedGate() {
   const gate: typeof own = {
     ...own,
     async enter(...args) {
-      await around.before.pop()?.();
+      await around.before.at(-1)?.();
+      around.before.pop();
       const entered = await own.enter(...args);
-      await around.after.pop()?.();
+      await around.after.at(-1)?.();
+      around.after.pop();
       return entered;
     },
   };
@@ -66,12 +68,18 @@ function watchedGate() {
     });
     around.after.push(() => rollBack());
   };
-  return { gate, around, forgetNext };
+  /** Only then may the queue be resumed: a rollback brings its pause back. */
+  const entered = (events: number): Promise<void> =>
+    eventually(async () => {
+      expect(around).toEqual({ before: [], after: [] });
+      expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events });
+    });
+  return { gate, around, forgetNext, entered };
 }
 
 it.each(['before', 'after'] as const)('rollback: %s a batch is entered, nothing is skipped', async (when) => {
   const seen = new Set<number>();
-  const { gate, around } = watchedGate();
+  const { gate, around, entered } = watchedGate();
   const subscription = aSubscription('s', ({ data }) => void seen.add(data.sequence));
   const { queues } = await runFanOut(test, [subscription], { gate });
   await queues.of('s').pause();
@@ -83,7 +91,7 @@ it.each(['before', 'after'] as const)('rollback: %s a batch is entered, nothing 
 
   around[when].push(when === 'before' ? early : late);
   await append(range(11, 20));
-  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 20 }));
+  await entered(20);
   await queues.of('s').resume();
 
   await eventually(() => expect([...seen].toSorted((a, b) => a - b)).toEqual(range(1, 20)));
@@ -111,7 +119,7 @@ it('rollback: after a batch of a replay is entered, nothing of it is skipped', a
 
 it('rollback: after a step of a snapshot is entered, nothing of it is skipped', async () => {
   const seen = new Set<string>();
-  const { gate, forgetNext } = watchedGate();
+  const { gate, forgetNext, entered } = watchedGate();
   const records = recordNames(10);
   await new StoredList(test).baseline(records);
   const subscription = aSubscription('s', ({ subject }) => void seen.add(subject), { start: 'snapshot' });
@@ -123,7 +131,7 @@ it('rollback: after a step of a snapshot is entered, nothing of it is skipped', 
 
   forgetNext();
   begin();
-  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 10 }));
+  await entered(10);
   await queues.of('s').resume();
   await settled();
 
