@@ -76,7 +76,7 @@ export function Outcome({ delivery: { outcome, nextAttemptAt } }: { delivery: At
   return <span class={`mark ${TONES[outcome]}`}>{isOver ? t('got.failed') : word('outcome', outcome)}</span>;
 }
 
-/** Of the receiver's words in a list: what many rows repeat hides how they differ. */
+/** The receiver’s words in a list are cut there: what many rows repeat hides how they differ. */
 const WORDS_IN_A_LIST = 60;
 
 /** The parts that are known, in one line: `14:03:11 · 2 attempts · 0.3 s · HTTP 200`. */

@@ -14,7 +14,7 @@ import { checked, parseJson, type StoredAt } from '../redis/stored.js';
 const CHUNK = 500;
 /** As many events as may be pending for one subscription, and the batches that are being read; usually some 20 MB. */
 const MOST_KEPT = 6_000;
-/** Of all events kept: a list may have memos of 1 MB. */
+/** All events kept together have at most so many: a list may have memos of 1 MB. */
 const MOST_KEPT_BYTES = 32_000_000;
 /** Per command, and the bytes after which a read ends: large events must not fill the memory. */
 const READ_AT_ONCE = 50;

@@ -117,7 +117,7 @@ interface Question {
   merged?: readonly [entry: string, stored: string];
 }
 
-/** Of the script. */
+/** What the script answers to one question. */
 type Answer = readonly [word: string, ...texts: string[]];
 
 /** A word that does not mean the same for every question. */
