@@ -100,9 +100,10 @@ function workspaceText({ name, budget, logLength, lists: all }: WorkspaceStatus,
       lastSweepText(list, { ...page, colours }),
     ]);
   const lists = fittedTable(t('status.listHead').split('|'), rowsIn, page);
+  const discarded = all.flatMap((list) => discardedText(list, page));
   const details = [lastErrorText, shortcutsText].flatMap((text) => all.flatMap((list) => text(list, page)));
   const more = page.verbose ? details : recentErrors(all, page);
-  return [fitted(head, page.columns), lists, ...more].join('\n');
+  return [fitted(head, page.columns), lists, ...discarded, ...more].join('\n');
 }
 
 const RECENT_MS = 900_000;
@@ -123,6 +124,11 @@ function recentErrors(lists: readonly ListStatus[], { nowMs, columns, colours: {
     lists: recent.map(({ list }) => list).join(', '),
   };
   return [dim(cut(t('status.lastError', facts), columns))];
+}
+
+function discardedText({ list, discarded }: ListStatus, { columns, t, formats }: Page): string[] {
+  if (discarded === 0) return [];
+  return [fitted(`  ${t('status.discarded', { list, count: formats.number(discarded) })}`, columns)];
 }
 
 function shortcutsText({ list, shortcuts }: ListStatus, { columns, t, formats }: Page): string[] {

@@ -22,6 +22,7 @@ import { everyRecord } from '../feed/store/stored-records.js';
 import type { SweepStore } from '../feed/store/sweep-store.js';
 import type { Clock } from '../kit/clock.js';
 import { messageOf } from '../kit/errors.js';
+import { isDiscarded, isStored } from '../feed/detect/record-state.js';
 import type { EventLog } from '../log/event-log.js';
 import { serversOf, type Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
@@ -88,7 +89,7 @@ export async function eraseRecord({ dryRun = false, ...record }: EraseCall, deps
   const wanted = subscriptions.filter((one) => readsWorkspace(one, workspace) && listsCovered(one).includes(list));
   const erased: Erased = {
     ...{ workspace, list, tombstone: await store.tombstoneOf(id) },
-    stored: state !== null && state.gone === undefined,
+    stored: isStored(state),
     ...{ events: known.length, kept: null, tables: [], related, disk: null },
     outOfReach: wanted
       .filter(({ erase }) => erase === undefined)
@@ -96,7 +97,11 @@ export async function eraseRecord({ dryRun = false, ...record }: EraseCall, deps
   };
   if (dryRun) return erased;
   const pages = await store.pagesHolding(list, new Set([id]), () => false);
-  await store.erase(list, id, { pages: [...pages.keys()], schema: await schemaOf(image, deps) });
+  await store.erase(list, id, {
+    pages: [...pages.keys()],
+    schema: await schemaOf(isStored(state) ? image : null, deps),
+    isDiscarded: isDiscarded(state),
+  });
   const eventIds = new Set<string>();
   Object.assign(erased, await eraseInPasses({ ...record, object, isOf, eventIds }, deps));
   for (const { name, erase } of subscriptions.filter((one) => readsWorkspace(one, workspace))) {

@@ -10,14 +10,14 @@ import { knownMs } from '../kit/stored-time.js';
 import { clockApart } from '../redis/facts.js';
 import { evicts, readEvictionPolicy, readRefusal } from '../redis/conditions.js';
 import { nextSweepMs, type Pace } from '../feed/list/schedule.js';
-import type { SweepSummary } from '../feed/store/sweep-state.js';
+import type { Checkpoint, SweepSummary } from '../feed/store/sweep-state.js';
 import { readBudgetUse } from '../feed/api/budget-window.js';
 import { readCheckpoint, readSummary } from '../feed/store/checkpoint.js';
 import type { Keys, WorkspaceRedis } from '../redis/keys.js';
 import { readFailure, timesIn } from '../feed/store/schedule.js';
 import { readState } from '../log/state-guard.js';
 import { countRecords } from '../feed/store/stored-records.js';
-import { baselineIn, LEARNED, learnedIn, ROWS_FIELD, rowsIn } from '../feed/store/sweep-store.js';
+import { baselineIn, discardedIn, LEARNED, learnedIn, ROWS_FIELD, rowsIn } from '../feed/store/sweep-store.js';
 
 export interface WatchedWorkspace {
   name: string;
@@ -71,12 +71,22 @@ async function readListStatus(
   const { redis, keys, workspace, nowMs, lateMs, actorsIn } = view;
   const hash = keys.sweep(workspace, list);
   const [fields, stored, running] = await Promise.all([
-    redis.hmget(hash, 'lastSweep', 'failure', 'lastFailure', 'checkpoint', 'baselineAt', LEARNED, ROWS_FIELD),
+    redis.hmget(
+      hash,
+      'lastSweep',
+      'failure',
+      'lastFailure',
+      'checkpoint',
+      'baselineAt',
+      'discarded',
+      LEARNED,
+      ROWS_FIELD,
+    ),
     countRecords(view, list),
     redis.exists(keys.lease(workspace, list)),
   ]);
-  const [swept = null, failure = null, before = null, checked = null, baselineAt = null, uses = null, rows = null] =
-    fields;
+  const [swept = null, failure = null, before = null, checked = null, baselineAt = null] = fields;
+  const [discarded = null, uses = null, rows = null] = fields.slice(5);
   const summary = readSummary(swept, view, list);
   const times = timesIn(view, list, { summary, failure });
   const lastFailure = times.failure ?? (before === null ? null : readFailure(before, hash, 'lastFailure'));
@@ -103,19 +113,16 @@ async function readListStatus(
     actors: actorsIn(workspace, list),
     unreadable: summary?.unreadable ?? [],
     held: summary?.held ?? [],
+    discarded: discardedIn(view, list, discarded),
     shortcuts: learnedIn(view, list, uses)?.uses ?? null,
-    sweeping:
-      checkpoint === null
-        ? null
-        : {
-            startedAt: checkpoint.startedAt,
-            pages: checkpoint.pages,
-            records: checkpoint.counts.seen,
-            running: running === 1,
-          },
+    sweeping: checkpoint === null ? null : { ...underWay(checkpoint), running: running === 1 },
     // The stored records include deleted ones; the rows of the schema do not.
     records: rowsIn(view, list, rows) ?? stored,
   };
+}
+
+function underWay({ startedAt, pages, counts }: Checkpoint): { startedAt: string; pages: number; records: number } {
+  return { startedAt, pages, records: counts.seen };
 }
 
 /** Shown as failing, with the key's name: a damaged value must not hide the other lists. */
@@ -128,7 +135,7 @@ function unreadableList(
   const { code, message } = error;
   const failure = { code, message, page: null, since: at, at, attempts: 1, retryAt: at };
   const unknown = { freshness: null, baselineAt: null, lastSweep: null, dueAt: null, silence: null, sweeping: null };
-  const lists = { restless: [], actors: null, unreadable: [], held: [], shortcuts: null, records: 0 };
+  const lists = { restless: [], actors: null, unreadable: [], held: [], discarded: 0, shortcuts: null, records: 0 };
   return { list, enabled, intervalMs, failure, lastError: { code, message, at }, late: false, ...unknown, ...lists };
 }
 

@@ -72,6 +72,9 @@ const listStatus = z.object({
     .unwrap()
     .describe('records that the last complete sweep could not read and left as they were; the first few'),
   held: summarySchema.shape.held.unwrap().describe('what waits until a person accepts it'),
+  discarded: count.describe(
+    'records whose held creation or removal a person discarded, and of which no later event has told the receivers more',
+  ),
   shortcuts: z
     .object({ last: shortcutStatus, first: shortcutStatus, aimed: shortcutStatus, open: shortcutStatus })
     .readonly()

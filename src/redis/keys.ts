@@ -70,7 +70,8 @@ export class Keys {
    * - `baselineAt`: when the baseline was complete; `quiet`: the next baseline yields no events; `kept`: records were stored
    * - `schema <type>\t<field>`, `schema rows`: rows per field and value type; `schemaEvents <field>`: schema events published
    * - `acceptedAt`, `discardedAt`: which held records a person accepted, or discarded
-   * - `createdRows`: of a list whose rows are only recognised, the rows that shortcuts created since the last walk began
+   * - `fresh`: new records that were reported since the last complete sweep; `discarded`: records that a person kept from the receivers;
+   *   `heldExamples` (JSON): some of the new records that are held
    * - `learned` (JSON): what the list's shortcuts have learned
    * - `watchedAs` (JSON, list `todo`): the options under which all todo timers were set
    */

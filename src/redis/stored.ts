@@ -28,6 +28,7 @@ const REMEDIES = {
     '{remove} removes it; the list is then swept as if its last attempt had not failed.',
   'when the baseline was complete': 'Restore Redis from a backup, or remove the field with {remove}.',
   'when a person accepted held records': 'Restore Redis from a backup, or remove the field with {remove}.',
+  'held new records': '{remove} removes it; the next sweep that holds new records names some again.',
   'a count': 'Restore Redis from a backup, or remove the field with {remove}.',
   'what shortcuts have learned': "{remove} removes it; the list's shortcuts then learn from the beginning.",
   'how todos are watched': '{remove} removes it; the timers of all todos are then set again.',

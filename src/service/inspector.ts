@@ -29,11 +29,11 @@ export interface Inspector {
   /** What all lists hold, each with some of its records. */
   allHeld(workspace?: string): Promise<readonly HeldRecords[]>;
   /**
-   * Forgets what is held: it is not reported. Held new records are stored without events by the next complete sweep; records whose removal is
-   * held stay as they are stored, and are not missed again. @returns what that is
+   * Lets the next complete sweep decide without events what is held: new records are stored, unless receivers were told of them before; missing
+   * ones are no longer in the list. The status counts them as discarded. @returns what that is
    */
   discard(list: ListName, workspace?: string): Promise<readonly Held[]>;
-  /** Accepts what is held: the next complete sweep reports it. @returns what that is */
+  /** Accepts what is held: the next complete sweep reports it. @returns what that is @throws CF_USAGE: it has been discarded */
   accept(list: ListName, workspace?: string): Promise<readonly Held[]>;
   /**
    * Forgets a list's baseline: its next sweep is quiet. The stored records and their sequences stay. If that sweep shows another
@@ -52,7 +52,10 @@ async function heldIn({ name, store, lists }: Workspace): Promise<HeldRecords[]>
     const { held = [] } = (await store.load(list)).state.lastSweep ?? {};
     return await Promise.all(
       held.map(async (one): Promise<HeldRecords> => {
-        const ids = one.what === 'removals' ? await store.someMissing(list, EXAMPLES) : [];
+        if (one.what === 'creations') {
+          return { ...one, workspace: name, list, examples: await store.heldNew(list) };
+        }
+        const ids = await store.someMissing(list, EXAMPLES);
         const records = await Promise.all(ids.map((id) => storedRecord(store, list, id)));
         const examples = ids.map((id, index) => {
           const record = records[index] ?? null;

@@ -170,6 +170,10 @@ const TEXTS = {
   'status.every': ['every {time}, {next}', '{time}마다, {next}'],
   'status.noBaseline': ['no baseline yet', '아직 첫 수집 전'],
   'status.late': ['late', '지연'],
+  'status.discarded': [
+    '{list}: {count} discarded by a person; receivers were not told',
+    '{list}: 사람이 버린 변경 {count}건(받는 곳에 알리지 않음)',
+  ],
   'status.noChanges': ['no changes', '변경 없음'],
   'status.found': ['{changes} in {time}', '{changes}, {time}'],
   'status.pages': ['{count} {count|page|pages} in {time}', '{count}페이지, {time}'],

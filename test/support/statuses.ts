@@ -22,6 +22,7 @@ export const list = (more: Partial<ListStatus> = {}): ListStatus => ({
   actors: null,
   unreadable: [],
   held: [],
+  discarded: 0,
   sweeping: null,
   records: 1,
   ...more,

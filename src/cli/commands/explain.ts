@@ -36,11 +36,12 @@ function storyText(
   const name = printable(`${story.list} ${story.id}`);
   if (story.erased) return `${name}: this record was erased, and is left out.`;
   if (!story.known) return `${name}: no sweep has shown this record.`;
-  const { missing, gone, page, lastSweep } = story;
+  const { missing, gone, discarded, page, lastSweep } = story;
   const states = [
     page === null ? 'on no page of the last complete sweep' : `on page ${page} of the last complete sweep`,
     missing === null ? '' : `missing for ${missing.sweeps} complete sweeps`,
     gone === null ? '' : gone.dropped === true ? 'from another source, dropped' : 'removed',
+    discarded === null ? '' : 'its removal was discarded',
   ].filter((text) => text !== '');
   const title = titleOf(record, events);
   const byId = new Map(events.map((event) => [event.id, event]));

@@ -26,7 +26,7 @@ export interface CreationGuard {
 
 export interface CreationCounts {
   seen: number;
-  /** Those that are new, including those reported before new ones were held. */
+  /** New since the last complete sweep, by walks and shortcuts; including those reported before it held the others. */
   fresh: number;
   /** New ones that may pass: a person has accepted them, or a survey has found that they are not too many. */
   allowed: number;
@@ -37,12 +37,19 @@ export interface KnownShare {
   of: number;
 }
 
+/** More may be new than the guard allows, or another list is shown. Asked with each page that shows new records. */
+export function isSuspicious(
+  { fresh, allowed, isStrange }: Omit<CreationCounts, 'seen'> & { isStrange: boolean },
+  { before, rules: { maxShare, maxCount } }: CreationGuard,
+): boolean {
+  const excess = fresh - allowed;
+  if (maxShare >= 1 || excess <= 0) return false;
+  return isStrange || (excess > maxCount && excess > maxShare * before);
+}
+
 /** The first page of a replaced list must report nothing, so it is enough that hardly any record so far is known. */
-export function isSuspicious(counts: CreationCounts, guard: CreationGuard): boolean {
-  const { before, rules } = guard;
-  if (rules.maxShare >= 1 || excess(counts) <= 0) return false;
-  const knowsNone = before >= FEWEST_KNOWN && knownSeen(counts) < HARDLY_ANY * counts.seen;
-  return knowsNone || (excess(counts) > rules.maxCount && excess(counts) > rules.maxShare * before);
+export function isStrange(shown: { seen: number; known: number }, guard: CreationGuard): boolean {
+  return guard.before >= FEWEST_KNOWN && shown.known < HARDLY_ANY * shown.seen;
 }
 
 /** In mid-survey: half of the records are known, so the new ones come first, and the rest need not be read. */

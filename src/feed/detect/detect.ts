@@ -42,7 +42,8 @@ export interface DetectInput extends SeenRecordInput {
 
 /** The decision. Sweeps count records by `kind`. `sequence` is the record's number of events after the decision. */
 export type Detection =
-  | { kind: 'baselined'; sequence: number; event: null }
+  /** `isDiscarded`: a person has discarded the new records that were held. */
+  | { kind: 'baselined'; sequence: number; event: null; isDiscarded?: true }
   /** No event. `mutedBy` names the rule; without it the contents are equal. */
   | { kind: 'touched' | 'ignored'; sequence: number; event: null; mutedBy?: string }
   | { kind: 'created' | 'edited' | 'refreshed' | 'baselined' | 'touched'; sequence: number; event: ChangeEvent };
@@ -152,8 +153,10 @@ function contentBeforeDrift(stored: StoredRecord, detection: Detection, rules: R
 /** A record keeps five decisions. For a record with 100,000 fields, all names would be larger than the image. */
 const FIELDS_NAMED = 100;
 
-/** Only decisions that yielded an event, or muted one, enter the decision log. */
-function decisionOf({ observation: { observedAt: at, sweep } }: DetectInput, detection: Detection): Decision | null {
+/** Only decisions that yielded an event, or kept one from the receivers, enter the decision log. */
+function decisionOf(input: DetectInput, detection: Detection): Decision | null {
+  const { observation, stored } = input;
+  const { observedAt: at, sweep } = observation;
   const { kind, event } = detection;
   if (event !== null) {
     const what = kind === 'baselined' ? 'created' : event.data.reappeared === true ? 'reappeared' : kind;
@@ -163,6 +166,8 @@ function decisionOf({ observation: { observedAt: at, sweep } }: DetectInput, det
     const named = { ...(fields.length > 0 && { fields }), ...(furtherFields > 0 && { furtherFields }) };
     return { at, sweep, what, event: event.id, ...named };
   }
+  if (kind === 'baselined' && detection.isDiscarded === true) return { at, sweep, what: 'discarded' };
+  if (stored?.discarded !== undefined) return { at, sweep, what: 'reappeared' };
   if (kind === 'baselined' || detection.mutedBy === undefined) return null;
   return { at, sweep, what: kind === 'touched' ? 'touched' : 'muted', rule: detection.mutedBy };
 }

@@ -19,6 +19,10 @@ export const heldSchema = z.object({
 });
 export type Held = z.infer<typeof heldSchema>;
 
+/** A record that is held. Kept apart from the summary, which the status shows: a title is a record's content. */
+export const heldExample = z.object({ id: z.string(), title: z.string().nullable() });
+export type HeldExample = z.infer<typeof heldExample>;
+
 export function heldOf(held: readonly Held[] | undefined, what: Held['what']): Held | undefined {
   return held?.find((one) => one.what === what);
 }

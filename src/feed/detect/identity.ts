@@ -31,7 +31,10 @@ export function recordKey(
   });
 }
 
+/** Ids belong to the CRM: one that only begins as such a key does is an id. */
+const KEY_OF_CONTENT = new RegExp(`^${CONTENT}[\\w-]{22}(-\\d+)?$`, 'u');
+
 /** A row known by its content gets another key when it changes, so its absence is no removal. */
-export function isKnownByContent(key: string): boolean {
-  return key.startsWith(CONTENT);
+export function isKnownByContent(key: string, { list: { ids } }: Pick<Rules, 'list'>): boolean {
+  return ids === 'optional' && KEY_OF_CONTENT.test(key);
 }

@@ -11,7 +11,8 @@
  *    answer is likelier. They are held until a person accepts them (`decideRemovals`). While new records of the list
  *    are held, any number of missing records is held.
  * 5. A record first seen less than ten seconds ago is not deleted yet: a replica may not know it (`isNewcomer`).
- * 6. A deleted record keeps its sequence and time of change (`deletedRecord`), to be recognised when it reappears.
+ * 6. Held removals that a person discards are not reported. The records are no longer in the list (`discardedRecord`).
+ * 7. A deleted record keeps its sequence and time of change (`deletedRecord`), to be recognised when it reappears.
  */
 import { z } from 'zod';
 import type { ChangeEvent } from '../../events/types.js';
@@ -38,13 +39,6 @@ export const DEFAULT_REMOVALS: RemovalRules = { confirm: 2, afterMs: 30_000, max
 
 /** The limits for a list whose new records are held. */
 export const HOLD_EVERY_REMOVAL = { maxShare: 0, maxCount: 0 };
-
-/** In place of a deleted record's digest: differs from every digest, so the record is compared when it reappears. */
-export const GONE = 'gone';
-
-export function isPresent(digest: string | null | undefined): boolean {
-  return digest !== null && digest !== undefined && digest !== GONE;
-}
 
 export const missingSchema = z.object({
   /** Complete sweeps in a row that did not show the record. */
@@ -156,6 +150,11 @@ export function deletedRecord(
     gone: { at: at.at, modifiedAt: storedModifiedAt(stored, rules.list) },
     decisions: withDecision(stored.decisions, { ...at, what: 'deleted' }),
   };
+}
+
+/** A person keeps the removal from the receivers: the record is no longer in the list, and what they have of it stays. */
+export function discardedRecord(stored: StoredRecord, { at, sweep }: { at: string; sweep: string }): StoredRecord {
+  return { ...stored, discarded: at, decisions: withDecision(stored.decisions, { at, sweep, what: 'discarded' }) };
 }
 
 /** A record of another source of the list, dropped without an event. Only its sequence stays. */

@@ -12,7 +12,7 @@ const decision = z.object({
   at: z.string(),
   sweep: z.string(),
   /** `stale` was written by the release before. */
-  what: z.enum(['created', 'edited', 'refreshed', 'touched', 'muted', 'stale', 'deleted', 'reappeared']),
+  what: z.enum(['created', 'edited', 'refreshed', 'touched', 'muted', 'stale', 'deleted', 'discarded', 'reappeared']),
   fields: z.array(z.string()).readonly().exactOptional(),
   /** How many changed fields `fields` leaves out. */
   furtherFields: z.number().exactOptional(),
@@ -46,6 +46,8 @@ export const storedFacts = z.object({
   /** Digest of the content before the record silently followed a change of the schema. */
   beforeDrift: z.string().exactOptional(),
   gone: gone.exactOptional(),
+  /** ISO 8601: when a person's decision to discard its held removal took effect. */
+  discarded: z.iso.datetime().exactOptional(),
   decisions: z.array(decision).readonly().exactOptional(),
   /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
   dueSince: z.string().exactOptional(),

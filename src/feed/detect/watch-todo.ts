@@ -44,7 +44,8 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const doneAt = rules.images ? doneAtOf(record) : null;
   const isChanged = (...kinds: TodoField[]): boolean => event !== null && mayHaveChanged(event, input, kinds);
   const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt, isChanged });
-  if (before !== null && before.done === after.done && before.due === after.due)
+  // A discarded todo has no timers: shown again, it gets them.
+  if (before !== null && stored?.discarded === undefined && before.done === after.done && before.due === after.due)
     return { derived, timers: [], since: stored?.dueSince };
   // No timer in the past without an event: what was due before the first sweep is not reported, nor what rules or a
   // schema change mute. Otherwise a field that vanishes and returns would make all todos overdue.

@@ -6,26 +6,28 @@
 import type { Page } from '../api/read-api.js';
 import type { UnreadableRecord } from '../api/unreadable.js';
 import type { FieldChange } from '../../crm/canonical.js';
-import { isSuspicious } from '../detect/creation.js';
 import { modifiedAtOf } from '../detect/fields.js';
 import { isKnownByContent } from '../detect/identity.js';
 import { ageOf, isLeftAlone, isOutdated } from '../detect/left-alone.js';
-import { isPresent } from '../detect/removal.js';
-import { isEdit } from '../detect/rules.js';
+import { isDiscarded, isKnown, isStored } from '../detect/record-state.js';
+import { isEdit, type Rules } from '../detect/rules.js';
 import { movesOnPage, NO_MOVES } from '../detect/schema-drift/drift.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { isOfOtherMasks, movesSince, storedModifiedAt } from '../detect/stored-record.js';
 import type { SurveyQuestion } from '../detect/survey.js';
-import type { Checkpoint, CountedKind, CreatedRecords, RecordWrite, SweepCounts } from '../store/sweep-state.js';
+import type { Checkpoint, CountedKind, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 import { decide, type DecidedRecord } from './decide.js';
-import { guardOf } from './creations.js';
+import { nameHeld, suspiciousCreations } from './creations.js';
 import type { FeedList } from './list.js';
-import { parseStored, readDiffering, readSeen, type DifferingRecord, type SeenRecord } from './records.js';
+import { parseStored, readDiffering, readSeen, type DifferingRecord } from './records.js';
 
 /** A page that was read. */
 export interface ComparedPage {
-  /** A shortcut knows which ids shortcuts have created since the last walk began, and whether cursors are live. */
-  by: 'walk' | { created: CreatedRecords; isLive: boolean };
+  /**
+   * A shortcut knows which ids shortcuts have created since the last walk began, whether cursors are live, and whether other pages
+   * show known records, which is asked when it shows none.
+   */
+  by: 'walk' | { created: ReadonlySet<string>; isLive: boolean; isOurs: () => Promise<boolean> };
   number: number;
   /** Its unreadable records stay as they are stored, and they are not missing. */
   page: Page;
@@ -43,6 +45,9 @@ export interface Comparison {
   writes: RecordWrite[];
   schema: SchemaDelta;
   created: readonly string[];
+  /** New records that are reported, and records that are no longer known as discarded (negative), or are now. */
+  fresh: number;
+  discarded: number;
   /** Every record of the page is stored as the page shows it. */
   isSettled: boolean;
   /** Null: the members of the page are those of the last complete sweep. */
@@ -61,7 +66,8 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const { by, number, page } = compared;
   const { unreadable = [] } = page;
   const seen = await readSeen(list, page);
-  const fresh = suspiciousCreations(list, compared, seen);
+  const first = by === 'walk' ? seen.filter(({ key }) => !list.seen.has(key)) : seen;
+  const fresh = await suspiciousCreations(list, first, by === 'walk' ? null : by.isOurs);
   if (fresh > 0) return { about: 'creations', fresh };
   const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
   // Compared in every sweep: with a record of an earlier page, which must count once, or with an unreadable one.
@@ -93,40 +99,27 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
     writes: tally.writes,
     schema: tally.schema,
     created: tally.created,
+    fresh: tally.fresh,
+    discarded: tally.discarded,
     isSettled: isOwn && left.size === 0 && written.every(({ decision }) => decision.write !== null),
     members: isSame ? null : { page: number, keys },
     left: by === 'walk' ? 0 : decided.filter(({ decision }) => decision.write?.event != null).length - written.length,
     isOutdated: isOld,
     reached: {
       ...tally.reached(),
+      ...(by === 'walk' && {
+        known: (checkpoint.known ?? 0) + first.filter((one) => isKnown(one.storedDigest)).length,
+      }),
       changedPages: changedPages + (isSame ? 0 : 1),
       ...(unreadable.length > 0 && { unreadable: withUnreadable(checkpoint, number, unreadable) }),
     },
   };
 }
 
-/** The new records so far, when they are suspiciously many; otherwise 0. A baseline is not guarded. */
-function suspiciousCreations(list: FeedList, { by }: ComparedPage, rows: readonly SeenRecord[]): number {
-  const { checkpoint, seen, verdict } = list;
-  if (checkpoint.mode === 'baseline' || verdict.heldSince !== null) return 0;
-  const first = rows.filter(({ key }) => !seen.has(key));
-  const freshOnPage = first.filter(({ storedDigest }) => !isPresent(storedDigest)).length;
-  if (freshOnPage === 0) return 0;
-  const guard = guardOf(list);
-  const before = guard.reported + (checkpoint.fresh ?? 0);
-  // A shortcut is measured by the whole list; the walk counts each record when it sees it.
-  const soFar =
-    by === 'walk'
-      ? { seen: checkpoint.counts.seen, fresh: before }
-      : { seen: guard.before + before + by.created.count, fresh: before + by.created.count };
-  const counts = { seen: soFar.seen + first.length, fresh: soFar.fresh + freshOnPage, allowed: verdict.allowed };
-  return isSuspicious(counts, guard) ? counts.fresh : 0;
-}
-
 /**
  * A shortcut commits records never stored or newer than stored, and other differences while the list is live. The walk
- * gets the rest, what it may have seen on another page (the next sweep could skip that page by its bytes, and miss that
- * the change was undone), and, while it surveys the list, known records.
+ * gets the rest, and what it may have seen on another page: the next sweep could skip that page by its bytes, and miss that
+ * the change was undone.
  */
 function isCertain(
   list: FeedList,
@@ -135,17 +128,17 @@ function isCertain(
 ): boolean {
   const { key, record, stored } = row;
   if (by === 'walk') return true;
-  if (stored === null) return !isRepeatedRow(key);
-  const isHere = before.includes(key) || by.created.ids.has(key);
+  if (stored === null) return !isRepeatedRow(key, list.rules);
+  const isHere = before.includes(key) || by.created.has(key);
   const isElsewhere = (list.seen.get(key) ?? number) !== number;
-  if (stored.gone !== undefined || !isHere || isElsewhere || list.survey !== null) return false;
+  if (!isStored(stored) || !isHere || isElsewhere) return false;
   const age = ageOf(modifiedAtOf(record, list.rules.list), storedModifiedAt(stored, list.rules.list));
   return age === 'newer' || (by.isLive && !isOld && age === 'unclear');
 }
 
 /** The second of two equal rows without ids. Their number depends on where pages begin. */
-function isRepeatedRow(key: string): boolean {
-  return isKnownByContent(key) && /-\d+$/u.test(key);
+function isRepeatedRow(key: string, rules: Rules): boolean {
+  return isKnownByContent(key, rules) && /-\d+$/u.test(key);
 }
 
 /** A field that is edited on most rows is among the first ones. */
@@ -161,16 +154,16 @@ class Tally {
   readonly schema: SchemaDelta = new Map();
   readonly created: string[] = [];
   readonly counts: SweepCounts;
-  #fresh: number;
+  fresh = 0;
+  discarded = 0;
   #muted: Readonly<Record<string, number>>;
   #edited: Readonly<Record<string, number>> | undefined;
 
   constructor(list: FeedList, page: ComparedPage) {
-    const { counts, fresh = 0, muted = {}, edited } = list.checkpoint;
+    const { counts, muted = {}, edited } = list.checkpoint;
     this.#list = list;
     this.#page = page;
     this.counts = { ...counts };
-    this.#fresh = fresh;
     this.#muted = muted;
     this.#edited = edited;
   }
@@ -181,17 +174,18 @@ class Tally {
     if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = countedOnce(this.#muted, mutedBy);
     if (kind === 'edited' && this.#isFirst(key)) this.#countEdits(write?.event?.data.changes ?? []);
     this.count(key, kind);
+    if (kind === 'held') nameHeld(this.#list, row);
     if (write === null) return;
     this.writes.push(write);
     if (kind === 'created' || kind === 'baselined') this.created.push(key);
-    if (kind === 'created' && this.#page.by === 'walk') this.#fresh += 1;
-    const isKnown = stored !== null && stored.gone === undefined;
+    if (kind === 'created') this.fresh += 1;
+    this.discarded += Number(write.state !== null && isDiscarded(write.state)) - Number(isDiscarded(stored));
     // The tally counts the values as they were stored.
     const isMaskedNow = state !== null && isOfOtherMasks(state, rules);
     const moves = isMaskedNow
       ? movesSince(parseStored(state, { ...rules, masks: '' }), record, { rules, schema })
       : row.moves;
-    addToDelta(this.schema, { moves, rows: isKnown ? 0 : 1, tracked });
+    addToDelta(this.schema, { moves, rows: isStored(stored) ? 0 : 1, tracked });
   }
 
   count(key: string, kind: CountedKind): void {
@@ -202,8 +196,8 @@ class Tally {
   }
 
   reached(): Comparison['reached'] {
-    const [fresh, edited] = [this.#fresh, this.#edited];
-    return { counts: this.counts, ...(fresh > 0 && { fresh }), muted: this.#muted, ...(edited && { edited }) };
+    const edited = this.#edited;
+    return { counts: this.counts, muted: this.#muted, ...(edited && { edited }) };
   }
 
   #countEdits(changes: readonly FieldChange[]): void {

@@ -4,6 +4,7 @@ import { detect, recordAfter, type Detection, type DetectInput } from '../detect
 import type { AnswerTime } from '../detect/left-alone.js';
 import { withoutFields, type Rules } from '../detect/rules.js';
 import { fieldsFollowingDrift, type DriftedField } from '../detect/schema-drift/drift.js';
+import { isStored } from '../detect/record-state.js';
 import { contentOf, isSchemaChangeUndone, type StoredRecord } from '../detect/stored-record.js';
 import type { Verdict } from '../detect/survey.js';
 import { watchTodo, type Watched } from '../detect/watch-todo.js';
@@ -30,8 +31,10 @@ export function decide(row: DifferingRecord, context: DecideRules): DecidedRecor
   const found = detect({ ...input, rules: withoutFields(rules, silentFields(row, input, context.drifted)) });
   // Neither stored nor emitted until a person accepts them.
   if (found.kind === 'created' && verdict.heldSince !== null) return { kind: 'held', write: null };
-  const isQuiet = found.kind === 'created' && verdict.quiet === true;
-  const detection: Detection = isQuiet ? { kind: 'baselined', sequence: stored?.sequence ?? 0, event: null } : found;
+  // Receivers that were told of it once would go on without it, or with what it was then.
+  const isReported = (stored?.sequence ?? 0) > 0;
+  const isQuiet = found.kind === 'created' && verdict.quiet === true && !isReported;
+  const detection: Detection = isQuiet ? { kind: 'baselined', sequence: 0, event: null, isDiscarded: true } : found;
   return {
     kind: detection.kind,
     write: recordWrite(row, input, detection),
@@ -45,7 +48,7 @@ function silentFields(
   { record, stored, rules, baseline }: DetectInput,
   drifted: readonly DriftedField[],
 ): ReadonlySet<string> {
-  if (drifted.length === 0 || stored === null || stored.gone !== undefined || baseline !== null) return new Set();
+  if (drifted.length === 0 || !isStored(stored) || baseline !== null) return new Set();
   // A key that comes back with values on few rows must not look like an edit of these rows.
   if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
   if (stored.content !== undefined) return gainedFields(stored, record, rules, drifted);

@@ -24,6 +24,8 @@ export interface RecordStory {
   missing: Missing | null;
   /** Since when the list shows it no more; null while it does. */
   gone: Gone | null;
+  /** ISO 8601: since when it is no longer in the list without an event, because a person discarded its held removal; null otherwise. */
+  discarded: string | null;
   /** Its fields that are compared, and below those that are not, with the rule. Empty without an image. */
   compared: string[];
   /** Fields of which a rule leaves out the changes. */
@@ -58,6 +60,7 @@ export async function explainRecord(
     page,
     missing: membership.missing.get(id) ?? null,
     gone: state?.gone ?? null,
+    discarded: state?.discarded ?? null,
     compared: fields.filter((field) => rules.compares(field)),
     leftOut: fields.flatMap((field) => {
       const rule = rules.mutedBy(field);

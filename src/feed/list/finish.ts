@@ -28,7 +28,8 @@ export async function finishSweep(list: FeedList): Promise<SweepSummary> {
     list.checkpoint,
     [held, creations].filter((one) => one !== null),
   );
-  await list.commit({ summary, writes: [] });
+  const heldExamples = creations === null ? [] : list.heldExamples;
+  await list.commit({ summary, writes: [], heldExamples });
   return summary;
 }
 

@@ -14,7 +14,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { Observation } from '../detect/build-event.js';
 import type { CreationRules } from '../detect/creation.js';
 import type { Baseline } from '../detect/detect.js';
-import { heldOf } from '../detect/held.js';
+import { heldOf, type HeldExample } from '../detect/held.js';
 import type { RemovalRules } from '../detect/removal.js';
 import type { Rules } from '../detect/rules.js';
 import { schemaFrom, TrackedFields, type SchemaTally } from '../detect/schema-drift/schema.js';
@@ -131,6 +131,8 @@ export class FeedList {
   visited: VisitedCursors;
   /** Not null: the list is surveyed. */
   survey: Surveying | null = null;
+  /** New records that were reported since the last complete sweep, by walks and shortcuts. Committed with their pages. */
+  fresh: number;
   /** Set when the last page left nothing to finish. */
   summary: SweepSummary | null = null;
   schema: SchemaTally = schemaFrom([]);
@@ -144,6 +146,7 @@ export class FeedList {
   /** When the walk was committed last, by the monotonic clock. */
   committedMs = 0;
   ahead: ReadAhead;
+  heldExamples: HeldExample[] = [];
 
   constructor(deps: ListDeps, options: ListOptions & Leased, stored: StoredSweep, isErased: (key: string) => boolean) {
     this.deps = deps;
@@ -153,6 +156,7 @@ export class FeedList {
     this.state = stored.state;
     this.isErased = isErased;
     this.#stored = stored;
+    this.fresh = stored.fresh;
     this.checkpoint = stored.checkpoint ?? betweenWalks(stored.state.lastSweep);
     this.visited = createVisitedCursors({ firstPage: null, cursors: [] });
     this.ahead = this.#readAhead();
@@ -235,6 +239,7 @@ export class FeedList {
     const { token } = this.options;
     const write = () => store.commit(this.name, { token, ...step });
     this.expect(await (unfinished?.during(`commit of list "${this.name}"`, write) ?? write()));
+    this.fresh = step.summary == null ? this.fresh + (step.fresh ?? 0) : 0;
     const events = eventsOf(step);
     if (step.writes.length > 0) await actors?.committed(this.name, step.writes);
     if (events.length > 0) onEvents?.(events);
@@ -254,9 +259,9 @@ export class FeedList {
 
   /**
    * At the checkpoint of an interrupted walk, unless that is too old; otherwise at the first page.
-   * @param reported what an earlier walk of the same sweep has reported
+   * @param reported what an earlier walk of the same sweep has counted
    */
-  async beginWalk(verdict: Verdict, reported: { counts: SweepCounts; fresh?: number } = { counts: noCounts() }) {
+  async beginWalk(verdict: Verdict, reported: SweepCounts = noCounts()) {
     const { workspace, store, clock, source, log } = this.deps;
     const { checkpoint, cursors, cutOff } = this.#stored;
     const isResumed = checkpoint !== null && this.#isResumable(checkpoint);
@@ -272,6 +277,7 @@ export class FeedList {
     const lastPages = isSameSource(this.state.lastSweep?.source, source) ? this.state.lastSweep?.pages : undefined;
     this.visited = createVisitedCursors({ firstPage, cursors: isResumed ? cursors : [], lastPages });
     this.survey = null;
+    this.heldExamples = [];
     await this.options.shortcuts?.begin(this.state, clock.monotonic());
     await this.restoreMemory();
     this.committedMs = clock.monotonic();
@@ -332,11 +338,7 @@ export class FeedList {
     return isYounger(startedAt, nowMs, CHECKPOINT_LIFE_MS) && isYounger(readAt, nowMs, CURSOR_LIFE_MS);
   }
 
-  #firstCheckpoint(
-    verdict: Verdict,
-    { counts, fresh = 0 }: { counts: SweepCounts; fresh?: number },
-    isOfAnother: boolean,
-  ): Checkpoint {
+  #firstCheckpoint(verdict: Verdict, counts: SweepCounts, isOfAnother: boolean): Checkpoint {
     const { workspace, clock, log, source } = this.deps;
     const { token, epoch } = this.options;
     const { baselineAt, quiet, lastSweep } = this.state;
@@ -357,7 +359,6 @@ export class FeedList {
       cursor: null,
       pages: 0,
       counts,
-      ...(fresh > 0 && { fresh }),
       firstPage: null,
       ...(source !== undefined && { source }),
       ...(baselineAt === null && isOfAnother && { takesOver: true }),

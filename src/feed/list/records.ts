@@ -4,6 +4,7 @@ import type { UncheckedRecord } from '../../crm/record.js';
 import type { Page } from '../api/read-api.js';
 import { rowsOf, type PageRow } from '../api/rows.js';
 import { recordKey } from '../detect/identity.js';
+import { isStored } from '../detect/record-state.js';
 import type { Rules } from '../detect/rules.js';
 import type { Transition } from '../detect/schema-drift/schema.js';
 import { movesSince, type StoredRecord } from '../detect/stored-record.js';
@@ -82,7 +83,7 @@ export async function readDiffering(
     return {
       ...{ ...one, state, stored },
       get moves() {
-        return (moves ??= movesSince(stored?.gone === undefined ? stored : null, one.record, { rules, schema }));
+        return (moves ??= movesSince(isStored(stored) ? stored : null, one.record, { rules, schema }));
       },
     };
   });

@@ -1,16 +1,17 @@
 /** Finds the records that a complete sweep did not show, and commits what `detect/removal.ts` decides about them. */
 import { heldOf, type Held } from '../detect/held.js';
+import { knownSeen } from '../detect/creation.js';
 import { isKnownByContent } from '../detect/identity.js';
+import { DISCARDED, GONE, isInList, isStored } from '../detect/record-state.js';
 import {
   DEFAULT_REMOVALS,
-  GONE,
   HOLD_EVERY_REMOVAL,
   UNCONFIRMED,
   decideRemovals,
   deletedRecord,
+  discardedRecord,
   droppedRecord,
   isNewcomer,
-  isPresent,
   mergeMentions,
   missingAfter,
   removalEvent,
@@ -73,10 +74,16 @@ export async function finishRemovals(
   }
   const missing = await stillMissing(list, { membership, left, at, readAt });
   // Here and not where a person discards them: a sweep that was being finished then would have written them again.
-  for (const [key, { since }] of missing) if (discardedAt !== null && since <= discardedAt) missing.delete(key);
+  const discarded = new Set<string>();
+  for (const [key, { since }] of missing) {
+    if (discardedAt === null || since > discardedAt) continue;
+    missing.delete(key);
+    discarded.add(key);
+  }
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
   const why = creations?.why === 'too many' ? 'creations' : (creations?.why ?? 'too many');
-  const present = counts.seen - counts.held;
+  // Without the new ones: they say nothing about how many of the known records are still there.
+  const present = knownSeen({ seen: counts.seen - counts.held, fresh: list.fresh });
   const rules = { ...(list.options.removals ?? DEFAULT_REMOVALS), ...limits };
   const decision = decideRemovals(missing, { present, rules, acceptedAt, readAt });
   const deleted = await withoutNewcomers(list, { keys: decision.deleted, at: isoTime(list.deps.clock.now()) });
@@ -85,7 +92,8 @@ export async function finishRemovals(
   const entries = new Map<string, Missing | null>();
   for (const key of membership.missing.keys()) if (!missing.has(key)) entries.set(key, null);
   for (const [key, entry] of missing) entries.set(key, gone.has(key) ? null : entry);
-  await commitSteps(list, { entries, gone, survivors });
+  for (const key of discarded) entries.set(key, null);
+  await commitSteps(list, { entries, gone, discarded, survivors });
   count(list, { missing: missing.size - deleted.length });
   if (decision.held === null) return { held: null, pages };
   const since = heldOf(list.lastSweep?.held, 'removals')?.since ?? at;
@@ -98,15 +106,15 @@ function count(list: FeedList, counts: Partial<SweepCounts>): void {
 }
 
 async function stillMissing(
-  { name, deps: { store }, checkpoint, lastSweep }: FeedList,
+  { name, rules, deps: { store }, checkpoint, lastSweep }: FeedList,
   { membership, left, ...times }: { membership: Membership; left: readonly string[]; at: string; readAt: string },
 ): Promise<Map<string, Missing>> {
   const { changed, missing } = membership;
-  const identified = left.filter((key) => !isKnownByContent(key));
+  const identified = left.filter((key) => !isKnownByContent(key, rules));
   // May be deleted already: by this sweep before an interruption, or before a lagging replica showed them.
   const digests = await store.digests(name, identified);
   const returned = new Set([...changed.values()].flat());
-  const unreported = identified.filter((_key, index) => isPresent(digests[index]));
+  const unreported = identified.filter((_key, index) => isInList(digests[index]));
   const sweeps = { sweep: checkpoint.sweepId, lastSweep: lastSweep?.sweepId ?? null };
   return missingAfter(missing, { left: unreported, returned, ...sweeps, ...times });
 }
@@ -130,7 +138,7 @@ async function dropFormer(list: FeedList, membership: Membership, left: readonly
   const present = new Set([...membership.changed.values()].flat());
   const entries = new Map([...left, ...membership.missing.keys()].map((key) => [key, null] as const));
   const gone = new Set([...entries.keys()].filter((key) => !present.has(key)));
-  await commitSteps(list, { entries, gone, survivors: new Map() });
+  await commitSteps(list, { entries, gone, discarded: new Set(), survivors: new Map() });
   const facts = { workspace, list: list.name, dropped: gone.size, sweepId: list.checkpoint.sweepId };
   log.info(facts, 'baseline of a new source: former records dropped');
 }
@@ -140,11 +148,13 @@ interface Removals {
   entries: ReadonlyMap<string, Missing | null>;
   /** Those of them that are deleted, or dropped. */
   gone: ReadonlySet<string>;
+  /** Those of them that a person keeps from the receivers. */
+  discarded: ReadonlySet<string>;
   /** The records that deleted ones were merged into. */
   survivors: ReadonlyMap<string, string>;
 }
 
-async function commitSteps(list: FeedList, { entries, gone, survivors }: Removals): Promise<void> {
+async function commitSteps(list: FeedList, { entries, gone, discarded, survivors }: Removals): Promise<void> {
   const { clock } = list.deps;
   const all = [...entries];
   const beganMs = clock.monotonic();
@@ -152,27 +162,34 @@ async function commitSteps(list: FeedList, { entries, gone, survivors }: Removal
     // Redis did not answer meanwhile: the list may show the records again, so the next lease reads it once more.
     if (clock.monotonic() - beganMs > LATE_MS) throw leaseLost(list.name);
     const missing = all.slice(at, at + RECORDS_PER_STEP);
-    const keys = missing.map(([key]) => key).filter((key) => gone.has(key));
+    const keys = missing.map(([key]) => key).filter((key) => gone.has(key) || discarded.has(key));
     const schema: SchemaDelta = new Map();
-    const writes = await removalWrites(list, { keys, survivors, schema });
+    const writes = await removalWrites(list, { keys, discarded, survivors, schema });
     const reported = writes.filter(({ event }) => event !== null).length;
     count(list, { deleted: list.checkpoint.counts.deleted + reported });
-    await list.commit({ checkpoint: list.checkpoint, writes, missing, schema });
+    const now = writes.filter(({ key }) => discarded.has(key)).length;
+    await list.commit({ checkpoint: list.checkpoint, writes, missing, schema, discarded: now });
   }
 }
 
 /** @param of.schema changed in place */
 async function removalWrites(
   list: FeedList,
-  { keys, survivors, schema }: { keys: readonly string[]; survivors: Removals['survivors']; schema: SchemaDelta },
+  {
+    keys,
+    discarded,
+    survivors,
+    schema,
+  }: Pick<Removals, 'discarded' | 'survivors'> & { keys: readonly string[]; schema: SchemaDelta },
 ): Promise<RecordWrite[]> {
   const { rules, tracked, checkpoint } = list;
   const observation = list.observation();
   const { observedAt, sweep } = observation;
   const states = await list.deps.store.records(list.name, keys);
   return keys.flatMap((key, index): RecordWrite[] => {
-    const stored = parseStored(states[index] ?? null, rules);
-    if (stored === null || stored.gone !== undefined) return [];
+    const state = states[index] ?? null;
+    const stored = parseStored(state, rules);
+    if (!isStored(stored)) return [];
     // Without an image, its value types are not known: it stays in the tally.
     if (stored.record !== null)
       addToDelta(schema, { moves: movesBetween(stored.record, {}, rules), rows: -1, tracked });
@@ -180,6 +197,12 @@ async function removalWrites(
     const write = (after: StoredRecord, event: ChangeEvent | null): RecordWrite[] => [
       { key, state: serialised(after, { digest: GONE, image: null }), event, timers },
     ];
+    if (discarded.has(key)) {
+      const after = discardedRecord(stored, { at: observedAt, sweep });
+      return [
+        { key, state: serialised(after, { digest: DISCARDED, image: state?.image ?? null }), event: null, timers },
+      ];
+    }
     if (checkpoint.takesOver === true) return write(droppedRecord(stored, observedAt), null);
     const sequence = nextSequence(stored.sequence, observation);
     const removal = { key, record: stored.record, sequence, mergedInto: survivors.get(key) };
@@ -199,7 +222,7 @@ async function mergeSurvivors(
   const mentions = mergeMentions(events, gone);
   const named = [...new Set([...mentions.values()].flatMap((ids) => [...ids]))];
   const digests = await store.digests(name, named);
-  const present = new Set(named.filter((key, index) => isPresent(digests[index]) && !gone.has(key)));
+  const present = new Set(named.filter((key, index) => isInList(digests[index]) && !gone.has(key)));
   for (const [key, ids] of mentions) {
     const survivor = survivorOf(ids, (id) => present.has(id));
     if (survivor !== undefined) survivors.set(key, survivor);

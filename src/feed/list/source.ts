@@ -1,5 +1,6 @@
 /** Another address may be another workspace: all would be created, then deleted. So its contents must be the same. */
 import { walkList } from '../api/visited-cursors.js';
+import { isStored } from '../detect/record-state.js';
 import { changesSince, isOfOtherMasks } from '../detect/stored-record.js';
 import { withEveryField, type Rules } from '../detect/rules.js';
 import { ChangefeedError } from '../../kit/errors.js';
@@ -60,7 +61,7 @@ async function showsTheSame(shown: FeedList, seenBefore: number) {
 
 /** The same contents in another text: another order of keys, or a new signature in a link. */
 function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
-  if (stored === null || stored.gone !== undefined || isOfOtherMasks(stored, rules)) return false;
+  if (!isStored(stored) || isOfOtherMasks(stored, rules)) return false;
   const compared = stored.content === undefined ? withEveryField(rules) : rules;
   return changesSince(stored, record, compared)?.length === 0;
 }

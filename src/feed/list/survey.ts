@@ -4,14 +4,14 @@
  */
 import { createVisitedCursors } from '../api/visited-cursors.js';
 import type { Page } from '../api/read-api.js';
-import { isPresent } from '../detect/removal.js';
+import { isKnown, isStored } from '../detect/record-state.js';
 import { schemaEvent } from '../detect/schema-drift/drift.js';
 import { valueTypesOf } from '../detect/schema-drift/schema.js';
 import { isOfOtherMasks } from '../detect/stored-record.js';
 import { Survey, type SurveyQuestion } from '../detect/survey.js';
 import { nextSequence } from '../../events/envelope.js';
 import type { SchemaChange } from '../../events/types.js';
-import { afterHeld, guardOf } from './creations.js';
+import { afterHeld, guardOf, reportedNew } from './creations.js';
 import type { FeedList } from './list.js';
 import { readDiffering, readSeen } from './records.js';
 import { noCounts } from '../store/sweep-state.js';
@@ -19,7 +19,7 @@ import { noCounts } from '../store/sweep-state.js';
 /** Nothing of the page that asked was committed. The list is counted from its first page. */
 export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
   const { workspace, log } = list.deps;
-  const { sweepId, fresh = 0 } = list.checkpoint;
+  const { sweepId } = list.checkpoint;
   const { about } = question;
   log.info({ workspace, list: list.name, about, sweepId }, 'the list is surveyed before more of it is committed');
   const { rules, schema, tracked, drifted, verdict: before } = list;
@@ -27,7 +27,7 @@ export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
   list.survey = {
     about,
     counts: new Survey({ question, moves: { rules, schema, tracked, drifted }, guard, before }),
-    reported: guard.reported + fresh,
+    reported: reportedNew(list),
     visited: createVisitedCursors({ firstPage: null, cursors: [], lastPages: list.lastSweep?.pages }),
     keys: new Set(),
     next: { page: 1, cursor: null },
@@ -44,12 +44,12 @@ export async function countPage(list: FeedList, page: Page): Promise<void> {
   const differing = new Map((await readDiffering(list, rows)).map((row) => [row.key, row]));
   for (const { key, record, storedDigest } of rows) {
     keys.add(key);
-    if (!isPresent(storedDigest)) {
+    if (!isKnown(storedDigest)) {
       counts.countNew();
       continue;
     }
     const { stored = null, moves } = differing.get(key) ?? {};
-    const isComparable = stored !== null && !isOfOtherMasks(stored, rules);
+    const isComparable = isStored(stored) && !isOfOtherMasks(stored, rules);
     counts.countKnown(valueTypesOf(record, rules), isComparable ? moves : []);
   }
 }
@@ -66,13 +66,13 @@ export async function continueSurvey(list: FeedList, nextCursor: string | null):
   const { workspace, log } = list.deps;
   const { at } = await afterHeld(list);
   const { verdict, changes } = counts.decide({ reported, at });
-  const { sweepId, fresh = 0, counts: so } = list.checkpoint;
+  const { sweepId, counts: so } = list.checkpoint;
   const facts = { workspace, list: list.name, fields: changes.length, held: verdict.heldSince !== null, sweepId };
   log[changes.length > 0 ? 'warn' : 'info'](facts, changes.length > 0 ? 'schema changed' : 'survey complete');
   await list.abandon();
   // What was reported so far stays counted.
   const { created, edited, refreshed } = so;
-  await list.beginWalk(verdict, { counts: { ...noCounts(), created, edited, refreshed }, fresh });
+  await list.beginWalk(verdict, { ...noCounts(), created, edited, refreshed });
   await commitVerdict(list, changes);
 }
 

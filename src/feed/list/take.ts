@@ -14,10 +14,11 @@ import { isoTime } from '../../kit/clock.js';
 import { ChangefeedError } from '../../kit/errors.js';
 import { NOT_RECOGNISED, type Checkpoint, type Step, type StoredPage } from '../store/sweep-state.js';
 import { comparePage, type Comparison } from './compare.js';
+import { showsKnown } from './creations.js';
 import { isFinished, summarise } from './finish.js';
 import { isSameSource, pageTagOf, type FeedList } from './list.js';
-import type { Answer, ShortcutAnswer, WalkAnswer } from './pages.js';
-import type { ShownPage } from './shortcuts/plan.js';
+import { askForShortcut, type Answer, type ShortcutAnswer, type WalkAnswer } from './pages.js';
+import type { ShortcutPage, ShownPage } from './shortcuts/plan.js';
 import { countPage } from './survey.js';
 
 /** How long unchanged pages may wait for a commit. After a crash they are read again. */
@@ -59,7 +60,10 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
     list.skipped = true;
     const { records = 0, open = [] } = known ?? {};
     const { counts } = checkpoint;
-    const reached = { counts: { ...counts, seen: counts.seen + records, unchanged: counts.unchanged + records } };
+    const reached = {
+      counts: { ...counts, seen: counts.seen + records, unchanged: counts.unchanged + records },
+      known: (checkpoint.known ?? 0) + records,
+    };
     const shown = { keys: [], created: [], rewritten: [], left: 0, isOutdated: false, nextCursor, open };
     return walked(list, answer, { reached, changes: null, shown, length: list.lastSweep?.longestPage ?? 0 });
   }
@@ -67,11 +71,11 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
   const compared = await comparePage(list, { by: 'walk', number, page, askedAtMs: answer.askedAtMs });
   warnOfManyFields(list);
   if ('about' in compared) return { ...nothing, question: compared };
-  const { writes, schema, members, keys, reached } = compared;
+  const { writes, schema, fresh, discarded, members, keys, reached } = compared;
   const shown = shownBy(list, page, compared, nextCursor);
   const { open } = shown;
   const stored = { ...storedPage(list, answer, page, compared), ...(open.length > 0 && { open }) };
-  const changes = { writes, schema, members, page: { number, stored } };
+  const changes = { writes, schema, fresh, discarded, members, page: { number, stored } };
   return walked(list, answer, { reached, changes, shown, length: page.saysEnd === true ? 0 : keys.length });
 }
 
@@ -149,20 +153,34 @@ async function takeShortcut(list: FeedList, { shortcut, page, askedAtMs }: Short
   const off = whyNoShortcut(list);
   if (off !== null) return dropped(off);
   const created = await deps.store.created(list.name);
-  const by = { created, isLive: list.options.shortcuts?.isLive() === true };
+  const isOurs = async (): Promise<boolean> => await showsKnownElsewhere(list, shortcut);
+  const by = { created, isLive: list.options.shortcuts?.isLive() === true, isOurs };
   const compared = await comparePage(list, { by, number: shortcut.page, page, askedAtMs }).catch(refusedPage);
   // An id is missing, which the walk reports.
   if (compared === null) return dropped('malformed');
   // The guard on new records decides on whole lists.
   if ('about' in compared) return dropped('too many new');
-  const { writes, schema, reached } = compared;
+  const { writes, schema, fresh, discarded, reached } = compared;
   const shown = shownBy(list, page, compared, page.nextCursor);
   const byShortcuts = (checkpoint.byShortcuts ?? 0) + shown.created.length + shown.rewritten.length;
   // The page may have the bytes it had before, while its stored records no longer are as it shows them.
   const forgotten = shown.rewritten.length === 0 ? {} : { page: { number: shortcut.page, stored: null } };
-  const step = writes.length === 0 ? null : { writes, schema, created: shown.created, ...forgotten };
+  const changes = { writes, schema, fresh, discarded, created: shown.created };
+  const step = writes.length === 0 ? null : { ...changes, ...forgotten };
   const after = { ...checkpoint, counts: reached.counts, byShortcuts };
   return { step, checkpoint: after, shown, events: eventsOf({ writes }) };
+}
+
+/**
+ * A page of which no record is known may be the end of a list that has grown by more than a page, or be of another workspace. Another page
+ * of the last complete sweep, requested now, decides.
+ */
+async function showsKnownElsewhere(list: FeedList, shortcut: ShortcutPage): Promise<boolean> {
+  const [second] = shortcut.page === 1 ? await list.deps.store.pages(list.name, 2, 1) : [];
+  if (shortcut.page === 1 && second == null) return false;
+  const other = { page: shortcut.page === 1 ? 2 : 1, cursor: second?.cursor ?? null };
+  const { page } = await askForShortcut(list, { ...shortcut, kind: 'aimed', ids: [], ...other }, list.options.signal);
+  return page !== null && page !== 'not sent' && (await showsKnown(list, page));
 }
 
 function refusedPage(error: unknown): null {
@@ -179,7 +197,8 @@ function whyNoShortcut(list: FeedList): string | null {
   if (!isSameSource(lastSweep.source, source) || !isSameSource(checkpoint.source, source)) return 'source';
   if (checkpoint.takesOver === true) return 'source';
   if (checkpoint.finishing === true) return 'finishing';
-  if (survey?.about === 'creations' || verdict.heldSince !== null) return 'held';
+  if (survey !== null) return 'surveyed';
+  if (verdict.heldSince !== null) return 'held';
   return heldOf(lastSweep.held, 'creations') === undefined ? null : 'held';
 }
 

@@ -37,6 +37,9 @@ const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'rec
 /** What a list of rows has no longer. */
 const OF_RECORDS = ['members', 'missing', 'unconfirmed', 'created'] as const;
 
+/** Of the hash of a list's sweeps. */
+export const HELD_EXAMPLES = 'heldExamples';
+
 type Argument = string | number | Buffer;
 export type FieldChange = [
   key: number,
@@ -95,15 +98,17 @@ function fieldChanges(
     page,
     missing = [],
     created = [],
+    fresh = 0,
+    discarded = 0,
     schema = new Map<string, number>(),
     schemaSequences = [],
     drifted = [],
+    heldExamples = [],
     summary = null,
   }: Step,
   isRows: boolean,
 ): FieldChange[] {
-  const isNew = (key: string): FieldChange =>
-    isRows ? [KEYS.sweep, 'incr', 'createdRows', 1] : [KEYS.created, 'add', key, ''];
+  const counted = Object.entries({ fresh, discarded }).filter(([, by]) => by !== 0);
   return [
     ...cursors.map((cursor): FieldChange => [KEYS.walkCursors, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
@@ -111,11 +116,17 @@ function fieldChanges(
     ...missing.map(([key, entry]): FieldChange =>
       entry === null ? [KEYS.missing, 'del', key, ''] : [KEYS.missing, 'set', key, JSON.stringify(entry)],
     ),
-    ...created.map(isNew),
+    ...(isRows ? [] : created.map((key): FieldChange => [KEYS.created, 'add', key, ''])),
+    ...counted.map(([field, by]): FieldChange => [KEYS.sweep, 'incr', field, by]),
     ...[...schema].map(([name, by]): FieldChange => [KEYS.sweep, 'incr', `schema ${name}`, by]),
     ...schemaSequences.map(([field, sequence]): FieldChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
     ...(drifted.length === 0 ? [] : [[KEYS.sweep, 'set', 'drifted', JSON.stringify(drifted)] satisfies FieldChange]),
-    ...(summary === null ? [] : [[KEYS.sweep, 'del', 'drifted', ''] satisfies FieldChange]),
+    ...(summary === null
+      ? []
+      : ['drifted', 'fresh', HELD_EXAMPLES].map((field): FieldChange => [KEYS.sweep, 'del', field, ''])),
+    ...(heldExamples.length === 0
+      ? []
+      : [[KEYS.sweep, 'set', HELD_EXAMPLES, JSON.stringify(heldExamples)] satisfies FieldChange]),
     ...(isRows && summary !== null ? OF_RECORDS.map((key): FieldChange => [KEYS[key], 'drop', '', '']) : []),
   ];
 }
@@ -159,10 +170,9 @@ function pageChanges({ number, stored }: NonNullable<Step['page']>, hasOtherMemb
 
 /** The walk that begins now is the first that must show what shortcuts created. @param outdated fields of the sweep */
 export function beginning(outdated: readonly string[]): FieldChange[] {
-  const fields = ['createdRows', ...outdated];
   return [
     [KEYS.unconfirmed, 'take', '', KEYS.created],
-    ...fields.map((name): FieldChange => [KEYS.sweep, 'del', name, '']),
+    ...outdated.map((name): FieldChange => [KEYS.sweep, 'del', name, '']),
   ];
 }
 

@@ -2,10 +2,12 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ListName } from '../../crm/lists/lists.js';
-import type { Held } from '../detect/held.js';
+import { heldExample, type Held, type HeldExample } from '../detect/held.js';
 import { missingSchema, UNCONFIRMED, type Missing } from '../detect/removal.js';
 import type { Membership } from './sweep-state.js';
 import { readSummary } from './checkpoint.js';
+import { HELD_EXAMPLES } from './commit.js';
+import { usage } from '../../kit/errors.js';
 import type { WorkspaceRedis } from '../../redis/keys.js';
 import { readJson, unreadable } from '../../redis/stored.js';
 
@@ -63,11 +65,17 @@ function heldDecisions(scope: WorkspaceRedis) {
   const { redis, keys, workspace } = scope;
   const decideHeld = async (list: ListName, as: string, before: string): Promise<readonly Held[]> => {
     const sweep = keys.sweep(workspace, list);
-    const { held = [] } = readSummary(await redis.hget(sweep, 'lastSweep'), scope, list) ?? {};
+    const [swept = null, discardedAt = null] = await redis.hmget(sweep, 'lastSweep', 'discardedAt');
+    const { held = [] } = readSummary(swept, scope, list) ?? {};
     const last = held
       .map(({ at }) => at)
       .sort()
       .at(-1);
+    // A sweep that is being finished may already have stored what it discards.
+    if (as === 'acceptedAt' && last !== undefined && discardedAt !== null && discardedAt >= last)
+      throw usage(
+        `List "${list}": what is held has been discarded, which the next complete sweep carries out. It can no longer be accepted.`,
+      );
     if (last !== undefined) await redis.multi().hset(sweep, as, last).hdel(sweep, before).exec();
     return held;
   };
@@ -75,14 +83,21 @@ function heldDecisions(scope: WorkspaceRedis) {
     /** Accepts what the last complete sweep held; the next one reports it. Returns what that was. */
     acceptHeld: async (list: ListName): Promise<readonly Held[]> => await decideHeld(list, 'acceptedAt', 'discardedAt'),
     /**
-     * Lets the next complete sweep forget what the last one held. Records that it missed are on no page any more, so no sweep misses them
-     * again; they stay as they are stored. New records are stored without events. Returns what that was.
+     * Lets the next complete sweep decide without events what the last one held: missing records are no longer in the list, new ones are
+     * stored. Both are said to be discarded (detect/record-state.ts). Returns what that was.
      */
     discardHeld: async (list: ListName): Promise<readonly Held[]> =>
       await decideHeld(list, 'discardedAt', 'acceptedAt'),
     /** The ids of some records that the last complete sweeps missed. */
     async someMissing(list: ListName, count: number): Promise<string[]> {
       return [...(await readMissing(scope, list)).keys()].slice(0, count);
+    },
+    /** Some of the new records that are held. */
+    async heldNew(list: ListName): Promise<HeldExample[]> {
+      const key = keys.sweep(workspace, list);
+      const json = await redis.hget(key, HELD_EXAMPLES);
+      const at = { what: 'held new records', key, field: HELD_EXAMPLES } as const;
+      return json === null ? [] : readJson(z.array(heldExample), json, at);
     },
   };
 }

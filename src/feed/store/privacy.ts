@@ -4,6 +4,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { keyedDigest } from '../detect/masks.js';
 import { type WorkspaceRedis, recordField } from '../../redis/keys.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
+import { HELD_EXAMPLES } from './commit.js';
 import { TIMER_KINDS } from '../detect/watch-todo.js';
 
 const KEY_BYTES = 32;
@@ -32,17 +33,26 @@ export function privacyStore(scope: WorkspaceRedis) {
      * Keeps a record out from now on and drops what is stored of it. The lease ends, so that a sweep that does not know of it writes nothing
      * any more; the next one reads the list from its first page, and its own pages do not name the record.
      * @param more.pages the pages of the last complete sweep that name it @param more.schema its part of the tally, negative
+     * @param more.isDiscarded it is counted among the discarded ones
      */
-    async erase(list: ListName, id: string, more: { pages: readonly number[]; schema: SchemaDelta }): Promise<void> {
+    async erase(
+      list: ListName,
+      id: string,
+      more: { pages: readonly number[]; schema: SchemaDelta; isDiscarded: boolean },
+    ): Promise<void> {
       const tombstone = await tombstoneOf(id);
       const of = (key: (workspace: string, list: ListName) => string): string => key(workspace, list);
       const all = redis.multi().sadd(of(keys.erased), tombstone).del(of(keys.lease));
-      // `kept`: the list may have had no other record.
-      all.hdel(of(keys.sweep), 'checkpoint', 'kept').hdel(of(keys.records), recordField(id)).hdel(of(keys.missing), id);
+      // `kept`: the list may have had no other record. The examples may name it.
+      all
+        .hdel(of(keys.sweep), 'checkpoint', 'kept', HELD_EXAMPLES)
+        .hdel(of(keys.records), recordField(id))
+        .hdel(of(keys.missing), id);
       all.srem(of(keys.created), id).srem(of(keys.unconfirmed), id);
       if (list === 'todo') all.zrem(keys.due(workspace), ...TIMER_KINDS.map((kind) => `${kind} ${id}`));
       all.hdel(keys.credits(workspace), `${list} ${id}`).zrem(keys.credited(workspace), `${list} ${id}`);
       if (more.pages.length > 0) all.hdel(of(keys.pages), ...more.pages.map(String));
+      if (more.isDiscarded) all.hincrby(of(keys.sweep), 'discarded', -1);
       for (const [name, by] of more.schema) all.hincrby(of(keys.sweep), `schema ${name}`, by);
       for (const [error] of (await all.exec()) ?? []) if (error) throw error;
     },

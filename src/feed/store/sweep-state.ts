@@ -1,6 +1,6 @@
 /** What a sweep exchanges with its store, and the schemas that check its JSON. */
 import { z } from 'zod';
-import { heldSchema } from '../detect/held.js';
+import { heldSchema, type HeldExample } from '../detect/held.js';
 import { restlessField } from '../detect/restless.js';
 import { pastDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { stalenessSchema, usualPauseSchema } from '../detect/staleness.js';
@@ -88,8 +88,8 @@ export const checkpointSchema = sweep.extend({
   quiet: z.literal(true).exactOptional(),
   /** True when every page is committed and the sweep is being finished. */
   finishing: z.literal(true).exactOptional(),
-  /** New records that the walks of this sweep have committed, without those of shortcuts. */
-  fresh: count.exactOptional(),
+  /** Seen records that were known before. */
+  known: count.exactOptional(),
   /** What a survey, or the last complete sweep, has decided for this walk. */
   verdict: verdictSchema.exactOptional(),
   /** Field → rows with an edit of it; of the first fields. */
@@ -196,6 +196,8 @@ export interface Step {
   writes: readonly RecordWrite[];
   /** Events about the list itself. */
   events?: readonly ChangeEvent[];
+  /** Some of the new records that the summary says are held. */
+  heldExamples?: readonly HeldExample[];
   /** Cursors followed since the last commit. */
   cursors?: readonly string[];
   /** The members of the page, when they differ from the last complete sweep. */
@@ -204,6 +206,10 @@ export interface Step {
   page?: { number: number; stored: StoredPage | null };
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
+  /** New records that are reported. */
+  fresh?: number;
+  /** By how many more records are said to be discarded. */
+  discarded?: number;
   /** Keys of new records that the walk under way need not show, because a shortcut has created them. */
   created?: readonly string[];
   schema?: SchemaDelta;
@@ -215,6 +221,8 @@ export interface Step {
 
 export interface StoredSweep {
   checkpoint: Checkpoint | null;
+  /** New records that were reported since the last complete sweep. */
+  fresh: number;
   cursors: string[];
   /** `resync` cut a sweep off, and its pages are still stored. It must be abandoned before the next one. */
   cutOff: boolean;
@@ -244,11 +252,6 @@ export interface FinishedPages {
   drop: number[];
   /** Unchanged pages with a record that also came to, or left, another page, and may have looked different. */
   forget: number[];
-}
-
-export interface CreatedRecords {
-  ids: ReadonlySet<string>;
-  count: number;
 }
 
 /** The two ends at which a list may grow, the pages that hold a named record, and those that hold open ones. */

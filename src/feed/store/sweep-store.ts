@@ -9,7 +9,6 @@ import {
   storedPageSchema,
   type AcquireResult,
   type CommitResult,
-  type CreatedRecords,
   type FencingToken,
   type FinishedPages,
   type StoredPage,
@@ -170,14 +169,8 @@ export const LEARNED = 'learned';
 function shortcuts(scope: WorkspaceRedis) {
   const { redis, keys, workspace } = scope;
   return {
-    /** What `created` steps have named since the last walk began; the ids only where records are stored. */
-    async created(list: ListName): Promise<CreatedRecords> {
-      const [ids, rows] = await Promise.all([
-        redis.smembers(keys.created(workspace, list)),
-        redis.hget(keys.sweep(workspace, list), 'createdRows'),
-      ]);
-      return { ids: new Set(ids), count: ids.length + Number(rows ?? 0) };
-    },
+    /** The ids that `created` steps have named since the last walk began. */
+    created: async (list: ListName) => new Set(await redis.smembers(keys.created(workspace, list))),
     learned: async (list: ListName) => learnedIn(scope, list, await redis.hget(keys.sweep(workspace, list), LEARNED)),
     async saveLearned(list: ListName, learned: Learned): Promise<void> {
       await redis.hset(keys.sweep(workspace, list), LEARNED, JSON.stringify(learned));
@@ -206,15 +199,19 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
   const { redis, keys, workspace } = scope;
   const hash = keys.sweep(workspace, list);
   const walk = [keys.walkCursors, keys.walkMembers, keys.walkPages].map((key) => key(workspace, list));
-  const [[stored = null, lastSweep = null, baselineAt = null, quiet = null, drifted = null], cursors, ofWalk] =
-    await Promise.all([
-      redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet', 'drifted'),
-      redis.smembers(keys.walkCursors(workspace, list)),
-      redis.exists(...walk),
-    ]);
+  const [
+    [stored = null, lastSweep = null, baselineAt = null, quiet = null, drifted = null, fresh = null],
+    cursors,
+    ofWalk,
+  ] = await Promise.all([
+    redis.hmget(hash, 'checkpoint', 'lastSweep', 'baselineAt', 'quiet', 'drifted', 'fresh'),
+    redis.smembers(keys.walkCursors(workspace, list)),
+    redis.exists(...walk),
+  ]);
   const checkpoint = readCheckpoint(stored, scope, list);
   return {
     checkpoint,
+    fresh: fresh === null ? 0 : readCount(hash, 'fresh', fresh),
     cursors: checkpoint === null ? [] : cursors,
     cutOff: checkpoint === null && ofWalk > 0,
     state: {
@@ -233,6 +230,11 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
 export const ROWS_FIELD = `schema ${ROWS}`;
 export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows: string | null): number | null {
   return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
+}
+
+/** How many records are said to be discarded. */
+export function discardedIn({ keys, workspace }: WorkspaceRedis, list: ListName, count: string | null): number {
+  return count === null ? 0 : readCount(keys.sweep(workspace, list), 'discarded', count);
 }
 
 export function baselineIn({ keys, workspace }: WorkspaceRedis, list: ListName, at: string | null): string | null {

@@ -1,4 +1,5 @@
 /** The clock does not show an open todo: a timer fires after a complete sweep begun later that found it open. */
+import { isStored } from '../detect/record-state.js';
 import { storedTodoSide } from '../detect/todo.js';
 import { buildEvent } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -65,7 +66,7 @@ async function fireOne(
 }
 
 function isOpen({ known }: StoredTodo): boolean {
-  return known.gone === undefined && storedTodoSide(known).done === false;
+  return isStored(known) && storedTodoSide(known).done === false;
 }
 
 function timerEvent(

@@ -1,5 +1,6 @@
 /** Emits the todos that have become due, and says when the list must be swept early because one becomes due. */
 import { messageOf } from '../../kit/errors.js';
+import { isStored } from '../detect/record-state.js';
 import type { TodoWatch } from '../detect/rules.js';
 import { timersOf, type TimersOfTodo } from '../detect/watch-todo.js';
 import type { Clock } from '../../kit/clock.js';
@@ -59,6 +60,7 @@ export async function rebuildTimers(store: TodoStore, watch: TodoWatch | null, c
       const set = times[index];
       if (set === undefined) return;
       const isPending = (atMs: number | null): boolean => before !== null && atMs !== null && atMs <= nowMs;
+      if (!isStored(todo.known)) return;
       const [soon, over] = record === null ? futureOf(set, nowMs) : timersOf(record, watch, { nowMs, quiet: true });
       // Its due time is the same, and "due soon" has fired: the id would be the same as well.
       const wasSoon = set.overdue !== null && set.overdue === over.atMs && set.due_soon === null;

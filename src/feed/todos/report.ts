@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../../crm/record.js';
+import { isStored } from '../detect/record-state.js';
 import { createdAtOf, deadlineOf, doneAtOf, dueText, isDone, ownerOf, teamsOf } from '../detect/todo.js';
 import { usage } from '../../kit/errors.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
@@ -79,8 +80,9 @@ async function countTodos(
     for (const [at, [, { known }]] of todos.entries()) {
       // Chunks that are read ahead come without a pause, and time zones take long.
       if (at % TODOS_IN_A_ROW === 0) await setImmediate();
+      if (!isStored(known)) continue;
       if (known.record !== null) facts.push(factsOf(known.record));
-      else if (known.gone === undefined)
+      else
         throw usage(
           `Workspace "${name}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
         );

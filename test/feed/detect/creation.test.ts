@@ -3,6 +3,7 @@ import {
   DEFAULT_CREATIONS,
   isCleared,
   isHeld,
+  isStrange,
   isSuspicious,
   type CreationRules,
 } from '../../../src/feed/detect/creation.js';
@@ -23,7 +24,9 @@ function outcome({ before, pages, list = 'people', rules = DEFAULT_CREATIONS, al
   const counts = (page: number) => {
     const shown = pages.slice(0, page);
     const fresh = shown.reduce((sum, [, one]) => sum + one, 0);
-    return { seen: shown.reduce((sum, [known]) => sum + known, 0) + fresh, fresh, allowed };
+    const known = shown.reduce((sum, [one]) => sum + one, 0);
+    const seen = known + fresh;
+    return { seen, fresh, allowed, isStrange: isStrange({ seen, known }, guard) };
   };
   const numbers = pages.map((_, index) => index + 1);
   const surveyedAt = numbers.find((page) => isSuspicious(counts(page), guard)) ?? null;

@@ -10,18 +10,27 @@ const keyOf = (record: Record<string, unknown>, list: BuiltInList = 'history', o
 describe('identity: a record is known', () => {
   it.each(['people', 'history', 'activity'] as const)('by its id, in %s', (list) => {
     expect(keyOf({ id: 'h1', dealId: 'd1' }, list)).toBe('h1');
-    expect(isKnownByContent(keyOf({ id: 'h1' }, list))).toBe(false);
+    expect(isKnownByContent(keyOf({ id: 'h1' }, list), compileRules(list))).toBe(false);
   });
 
   it.each(['history', 'activity'] as const)('by its content where it has no id, in %s', (list) => {
     const row = { date: '2026-03-01T00:00:00.000Z', type: 'stage', note: null };
     const key = keyOf(row, list);
     expect(key).toMatch(/^content-[\w-]{22}$/u);
-    expect(isKnownByContent(key)).toBe(true);
+    expect(isKnownByContent(key, compileRules(list))).toBe(true);
+    expect(isKnownByContent(`${key}-2`, compileRules(list))).toBe(true);
     expect(keyOf({ type: 'stage', date: '2026-03-01T00:00:00.000Z' }, list)).toBe(key);
     expect(keyOf({ ...row, type: 'owner' }, list)).not.toBe(key);
     // A canonical form of values that changes must not give all rows other keys.
     expect(keyOf({ ...row, date: '2026-03-01T00:00:00Z' }, list)).not.toBe(key);
+  });
+
+  it.each([
+    ['history', 'content-1'],
+    ['people', 'content-1'],
+    ['people', 'content-AAAAAAAAAAAAAAAAAAAAAA'],
+  ] as const)('by its own id that begins as a key of content does: %s %s', (list, id) => {
+    expect(isKnownByContent(keyOf({ id }, list), compileRules(list))).toBe(false);
   });
 
   it('by the same content whatever the rules leave out: a change of rules must not change keys', () => {

@@ -5,6 +5,7 @@ import type { Held } from '../../../src/feed/detect/held.js';
 import { listedApi } from '../../support/listed.js';
 import { people, person } from '../../support/records.js';
 import { useRedis } from '../../support/redis.js';
+import { shortcutLoop } from '../../support/shortcut-loop.js';
 import { baselined, sweptList } from '../../support/swept-list.js';
 
 const redis = useRedis();
@@ -154,5 +155,57 @@ describe('creations: held ones', () => {
     expect((await sweep({ creations: few })).counts).toMatchObject({ created: count, held: 0 });
     const back = people(40).slice(2);
     expect((await eventLines()).slice(38)).toEqual(back.map(({ id }) => `created ${String(id)} 2`));
+  });
+});
+
+describe('creations: walks and shortcuts together', () => {
+  const known = people(100);
+  const grown = async (records: UncheckedRecord[], pageSize = 50) => {
+    const api = listedApi(known, pageSize);
+    const loop = await shortcutLoop(redis, { people: api }, 'people');
+    await loop.walk();
+    api.records = records;
+    return { ...loop, api };
+  };
+
+  it.each([
+    ['450 of 550', 450],
+    ['2,000 of 2,100', 2_000],
+  ])('report no more than the guard allows of an import of %s', async (_what, count) => {
+    const { pass, walk, lines, store } = await grown([...known, ...people(count, 'new')]);
+    await pass(20_000);
+    expect(await lines()).toHaveLength(100);
+    await walk();
+    await pass(20_000);
+    await walk();
+    const { lastSweep } = (await store.load('people')).state;
+    expect(lastSweep?.held).toMatchObject([{ what: 'creations', why: 'too many', count: count - 100, reported: 100 }]);
+    expect(await lines()).toHaveLength(100);
+  });
+
+  it('report no removal of a list whose known records are half gone among many new ones', async () => {
+    const { pass, walk, lines } = await grown([...known.slice(50), ...people(90, 'new')]);
+    await pass(20_000);
+    for (let sweeps = 0; sweeps < 3; sweeps += 1) await walk();
+    expect((await lines()).filter((line) => line.startsWith('deleted'))).toEqual([]);
+  });
+
+  it.each([20, 50, 100])('report nothing of a list that was replaced, in pages of %i', async (pageSize) => {
+    const { pass, walk, lines, api } = await grown(people(450, 'stranger'), pageSize);
+    await pass(20_000);
+    await walk();
+    await pass(20_000);
+    expect(await lines()).toEqual([]);
+    api.records = known;
+    await walk();
+    await pass(20_000);
+    await walk();
+    expect(await lines()).toEqual([]);
+  });
+
+  it('report at once a few pages that are all new at the end of a list that is still ours', async () => {
+    const { pass, lines } = await grown([...known, ...people(90, 'new')], 20);
+    await pass(20_000);
+    expect(await lines()).toHaveLength(90);
   });
 });

@@ -10,6 +10,7 @@ import type { Observation } from '../build-event.js';
 import { digestOf } from '../../../crm/canonical.js';
 import type { UncheckedRecord } from '../../../crm/record.js';
 import type { Rules } from '../rules.js';
+import { isStored } from '../record-state.js';
 import { isOfOtherMasks, type StoredRecord } from '../stored-record.js';
 import {
   ABSENT,
@@ -169,7 +170,7 @@ export function movesOnPage(
 ): PageMoves {
   const { rules } = known;
   const moved = differing.map(({ stored, moves }) => {
-    if (stored === null || stored.gone !== undefined || isOfOtherMasks(stored, rules)) return [];
+    if (!isStored(stored) || isOfOtherMasks(stored, rules)) return [];
     return unknownMoves(moves, known);
   });
   if (moved.every((moves) => moves.length === 0)) return NO_MOVES;

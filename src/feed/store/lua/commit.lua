@@ -49,7 +49,7 @@ if isElsewhere(KEYS[15]) then return { 'elsewhere' } end
 if redis.call('EXISTS', KEYS[1], KEYS[13]) > 0 then
   redis.call('HSET', KEYS[3], 'kept', 1)
 elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
-  redis.call('HDEL', KEYS[3], 'baselineAt', 'checkpoint', 'kept')
+  redis.call('HDEL', KEYS[3], 'baselineAt', 'checkpoint', 'kept', 'fresh', 'discarded')
   redis.call('HSET', KEYS[3], 'quiet', 1)
   return { 'lost' }
 end

@@ -1,6 +1,6 @@
 /** Reads a list's stored records for the mirror. Changes nothing. */
 import type { ListName } from '../../../crm/lists/lists.js';
-import { GONE } from '../../../feed/detect/removal.js';
+import { isInList, isStored } from '../../../feed/detect/record-state.js';
 import type { Redis } from '../../../redis/client.js';
 import { readSummary } from '../../../feed/store/checkpoint.js';
 import type { Keys } from '../../../redis/keys.js';
@@ -39,13 +39,13 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string) {
     },
     async keys(list: ListName): Promise<string[]> {
       const found = new Set<string>();
-      for await (const [key, digest] of everyDigest(scope, list)) if (digest !== GONE) found.add(key);
+      for await (const [key, digest] of everyDigest(scope, list)) if (isInList(digest)) found.add(key);
       return [...found];
     },
     /** The records' JSON as upstream sent it; null for a record that is gone or has no stored image. */
     async images(list: ListName, wanted: readonly string[]): Promise<(string | null)[]> {
       const stored = await readRecords(scope, list, wanted);
-      return stored.map((record) => record?.image ?? null);
+      return stored.map((record) => (isStored(record) ? record.image : null));
     },
   };
 }

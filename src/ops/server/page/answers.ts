@@ -197,9 +197,7 @@ export const heldRecords = z.strictObject({
       count,
       of: count,
       since: iso,
-      examples: z
-        .array(z.strictObject({ id: z.string(), title: z.string().nullable() }))
-        .describe('at most three; none of held new records, which are not stored'),
+      examples: z.array(z.strictObject({ id: z.string(), title: z.string().nullable() })).describe('at most three'),
     }),
   ),
 });

@@ -29,7 +29,7 @@ export interface PageWorkspace {
 export interface HeldRecords extends Held {
   workspace: string;
   list: ListName;
-  /** At most three of the records whose removal is held. Held new records are not stored, so there are none of them. */
+  /** At most three of the records that are held. */
   examples: readonly { id: string; title: string | null }[];
 }
 
