@@ -4,7 +4,7 @@ import type { Schedule } from './handlers/handler.js';
 
 type Zoned = Temporal.ZonedDateTime;
 
-/** The first moment after this time, ms. A time of day that does not exist, as a clock is put forward, is an hour later. */
+/** The first moment after this time, ms; never this time or an earlier one. A time of day that does not exist, as a clock is put forward, is an hour later. */
 export function nextMoment(schedule: Schedule, afterMs: number, timeZone: string): number {
   let from = zoned(afterMs, timeZone);
   for (;;) {
@@ -44,11 +44,16 @@ function afterQuietHours(moment: Zoned, { quiet }: Schedule): Zoned {
   const spansMidnight = from > to;
   const isQuiet = spansMidnight ? time >= from || time < to : time >= from && time < to;
   if (!isQuiet) return moment;
-  return at(spansMidnight && time >= from ? moment.add({ days: 1 }) : moment, to);
+  const day = spansMidnight && time >= from ? moment.add({ days: 1 }) : moment;
+  const end = at(day, to);
+  // In the hour that comes twice, the first of two equal times may have passed.
+  return isAfter(end, moment) ? end : at(day, to, 'later');
 }
 
-function at(day: Zoned, plainTime: string): Zoned {
-  return day.toPlainDate().toZonedDateTime({ timeZone: day.timeZoneId, plainTime });
+/** Of two equal times of a day on which a clock is put back, the first one unless it says otherwise. */
+function at(day: Zoned, plainTime: string, which: 'earlier' | 'later' = 'earlier'): Zoned {
+  const local = day.toPlainDate().toPlainDateTime(Temporal.PlainTime.from(plainTime));
+  return local.toZonedDateTime(day.timeZoneId, { disambiguation: which === 'later' ? which : 'compatible' });
 }
 
 function isAfter(a: Zoned, b: Zoned): boolean {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { momentBefore, nextMoment } from '../../src/delivery/moments.js';
 import { digestOptions } from '../../src/delivery/handlers/digest.js';
@@ -13,6 +14,8 @@ function following(options: unknown, after: string, { zone = SEOUL, count = 1 } 
   }
   return found;
 }
+
+const twoDigits = (number: number): string => String(number).padStart(2, '0');
 
 describe('moments of a digest', () => {
   it('digest: at a time of day, it is due once a day in the time zone of the workspace', () => {
@@ -72,6 +75,40 @@ describe('moments of a digest', () => {
       '2026-03-29T11:00:00.000Z',
       '2026-03-29T22:00:00.000Z',
     ]);
+  });
+
+  it('digest: quiet hours that end in the hour that comes twice end in both, and no moment lies before now', () => {
+    const options = { every: '15m', quietHours: { from: '22:00', to: '01:30' } };
+    const zone = 'America/New_York';
+    // The first 00:50, the first 01:50 and the second 01:05.
+    expect(following(options, '2026-11-01T04:50:00Z', { zone })).toEqual(['2026-11-01T05:30:00.000Z']);
+    expect(following(options, '2026-11-01T05:50:00Z', { zone })).toEqual(['2026-11-01T06:30:00.000Z']);
+    expect(following(options, '2026-11-01T06:05:00Z', { zone })).toEqual(['2026-11-01T06:30:00.000Z']);
+    expect(following(options, '2026-10-25T01:05:00Z', { zone: 'Europe/London' })).toEqual(['2026-10-25T01:30:00.000Z']);
+  });
+
+  it('digest: in every time zone and at every moment, the next one comes later', () => {
+    const minutes = fc.integer({ min: 0, max: 95 }).map((quarter) => quarter * 15);
+    const time = minutes.map((all) => `${twoDigits(Math.floor(all / 60))}:${twoDigits(all % 60)}`);
+    const quietHours = fc.tuple(time, time).filter(([from, to]) => from !== to);
+    const when = fc.oneof(
+      time.map((at) => ({ at })),
+      fc.tuple(fc.constantFrom('15m', '1h', '7h'), quietHours).map(([every, [from, to]]) => ({
+        ...{ every, quietHours: { from, to } },
+      })),
+    );
+    const after = fc.oneof(
+      fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2030, 0) }),
+      // The days on which most clocks change.
+      fc.integer({ min: Date.UTC(2026, 9, 24), max: Date.UTC(2026, 9, 26) }),
+      fc.integer({ min: Date.UTC(2026, 10, 1), max: Date.UTC(2026, 10, 2) }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...Intl.supportedValuesOf('timeZone')), when, after, (zone, options, ms) => {
+        expect(nextMoment(digestOptions.parse(options), ms, zone)).toBeGreaterThan(ms);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('report: the one before Monday is that of Friday', () => {
