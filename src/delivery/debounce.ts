@@ -1,8 +1,8 @@
 /**
  * Debounce (option `settle`): a change waits at the head of its group until its record is quiet; then the events
  * behind it are merged into it. The merge is stored before the handler is called, so every attempt has the same one.
- * The quiet time counts from when events were entered, not logged, so a backlog is merged as well. Where a clock was
- * ahead then, it is unknown, and they wait no longer.
+ * The quiet time counts from when events were entered, not logged, so a backlog is merged as well. Both times are those
+ * of Redis, so that the clocks of two processes make no difference. One in the future is of another server: it is unknown, and they wait no longer.
  */
 import type { ChangeEvent } from '../events/types.js';
 import { isInFuture } from '../kit/stored-time.js';
@@ -19,7 +19,7 @@ const MOST_MERGED = 500;
 
 /** @throws TakenOver */
 export async function settle(run: Run, context: RunContext): Promise<Run | Outcome> {
-  const { subscription, gate, clock } = context;
+  const { subscription, gate, log } = context;
   const { claim, delivery, kind, attempt } = run;
   // An event that was attempted before `settle` was switched on stays the event it was.
   if (subscription.settle === undefined || kind === 'decided' || attempt > 1) return run;
@@ -32,10 +32,10 @@ export async function settle(run: Run, context: RunContext): Promise<Run | Outco
   if (head === undefined) return run;
   if (!isOpen(delivery.event)) return await merge(run, head, [], context);
   const last = behind.at(-1) ?? head;
-  const nowMs = clock.now();
+  const nowMs = await log.serverMs();
   const untilMs = Math.min(last.atMs + stillMs, head.atMs + atMostMs);
   const isKnown = ![head, last].some(({ atMs }) => isInFuture(atMs, nowMs));
-  if (isKnown && nowMs < untilMs) return { outcome: 'waits', untilMs };
+  if (isKnown && nowMs < untilMs) return { outcome: 'waits', waitMs: untilMs - nowMs };
   // The events of a replay are not merged with live events or with another replay.
   const other = behind.findIndex((one) => replayOf(one.id) !== replayOf(head.id) || one.kind === 'decided');
   const followers = other === -1 ? behind : behind.slice(0, other);

@@ -124,19 +124,26 @@ export interface Source {
   readAt: SourceBatch['readAt'];
   subscription: Subscription;
   clock: Clock;
+  log: Pick<EventLog, 'serverMs'>;
 }
 
-export function enqueueEvents(events: readonly Sent[], from: Source, target: Target): Promise<number | undefined> {
-  const { workspace, origin, readAt, subscription, clock } = from;
+export async function enqueueEvents(
+  events: readonly Sent[],
+  from: Source,
+  target: Target,
+): Promise<number | undefined> {
+  if (events.length === 0) return undefined;
+  const { workspace, origin, readAt, subscription, clock, log } = from;
   const source = origin === undefined ? workspace : `${origin}:${workspace}`;
-  const atMs = clock.now();
+  // Debounce measures from then by the same clock.
+  const atMs = subscription.settle === undefined ? clock.now() : await log.serverMs();
   const entries = events.map(({ event, logId, serial = logId, stored }): NewEntry => {
     const group = groupOf(workspace, event, subscription);
     const kind = stored === undefined ? 'logged' : 'stored';
     const id = deliveryIdOf(event.id, serial, origin);
     return { id, serial, logId, atMs, kind, type: event.type, group, ...(stored && { stored }) };
   });
-  return enqueue({ workspace, source, readAt, entries }, target);
+  return await enqueue({ workspace, source, readAt, entries }, target);
 }
 
 /** The ordering group of an event: its record, or null when the subscription has no order. */

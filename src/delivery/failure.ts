@@ -9,6 +9,7 @@ import { classOf, isPermanent, partsOf, retryAfterMsOf, statusOf } from './handl
 import type { RetryPolicy } from './handlers/handler.js';
 import { backoffMs } from '../kit/backoff.js';
 import { isoTime } from '../kit/clock.js';
+import { isInFuture } from '../kit/stored-time.js';
 
 export type RetryDecision =
   { outcome: 'retry'; waitMs: number } | { outcome: 'dead'; because: 'permanent' | 'exhausted' };
@@ -63,23 +64,45 @@ export function recordFailure(
 
 /** Reads a text written by `recordFailure`; undefined for any other text. */
 export function parseFailedAttempt(text: string): FailedAttempt | undefined {
+  return failedAttempt.safeParse(jsonOrNull(text)).data;
+}
+
+function jsonOrNull(text = 'null'): unknown {
   try {
-    return failedAttempt.safeParse(JSON.parse(text)).data;
+    return JSON.parse(text) as unknown;
   } catch {
-    return undefined;
+    return null;
   }
 }
 
-/** For an attempt that is retried. It contains the wait. */
+const wait = z.object({
+  waitMs: z.number(),
+  /** When it ends, by the clock of Redis, which is the same for all processes. */
+  untilMs: z.number(),
+});
+
+/** How long the next attempt waits. */
+export type Wait = z.infer<typeof wait>;
+
+/** For an attempt that is retried. BullMQ delays the job by the wait, and keeps it with the attempt, in one step. */
 export class AttemptFailedError extends Error {
   override readonly name = 'FailedTry';
   readonly waitMs: number;
 
-  constructor(failure: FailedAttempt, waitMs: number) {
+  constructor(failure: FailedAttempt, { waitMs, untilMs }: Wait) {
     super(failure.code ?? failure.error);
     this.waitMs = waitMs;
-    this.stack = JSON.stringify(failure);
+    this.stack = JSON.stringify({ ...failure, waitMs, untilMs });
   }
+}
+
+/**
+ * How long the attempt after this one, whose text BullMQ has kept, still waits. A wait that is longer now than it was meant to be is of another
+ * clock, as after a failover: the attempt follows at once.
+ */
+export function waitLeftMs(text: string | undefined, nowMs: number): number {
+  const { waitMs, untilMs } = wait.safeParse(jsonOrNull(text)).data ?? { waitMs: 0, untilMs: nowMs };
+  return isInFuture(untilMs, nowMs + waitMs) ? 0 : Math.max(0, untilMs - nowMs);
 }
 
 /** Names the error only: BullMQ repeats the message in its stream of notices, which outlives the job. */

@@ -16,7 +16,7 @@ export interface JobData {
   group: string | null;
   logId: string;
   kind: GroupEntry['kind'];
-  /** When the delivery was entered, ms; 0 or absent: not known. */
+  /** When the delivery was entered, ms; 0 or absent: not known. Of a digest or report, its moment. */
   atMs?: number;
   /** The job is a dead letter, or is about to become one. It carries its event: the log may drop it. */
   death?: StoredEvent & { failure: FailedAttempt };

@@ -8,7 +8,7 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Schedule, Subscription } from './handlers/handler.js';
 import { runLoop } from '../kit/loop.js';
 import { enqueueEvents } from './deliveries.js';
-import { ALLOWANCE_MS, isDigestPlanned, planDigest, planReport } from './digest-job.js';
+import { ALLOWANCE_MS, isDigestPlanned, planDigest, planDigestIn, planReport } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchContext } from './stores.js';
@@ -165,27 +165,23 @@ class SubscriptionReader {
     const lastEntered = entered.at(-1)?.logId;
     const to = isCut ? (lastEntered ?? after) : sendable.to;
     await offsets.advance(workspace, subscription.name, { from: after, to, entered: lastEntered });
-    if (isCut) await this.#plan(this.#options.clock.now() + allowed.endsInMs);
+    if (isCut) await planDigestIn(this.#options.queue, workspace, allowed.endsInMs);
     return 0;
   }
 
   /** The events wait in the log. */
   async #planDigest(schedule: Schedule, after: string, signal: AbortSignal): Promise<number> {
-    const { workspace, shared, clock, timeZoneOf } = this.#options;
+    const { workspace, shared, clock, timeZoneOf, queue } = this.#options;
     if ((await shared.read(after, 1)).length === 0) {
       await this.#options.log.checkOffset(workspace, after);
       await shared.waitAfter(after, signal);
       return 0;
     }
     const nowMs = clock.now();
-    await this.#plan(nextMoment(schedule, nowMs, timeZoneOf(workspace)));
+    // All processes name the same moment: a millisecond more would be another one, for which the planned job gives way.
+    const atMs = nextMoment(schedule, nowMs, timeZoneOf(workspace));
+    await planDigest(queue, { workspace, atMs, nowMs });
     return PLANNED_WAIT_MS;
-  }
-
-  /** All processes name the same moment: a millisecond more would be another one, for which the planned job gives way. */
-  async #plan(atMs: number): Promise<void> {
-    const { workspace, queue, clock } = this.#options;
-    await planDigest(queue, { workspace, atMs, nowMs: clock.now() });
   }
 
   /** How many of these events may be handled one by one. Null: a digest will have them, or is reading them. */

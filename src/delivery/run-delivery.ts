@@ -2,7 +2,7 @@
  * One run of one delivery, from BullMQ's job until BullMQ gets the result: a pipe of steps. docs/internals/delivery.md has
  * the state machine.
  *
- *   claim     is it the head of its group? If not, it has left: a repeat after a crash
+ *   claim     is it the head of its group? If not, it has left: a repeat after a crash. Is its wait over?
  *   load      its event, from the log or from its group
  *   settle    (debounce.ts) it waits until its record is quiet, and its followers are merged into it
  *   suspect   its job was lost before: is it the cause of crashes? If not, it waits for its turn (suspects.ts)
@@ -32,7 +32,16 @@ import { idsOf, loadDelivery } from './deliveries.js';
 import { recordFailure } from './failure.js';
 import type { Claim } from './groups/gate.js';
 import { noteEnd } from './receipts/note.js';
-import { extendLock, isLockOver, logFailure, outcomeOfFailure, report, TakenOver, type GivenRun } from './run.js';
+import {
+  extendLock,
+  isLockOver,
+  logFailure,
+  outcomeOfFailure,
+  report,
+  TakenOver,
+  waitBefore,
+  type GivenRun,
+} from './run.js';
 import { isCause, judge, type Verdict } from './suspects.js';
 
 const DEAD = 'event became a dead letter';
@@ -89,6 +98,8 @@ export async function claim(given: GivenRun, context: RunContext): Promise<Claim
     const { failure, ...event } = death;
     return { outcome: 'dead', about: { ...job.data, ...event, id: own.id }, failure };
   }
+  const waitMs = await waitBefore(given, context);
+  if (waitMs > 0) return { outcome: 'waits', waitMs };
   return {
     job,
     lock,

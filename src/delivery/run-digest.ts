@@ -6,17 +6,22 @@
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { compileSelection } from '../events/pattern.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
-import type { DigestSummary } from './handlers/handler.js';
+import type { DigestSummary, Subscription } from './handlers/handler.js';
 import { isoTime } from '../kit/clock.js';
 import { attemptDelivery, callWithin, contextFor, shapeEvent, statusIn } from './attempt.js';
 import { momentBefore, nextMoment } from './moments.js';
 import { noteEnd, type Ended, type Noted } from './receipts/note.js';
-import { extendLock, isLockOver, outcomeOfFailure, report, type GivenRun, type RunOptions } from './run.js';
+import { extendLock, isLockOver, outcomeOfFailure, report, waitBefore, type GivenRun, type RunOptions } from './run.js';
 import { DigestSums } from './summary.js';
 
 const BATCH = 250;
 /** As receipts name what was sent; no event has these types. */
 const [DIGEST_TYPE, REPORT_TYPE] = ['changefeed.digest', 'changefeed.report'];
+
+/** A report that this process does not know waits for another one that does. Then all have the same configuration. */
+const ROLLOUT_MS = 3_600_000;
+/** How long it waits before a process looks at it again. */
+const OTHERS_MS = 10_000;
 
 const ENDED = 'digest or report not handled: its attempts are over; the next digest begins with the same events';
 
@@ -29,17 +34,19 @@ interface Range {
 
 export async function runDigest(run: GivenRun, options: RunOptions): Promise<void> {
   await extendLock(run, options);
-  const { report, digest, mostPerMinute } = options.subscription;
-  if (report !== undefined) return runReport(run, options);
+  const waitMs = await waitBefore(run, options);
+  if (waitMs > 0) return await report({ outcome: 'waits', waitMs }, run);
+  const { subscription } = options;
+  if (subscription.report !== undefined) return runReport(run, options, subscription.report);
   // It is an ordinary subscription now: its reader goes on at the offset.
-  if (digest === undefined && mostPerMinute === undefined) return;
+  if (subscription.digest === undefined && subscription.mostPerMinute === undefined) return;
   const range = await rangeOf(run, options);
   if (range === null) return;
   const { workspace, after, to } = range;
   const outcome = await attempted(run, options, () => callFor(range, attemptOf(run, options)));
   if (outcome === 'over') return;
   // A run that lost its lock meanwhile moves the offset too: the run that has the lock now then sends nothing.
-  await options.offsets.advance(workspace, options.subscription.name, { from: after, to });
+  await options.offsets.advance(workspace, subscription.name, { from: after, to });
   if (outcome === 'handled') await noteSuccess(run, options);
 }
 
@@ -183,14 +190,21 @@ function linkFor(workspace: string, { pageUrl, subscription }: RunOptions): stri
   return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
 }
 
-async function runReport(run: GivenRun, options: RunOptions): Promise<void> {
-  const { subscription, surroundingsOf, countTodos } = options;
+async function runReport(
+  run: GivenRun,
+  options: RunOptions,
+  { schedule, handle }: NonNullable<Subscription['report']>,
+): Promise<void> {
+  const { surroundingsOf, countTodos, clock } = options;
   const { workspace, atMs = 0 } = run.job.data;
-  const { report } = subscription;
   const { timeZone } = surroundingsOf(workspace);
-  // The option was changed since it was planned.
-  if (report === undefined || nextMoment(report.schedule, atMs - 1, timeZone) !== atMs) return;
-  const since = isoTime(momentBefore(report.schedule, atMs, timeZone));
+  const lateMs = clock.now() - atMs;
+  // It was paused: the report says how things are now, and so does the next one, which is due.
+  if (nextMoment(schedule, atMs, timeZone) <= atMs + lateMs) return;
+  // The option was changed since it was planned, in this process or in the one that planned it.
+  if (nextMoment(schedule, atMs - 1, timeZone) !== atMs)
+    return lateMs < ROLLOUT_MS ? await report({ outcome: 'waits', waitMs: OTHERS_MS }, run) : undefined;
+  const since = isoTime(momentBefore(schedule, atMs, timeZone));
   const id = `report.${isoTime(atMs)}`;
   const attempt = attemptOf(run, options);
   const context = contextFor(attempt, { workspace, effectsOf: id, facts: { report: id } });
@@ -198,7 +212,7 @@ async function runReport(run: GivenRun, options: RunOptions): Promise<void> {
     const counted = await countTodos?.(workspace, since);
     if (counted === undefined) return null;
     const about = { id, workspace, logId: '0-0', event: { id, type: REPORT_TYPE, subject: '' } };
-    return { send: () => callWithin(() => report.handle(counted, context), attempt), about };
+    return { send: () => callWithin(() => handle(counted, context), attempt), about };
   });
   if (outcome === 'handled') await noteSuccess(run, options);
 }

@@ -1,7 +1,7 @@
 /** What the steps of a run hand to each other, and how a run ends. */
 import type { Tally } from '../kit/tally.js';
 import type { Delivery } from './deliveries.js';
-import type { FailedAttempt } from './failure.js';
+import type { FailedAttempt, Wait } from './failure.js';
 import type { Claim, GroupEntry, HeadJob } from './groups/gate.js';
 import type { NotedRun } from './groups/group-entry.js';
 import type { Noted, Skipped } from './receipts/note.js';
@@ -36,9 +36,9 @@ export type Outcome =
   | { outcome: 'delivered'; about: Noted; attempt: number; ms: number; status: number | undefined }
   | { outcome: 'skipped'; about: Noted; why: Skipped }
   | { outcome: 'dead'; about: Delivery; failure: FailedAttempt }
-  | { outcome: 'retry'; about: Noted; failure: FailedAttempt; waitMs: number }
+  | ({ outcome: 'retry'; about: Noted; failure: FailedAttempt } & Wait)
   | { outcome: 'paused'; about: Noted; failure: FailedAttempt }
   | { outcome: 'stopping' }
-  | { outcome: 'waits'; untilMs: number }
+  | { outcome: 'waits'; waitMs: number }
   /** `death`: it was written before. */
   | { outcome: 'left'; next: GroupEntry | null; death?: FailedAttempt };

@@ -13,7 +13,15 @@ import { placeIn } from '../kit/user-frame.js';
 import type { EventLog } from '../log/event-log.js';
 import type { Interrupt, SurroundingsOf } from './attempt.js';
 import { noteFailure } from './circuit-breaker.js';
-import { AttemptFailedError, deadLetterError, decideRetry, recordFailure, type FailedAttempt } from './failure.js';
+import {
+  AttemptFailedError,
+  deadLetterError,
+  decideRetry,
+  recordFailure,
+  waitLeftMs,
+  type FailedAttempt,
+  type Wait,
+} from './failure.js';
 import type { ComparisonOf } from './merge-changes.js';
 import type { JobData, QueueHandle } from './queues.js';
 import type { Noting } from './receipts/note.js';
@@ -87,7 +95,7 @@ export function isLockOver({ lock }: GivenRun): boolean {
 
 /** How a failed attempt ends its run. `paused` and `stopping`: it does not count. */
 export type Failed =
-  | { outcome: 'retry'; failure: FailedAttempt; waitMs: number }
+  | ({ outcome: 'retry'; failure: FailedAttempt } & Wait)
   | { outcome: 'dead'; failure: FailedAttempt }
   | { outcome: 'paused'; failure: FailedAttempt }
   | { outcome: 'stopping' };
@@ -125,7 +133,18 @@ export async function outcomeOfFailure(
     return { outcome: 'dead', failure };
   }
   logFailure(error, { ...attempted, failure, retryInMs: decision.waitMs }, context);
-  return { outcome: 'retry', failure, waitMs: decision.waitMs };
+  const { waitMs } = decision;
+  return { outcome: 'retry', failure, waitMs, untilMs: (await context.log.serverMs()) + waitMs };
+}
+
+/**
+ * A job comes too early where the clock of this process is ahead of that which planned it, where that was ahead, or where a person has promoted
+ * it. Then its attempt waits on, so that no attempt is used up before its time.
+ * @returns ms; 0: the attempt may begin
+ */
+export async function waitBefore({ job }: GivenRun, { log }: RunOptions): Promise<number> {
+  const last = job.attemptsMade === 0 ? undefined : job.stacktrace?.at(-1);
+  return last === undefined ? 0 : waitLeftMs(last, await log.serverMs());
 }
 
 export const HANDLER_FAILED = 'handler failed, the event will be retried';
@@ -162,17 +181,18 @@ export function logFailure(
 }
 
 /** The outcomes that BullMQ hears of. It completes the job after any other. */
-type Reported = Failed | { outcome: 'waits'; untilMs: number };
+type Reported = Failed | { outcome: 'waits'; waitMs: number };
 
 /** @throws what tells BullMQ to delay, fail or requeue the job */
 export async function report(ended: Reported, { job, lock }: GivenRun): Promise<never> {
   switch (ended.outcome) {
     case 'retry':
-      throw new AttemptFailedError(ended.failure, ended.waitMs);
+      throw new AttemptFailedError(ended.failure, ended);
     case 'dead':
       throw deadLetterError(ended.failure);
     case 'waits':
-      await job.moveToDelayed(ended.untilMs, lock.token);
+      // BullMQ counts by the clock of the process, whatever `clock` is.
+      await job.moveToDelayed(systemClock.now() + ended.waitMs, lock.token);
       throw new DelayedError();
     // Back to the front of the queue.
     case 'paused':

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { digestJob } from '../../src/delivery/digest-job.js';
-import { nextMoment } from '../../src/delivery/moments.js';
-import { systemClock } from '../../src/kit/clock.js';
+import { digestJob, planReport, reportJob } from '../../src/delivery/digest-job.js';
+import { momentBefore, nextMoment } from '../../src/delivery/moments.js';
+import { isoTime, systemClock } from '../../src/kit/clock.js';
 import type { DigestContext, DigestSummary, Subscription } from '../../src/delivery/handlers/handler.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
@@ -264,5 +264,69 @@ describe('digest', () => {
     const sentence = 'the subscription "s" handles its events in digests: single events are not sent to it.';
     await expect(dispatcher.replay({ subscription: 's', from: 'beginning' })).rejects.toThrow(`replay: ${sentence}`);
     await expect(dispatcher.snapshot('s', new Map())).rejects.toThrow(`snapshot: ${sentence}`);
+  });
+});
+
+describe('report', () => {
+  const SEOUL = 'Asia/Seoul';
+  /** Every day at the time that it was so long ago. */
+  const dailyAgo = (agoMs: number) => {
+    const at = new Date(systemClock.now() - agoMs + 9 * 3_600_000).toISOString().slice(11, 16);
+    return { when: { at }, days: DAILY.days } as const;
+  };
+  const lastMomentOf = (schedule: ReturnType<typeof dailyAgo>): number =>
+    momentBefore(schedule, nextMoment(schedule, systemClock.now(), SEOUL), SEOUL);
+
+  function aReport(schedule: ReturnType<typeof dailyAgo>) {
+    const sentSince: string[] = [];
+    const report = { schedule, handle: ({ at }: { at: string }) => void sentSince.push(at) };
+    const extras = { countTodos: (_workspace: string, since: string) => Promise.resolve({ at: since, refused: '' }) };
+    return { subscription: aSubscription('s', () => undefined, { report }), extras, sentSince };
+  }
+
+  it('report: after a pause of days there is one, of now', async () => {
+    const schedule = dailyAgo(1_800_000);
+    const { subscription, extras, sentSince } = aReport(schedule);
+    const { queues } = await runFanOut(test, [subscription], extras);
+    const queue = queues.of('s');
+    await queue.pause();
+    const last = lastMomentOf(schedule);
+    const before = momentBefore(schedule, last, SEOUL);
+    const moments = [momentBefore(schedule, before, SEOUL), before, last];
+    for (const atMs of moments) await planReport(queue, { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    await queue.resume();
+
+    await eventually(async () => expect(await queue.getCompletedCount()).toBe(3));
+    expect(sentSince).toEqual([isoTime(before)]);
+  });
+
+  it('report: one whose moment a process does not know waits for another that does, as while a configuration is rolled out', async () => {
+    const known = dailyAgo(60_000);
+    const old = aReport(dailyAgo(-7_200_000));
+    const current = aReport(known);
+    const process = await runFanOut(test, [old.subscription], old.extras);
+    const queue = process.queues.of('s');
+    const atMs = lastMomentOf(known);
+    await planReport(queue, { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    const planned = () => reportJob(queue, WORKSPACE, atMs);
+    await eventually(async () => {
+      expect((await planned())?.attemptsStarted).toBe(1);
+      expect(await (await planned())?.isDelayed()).toBe(true);
+    });
+    await process.pool.stop();
+    await runFanOut(test, [current.subscription], current.extras);
+    await (await planned())?.promote();
+
+    await eventually(async () => expect(await (await planned())?.isCompleted()).toBe(true));
+    expect([old.sentSince, current.sentSince]).toEqual([[], [isoTime(momentBefore(known, atMs, SEOUL))]]);
+  });
+
+  it('report: one whose moment no process knows is dropped once no configuration can be under way', async () => {
+    const { subscription, extras, sentSince } = aReport(dailyAgo(-7_200_000));
+    const { queues } = await runFanOut(test, [subscription], extras);
+    const atMs = lastMomentOf(dailyAgo(3_700_000));
+    await planReport(queues.of('s'), { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    await eventually(async () => expect(await queues.of('s').getCompletedCount()).toBe(1));
+    expect(sentSince).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ describe('recorded failure', () => {
 
   it('is stored by BullMQ as a stack trace and read back unchanged', () => {
     const failure = recordFailure(new Error('x'), { attempt: 1, nowMs: 0 });
-    const carriers = [new AttemptFailedError(failure, 5), deadLetterError(failure)];
+    const carriers = [new AttemptFailedError(failure, { waitMs: 5, untilMs: 8 }), deadLetterError(failure)];
 
     expect(carriers.map(({ stack }) => parseFailedAttempt(stack ?? ''))).toEqual([failure, failure]);
     expect(deadLetterError(failure).name).toBe('UnrecoverableError');

@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { digestJob } from '../../src/delivery/digest-job.js';
 import { createLostJobs } from '../../src/delivery/lost-jobs.js';
 import type { JobData } from '../../src/delivery/queues.js';
 import type { ChangeEvent } from '../../src/events/types.js';
@@ -277,32 +278,106 @@ describe('jobs that were removed by hand', () => {
   });
 });
 
-describe('jobs that were planned by a clock that was ahead', () => {
+describe('jobs that were planned by another clock', () => {
   const DAY_MS = 86_400_000;
+  const WAIT_MS = 1_500;
   const retry = { attempts: 50, delayMs: 1, maxDelayMs: 1 };
-  const settle = { stillMs: 30_000, atMostMs: 60_000 };
+  const settle = { stillMs: WAIT_MS, atMostMs: 60_000 };
 
-  it.each([
-    ['a retry', { retry }, 30_000],
-    ['a retry for which the receiver has set the time', { retry }, DAY_MS],
-    ['an event that waits for its record to be quiet', { retry, settle }, 1],
-  ])('lost jobs: %s goes on when the clock has been put back', async (_what, more, retryAfter) => {
-    const attempts: number[] = [];
+  /** Until it is put back, in this process only; Redis has another clock. */
+  function clockAheadBy(ms: number) {
+    const wall = vi
+      .spyOn(Date, 'now')
+      .mockImplementation(() => Math.floor(performance.timeOrigin + performance.now()) + ms);
+    onTestFinished(() => wall.mockRestore());
+    return { putBack: () => wall.mockRestore() };
+  }
+
+  function failing(retryAfter: number) {
+    const attempts: { attempt: number; atMs: number }[] = [];
     const handle: Handle = (_event, { attempt }) => {
-      attempts.push(attempt);
+      attempts.push({ attempt, atMs: performance.now() });
       if (attempt === 1) throw new RetryAfterError('busy', { retryAfter });
     };
-    const wall = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + DAY_MS);
-    onTestFinished(() => wall.mockRestore());
-    const { append, queue, pending, warnings, severalChecks } = await fanOut(handle, more);
+    return { attempts, handle };
+  }
+
+  it('lost jobs: a retry keeps its wait when the clock has been put back', async () => {
+    const { attempts, handle } = failing(WAIT_MS);
+    const clock = clockAheadBy(DAY_MS);
+    const { append, queue, pending, warnings, severalChecks } = await fanOut(handle, { retry });
     await append(1);
     await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
     await severalChecks();
-    wall.mockRestore();
+    clock.putBack();
 
     await eventually(async () => expect(await pending()).toBe(0));
-    expect(attempts.at(-1)).toBe(2);
+    const [first, second] = attempts;
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(second!.atMs - first!.atMs).toBeGreaterThanOrEqual(WAIT_MS - 5);
     expect(warnings().filter((one) => PROMOTED.test(one))).toHaveLength(1);
+  });
+
+  it('lost jobs: an event that waits for its record to be quiet keeps its wait when the clock has been put back', async () => {
+    const handled: number[] = [];
+    const clock = clockAheadBy(DAY_MS);
+    const { append, queue, pending } = await fanOut(() => void handled.push(performance.now()), { settle });
+    const enteredMs = performance.now();
+    await append(1);
+    await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
+    clock.putBack();
+
+    await eventually(async () => expect(await pending()).toBe(0));
+    expect(handled).toHaveLength(1);
+    expect(handled[0]! - enteredMs).toBeGreaterThanOrEqual(WAIT_MS - 5);
+  });
+
+  it('lost jobs: a wait that the receiver has set is not cut short, and no attempt is used up', async () => {
+    const { attempts, handle } = failing(DAY_MS);
+    const clock = clockAheadBy(DAY_MS);
+    const { append, queue, warnings, severalChecks } = await fanOut(handle, { retry });
+    await append(1);
+    await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
+    clock.putBack();
+    await eventually(() => expect(warnings().filter((one) => PROMOTED.test(one))).toHaveLength(1));
+    await eventually(async () => expect(await queue.getDelayedCount()).toBe(1));
+    await severalChecks();
+
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1]);
+    expect(warnings().filter((one) => PROMOTED.test(one))).toHaveLength(1);
+  });
+
+  // A worker whose clock is a minute ahead takes it a minute too early, as here.
+  it('lost jobs: a retry that another clock takes before its time is put back', async () => {
+    const { attempts, handle } = failing(DAY_MS);
+    const { append, queue } = await fanOut(handle, { retry });
+    await append(1);
+    const delayed = async () => {
+      const [job] = await queue.getDelayed();
+      expect(job?.attemptsMade).toBe(1);
+      return job!;
+    };
+    const before = await eventually(delayed);
+    await before.promote();
+    await eventually(async () => expect((await delayed()).attemptsStarted).toBe(2));
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1]);
+  });
+
+  it('lost jobs: a digest waits for its moment when the clock has been put back', async () => {
+    const clock = clockAheadBy(120_000);
+    const digest = { when: { everyMs: DAY_MS }, days: [1, 2, 3, 4, 5, 6, 7] } as const;
+    const digests: number[] = [];
+    const handleDigest: Subscription['handleDigest'] = ({ count }) => void digests.push(count);
+    const more = { digest, digestOnly: true, handleDigest };
+    const { append, queue, warnings, severalChecks } = await fanOut(() => undefined, more);
+    await append(1);
+    const planned = () => digestJob(queue, WORKSPACE);
+    await eventually(async () => expect(await planned()).toBeDefined());
+    clock.putBack();
+    await severalChecks();
+
+    expect(await (await planned())?.isDelayed()).toBe(true);
+    expect({ digests, warnings: warnings() }).toEqual({ digests: [], warnings: [] });
   });
 
   it('lost jobs: a retry for which the receiver has set the time waits for it', async () => {
