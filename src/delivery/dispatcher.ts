@@ -103,8 +103,8 @@ export function createDispatcher(options: DispatcherOptions) {
     stopReplay: async (name: string, id?: string) => await stopReplays({ id }, { ...options, ...chosen(name) }),
     skip: async (name: string, call: SkipCall): Promise<Skipped> =>
       await skipSubscription(call, { ...options, ...chosen(name) }),
-    /** Its place in the logs is their end, whatever it has read before: for one that is configured next. */
-    beginNow: (subscription: Subscription) => beginNow(subscription, options),
+    /** Its place in the logs is their end, whatever it has read before, and nothing waits: for one that is configured next. */
+    beginNow: (subscription: Subscription) => beginNow(subscription, withQueues()),
     pause: async (subscription: string, reason: string) => await pause(subscription, reason, withQueues()),
     resume: async (subscription: string) => await resume(subscription, withQueues()),
     enforcePaused: () => enforcePaused(withQueues()),
@@ -134,12 +134,15 @@ async function beginSnapshots(epochs: Epochs, deps: SubscriptionContext): Promis
   return begun;
 }
 
-async function beginNow(subscription: Subscription, { workspaces, log, offsets }: DispatcherOptions): Promise<void> {
+async function beginNow(subscription: Subscription, deps: DispatcherOptions & { queues: Queues }): Promise<void> {
+  const { workspaces, log, offsets, queues } = deps;
   for (const workspace of workspaces.filter((name) => readsWorkspace(subscription, name))) {
     const end = await log.tail(workspace);
     const from = await offsets.begin(workspace, subscription.name, end);
     if (from !== end) await offsets.advance(workspace, subscription.name, { from, to: end });
   }
+  // What was handled when it was switched off has not been dropped then, and waits if it has failed.
+  await skipSubscription({}, { ...deps, subscription, queue: queues.former(subscription.name) });
 }
 
 function searchLostJobs(options: DispatcherOptions & { queues: Queues }, signal: AbortSignal): Promise<void> {

@@ -44,6 +44,29 @@ describe('a reader that begins', () => {
     await eventually(() => expect(never).toEqual([3]));
   });
 
+  it('begin: what was handled when a rule was switched off, and failed then, is not sent when it is switched on again', async () => {
+    const attempts: number[] = [];
+    const handle = ({ data }: ChangeEvent): void => {
+      attempts.push(data.sequence);
+      if (data.sequence === 1) throw new RetryAfterError('away', { retryAfter: 500 });
+    };
+    const rule = aSubscription('s', handle);
+    const before = await runFanOut(test, [rule]);
+    await before.append(1);
+    await eventually(async () => expect(await before.queues.of('s').getDelayedCount()).toBe(1));
+    await Promise.all([before.pool.stop(), before.dispatcher.close()]);
+    await before.append(2);
+
+    const meanwhile = await runFanOut(test, []);
+    await meanwhile.dispatcher.beginNow(rule);
+    const after = await runFanOut(test, [rule]);
+    await after.append(3, 4);
+
+    await eventually(() => expect(attempts).toContain(4));
+    expect(attempts).toEqual([1, 3, 4]);
+    expect(await after.queues.of('s').getDelayedCount()).toBe(0);
+  });
+
   it('begin: a subscription that becomes ordered reads on when nothing that has no order waits', async () => {
     const handled: number[] = [];
     let isWell = false;
