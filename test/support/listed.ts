@@ -6,6 +6,7 @@ import type { BuiltInList } from '../../src/crm/lists/lists.js';
 
 export interface ListedApi extends ReadApi {
   records: UncheckedRecord[];
+  pageSize: number;
   /** Called before each page is answered; may throw, wait, or answer another page in its place. */
   before: (cursor: string | null, page: number) => Page | undefined | Promise<Page | undefined>;
   readonly asked: (string | null)[];
@@ -20,6 +21,7 @@ export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): Listed
       return digest === knownDigest ? { unchanged: true, list, bytes: 0 } : { ...page, digest };
     },
     records,
+    pageSize,
     asked,
     before: () => undefined,
     async fetchPage(list: BuiltInList, { cursor, page }) {
@@ -27,9 +29,9 @@ export function listedApi(records: UncheckedRecord[] = [], pageSize = 2): Listed
       const instead = await api.before(cursor, page);
       if (instead !== undefined) return instead;
       const from = Number(cursor ?? 0);
-      const shown = api.records.slice(from, from + pageSize);
-      const more = from + pageSize < api.records.length;
-      return { list, records: shown, nextCursor: more ? String(from + pageSize) : null, bytes: 0 };
+      const shown = api.records.slice(from, from + api.pageSize);
+      const more = from + api.pageSize < api.records.length;
+      return { list, records: shown, nextCursor: more ? String(from + api.pageSize) : null, bytes: 0 };
     },
     close: () => Promise.resolve(),
   };

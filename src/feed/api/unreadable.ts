@@ -37,3 +37,8 @@ function isDeeperThan(value: object, levels: number): boolean {
   }
   return false;
 }
+
+/** Such a record may be new, also where it has no id. */
+export function hasUnreadable({ unreadable = [] }: { unreadable?: readonly UnreadableRecord[] | undefined }): boolean {
+  return unreadable.length > 0;
+}

@@ -9,13 +9,14 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { Page, ReadApi } from './read-api.js';
 import { rowsOf } from './rows.js';
 
-/** More than 80 minutes at 10 requests per second: only a server that always names one more page has so many. */
-export const MOST_PAGES = 50_000;
-/** A list does not grow to three times its pages between two sweeps; a small one may gain a thousand. */
-const growthOf = (pages: number): number => 3 * pages + 1_000;
+/**
+ * Pages in a row without a new record after which the paging has no end. A list of any length shows new ones to its end; where rows are paged by
+ * their number, and many are added before the page that is read, pages show again what others have shown.
+ */
+export const MOST_REPEATED_PAGES = 1_000;
 /** Empty pages in a row after which the walk gives up. */
 export const MOST_EMPTY_PAGES = 50;
-/** Of all cursors of a walk together, which are kept in memory and in Redis. 1,300 for each page. */
+/** Of all cursors of a walk together, which are kept in memory and in Redis: of 40 characters each, 1.6 million pages. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 export interface VisitedStart {
@@ -23,8 +24,6 @@ export interface VisitedStart {
   firstPage: string | null;
   /** Cursors that this walk has followed. */
   cursors: Iterable<string>;
-  /** Pages of the last complete sweep of this source. @defaultValue unknown: only `MOST_PAGES` bounds the walk */
-  lastPages?: number | undefined;
 }
 
 export type VisitedCursors = ReturnType<typeof createVisitedCursors>;
@@ -45,17 +44,21 @@ export function firstPageKey(page: Page): string | null {
   const rows = rowsOf(page);
   if (rows.length === 0) return null;
   const hash = createHash('sha256');
-  for (const row of rows) hash.update(`${JSON.stringify(row.id ?? row.record)}\n`);
+  for (const row of rows) hash.update(`${idOrText(row)}\n`);
   return hash.digest('hex').slice(0, 32);
 }
 
-export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedStart) {
-  const most = Math.min(MOST_PAGES, lastPages === undefined ? MOST_PAGES : growthOf(lastPages));
+function idOrText({ id, record }: ReturnType<typeof rowsOf>[number]): string {
+  return JSON.stringify(id ?? record);
+}
+
+export function createVisitedCursors({ firstPage, cursors }: VisitedStart) {
   const followed = new Set(cursors);
   let first = firstPage;
   let fresh: string[] = [];
   let characters = [...followed].reduce((sum, { length }) => sum + length, 0);
   let emptyInARow = 0;
+  let repeatedInARow = 0;
   const follow = (list: ListName, cursor: string | null, { nextCursor, records }: NextPage): string | null => {
     if (cursor !== null) followed.add(cursor);
     if (nextCursor === null) return null;
@@ -68,9 +71,8 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
       throw loop(list, `${emptyInARow} empty pages in a row each named a next one`, NO_END);
     followed.add(nextCursor);
     characters += nextCursor.length;
-    // The first page has no cursor.
-    if (followed.size >= most || characters > MOST_CHARACTERS)
-      throw loop(list, `after ${followed.size} pages there was still a next one: the paging has no end`, NO_END);
+    if (characters > MOST_CHARACTERS)
+      throw loop(list, `the cursors of ${followed.size} pages are too long to be kept`, NO_END);
     fresh.push(nextCursor);
     return nextCursor;
   };
@@ -94,6 +96,16 @@ export function createVisitedCursors({ firstPage, cursors, lastPages }: VisitedS
     checkKnown(list: ListName, { cursor, firstPage: known, ...next }: WalkedPage): string | null {
       if (cursor === null) first = known;
       return follow(list, cursor, next);
+    },
+    /**
+     * What the records of a page have said. A page that is as the last complete sweep read it counts for nothing: there is an end to those.
+     * @param isNew it shows a record that no page of this walk has shown @throws ChangefeedError CF_CURSOR_LOOP
+     */
+    shown(list: ListName, isNew: boolean): void {
+      repeatedInARow = isNew ? 0 : repeatedInARow + 1;
+      if (repeatedInARow < MOST_REPEATED_PAGES) return;
+      const what = `${repeatedInARow} pages in a row showed no new record, and each named a next one`;
+      throw loop(list, `${what}: the paging has no end`, NO_END);
     },
     takeFollowed(): string[] {
       const taken = fresh;
@@ -123,10 +135,14 @@ export async function* walkList(
   { signal }: { signal?: AbortSignal } = {},
 ): AsyncGenerator<Page, void, undefined> {
   const visited = createVisitedCursors({ firstPage: null, cursors: [] });
+  const seen = new Set<string>();
   let cursor: string | null = null;
   for (let number = 1; ; number += 1) {
     const page: Page = await api.fetchPage(list, { cursor, page: number, ...(signal && { signal }) });
     const next = visited.check(page, cursor);
+    const before = seen.size;
+    for (const row of rowsOf(page)) seen.add(idOrText(row));
+    if (next !== null) visited.shown(list, seen.size > before);
     yield page;
     cursor = next;
     if (cursor === null) return;

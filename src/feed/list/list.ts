@@ -40,6 +40,7 @@ import {
 } from '../store/sweep-state.js';
 import type { SweepStore } from '../store/sweep-store.js';
 import type { Actors } from './actors.js';
+import type { Comparison } from './compare.js';
 import { leaseLost, stateLost } from './errors.js';
 import type { Leased } from './lease.js';
 import { createReadAhead, type PageToRead, type ReadAhead } from './read-ahead.js';
@@ -228,6 +229,14 @@ export class FeedList {
     this.seen.set(key, page);
   }
 
+  /**
+   * Whether a page shows a record that no page of this walk has shown. After a crash the pages are known whose members have changed: a record of
+   * another page counts as new once more.
+   */
+  showsNew({ reached }: Pick<Comparison, 'reached' | 'writes'>): boolean {
+    return reached.counts.seen > this.checkpoint.counts.seen;
+  }
+
   /** The list has kept its records in another form than the one it keeps them in now: it needs another baseline. */
   isOtherForm(sweep: Pick<SweepSummary, 'recognisedOnly'> | null): boolean {
     return sweep !== null && sweep.recognisedOnly !== this.form.recognisedOnly;
@@ -273,9 +282,7 @@ export class FeedList {
       this.expect(await store.beginWalk(this.name, this.options.token, this.form));
       this.checkpoint = this.#firstCheckpoint(verdict, reported, isTakeover(checkpoint, this.state.lastSweep, source));
     }
-    const { firstPage } = this.checkpoint;
-    const lastPages = isSameSource(this.state.lastSweep?.source, source) ? this.state.lastSweep?.pages : undefined;
-    this.visited = createVisitedCursors({ firstPage, cursors: isResumed ? cursors : [], lastPages });
+    this.visited = createVisitedCursors({ firstPage: this.checkpoint.firstPage, cursors: isResumed ? cursors : [] });
     this.survey = null;
     this.heldExamples = [];
     await this.options.shortcuts?.begin(this.state, clock.monotonic());

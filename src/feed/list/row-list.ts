@@ -4,6 +4,7 @@
  */
 import type { Observation } from '../detect/build-event.js';
 import type { Membership, Step } from '../store/sweep-state.js';
+import type { Comparison } from './compare.js';
 import { FeedList } from './list.js';
 
 export class RowList extends FeedList {
@@ -31,6 +32,14 @@ export class RowList extends FeedList {
 
   /** The keys that a walk has seen may be too many to remember: a row that stands on two pages counts twice. */
   override saw(): void {}
+
+  /**
+   * Rows that were committed are recognised, so a row that is written is new. Rows that are recognised may be those of earlier sweeps: they count
+   * as new until the walk has shown as many rows as are stored. A checkpoint has that number, so it is known after a crash.
+   */
+  override showsNew({ reached: { counts }, writes }: Pick<Comparison, 'reached' | 'writes'>): boolean {
+    return writes.length > 0 || counts.held > this.checkpoint.counts.held || counts.seen <= this.schema.rows;
+  }
 
   override async commit(step: Step): Promise<void> {
     await super.commit({ ...step, writes: step.writes.map(({ key, event }) => ({ key, state: null, event })) });

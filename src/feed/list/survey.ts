@@ -4,6 +4,7 @@
  */
 import { createVisitedCursors } from '../api/visited-cursors.js';
 import type { Page } from '../api/read-api.js';
+import { hasUnreadable } from '../api/unreadable.js';
 import { isKnown, isStored } from '../detect/record-state.js';
 import { schemaEvent } from '../detect/schema-drift/drift.js';
 import { valueTypesOf } from '../detect/schema-drift/schema.js';
@@ -28,7 +29,7 @@ export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
     about,
     counts: new Survey({ question, moves: { rules, schema, tracked, drifted }, guard, before }),
     reported: reportedNew(list),
-    visited: createVisitedCursors({ firstPage: null, cursors: [], lastPages: list.lastSweep?.pages }),
+    visited: createVisitedCursors({ firstPage: null, cursors: [] }),
     keys: new Set(),
     next: { page: 1, cursor: null },
   };
@@ -36,11 +37,13 @@ export function beginSurvey(list: FeedList, question: SurveyQuestion): void {
 }
 
 /** Counts the rows of a page that no page before has shown. */
+/** @throws ChangefeedError CF_CURSOR_LOOP */
 export async function countPage(list: FeedList, page: Page): Promise<void> {
   const { survey, rules } = list;
   if (survey === null) return;
-  const { counts, keys } = survey;
+  const { counts, keys, visited } = survey;
   const rows = (await readSeen(list, page)).filter(({ key }) => !keys.has(key));
+  if (page.nextCursor !== null) visited.shown(list.name, rows.length > 0 || hasUnreadable(page));
   const differing = new Map((await readDiffering(list, rows)).map((row) => [row.key, row]));
   for (const { key, record, storedDigest } of rows) {
     keys.add(key);

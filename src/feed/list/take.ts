@@ -4,6 +4,7 @@
  * stored as shown; what writes one otherwise forgets the page in the same commit, or when the sweep is finished.
  */
 import type { Page } from '../api/read-api.js';
+import { hasUnreadable } from '../api/unreadable.js';
 import { heldOf } from '../detect/held.js';
 import { openRecords } from '../detect/open.js';
 import { MOST_FIELDS } from '../detect/schema-drift/schema.js';
@@ -71,6 +72,7 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
   const compared = await comparePage(list, { by: 'walk', number, page, askedAtMs: answer.askedAtMs });
   warnOfManyFields(list);
   if ('about' in compared) return { ...nothing, question: compared };
+  if (nextCursor !== null) list.visited.shown(list.name, list.showsNew(compared) || hasUnreadable(page));
   const { writes, schema, fresh, discarded, members, keys, reached } = compared;
   const shown = shownBy(list, page, compared, nextCursor);
   const { open } = shown;

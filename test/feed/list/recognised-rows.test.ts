@@ -4,6 +4,8 @@ import { ChangefeedError } from '../../../src/kit/errors.js';
 import { explainRecord } from '../../../src/feed/list/explain.js';
 import type { SweepStore } from '../../../src/feed/store/sweep-store.js';
 import { compileRules } from '../../../src/feed/detect/rules.js';
+import type { Page } from '../../../src/feed/api/read-api.js';
+import { MOST_REPEATED_PAGES } from '../../../src/feed/api/visited-cursors.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis, type TestRedis } from '../../support/redis.js';
 import { shortcutLoop } from '../../support/shortcut-loop.js';
@@ -53,6 +55,21 @@ it('recognised rows: with its records stored, the same list reports all of this 
   api.records = [row(0, 'changed'), row(1), row(3), row(4), row(5)];
   for (let n = 0; n < 3; n += 1) await sweep(stored);
   expect((await eventLines()).map((line) => line.split(' ')[0]).sort()).toEqual(['created', 'deleted', 'updated']);
+});
+
+it('recognised rows: a thousand pages that show more rows than there are, and no new one, have no end; fewer are complete', async () => {
+  const { api, sweep } = swept(1_300, 1_300);
+  await sweep();
+  api.pageSize = 1;
+  expect(await sweep()).toMatchObject({ pages: 1_300, counts: { seen: 1_300, created: 0 } });
+
+  const again = (page: number) => ({ list: LIST.name, records: rows(2, 2), nextCursor: `c${page}`, bytes: 0 }) as Page;
+  api.before = (_cursor, page) => (page > 1 ? again(page) : undefined);
+  await expect(sweep()).rejects.toMatchObject({
+    // As many rows as are stored, and then a thousand pages.
+    facts: { page: 650 + MOST_REPEATED_PAGES },
+    cause: { code: 'CF_CURSOR_LOOP' },
+  });
 });
 
 it('recognised rows: after a kill between pages, no row is missed or reported twice', async () => {

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/kit/clock.js';
 import { silentLog } from '../../../src/kit/log.js';
 import { createSweepStore } from '../../../src/feed/store/sweep-store.js';
 import { sweepList, type SweepResult } from '../../../src/feed/list/loop.js';
+import { MOST_REPEATED_PAGES } from '../../../src/feed/api/visited-cursors.js';
 import { listedApi, type ListedApi } from '../../support/listed.js';
 import { useRedis } from '../../support/redis.js';
 
@@ -61,6 +62,33 @@ describe('sweep:', () => {
     api.asked.length = 0;
     expect(await sweep(api)).toMatchObject({ summary: { mode: 'baseline', pages: 3 } });
     expect(api.asked).toEqual([null, '2', '4']);
+  });
+
+  it.each([
+    ['many more records than before', 3_500, 3],
+    ['smaller pages than before', 1_300, 1],
+  ])('is complete however many pages there are: %s', async (_what, records, pageSize) => {
+    const api = listedApi(
+      Array.from({ length: records }, (_, index) => todo(`t${index}`, 'x')),
+      1_300,
+    );
+    await sweep(api);
+    api.pageSize = pageSize;
+    expect(await sweep(api)).toMatchObject({
+      summary: { pages: Math.ceil(records / pageSize), counts: { seen: records } },
+    });
+  });
+
+  it('ends as incomplete after a thousand pages that show no new record', async () => {
+    const api = listedApi([...five]);
+    const again = (page: number) =>
+      ({ list: 'todo', records: five.slice(2, 4), nextCursor: `c${page}`, bytes: 0 }) as const;
+    api.before = (_cursor, page) => (page > 2 ? again(page) : undefined);
+    await expect(sweep(api)).rejects.toMatchObject({
+      facts: { page: 2 + MOST_REPEATED_PAGES, resumes: false },
+      message: expect.stringContaining('showed no new record') as string,
+      cause: { code: 'CF_CURSOR_LOOP' },
+    });
   });
 
   it('writes nothing of a page with a record without an id, and reads it again', async () => {
