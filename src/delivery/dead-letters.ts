@@ -8,6 +8,8 @@ import { parseFailedAttempt, type FailedAttempt } from './failure.js';
 import { compileSelection } from '../events/pattern.js';
 import type { NewEntry, RecordGate } from './groups/gate.js';
 import { jobIdsIn, type Queues, type JobData } from './queues.js';
+import { noteEnd } from './receipts/note.js';
+import type { DispatchContext } from './stores.js';
 
 /** An event whose attempts are used up, with the reason. */
 export interface DeadLetter {
@@ -49,14 +51,18 @@ interface OfSubscription {
   subscription?: string | undefined;
 }
 
+type LettersContext = Pick<DispatchContext, 'gate' | 'receipts' | 'subscriptions' | 'clock'>;
+
 /** Lists, retries and drops what could not be handled. */
 export class DeadLetters {
   readonly #queues: Queues;
   readonly #gate: RecordGate;
+  readonly #context: LettersContext;
 
-  constructor(queues: Queues, gate: RecordGate) {
+  constructor(queues: Queues, context: LettersContext) {
     this.#queues = queues;
-    this.#gate = gate;
+    this.#gate = context.gate;
+    this.#context = context;
   }
 
   /** Newest first. */
@@ -95,9 +101,14 @@ export class DeadLetters {
         stored: { event: death.event, earlierAttempts: attemptsOf(job) },
         replaces: job.id,
       };
-      const batch = { workspace, source: `retry:${job.id}`, readAt: null, entries: [entry] };
-      do await enqueue(batch, { queue, gate: this.#gate });
-      while (!(await this.#gate.removeLetter(queue.name, batch)));
+      // Redis may have gone back to before it died: then it still waits, and would be entered twice.
+      const readAt = { letter: job.id, diedAtMs: diedAtMs(job) };
+      const batch = { workspace, source: `retry:${job.id}`, readAt, entries: [entry] };
+      do {
+        await enqueue(batch, { queue, gate: this.#gate });
+        if (await this.#gate.removeLetter(queue.name, batch)) return true;
+      } while (await job.isFailed());
+      return false;
     });
   }
 
@@ -108,25 +119,36 @@ export class DeadLetters {
       // The group first: in the other order, a crash in between would leave the group waiting for a deleted job.
       await leaveGroup({ workspace, group, id: job.id }, { queue, gate: this.#gate });
       await job.remove();
+      await this.#noteDropped(job, queue.name);
+      return true;
     });
+  }
+
+  /** After it was dropped: after a kill in between, nothing says what became of it. */
+  async #noteDropped({ id, data: { workspace, logId, death } }: DeadJob, name: string): Promise<void> {
+    const { receipts, subscriptions, clock } = this.#context;
+    const subscription = subscriptions.find((one) => one.name === name);
+    if (subscription === undefined) return;
+    const dropped = { id, workspace, logId, event: death.event };
+    const noted = noteEnd([dropped], { outcome: 'skipped', why: 'dropped' }, { subscription, clock });
+    if (noted !== undefined) await receipts.keep({ subscription: name, workspace }, noted);
   }
 
   #chosen({ subscription }: OfSubscription): [string, Queue<JobData>][] {
     return subscription === undefined ? [...this.#queues.all] : [[subscription, this.#queues.of(subscription)]];
   }
 
-  /** One by one, in the order in which they died, so that retried dead letters of one record keep it. */
+  /** `act` says whether it was done. One by one, in the order in which they died, so that retried dead letters of one record keep it. */
   async #each(
     filter: DeadLetterFilter,
-    act: (job: DeadJob, queue: Queue<JobData>) => Promise<unknown>,
+    act: (job: DeadJob, queue: Queue<JobData>) => Promise<boolean>,
   ): Promise<number> {
     let done = 0;
     for (const [, queue] of this.#chosen(filter)) {
       for await (const jobs of deadJobs(queue, filter, 'oldest first')) {
         for (const job of inOrderOfDeath(jobs)) {
           try {
-            await act(job, queue);
-            done += 1;
+            if (await act(job, queue)) done += 1;
           } catch (error) {
             // Otherwise another process has retried, dropped or expired it since it was listed.
             if (await job.isFailed()) throw error;

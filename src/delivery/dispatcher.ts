@@ -88,7 +88,7 @@ export function createDispatcher(options: DispatcherOptions) {
     /** Events under names of subscriptions that no process has configured. */
     leftBehind: () => leftBehind(withQueues()),
     get deadLetters() {
-      return new DeadLetters(opened(), options.gate);
+      return new DeadLetters(opened(), options);
     },
     // The following throw a ChangefeedError `CF_USAGE` when there is no such subscription.
     replay: async (call: ReplayCall): Promise<Replayed> =>

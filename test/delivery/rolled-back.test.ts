@@ -157,6 +157,30 @@ it('rollback: after a retry is entered, its event is not lost', async () => {
   expect(await dead.count()).toBe(0);
 });
 
+it('rollback: a dead letter that Redis has back as an event that waits is not entered a second time', async () => {
+  const seen: number[] = [];
+  const { gate, around } = watchedGate();
+  const subscription = aSubscription('s', ({ data }) => {
+    if (seen.push(data.sequence) === 1) throw new PermanentError('not now');
+  });
+  const { dead, queues } = await runFanOut(test, [subscription], { gate });
+  await queues.of('s').pause();
+  await append([1]);
+  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 1 }));
+  await eventually(async () => expect(await queues.of('s').getWaitingCount()).toBe(1));
+  const early = await rememberDispatching();
+  await queues.of('s').resume();
+  await eventuallyDead(dead, 1);
+
+  around.before.push(early);
+  expect(await dead.retry()).toBe(0);
+  expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 1 });
+  await queues.of('s').resume();
+
+  await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 0 }));
+  expect(seen).toEqual([1, 1]);
+});
+
 it('rollback: an offset moves only from where its batch was read', async () => {
   const offsets = createOffsetStore(test.redis, test.keys);
   await offsets.begin(WORKSPACE, 's', '0');

@@ -104,7 +104,7 @@ class Storm {
     this.#redis = connect();
     this.#deps = fanOutDeps({ redis: this.#redis, keys: this.#keys, connect });
     this.#queues = openQueues({ ...this.#deps, subscriptions: SUBSCRIPTIONS });
-    this.#dead = new DeadLetters(this.#queues, this.#deps.gate);
+    this.#dead = new DeadLetters(this.#queues, this.#deps);
     this.processes = new StormProcesses({ url: redis.url, prefix: this.#keys.prefix, seed: plan.seed, file, ungated });
   }
 

@@ -43,7 +43,7 @@ export async function runFanOut(
     dispatcher,
     pool,
     queues,
-    dead: new DeadLetters(queues, deps.gate),
+    dead: new DeadLetters(queues, deps),
     append: (...sequences) => appendEvents(test, changesOf('r1', ...sequences)),
     settled: (timeoutMs = 10_000) => dispatcher.waitUntilHandled({ timeoutMs }),
   };

@@ -69,10 +69,10 @@ export interface SourceBatch {
   /** The workspace's log, a replay, a snapshot, or the retry of one dead letter. */
   source: string;
   /**
-   * The offset in the log, or the task of a backfill. If another is stored now (a dispatcher went on, or Redis back),
-   * nothing is entered. Null: the batch depends on nothing.
+   * The offset in the log, the task of a backfill, or when a letter died that is retried. If another is stored now (a dispatcher went on, or Redis
+   * back), nothing is entered. Null: the batch depends on nothing.
    */
-  readAt: { offset: string } | StoredTask | null;
+  readAt: { offset: string } | { letter: string; diedAtMs: number } | StoredTask | null;
   entries: readonly NewEntry[];
 }
 
@@ -250,12 +250,12 @@ async function enter(
   { workspace, source, readAt, entries }: SourceBatch,
 ): Promise<{ heads: readonly boolean[]; pending: number }> {
   const groups = [...new Set(entries.flatMap(({ group }) => group ?? []))];
-  const isBackfill = readAt !== null && 'task' in readAt;
+  const position = positionOf({ redis, keys }, subscription, workspace, readAt);
   const touched = [
     keys.entered(subscription, source),
     keys.pending(subscription, workspace),
     keys.payloads(subscription),
-    isBackfill ? keys.backfills(subscription) : keys.offsets(subscription),
+    position.key,
     ...groups.map((group) => keys.group(subscription, group)),
   ];
   const indexes = new Map(groups.map((group, index) => [group, index + 1]));
@@ -267,14 +267,22 @@ async function enter(
     entry.stored === undefined ? '' : JSON.stringify(entry.stored),
   ]);
   const ttl = source === workspace ? 0 : SERIAL_KEPT_MS;
-  // The field that says where the batch was read, and its value then.
-  const position = isBackfill ? [readAt.name, readAt.text] : readAt === null ? ['', ''] : [workspace, readAt.offset];
-  const answer = await enterScript.run(redis, touched, [ttl, ...position, ...args]);
+  const answer = await enterScript.run(redis, touched, [ttl, position.field, position.value, ...args]);
   if (Array.isArray(answer) && answer[0] === 'moved') return { pending: Number(answer[1]), heads: [] };
   if (!Array.isArray(answer) || answer.length !== entries.length + 1)
     throw unexpectedAnswer(enterScript, describe(answer));
   const [pending, ...standings] = answer as [number, ...string[]];
   return { pending, heads: standings.map((standing) => standing === 'head') };
+}
+
+/** The field that says where a batch was read, and its value then. */
+function positionOf({ keys }: Scope, subscription: string, workspace: string, readAt: SourceBatch['readAt']) {
+  const offsets = keys.offsets(subscription);
+  if (readAt === null) return { key: offsets, field: '', value: '' };
+  if ('offset' in readAt) return { key: offsets, field: workspace, value: readAt.offset };
+  if ('task' in readAt) return { key: keys.backfills(subscription), field: readAt.name, value: readAt.text };
+  // BullMQ's own: a job that lives, or is gone, has none.
+  return { key: keys.job(subscription, readAt.letter), field: 'finishedOn', value: readAt.diedAtMs };
 }
 
 type Skipped =

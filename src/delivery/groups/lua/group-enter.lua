@@ -1,10 +1,10 @@
 --[[ group-enter: appends deliveries to their ordering groups, once, and says which of them are heads. A delivery at or before the serial of
   its source (the log, a backfill, a retry) was entered before: a repeated batch changes nothing. A delivery may replace the head of
   its group: the retry of a dead letter that is held there.
-  Nothing is entered unless the batch was read where the source is now (its offset, its task): otherwise Redis has gone back to an earlier state,
+  Nothing is entered unless the batch was read where the source is now (its offset, its task, the death of its letter): otherwise Redis has gone back to an earlier state,
   and the serial would hide from later batches what is missing before this one.
   Atomic because: a delivery that counts as entered but is in no group would be lost; one entered twice would run twice.
-  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 offsets, or backfills · 5 … ordering groups
+  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 offsets, backfills, or the job of the letter · 5 … ordering groups
   ARGV 1 TTL of the serial in ms, 0: none · 2 field of KEYS 4 that says where the batch was read, or "" · 3 its value then · n × (index of its group, 0: no order · serial, a log id · entry · id of the head to replace or "" ·
        payload or ""), serials ascending
   RETURN {"moved", number of pending deliveries} · {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
