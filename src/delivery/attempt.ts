@@ -9,7 +9,7 @@ import { formatDuration } from '../kit/duration.js';
 import type { Log } from '../kit/log.js';
 import { isStatus } from './handlers/errors.js';
 import type { HandlerContext, Once, Subscription } from './handlers/handler.js';
-import { idsOf, replayOf, type Delivery } from './deliveries.js';
+import { idsOf, isOfSnapshot, replayOf, type Delivery } from './deliveries.js';
 import { isErrorLike } from './failure.js';
 import { digestOfOne } from './summary.js';
 import type { OnceStore } from './once.js';
@@ -100,15 +100,27 @@ export async function callWithin(call: () => unknown, options: Bounds): Promise<
 }
 
 /** Null: `where` does not select the event. */
-export function shapeEvent(event: ChangeEvent, workspace: string, options: ContextOptions) {
+export function shapeEvent(
+  event: ChangeEvent,
+  workspace: string,
+  options: ContextOptions & Partial<Pick<AttemptOptions, 'delivery'>>,
+) {
   if (!isWanted(event, options)) return null;
   const enriched = enrich(event, options.subscription.include, options.surroundingsOf(workspace));
   return after(enriched, (given) => reshape(given, options));
 }
 
-function isWanted(event: ChangeEvent, { subscription: { where } }: Shaping): boolean {
+function isWanted(
+  event: ChangeEvent,
+  { subscription: { where }, delivery }: Shaping & Partial<Pick<AttemptOptions, 'delivery'>>,
+): boolean {
   // `where` was applied when the event was read, where an error selected the event. Here an error is a failed attempt.
-  return where === undefined || event.type === SNAPSHOT_COMPLETE || where(event);
+  return where === undefined || event.type === SNAPSHOT_COMPLETE || isDeletionSent(event, delivery) || where(event);
+}
+
+/** A deletion in a snapshot has no contents by which `where` could select it. */
+function isDeletionSent({ data: { before, after } }: ChangeEvent, delivery: Delivery | undefined): boolean {
+  return before === null && after === null && delivery !== undefined && isOfSnapshot(delivery.id);
 }
 
 function reshape(event: ChangeEvent, options: Shaping): ChangeEvent | Promise<ChangeEvent> {

@@ -25,21 +25,38 @@ const snapshotTask = z.object({
   workspace: z.string(),
   /** Lists whose images have not been read completely. */
   unread: z.array(z.string()),
-  /** The list being read, and how far: valid until the Redis server restarts, which loses its cursors. */
+  /**
+   * The list being read, and how far: valid until the Redis server restarts, which loses its cursors. `decided`: what was decided about the
+   * list when the reading began; null where records were held or unreadable then.
+   */
   reading: z
-    .object({ list: z.string(), from: z.object({ cursor: z.string(), server: z.string() }).nullable() })
+    .object({
+      list: z.string(),
+      from: z.object({ cursor: z.string(), server: z.string() }).nullable(),
+      decided: z.string().nullable(),
+    })
     .nullable(),
   /** There may be staged events. */
   staged: z.boolean(),
-  sent: z.number(),
+  /** How many times events were staged. The serials of a step's events begin with it. */
+  steps: z.number(),
   /** Log id: no image contains an event after it. `0`: no times of reading are stored. */
   until: z.string(),
-  /** Records of the list that have no stored image. */
+  /** Records of the list being read that have no stored image. */
   withoutImage: z.number(),
   /** After this epoch began, and for each list a sweep begun since. Absent: it starts the subscription. */
   after: z.object({ epoch: z.number(), since: z.iso.datetime() }).exactOptional(),
-  /** The list whose last records were sent when the offset was `sentAt`, and whose end is to be reported. */
-  ending: z.object({ list: z.string(), sentAt: z.string() }).nullable().exactOptional(),
+  /** Lists that were read to their end, and are not complete (snapshot-end.ts). `decided`: as in `reading`. `isSent`: so was the end. */
+  ending: z
+    .array(
+      z.object({
+        list: z.string(),
+        decided: z.string().nullable(),
+        withoutImage: z.number(),
+        isSent: z.boolean(),
+      }),
+    )
+    .exactOptional(),
 });
 
 export const backfillTask = z.discriminatedUnion('kind', [replayTask, snapshotTask]);

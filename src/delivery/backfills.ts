@@ -7,6 +7,7 @@ import { readEvent } from '../log/event-log.js';
 import type { Keys } from '../redis/keys.js';
 import { loadScript, unexpectedAnswer } from '../redis/scripts.js';
 import { readJson } from '../redis/stored.js';
+import { readUndelivered } from './undelivered.js';
 
 const stepScript = loadScript('backfill-step', import.meta.url);
 
@@ -17,12 +18,18 @@ export interface StoredTask<Task = BackfillTask> {
   task: Task;
 }
 
+/** What is sent of a record: an event, with the id of its delivery. */
+export interface StagedEvent {
+  id: string;
+  event: ChangeEvent;
+}
+
 interface TaskStep {
   to: BackfillTask | null;
   /** The serial that was entered last in this step. @defaultValue nothing was entered */
   entered?: string | undefined;
-  /** Staged in this step (`event` null: nothing is sent), or deleted once `sent`; `discarded`: of an earlier one. */
-  staged?: { tail: string; records: readonly { record: string; event: ChangeEvent | null }[] } | 'sent' | 'discarded';
+  /** Staged in this step (null: nothing is sent), or deleted once `sent`; `discarded`: of an earlier one. */
+  staged?: { tail: string; records: readonly { record: string; sent: StagedEvent | null }[] } | 'sent' | 'discarded';
 }
 
 export type BackfillStore = ReturnType<typeof createBackfillStore>;
@@ -51,21 +58,27 @@ export function createBackfillStore(redis: Redis, keys: Keys) {
         keys.staged(subscription, workspace),
         keys.seen(subscription, workspace),
         keys.entered(subscription, `${id}:${workspace}`),
+        keys.undelivered(subscription, workspace),
       ];
       const { tail, records } = typeof staged === 'object' ? staged : { tail: '', records: [] };
       const word = await stepScript.run(redis, touched, [
         ...[name, text, to === null ? '' : JSON.stringify(to)],
         ...[staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep', entered, tail, records.length],
-        ...records.flatMap(({ record, event }) => [record, event === null ? '' : JSON.stringify(event)]),
+        ...records.flatMap(({ record, sent }) => [
+          record,
+          sent?.id ?? '',
+          sent === null ? '' : JSON.stringify(sent.event),
+        ]),
       ]);
       if (word === 'moved' || word === 'stale') return word === 'moved';
       throw unexpectedAnswer(stepScript, describe(word));
     },
-    async staged(subscription: string, workspace: string): Promise<ChangeEvent[]> {
+    async staged(subscription: string, workspace: string): Promise<StagedEvent[]> {
       const key = keys.staged(subscription, workspace);
-      const events = await redis.lrange(key, 0, -1);
-      return events.map((json) => readEvent(json, { what: 'an event of a snapshot', key }));
+      return (await redis.lrange(key, 0, -1)).map((text) => stagedIn(text, key));
     },
+    /** By list, what the snapshot has sent and no handler has got. */
+    undelivered: (subscription: string, workspace: string) => readUndelivered({ redis, keys }, subscription, workspace),
     /** For each record, the end of the log when a snapshot read its image; null when none did. */
     async imagesReadAt(
       subscription: string,
@@ -78,6 +91,12 @@ export function createBackfillStore(redis: Redis, keys: Keys) {
       await redis.unlink(keys.seen(subscription, workspace));
     },
   };
+}
+
+/** A staged event is stored behind the id of its delivery. */
+export function stagedIn(text: string, key: string): StagedEvent {
+  const cut = text.indexOf(' ');
+  return { id: text.slice(0, cut), event: readEvent(text.slice(cut + 1), { what: 'an event of a snapshot', key }) };
 }
 
 /** It ends in the workspace: `traces.ts` finds a workspace's tasks by this. */

@@ -6,7 +6,7 @@
  */
 import type { ChangeEvent } from '../events/types.js';
 import { isInFuture } from '../kit/stored-time.js';
-import { loadDelivery, replayOf, type Delivery } from './deliveries.js';
+import { loadDelivery, isOfSnapshot, replayOf, type Delivery } from './deliveries.js';
 import { compileSelection } from '../events/pattern.js';
 import { noteEnd } from './receipts/note.js';
 import { isOpen, mergeChanges } from './merge-changes.js';
@@ -36,8 +36,10 @@ export async function settle(run: Run, context: RunContext): Promise<Run | Outco
   const untilMs = Math.min(last.atMs + stillMs, head.atMs + atMostMs);
   const isKnown = ![head, last].some(({ atMs }) => isInFuture(atMs, nowMs));
   if (isKnown && nowMs < untilMs) return { outcome: 'waits', waitMs: untilMs - nowMs };
-  // The events of a replay are not merged with live events or with another replay.
-  const other = behind.findIndex((one) => replayOf(one.id) !== replayOf(head.id) || one.kind === 'decided');
+  // The events of a replay are not merged with live events or with another replay, and what a snapshot sends is delivered as such.
+  const other = behind.findIndex(
+    ({ id, kind }) => replayOf(id) !== replayOf(head.id) || isOfSnapshot(id) || kind === 'decided',
+  );
   const followers = other === -1 ? behind : behind.slice(0, other);
   return await merge(run, head, await loadAll(followers, claim.workspace, context), context);
 }

@@ -48,6 +48,11 @@ export function replayOf(id: string): string | undefined {
   return origin?.startsWith('r') === true ? origin : undefined;
 }
 
+/** A snapshot sent it. */
+export function isOfSnapshot(id: string): boolean {
+  return originOf(id)?.startsWith('s') === true;
+}
+
 /** May be entered after younger events of its record: a replay, a snapshot, or the retry of a dead letter. */
 export function isSentAgain(id: string): boolean {
   const [, origin, , retry] = SUFFIXES.exec(id) ?? [];
@@ -58,6 +63,11 @@ export function isSentAgain(id: string): boolean {
 export function loggedAt(id: string): string | undefined {
   const [, origin = '', serial] = SUFFIXES.exec(id) ?? [];
   return origin.startsWith('s') ? undefined : serial;
+}
+
+/** Its number within its source. */
+export function serialOf(id: string): string {
+  return SUFFIXES.exec(id)?.[2] ?? '';
 }
 
 /** As log lines name a delivery: the event, and the delivery where it is not the event's own in the log. */
@@ -198,7 +208,7 @@ interface Letter {
 
 /** The next delivery of the group then gets its job. @returns false: another process has retried or dropped it */
 export async function leaveGroup(letter: Letter, { queue, gate }: Target, noted?: NotedReceipts): Promise<boolean> {
-  const advanced = await gate.advance(queue.name, { ...letter, token: '' }, noted);
+  const advanced = await gate.drop(queue.name, { ...letter, token: '' }, noted);
   if (advanced.outcome !== 'left') return false;
   const { workspace, group } = letter;
   if (advanced.next !== null) await addJobs(queue, [{ workspace, group, entry: advanced.next }]);

@@ -180,7 +180,7 @@ async function findUnhandled(
   tails: readonly (readonly [string, string])[],
   options: DispatcherOptions,
 ): Promise<Unhandled[]> {
-  const { subscriptions, offsets, gate, health, backfills } = options;
+  const { subscriptions, offsets, gate, health } = options;
   const checks = tails.flatMap(([workspace, logId]) =>
     subscriptions.map(async (one): Promise<Unhandled[]> => {
       // The events of a digest wait for its moment.
@@ -189,7 +189,7 @@ async function findUnhandled(
       // The offset first, then the pending events: events read in between are then seen as pending.
       const offset = await offsets.get(workspace, subscription);
       const isBehind = offset === null || compareLogIds(offset, logId) < 0;
-      if (isBehind || (await isSnapshotRunning(await backfills.tasks(subscription), workspace, options)))
+      if (isBehind || (await isSnapshotRunning({ name: subscription, workspace }, options)))
         return [{ subscription, workspace, stage: 'reading' }];
       const { oldest } = await gate.pending(subscription, workspace);
       if (oldest === null || compareLogIds(oldest, logId) > 0) return [];

@@ -3,15 +3,16 @@ import type { Queue } from 'bullmq';
 import type { ListName } from '../crm/lists/lists.js';
 import { objectOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
-import { readEvent } from '../log/event-log.js';
 import type { Keys } from '../redis/keys.js';
 import type { Redis } from '../redis/client.js';
 import { parseJson } from '../redis/stored.js';
+import { stagedIn } from './backfills.js';
 import { groupOfRecord, idsOf, leaveGroup } from './deliveries.js';
 import type { RecordGate, StoredEvent } from './groups/gate.js';
 import { entryIn } from './groups/group-entry.js';
 import { jobIdsIn, jobsWith, type JobData, type StoredJob } from './queues.js';
 import type { ReceiptStore } from './receipts/receipts.js';
+import { forgetUndelivered } from './undelivered.js';
 
 export interface ErasedRecord {
   workspace: string;
@@ -59,8 +60,8 @@ export async function* keptEvents({ redis, keys, queue }: Omit<Deps, 'gate' | 'r
     }
   }
   const staged = keys.staged(queue.name, workspace);
-  for (const json of await redis.lrange(staged, 0, -1))
-    yield { id: null, json, event: readEvent(json, { what: 'an event of a snapshot', key: staged }) };
+  for (const text of await redis.lrange(staged, 0, -1))
+    yield { id: null, json: text, event: stagedIn(text, staged).event };
 }
 
 /** Dead letters of a workspace. Only they have their event in the job. */
@@ -105,6 +106,7 @@ export async function eraseDeliveries(
   // What is handled at this moment has its event already.
   if (stored.length > 0) await redis.hdel(keys.payloads(queue.name), ...stored);
   await redis.hdel(keys.seen(queue.name, workspace), `${list} ${recordId}`);
+  await forgetUndelivered(deps, queue.name, record);
   for (const eventId of record.eventIds) await redis.unlink(keys.once(queue.name, workspace, eventId));
   const place = { subscription: queue.name, workspace };
   sum.receipts = await receipts.erase(place, recordId, (one) => one.recordId === recordId && objectOf(one) === object);

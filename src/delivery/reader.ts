@@ -25,8 +25,6 @@ const TASKS_INTERVAL_MS = 2_000;
 const PLANNED_WAIT_MS = 2_000;
 /** A process may be stopped until shortly before a report, and started again. */
 const REPORTS_INTERVAL_MS = 10_000;
-/** How often it looks whether the events of a snapshot are handled, before it reports the end of a list. */
-const ENDING_MS = 500;
 
 interface ReadersOptions extends DispatchContext {
   queues: Queues;
@@ -150,7 +148,7 @@ class SubscriptionReader {
     const last = batch.at(-1);
     if (last === undefined) {
       await this.#options.log.checkOffset(workspace, after);
-      if (!replayed) await shared.waitAfter(after, signal, this.#snapshot.isEnding(tasks) ? ENDING_MS : undefined);
+      if (!replayed) await shared.waitAfter(after, signal, this.#snapshot.waitMs);
       return 0;
     }
     const sendable = tasks.length > 0 ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };

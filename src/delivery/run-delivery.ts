@@ -218,11 +218,11 @@ async function askToLeave(ended: Outcome, own: Claim, context: RunContext) {
     case 'delivered':
       return await gate.handled(name, own, noteEnd([ended.about], ended, context));
     case 'skipped':
-      return await gate.advance(name, own, noteEnd([ended.about], ended, context));
+      return await (ended.why === 'gone' ? gate.drop : gate.advance)(name, own, noteEnd([ended.about], ended, context));
     case 'dead': {
       const noted = noteEnd([ended.about], ended, context);
       const isHeld = whenDead === 'hold' && own.group !== null;
-      return await (isHeld ? gate.hold(name, own, noted) : gate.advance(name, own, noted));
+      return await (isHeld ? gate.hold(name, own, noted) : gate.drop(name, own, noted));
     }
     case 'retry':
     case 'paused': {

@@ -18,8 +18,9 @@
  *   begin   The task is stored before the offset moves behind the event that reports it, so all dispatchers find it.
  *   scan    As above, of lists swept since. Their images have a sequence above all that Redis may have forgotten.
  *   send    The log is read up to the end that the step was read with; then the staged events are entered.
- *   end     When all of the list is handled or dead, `changefeed.snapshot.complete` is entered: what the receiver has
- *           with a lower sequence is not in the list. Not where images are missing: that would prove nothing.
+ *   end     When every event of the list was delivered, and nothing of the list is held or unreadable, `changefeed.snapshot.complete`
+ *           is sent: what the receiver has with a lower sequence is not in the list. Until then the list waits (snapshot-end.ts), and
+ *           the log is read on. Once a person has decided what was in the way, the list is read again, for what was not sent before.
  */
 import { randomBytes } from 'node:crypto';
 import { typesOf } from '../events/catalogue.js';
@@ -29,17 +30,25 @@ import { snapshotComplete } from '../events/notices.js';
 import { builtInLists, type ListName } from '../crm/lists/lists.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import { isoTime } from '../kit/clock.js';
+import { isWhole } from '../feed/store/snapshot-source.js';
 import type { SnapshotTask } from './backfill-task.js';
-import { enqueueEvents } from './deliveries.js';
+import { deliveryIdOf, enqueueEvents, serialOf } from './deliveries.js';
 import { compileSelection, compileTypePattern, type Selection } from '../events/pattern.js';
 import type { DispatchContext, SubscriptionContext } from './stores.js';
-import type { StoredTask } from './backfills.js';
+import type { StagedEvent, StoredTask } from './backfills.js';
+import { endingLists, type EndingList } from './snapshot-end.js';
 
 export interface SnapshotOptions extends SubscriptionContext {
   workspace: string;
 }
 
 type StoredSnapshot = StoredTask<SnapshotTask>;
+
+/** How often it looks whether the events of a list are delivered; and whether a person has decided something. */
+const DELIVERING_MS = 500;
+const WAITING_MS = 2_000;
+/** A timer may fire a little early. */
+const EARLY_MS = 20;
 
 interface Begun {
   /** @defaultValue a new one */
@@ -51,6 +60,9 @@ interface Begun {
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #selects: (event: ChangeEvent) => boolean;
+  /** When it looks next at the lists that wait for their end; by the monotonic clock. */
+  #looksAtMs = 0;
+  #isDelivering = false;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
@@ -86,7 +98,7 @@ export class Snapshot {
   async #begin(outdated: StoredSnapshot | undefined, { id, after }: Begun = {}): Promise<void> {
     const { subscription, workspace, backfills } = this.#options;
     const unread = listsCovered(subscription);
-    const progress = { reading: null, staged: false, sent: 0, until: BEFORE_ALL, withoutImage: 0 };
+    const progress = { reading: null, staged: false, steps: 0, until: BEFORE_ALL, withoutImage: 0 };
     const own = id ?? `s${randomBytes(5).toString('hex')}`;
     const task: SnapshotTask = { kind: 'snapshot', id: own, ...(after && { after }), workspace, unread, ...progress };
     if (outdated === undefined) await backfills.begin(subscription.name, task);
@@ -97,13 +109,12 @@ export class Snapshot {
   async step(tasks: readonly StoredTask[], offset: string): Promise<boolean> {
     const stored = snapshotIn(tasks, this.#options.workspace);
     if (stored === undefined) return false;
-    const { staged, ending = null } = stored.task;
-    if (staged) {
+    if (stored.task.staged) {
       const isFirst = hasOrder(stored.task, offset);
       if (isFirst) await this.#send(stored, offset);
       return isFirst;
     }
-    if (ending !== null) return await this.#end(stored, ending, offset);
+    if (await this.#end(stored)) return true;
     const reading = stored.task.reading ?? (await this.#nextList(stored.task));
     if (reading !== null) await this.#scan(stored, reading);
     else await this.#forget(stored, offset);
@@ -115,9 +126,9 @@ export class Snapshot {
     return snapshotIn(tasks, this.#options.workspace)?.task.after !== undefined;
   }
 
-  /** Whether the end of a list waits for its events to be handled. */
-  isEnding(tasks: readonly StoredTask[]): boolean {
-    return (snapshotIn(tasks, this.#options.workspace)?.task.ending ?? null) !== null;
+  /** How long the reader may wait: the end of a list follows soon after its last event was delivered. Undefined: as long as it likes. */
+  get waitMs(): number | undefined {
+    return this.#isDelivering ? DELIVERING_MS : undefined;
   }
 
   /** What may be sent; null: the log must wait. The task is read after the batch: later scans see later states. */
@@ -149,35 +160,42 @@ export class Snapshot {
   async #nextList({ unread, after }: SnapshotTask): Promise<SnapshotTask['reading']> {
     if (unread.length === 0) return null;
     const { workspace, source } = this.#options;
-    const readiness = await source.readiness(workspace, unread, after?.since);
-    const ready = unread.find((list) => ['ready', 'imageless'].includes(readiness.get(list) ?? ''));
-    return ready === undefined ? null : { list: ready, from: null };
+    for (const list of unread) {
+      const condition = await source.condition(workspace, list, after?.since);
+      const decided = isWhole(condition) ? condition.decided : null;
+      if (['ready', 'imageless'].includes(condition.readiness)) return { list, from: null, decided };
+    }
+    return null;
   }
 
-  async #scan(stored: StoredSnapshot, { list, from }: NonNullable<SnapshotTask['reading']>): Promise<void> {
+  async #scan(stored: StoredSnapshot, { list, from, decided }: NonNullable<SnapshotTask['reading']>): Promise<void> {
     const { workspace, subscription, source, backfills, logger } = this.#options;
     const { task } = stored;
-    const imageless = (await source.readiness(workspace, [list])).get(list) === 'imageless';
+    const imageless = (await source.condition(workspace, list)).readiness === 'imageless';
     const scan = imageless
       ? { next: null, tail: task.until, records: [], withoutImage: 0 }
-      : await source.scan(workspace, list, from, leastOf(task));
+      : await source.scan(workspace, list, from, task.after && leastOf(task));
     const withoutImage = (from === null ? 0 : task.withoutImage) + scan.withoutImage;
-    const isWhole = scan.next === null && !imageless && withoutImage === 0;
+    const isRead = scan.next === null;
+    const waiting = (task.ending ?? []).filter((one) => one.list !== list);
+    const read = { list, decided, withoutImage, isSent: false };
     const to: SnapshotTask = {
       ...task,
-      unread: scan.next === null ? task.unread.filter((one) => one !== list) : task.unread,
-      reading: scan.next === null ? null : { list, from: scan.next },
+      unread: isRead ? task.unread.filter((one) => one !== list) : task.unread,
+      reading: isRead ? null : { list, from: scan.next, decided },
       staged: true,
+      steps: task.steps + 1,
       until: compareLogIds(scan.tail, task.until) > 0 ? scan.tail : task.until,
       withoutImage,
-      ...(task.after && isWhole && { ending: { list, sentAt: BEFORE_ALL } }),
+      ...(task.after && isRead && !imageless && { ending: [...waiting, read] }),
     };
-    const records = scan.records.map(({ key, event }) => ({
+    const records = scan.records.map(({ key, event, as }, index) => ({
       record: recordOf(list, key),
-      event: event !== null && this.#selects(event) ? event : null,
+      // A deletion has no contents by which it could be selected.
+      sent: event !== null && (as === 'gone' || this.#selects(event)) ? staged(event, to, index) : null,
     }));
     const moved = await backfills.step(subscription.name, stored, { to, staged: { tail: scan.tail, records } });
-    if (!moved || scan.next !== null) return;
+    if (!moved || !isRead) return;
     const facts = { subscription: subscription.name, workspace, list };
     if (imageless) {
       logger.warn(facts, 'list stores no images (images: false): it has no snapshot, only its changes are delivered');
@@ -193,46 +211,78 @@ export class Snapshot {
     const { workspace, subscription, backfills } = this.#options;
     const { task } = stored;
     const logId = offset === BEFORE_ALL ? '0-0' : offset;
-    const events = (await backfills.staged(subscription.name, workspace)).map((event, index) => ({
-      ...{ event, logId, serial: `${task.sent + index + 1}-0`, stored: { event } },
+    const events = (await backfills.staged(subscription.name, workspace)).map(({ id, event }) => ({
+      ...{ event, logId, serial: serialOf(id), stored: { event } },
     }));
     await enqueueEvents(events, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
-    const ending = task.ending && { ...task.ending, sentAt: logId };
-    const to = { ...task, staged: false, sent: task.sent + events.length, ...(ending && { ending }) };
+    const to = { ...task, staged: false };
     await backfills.step(subscription.name, stored, { to, entered: events.at(-1)?.serial, staged: 'sent' });
   }
 
-  /** False while sent events are neither handled nor dead: the receiver would take their records for gone. */
-  async #end(
-    stored: StoredSnapshot,
-    { list, sentAt }: NonNullable<SnapshotTask['ending']>,
-    offset: string,
-  ): Promise<boolean> {
-    const { workspace, subscription, backfills, gate, clock } = this.#options;
+  /** Takes the next step towards the end of a list. False: there is none to take now. */
+  async #end(stored: StoredSnapshot): Promise<boolean> {
+    const { subscription, clock } = this.#options;
+    if ((stored.task.ending ?? []).length === 0) this.#isDelivering = false;
+    else if (clock.monotonic() >= this.#looksAtMs) {
+      const lists = await endingLists(stored, subscription.name, this.#options);
+      const next = lists.find(({ verdict }) => verdict !== 'delivering' && verdict !== 'waits');
+      if (next !== undefined) return await this.#conclude(stored, next);
+      this.#isDelivering = lists.some(({ verdict }) => verdict === 'delivering');
+      this.#looksAtMs = clock.monotonic() + (this.#isDelivering ? DELIVERING_MS : WAITING_MS) - EARLY_MS;
+    }
+    return false;
+  }
+
+  async #conclude(stored: StoredSnapshot, { ending, verdict }: EndingList): Promise<true> {
+    const { workspace, subscription, backfills, clock, logger } = this.#options;
     const { task } = stored;
-    const { oldest } = await gate.pending(subscription.name, workspace);
-    if (oldest !== null && compareLogIds(oldest, sentAt) <= 0) return false;
-    const times = { at: isoTime(clock.now()), since: task.after?.since ?? null };
-    const event = snapshotComplete({ workspace, list, ...times, sequence: leastOf(task) });
-    const logId = offset === BEFORE_ALL ? '0-0' : offset;
-    const serial = `${task.sent + 1}-0`;
-    const sent = [{ event, logId, serial, stored: { event } }];
-    await enqueueEvents(sent, { ...this.#options, origin: task.id, readAt: stored }, this.#options);
-    const to = { ...task, sent: task.sent + 1, ending: null };
-    await backfills.step(subscription.name, stored, { to, entered: serial });
-    return true;
+    const { list } = ending;
+    const others = (task.ending ?? []).filter((one) => one.list !== list);
+    const take = (to: SnapshotTask, sent?: StagedEvent): Promise<boolean> =>
+      backfills.step(subscription.name, stored, {
+        to,
+        ...(sent && { staged: { tail: '', records: [{ record: list, sent }] } }),
+      });
+    const facts = { subscription: subscription.name, workspace, list };
+    switch (verdict) {
+      case 'again':
+        if (await take({ ...task, ending: others, unread: [...task.unread, list] }))
+          logger.info(facts, 'what kept a snapshot of a list from its end was decided: the list is read again');
+        return true;
+      case 'complete': {
+        const to: SnapshotTask = {
+          ...task,
+          ending: [...others, { ...ending, isSent: true }],
+          staged: true,
+          steps: task.steps + 1,
+        };
+        const times = { at: isoTime(clock.now()), since: task.after?.since ?? null };
+        const end = snapshotComplete({ workspace, list, ...times, sequence: leastOf(task) });
+        await take(to, staged(end, to));
+        return true;
+      }
+      default:
+        if (await take({ ...task, ending: others })) logger.info(facts, 'snapshot of a list complete');
+        return true;
+    }
   }
 
   /** Once the log is read beyond the last scan. Dispatchers with older batches enter nothing: the offset has moved. */
   async #forget(stored: StoredSnapshot, offset: string): Promise<void> {
     const { workspace, subscription, backfills } = this.#options;
-    const { unread, until } = stored.task;
-    if (until === BEFORE_ALL && unread.length > 0) return;
+    const { after, unread, ending = [], until } = stored.task;
+    const isOver = unread.length === 0 && ending.length === 0;
+    // What was sent after Redis went back is not sent again.
+    if (!isOver && (until === BEFORE_ALL || after !== undefined)) return;
     if (compareLogIds(offset, until) < 0) return;
     await backfills.forgetImagesRead(subscription.name, workspace);
-    const to = unread.length === 0 ? null : { ...stored.task, until: BEFORE_ALL };
+    const to = isOver ? null : { ...stored.task, until: BEFORE_ALL };
     await backfills.step(subscription.name, stored, { to });
   }
+}
+
+function staged(event: ChangeEvent, { id, steps }: SnapshotTask, index = 0): StagedEvent {
+  return { id: deliveryIdOf(event.id, `${steps}-${index}`, id), event };
 }
 
 interface Sendable {
@@ -250,21 +300,26 @@ function hasOrder({ after, until }: SnapshotTask, offset: string): boolean {
   return after === undefined || compareLogIds(offset, until) >= 0;
 }
 
-/** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline do not count. */
+/** Whether part of a snapshot is still to be read or sent. Lists that wait for their baseline, or for a person, do not count. */
 export async function isSnapshotRunning(
-  tasks: readonly StoredTask[],
-  workspace: string,
-  { source }: DispatchContext,
+  { name, workspace }: { name: string; workspace: string },
+  context: Pick<DispatchContext, 'source' | 'backfills'>,
 ): Promise<boolean> {
-  const stored = snapshotIn(tasks, workspace);
+  const stored = snapshotIn(await context.backfills.tasks(name), workspace);
   if (stored === undefined) return false;
-  const { staged, reading, unread, after, ending = null } = stored.task;
-  if (staged || reading !== null || ending !== null) return true;
-  return [...(await source.readiness(workspace, unread, after?.since)).values()].includes('ready');
+  const { staged, reading, unread, after } = stored.task;
+  if (staged || reading !== null) return true;
+  for (const list of unread)
+    if ((await context.source.condition(workspace, list, after?.since)).readiness === 'ready') return true;
+  return (await endingLists(stored, name, context)).some(({ verdict }) => verdict !== 'waits');
 }
 
 function snapshotIn(tasks: readonly StoredTask[], workspace: string): StoredSnapshot | undefined {
-  return tasks.find((one): one is StoredSnapshot => one.task.kind === 'snapshot' && one.task.workspace === workspace);
+  return tasks.filter(isSnapshot).find(({ task }) => task.workspace === workspace);
+}
+
+export function isSnapshot(stored: StoredTask): stored is StoredSnapshot {
+  return stored.task.kind === 'snapshot';
 }
 
 function recordOf(list: ListName | undefined, key: string): string {

@@ -12,6 +12,8 @@ import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
 import type { DispatchContext } from './stores.js';
 import type { BackfillStore, StoredTask } from './backfills.js';
+import { isSnapshot } from './snapshot.js';
+import { endingLists } from './snapshot-end.js';
 import type { EventLog } from '../log/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
 import type { Redis } from '../redis/client.js';
@@ -32,6 +34,7 @@ export async function describeSubscription(
     const well = {
       paused: null,
       replays: [],
+      incomplete: [],
       failingSince: null,
       lastError: null,
       lateSince: null,
@@ -50,7 +53,8 @@ async function readStatistics(
 ): Promise<SubscriptionStatus> {
   const { name, handler, on } = subscription;
   const nowMs = options.clock.now();
-  const [counts, planned, isQueuePaused, lags, health] = await Promise.all([
+  const [tasks, counts, planned, isQueuePaused, lags, health] = await Promise.all([
+    options.backfills.tasks(name),
     queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized'),
     plannedJobs(subscription, queue, options),
     queue.isPaused(),
@@ -75,7 +79,8 @@ async function readStatistics(
     failingSince: isFailing ? isoTime(failingSinceMs) : null,
     failures: isFailing ? failures : 0,
     lastError: isFailing || dead > 0 ? lastError : null,
-    replays: replaysIn(await options.backfills.tasks(name)),
+    replays: replaysIn(tasks),
+    incomplete: await incompleteIn(tasks, name, options),
     lateSince: await lateSince(oldest, { subscription, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
@@ -104,6 +109,26 @@ function replaysIn(tasks: readonly StoredTask[]): SubscriptionStatus['replays'] 
     const { id, workspace, sent, after, last } = task;
     const reached = after === BEFORE_ALL ? null : isoTime(timeOfLogId(after));
     return [{ id, workspace, sent, reached, until: isoTime(timeOfLogId(last)) }];
+  });
+}
+
+/** A few say what is in the way. */
+const NAMED = 3;
+
+/** Where only time is needed, nothing is incomplete. */
+async function incompleteIn(
+  tasks: readonly StoredTask[],
+  name: string,
+  options: DispatchContext,
+): Promise<SubscriptionStatus['incomplete']> {
+  const all = await Promise.all(tasks.filter(isSnapshot).map((one) => endingLists(one, name, options)));
+  return all.flat().flatMap(({ workspace, ending: { list, withoutImage }, condition, undelivered, verdict }) => {
+    const { held, unreadable } = condition;
+    const { dead, dropped } = undelivered;
+    const counts = { held, unreadable: unreadable.length, dead: dead.length, dropped: dropped.length, withoutImage };
+    if (verdict !== 'waits' || Object.values(counts).every((count) => count === 0)) return [];
+    const ids = [...dead, ...dropped, ...unreadable].filter((id) => id !== null && id !== '') as string[];
+    return [{ workspace, list, ...counts, records: ids.slice(0, NAMED) }];
   });
 }
 
@@ -188,13 +213,17 @@ async function lateSince(oldest: readonly Oldest[], options: LateOptions): Promi
   return nowMs - sinceMs > lateAfterMs + mayWaitMs ? isoTime(sinceMs) : null;
 }
 
-/** Null when it is not known, or the log waits while a snapshot is read. */
+/** Null when it is not known, or the log waits while a list of a snapshot is read. */
 async function waitsSince(
   { id, atMs }: Oldest,
   { subscription, backfills, nowMs }: LateOptions,
 ): Promise<number | null> {
-  if (id === null && (await backfills.tasks(subscription.name)).length > 0) return null;
+  if (id === null && (await backfills.tasks(subscription.name)).some(holdsLog)) return null;
   return knownMs(atMs, nowMs);
+}
+
+function holdsLog({ task }: StoredTask): boolean {
+  return task.kind === 'replay' || task.staged || task.reading !== null;
 }
 
 const MINUTE_MS = 60_000;

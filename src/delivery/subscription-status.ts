@@ -37,6 +37,21 @@ export const subscriptionStatus = z.object({
     )
     .readonly()
     .describe('replays that are being sent'),
+  incomplete: z
+    .array(
+      z.object({
+        workspace: z.string(),
+        list: z.string(),
+        held: count.describe('records that the last complete sweep held'),
+        unreadable: count.describe('records that it could not read; the first few are counted'),
+        dead: count.describe('events of the snapshot that are dead letters'),
+        dropped: count.describe('events of the snapshot that were dropped'),
+        withoutImage: count.describe('records of which only a digest is stored'),
+        records: z.array(z.string()).readonly().describe('the ids of a few of them'),
+      }),
+    )
+    .readonly()
+    .describe('lists of a snapshot that were sent and are not complete, because these are in the way'),
   lateSince: iso
     .nullable()
     .describe('since when its oldest event waits, if that is longer than `lateAfter`; null when it is not'),

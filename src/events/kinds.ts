@@ -29,6 +29,7 @@ export const PROBLEM_KINDS = [
   'subscription.unconfigured',
   'delivery.late',
   'delivery.dead',
+  'snapshot.incomplete',
   'role.missing',
   'loop.stalled',
   'loop.failing',

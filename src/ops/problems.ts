@@ -338,6 +338,7 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[]
     ...fails,
     ...(fails.length > 0 ? [] : late(subscription)),
     ...dead(subscription),
+    ...incomplete(subscription),
     ...unread(subscription, report),
   ];
 }
@@ -368,6 +369,21 @@ function dead(subscription: SubscriptionStatus): Problem[] {
   if (count === 0) return [];
   const facts = { count, ...lastErrorFacts(lastError) };
   return [trouble(subscription, count >= MANY_DEAD ? 'error' : 'warning', 'delivery.dead', facts)];
+}
+
+/** Of a workspace, once: a subscription may have several lists. */
+function incomplete(subscription: SubscriptionStatus): Problem[] {
+  const { name, incomplete: all } = subscription;
+  const workspaces = [...new Set(all.map(({ workspace }) => workspace))];
+  return workspaces.map((workspace) => {
+    const own = all.filter((one) => one.workspace === workspace);
+    const ways = ['held', 'unreadable', 'dead', 'dropped', 'withoutImage'] as const;
+    const counts = Object.fromEntries(ways.map((way) => [way, own.reduce((sum, one) => sum + one[way], 0)]));
+    const records = own.flatMap((one) => one.records).join(', ');
+    const among = records === '' ? {} : { among: 'incomplete.among', records };
+    const facts = { name, lists: own.map(({ list }) => list).join(', '), ...counts, ...among };
+    return problem('warning', 'snapshot.incomplete', { workspace, subject: `subscription:${name}`, facts });
+  });
 }
 
 function unread(subscription: SubscriptionStatus, { dispatchedMs }: Report): Problem[] {

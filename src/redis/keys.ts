@@ -125,10 +125,13 @@ export class Keys {
   runs = (subscription: string): string => this.#subscription(subscription, 'runs');
   /** hash name → task (JSON): backfills (snapshots and replays) that are not complete, and how far each is. */
   backfills = (subscription: string): string => this.#subscription(subscription, 'backfills');
-  /** list (JSON): events of a snapshot that are being sent. */
+  /** list `<delivery id> <event>` (JSON): events of a snapshot that are being sent. */
   staged = (subscription: string, workspace: string): string => this.#subscription(subscription, `staged:${workspace}`);
   /** hash record → log id: the end of the log when a snapshot read the record's image. */
   seen = (subscription: string, workspace: string): string => this.#subscription(subscription, `seen:${workspace}`);
+  /** hash `<snapshot>.<serial>` → `<delivery id> <record>`: what a snapshot has staged and no handler has got yet. */
+  undelivered = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `undelivered:${workspace}`);
   /** string with TTL: events of the workspace that were to be handled one by one in this window. */
   allowance = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `allowance:${workspace}`);

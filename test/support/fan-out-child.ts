@@ -50,7 +50,7 @@ const backfills: typeof deps.backfills = {
   },
 };
 const source: typeof deps.source = {
-  readiness: (...args) => deps.source.readiness(...args),
+  condition: (...args) => deps.source.condition(...args),
   async scan(...args) {
     const scan = await deps.source.scan(...args);
     await freezeAtCall('scanned');

@@ -119,6 +119,7 @@ export const openGate = ({ redis, keys }: Pick<FanOutParts, 'redis' | 'keys'>): 
     }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   handled: () => Promise.resolve({ outcome: 'left', next: null }),
+  drop: () => Promise.resolve({ outcome: 'left', next: null }),
   failed: () => Promise.resolve({ outcome: 'head' }),
   note: () => Promise.resolve(1),
   forgetRuns: () => Promise.resolve(0),

@@ -49,6 +49,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   dead: 0,
   paused: null,
   replays: [],
+  incomplete: [],
   failingSince: null,
   failures: 0,
   lastError: null,

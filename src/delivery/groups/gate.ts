@@ -4,7 +4,8 @@
  *
  *   enter     deliveries are appended, once; heads get a job (lua/group-enter.lua)
  *   standing  a run asks whether its delivery is still the head (lua/group-advance.lua, as the following)
- *   advance   the head is handled or dead: it leaves, and the next head gets a job
+ *   advance   the head is handled, or need not be: it leaves, and the next head gets a job
+ *   drop      the same of a head that is dead, or was dropped
  *   hold      the head is dead and stays, so that its record waits (`whenDead: 'hold'`)
  *   failed    an attempt is noted, and nothing else: another one follows
  *   skip      what waits leaves, but for a head that runs or is held (lua/group-skip.lua)
@@ -108,7 +109,7 @@ export interface NotedReceipts {
 
 interface Question {
   claim: Claim;
-  verb: 'standing' | 'done' | 'handled' | 'hold' | 'retry' | 'merge';
+  verb: 'standing' | 'done' | 'handled' | 'drop' | 'hold' | 'retry' | 'merge';
   count: number;
   noted?: NotedReceipts | undefined;
   /** The run that is noted. */
@@ -162,6 +163,9 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     /** The same after the handler has succeeded. */
     handled: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
       leave(subscription, { claim, verb: 'handled', count: 1, noted }),
+    /** The same of one that is dead, or was dropped: a snapshot that sent it is not complete. */
+    drop: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
+      leave(subscription, { claim, verb: 'drop', count: 1, noted }),
     /** Notes an attempt that has failed and is retried. */
     failed: (subscription: string, claim: Claim, noted: NotedReceipts) =>
       stay(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
@@ -256,6 +260,7 @@ async function enter(
     keys.pending(subscription, workspace),
     keys.payloads(subscription),
     position.key,
+    keys.undelivered(subscription, workspace),
     ...groups.map((group) => keys.group(subscription, group)),
   ];
   const indexes = new Map(groups.map((group, index) => [group, index + 1]));
@@ -324,7 +329,7 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
   });
   const merged = questions.flatMap((question) => question.merged ?? []);
   const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription), pending];
-  const kept = [keys.receipts(subscription, workspace), keys.openReceipts(subscription, workspace)];
+  const kept = [keys.receipts, keys.openReceipts, keys.undelivered].map((keyOf) => keyOf(subscription, workspace));
   const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
   const all = receipts.length === 0 ? '' : Buffer.concat(receipts);
   const answer = await advanceScript.run(redis, [...own, ...kept, ...touched], [most, all, ...texts, ...merged]);

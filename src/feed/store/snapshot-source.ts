@@ -1,8 +1,9 @@
-/** Reads stored records step by step, for subscriptions that start with a snapshot. Changes nothing. */
+/** Reads stored records step by step, for snapshots, and says whether they are what the CRM shows. Changes nothing. */
 import type { ListName } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import type { Rules } from '../detect/rules.js';
-import { snapshotEvent } from '../detect/build-event.js';
+import { snapshotEvent, type Observation } from '../detect/build-event.js';
+import { removalEvent } from '../detect/removal.js';
 import { BEFORE_ALL } from '../../events/log-id.js';
 import type { ChangeEvent } from '../../events/types.js';
 import type { Redis } from '../../redis/client.js';
@@ -12,6 +13,7 @@ import { readSummary } from './checkpoint.js';
 import type { Keys } from '../../redis/keys.js';
 import { loadScript } from '../../redis/scripts.js';
 import { recordsIn, unpackAll } from './stored-records.js';
+import type { SerialisedRecord } from './sweep-state.js';
 
 const scanImages = loadScript('scan-images', import.meta.url);
 
@@ -35,46 +37,91 @@ export interface SnapshotSourceDeps {
 
 export type SnapshotSource = ReturnType<typeof createSnapshotSource>;
 
+/** Whether the stored records of a list are what the CRM shows. */
+export interface ListCondition {
+  /** `ready`: complete baseline. `waiting`: will have one. `off`: not swept. `imageless`: its records cannot be shown. */
+  readiness: 'ready' | 'waiting' | 'off' | 'imageless';
+  /** How many records the last complete sweep held. */
+  held: number;
+  /** The records that it could not read: the first few. */
+  unreadable: readonly (string | null)[];
+  /** It changes with each decision after which records are stored without an event. */
+  decided: string;
+}
+
+/** Nothing that the CRM shows is missing among the stored records. */
+export function isWhole({ readiness, held, unreadable }: ListCondition): boolean {
+  return readiness === 'ready' && held === 0 && unreadable.length === 0;
+}
+
 export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const { redis, keys, clock, list: configured } = deps;
-  /** `ready`: complete baseline. A `since` in the future is none: the snapshot would wait for it. `waiting`: will have one. `off`: not swept. `imageless`: cannot be shown. */
-  const readiness = async (workspace: string, list: ListName, since = '') => {
+  const condition = async (workspace: string, list: ListName, since = ''): Promise<ListCondition> => {
     const options = configured(workspace, list);
-    if (options?.enabled !== true) return 'off';
-    if (!options.images) return 'imageless';
-    const [baselineAt, lastSweep] = await redis.hmget(keys.sweep(workspace, list), 'baselineAt', 'lastSweep');
-    const { startedAt = '' } = readSummary(lastSweep ?? null, { keys, workspace }, list) ?? {};
+    const fields = ['baselineAt', 'discardedAt', 'lastSweep'] as const;
+    const [baselineAt = null, discardedAt, lastSweep] = await redis.hmget(keys.sweep(workspace, list), ...fields);
+    const summary = readSummary(lastSweep ?? null, { keys, workspace }, list);
+    const { startedAt = '', held = [], unreadable = [] } = summary ?? {};
+    // A `since` in the future is none: the snapshot would wait for it.
     const isSince = startedAt >= since || isInFuture(Date.parse(since), clock.now());
-    return baselineAt != null && isSince ? 'ready' : 'waiting';
+    const stored = baselineAt !== null && isSince ? 'ready' : 'waiting';
+    const shown = options?.images === false ? 'imageless' : stored;
+    return {
+      readiness: options?.enabled === true ? shown : 'off',
+      held: held.reduce((sum, { count }) => sum + count, 0),
+      unreadable: unreadable.map(({ id }) => id),
+      decided: `${baselineAt ?? ''} ${discardedAt ?? ''}`,
+    };
   };
   return {
     /** @param since `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
-    async readiness(workspace: string, lists: readonly ListName[], since?: string) {
-      const each = lists.map(async (list) => [list, await readiness(workspace, list, since)] as const);
-      return new Map(await Promise.all(each));
-    },
-    /** Over all steps, each record comes at least once. @param least events have at least this sequence */
-    async scan(workspace: string, list: ListName, from: ScanPosition | null, least = 0) {
+    condition,
+    /**
+     * Over all steps, each record comes at least once.
+     * @param least events have at least this sequence, and records that were deleted at a higher one are shown as deleted. @defaultValue deleted records are left out
+     */
+    async scan(workspace: string, list: ListName, from: ScanPosition | null, least?: number) {
       const options = configured(workspace, list);
       if (options === null) return { next: null, tail: BEFORE_ALL, records: [], withoutImage: 0 };
       const { rules } = options;
       const scanned = await scan(deps, { workspace, list, from });
       const { sweep, next, tail } = scanned;
       const observation = { workspace, sweep, observedAt: isoTime(clock.now()) };
-      /** `event` is null where the record is deleted. Records without an image are only counted. */
-      const records: { key: string; event: ChangeEvent | null }[] = [];
-      let withoutImage = 0;
       const stored = unpackAll({ redis, keys, workspace }, list, scanned.records);
-      for (const [key, { image, gone, sequence }] of stored) {
-        if (image !== null) {
-          const record = JSON.parse(image) as UncheckedRecord;
-          records.push({ key, event: snapshotEvent({ key, record, rules, observation }, Math.max(sequence, least)) });
-        } else if (gone !== undefined) records.push({ key, event: null });
-        else withoutImage += 1;
-      }
-      return { next, tail, records, withoutImage };
+      const shown = stored.map(([key, record]) => ({ key, ...shownAs({ key, record, rules, observation, least }) }));
+      const records = shown.filter(({ as }) => as !== 'imageless');
+      return { next, tail, records, withoutImage: shown.length - records.length };
     },
   };
+}
+
+/** What a receiver is told of a stored record. `left out`: it is not in the list, and a receiver that has it has an older sequence. */
+type Shown = { as: 'listed' | 'gone'; event: ChangeEvent } | { as: 'left out' | 'imageless'; event: null };
+
+interface StoredInput {
+  key: string;
+  record: SerialisedRecord;
+  rules: Rules;
+  observation: Observation;
+  least: number | undefined;
+}
+
+/** The one place that decides whether a stored record is in the list. */
+function shownAs({ key, record: { image, gone, sequence }, rules, observation, least }: StoredInput): Shown {
+  if (image !== null) {
+    const record = JSON.parse(image) as UncheckedRecord;
+    const event = snapshotEvent({ key, record, rules, observation }, Math.max(sequence, least ?? 0));
+    return { as: 'listed', event };
+  }
+  if (gone === undefined) return { as: 'imageless', event: null };
+  // What was dropped without an event has the sequence of what was told last.
+  if (least === undefined || sequence <= least || gone.dropped === true) return { as: 'left out', event: null };
+  // With the id and the sequence of the event that reported it: a receiver that had that one ignores this one.
+  const event = removalEvent(
+    { key, record: null, sequence },
+    { rules, observation: { ...observation, observedAt: gone.at } },
+  );
+  return { as: 'gone', event };
 }
 
 interface Scanned {

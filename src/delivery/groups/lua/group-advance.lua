@@ -1,7 +1,8 @@
 --[[ group-advance: what the runs of deliveries ask of their ordering groups, for several runs of one workspace at once.
     standing n    the first n entries, if the delivery is the head; without an order, whether it is pending. Notes the run given
-    done n        it and the n - 1 entries behind it are handled or dead: they leave
+    done n        it and the n - 1 entries behind it need not be handled: they leave
     handled 1     as done, and the subscription's handler has succeeded: it fails no more
+    drop 1        it is dead or dropped, and leaves: the snapshot that sent it is not complete without it
     hold 0        it is dead and stays the head; it no longer counts as pending
     retry 0       an attempt has failed, and another follows: nothing but its receipt
     merge n       the n - 1 entries behind it are merged into it: they leave, and the head gets the entry and payload given. If the head is
@@ -10,7 +11,7 @@
   Atomic because: a run that lost its job must not let the next delivery start while the run that took over handles this one.
   Its receipts are kept by the call that lets it leave, be held or be merged, and by each `retry`.
   A repetition changes nothing and returns the head again, because the process may have been killed before it added the head's job.
-  KEYS 1 payloads · 2 runs · 3 health · 4 pending · 5 receipts · 6 open receipts · n × (ordering group, or pending again if there is no order · lock of the job)
+  KEYS 1 payloads · 2 runs · 3 health · 4 pending · 5 receipts · 6 open receipts · 7 undelivered of snapshots · n × (ordering group, or pending again if there is no order · lock of the job)
   ARGV 1 how many receipts are kept · 2 the packed receipts of all questions, one after the other · n × (verb ␟ delivery id ␟ token ␟ count ␟ bytes of its receipts ␟ run or "")
        for each "merge": its entry · its payload
   RETURN n × {"head"} | {"head", for how long it is locked in ms · the run noted before, where none is given, or "" · entries …} for "standing" | {"left", head of the group now if any} | {"held"} | {"taken-over"}    Cost O(entries). Never calls TIME. ]]
@@ -19,8 +20,10 @@
 local pending, kept, hasSucceeded = KEYS[4], {}, false
 
 -- 0: it had left before.
-local function leave(id)
+local function leave(id, verb)
   local left = redis.call('ZREM', pending, id)
+  local sent = snapshotPartOf(id)
+  if sent and (verb == 'handled' or verb == 'done') then redis.call('HDEL', KEYS[7], sent) end
   redis.call('HDEL', KEYS[1], id)
   redis.call('HDEL', KEYS[2], id)
   return left
@@ -46,7 +49,7 @@ local function answerTo(group, lock, verb, id, token, count, entry, payload, run
   end
   if group == pending then
     if verb ~= 'standing' then
-      if leave(id) == 1 then kept[#kept + 1] = receipts end
+      if leave(id, verb) == 1 then kept[#kept + 1] = receipts end
       return { 'left' }
     end
     if not redis.call('ZSCORE', pending, id) then return { 'left' } end
@@ -63,7 +66,7 @@ local function answerTo(group, lock, verb, id, token, count, entry, payload, run
   end
   kept[#kept + 1] = receipts
   for _, gone in ipairs(redis.call('LPOP', group, count)) do
-    if verb ~= 'merge' or idOf(gone) ~= id then leave(idOf(gone)) end
+    if verb ~= 'merge' or idOf(gone) ~= id then leave(idOf(gone), verb) end
   end
   if verb == 'merge' then
     redis.call('LPUSH', group, entry)
@@ -73,7 +76,7 @@ local function answerTo(group, lock, verb, id, token, count, entry, payload, run
   return { 'left', redis.call('LINDEX', group, 0) or nil }
 end
 
-local answers, count = {}, (#KEYS - 6) / 2
+local answers, count = {}, (#KEYS - 7) / 2
 local merge, receipt = count + 3, 1
 for n = 1, count do
   local verb, id, token, entries, bytes, run = string.match(ARGV[n + 2], '^(%l+)\31([^\31]*)\31([^\31]*)\31(%d+)\31(%d+)\31(.*)$')
@@ -83,7 +86,7 @@ for n = 1, count do
   if verb == 'merge' then
     entry, payload, merge = ARGV[merge], ARGV[merge + 1], merge + 2
   end
-  answers[n] = answerTo(KEYS[2 * n + 5], KEYS[2 * n + 6], verb, id, token, tonumber(entries), entry, payload, run, receipts)
+  answers[n] = answerTo(KEYS[2 * n + 6], KEYS[2 * n + 7], verb, id, token, tonumber(entries), entry, payload, run, receipts)
 end
 if hasSucceeded then redis.call('HDEL', KEYS[3], 'failingSince', 'lastFailure', 'failures') end
 local receipts = table.concat(kept)

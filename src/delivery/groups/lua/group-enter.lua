@@ -4,7 +4,9 @@
   Nothing is entered unless the batch was read where the source is now (its offset, its task, the death of its letter): otherwise Redis has gone back to an earlier state,
   and the serial would hide from later batches what is missing before this one.
   Atomic because: a delivery that counts as entered but is in no group would be lost; one entered twice would run twice.
-  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 offsets, backfills, or the job of the letter · 5 … ordering groups
+  The retry of what a snapshot sent is what the snapshot waits for from now on.
+  KEYS 1 entered of the source · 2 pending · 3 payloads · 4 offsets, backfills, or the job of the letter · 5 undelivered of snapshots
+       6 … ordering groups
   ARGV 1 TTL of the serial in ms, 0: none · 2 field of KEYS 4 that says where the batch was read, or "" · 3 its value then · n × (index of its group, 0: no order · serial, a log id · entry · id of the head to replace or "" ·
        payload or ""), serials ascending
   RETURN {"moved", number of pending deliveries} · {number of pending deliveries, n × ("head" | "": done, or behind another)}    Cost O(n log pending). Never calls TIME. ]]
@@ -29,13 +31,16 @@ local answer = { 0 }
 
 for at = 4, #ARGV, 5 do
   local index, serial, entry, replaced, payload = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
-  local group, id = KEYS[4 + index], idOf(entry)
+  local group, id = KEYS[5 + index], idOf(entry)
   local serialMs, serialSequence = numbersOf(serial)
   local isFresh = serialMs > ms or (serialMs == ms and serialSequence > sequence)
   if isFresh then
     furthest, ms, sequence = serial, serialMs, serialSequence
     redis.call('ZADD', KEYS[2], scoreOf(entry), id)
     if payload ~= '' then redis.call('HSET', KEYS[3], id, payload) end
+    local sent = snapshotPartOf(id)
+    local waiting = sent and redis.call('HGET', KEYS[5], sent)
+    if waiting then redis.call('HSET', KEYS[5], sent, id .. string.match(waiting, ' .*$')) end
     if index > 0 then
       if replaced ~= '' and idOf(redis.call('LINDEX', group, 0)) == replaced then
         redis.call('LSET', group, 0, entry)
