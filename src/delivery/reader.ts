@@ -148,7 +148,7 @@ class SubscriptionReader {
     const last = batch.at(-1);
     if (last === undefined) {
       await this.#options.log.checkOffset(workspace, after);
-      if (!replayed) await shared.waitAfter(after, signal, this.#snapshot.waitMs);
+      if (!replayed) await shared.waitAfter(after, signal, mayStep ? this.#snapshot.waitMs : TASKS_INTERVAL_MS);
       return 0;
     }
     const sendable = tasks.length > 0 ? await this.#snapshot.sendable(batch, after) : { events: batch, to: last.logId };

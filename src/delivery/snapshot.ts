@@ -62,7 +62,7 @@ export class Snapshot {
   readonly #selects: (event: ChangeEvent) => boolean;
   /** When it looks next at the lists that wait for their end; by the monotonic clock. */
   #looksAtMs = 0;
-  #isDelivering = false;
+  #waitMs: number | undefined;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
@@ -128,7 +128,7 @@ export class Snapshot {
 
   /** How long the reader may wait: the end of a list follows soon after its last event was delivered. Undefined: as long as it likes. */
   get waitMs(): number | undefined {
-    return this.#isDelivering ? DELIVERING_MS : undefined;
+    return this.#waitMs;
   }
 
   /** What may be sent; null: the log must wait. The task is read after the batch: later scans see later states. */
@@ -222,13 +222,13 @@ export class Snapshot {
   /** Takes the next step towards the end of a list. False: there is none to take now. */
   async #end(stored: StoredSnapshot): Promise<boolean> {
     const { subscription, clock } = this.#options;
-    if ((stored.task.ending ?? []).length === 0) this.#isDelivering = false;
+    if ((stored.task.ending ?? []).length === 0) this.#waitMs = undefined;
     else if (clock.monotonic() >= this.#looksAtMs) {
       const lists = await endingLists(stored, subscription.name, this.#options);
       const next = lists.find(({ verdict }) => verdict !== 'delivering' && verdict !== 'waits');
       if (next !== undefined) return await this.#conclude(stored, next);
-      this.#isDelivering = lists.some(({ verdict }) => verdict === 'delivering');
-      this.#looksAtMs = clock.monotonic() + (this.#isDelivering ? DELIVERING_MS : WAITING_MS) - EARLY_MS;
+      this.#waitMs = lists.some(({ verdict }) => verdict === 'delivering') ? DELIVERING_MS : WAITING_MS;
+      this.#looksAtMs = clock.monotonic() + this.#waitMs - EARLY_MS;
     }
     return false;
   }

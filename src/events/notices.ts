@@ -45,7 +45,7 @@ export function buildNotice(draft: NoticeDraft): ChangeEvent {
 }
 
 export const SNAPSHOT_COMPLETE = 'changefeed.snapshot.complete';
-/** Follows a snapshot after a loss in Redis: a record with a lower sequence is no longer in the list. */
+/** Follows a snapshot after a loss in Redis, once all of the list was delivered: a record with a lower sequence is not in the list. */
 export function snapshotComplete(
   of: Pick<NoticeDraft, 'workspace' | 'at' | 'since' | 'sequence'> & { list: ListName },
 ): ChangeEvent {

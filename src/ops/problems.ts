@@ -8,6 +8,7 @@ import { agoMs, knownMs, SKEW_MS } from '../kit/stored-time.js';
 import type { Held } from '../feed/detect/held.js';
 import type { Formats } from '../words/format.js';
 import { englishMessage, textOfHeld, type Facts } from '../words/problems.js';
+import { incompleteFacts } from './incomplete.js';
 import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
 
 type Observed = Omit<Status, 'problems'>;
@@ -371,19 +372,9 @@ function dead(subscription: SubscriptionStatus): Problem[] {
   return [trouble(subscription, count >= MANY_DEAD ? 'error' : 'warning', 'delivery.dead', facts)];
 }
 
-/** Of a workspace, once: a subscription may have several lists. */
 function incomplete(subscription: SubscriptionStatus): Problem[] {
-  const { name, incomplete: all } = subscription;
-  const workspaces = [...new Set(all.map(({ workspace }) => workspace))];
-  return workspaces.map((workspace) => {
-    const own = all.filter((one) => one.workspace === workspace);
-    const ways = ['held', 'unreadable', 'dead', 'dropped', 'withoutImage'] as const;
-    const counts = Object.fromEntries(ways.map((way) => [way, own.reduce((sum, one) => sum + one[way], 0)]));
-    const records = own.flatMap((one) => one.records).join(', ');
-    const among = records === '' ? {} : { among: 'incomplete.among', records };
-    const facts = { name, lists: own.map(({ list }) => list).join(', '), ...counts, ...among };
-    return problem('warning', 'snapshot.incomplete', { workspace, subject: `subscription:${name}`, facts });
-  });
+  const subject = `subscription:${subscription.name}`;
+  return incompleteFacts(subscription).map((of) => problem('warning', 'snapshot.incomplete', { subject, ...of }));
 }
 
 function unread(subscription: SubscriptionStatus, { dispatchedMs }: Report): Problem[] {

@@ -55,7 +55,16 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
       const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
       const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
-      const ofLog = ['entered', 'pending', 'staged', 'seen', 'undelivered', 'allowance', 'receipts', 'openReceipts'] as const;
+      const ofLog = [
+        'entered',
+        'pending',
+        'staged',
+        'seen',
+        'undelivered',
+        'allowance',
+        'receipts',
+        'openReceipts',
+      ] as const;
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
         ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: ofWorkspace(workspace) }] : []),

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { BuiltInList } from '../../src/crm/lists/lists.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
-import { noCounts, type RecordWrite, type Step } from '../../src/feed/store/sweep-state.js';
+import { noCounts, type RecordWrite, type Step, type SweepSummary } from '../../src/feed/store/sweep-state.js';
 import type { Keys } from '../../src/redis/keys.js';
 import type { Redis } from 'ioredis';
 import { WORKSPACE, changeEvent } from './events.js';
@@ -28,10 +28,22 @@ export class StoredList {
     if (complete) await this.complete();
   }
 
-  async complete(at = AT): Promise<void> {
+  async complete(at = AT, found: Pick<SweepSummary, 'held' | 'unreadable'> = {}): Promise<void> {
     const times = { startedAt: at, completedAt: at };
-    const summary = { sweepId: 'people-1', ...times, mode: 'baseline', pages: 1, counts: noCounts() } as const;
+    const summary = {
+      sweepId: 'people-1',
+      ...times,
+      mode: 'baseline',
+      pages: 1,
+      counts: noCounts(),
+      ...found,
+    } as const;
     await this.#commit({ checkpoint: null, summary, writes: [] });
+  }
+
+  /** What the last complete sweep held is not reported. The next sweep stores it without events. */
+  async discardHeld(): Promise<void> {
+    await this.#store.discardHeld(this.#list);
   }
 
   async change(...records: readonly string[]): Promise<void> {
