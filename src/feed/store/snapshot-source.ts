@@ -3,6 +3,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import type { Rules } from '../detect/rules.js';
 import { snapshotEvent, type Observation } from '../detect/build-event.js';
+import { isStored } from '../detect/record-state.js';
 import { removalEvent } from '../detect/removal.js';
 import { BEFORE_ALL } from '../../events/log-id.js';
 import type { ChangeEvent } from '../../events/types.js';
@@ -106,14 +107,16 @@ interface StoredInput {
   least: number | undefined;
 }
 
-/** The one place that decides whether a stored record is in the list. */
-function shownAs({ key, record: { image, gone, sequence }, rules, observation, least }: StoredInput): Shown {
-  if (image !== null) {
+function shownAs({ key, record: stored, rules, observation, least }: StoredInput): Shown {
+  const { image, gone, sequence } = stored;
+  if (isStored(stored) && image !== null) {
     const record = JSON.parse(image) as UncheckedRecord;
     const event = snapshotEvent({ key, record, rules, observation }, Math.max(sequence, least ?? 0));
     return { as: 'listed', event };
   }
-  if (gone === undefined) return { as: 'imageless', event: null };
+  if (isStored(stored)) return { as: 'imageless', event: null };
+  // A person keeps the removal from the receivers.
+  if (gone === undefined) return { as: 'left out', event: null };
   // What was dropped without an event has the sequence of what was told last.
   if (least === undefined || sequence <= least || gone.dropped === true) return { as: 'left out', event: null };
   // With the id and the sequence of the event that reported it: a receiver that had that one ignores this one.
