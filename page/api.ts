@@ -11,6 +11,7 @@ export type { ListStatus, Problem, WorkspaceStatus } from '../src/ops/status.js'
 /** A delivery without its title, which only the lists of deliveries have. */
 export type { DeliveryRow as Attempt, SubscriptionDetails } from '../src/delivery/receipts/delivery-row.js';
 export type { Tried } from '../src/delivery/tried.js';
+export type { Verified } from '../src/delivery/verify/verified.js';
 export type { EventView, ValueView } from '../src/ops/server/page/answers.js';
 export type Status = z.output<typeof answers.status>;
 export type Subscription = Status['subscriptions'][number];

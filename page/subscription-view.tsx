@@ -7,6 +7,7 @@ import { placeOf, usePolled } from './hooks.js';
 import { NamedFacts } from './parts.js';
 import { Replay, Replays, Skip, TestEvent } from './subscription-actions.js';
 import { usePreferences } from './preferences.js';
+import { Copy } from './verify.js';
 
 interface OneProps {
   subscription: Subscription;
@@ -55,6 +56,7 @@ export function OneSubscription({ subscription, state, pause, about, canAct, aga
       ) : (
         <>
           <LastHour details={details} subscription={subscription} />
+          <Copy subscription={subscription} isReadable={details.copy} canAct={canAct} again={again} />
           <Facts details={details} />
         </>
       )}

@@ -1,8 +1,10 @@
 /** The texts of the page alone, in English and in Korean. The words it shares with messages are in src/words. `{name}` is replaced. */
+import { copyTexts } from './copy-texts.js';
 import { eraseTexts } from './erase-texts.js';
 import { ruleTexts } from './rules/texts.js';
 
 export const texts = {
+  ...copyTexts,
   ...eraseTexts,
   ...ruleTexts,
   'nav.label': ['Sections', '메뉴'],

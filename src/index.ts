@@ -24,6 +24,9 @@ export type { TestCall } from './service/test-event.js';
 export type { TodoCounts, TodoGroup, TodosReport, WorkspaceTodos } from './crm/todo-counts.js';
 export type { TodosCall } from './feed/todos/report.js';
 export type { Tried } from './delivery/tried.js';
+export type { Copy, CopyRow } from './delivery/verify/copy.js';
+export type { Verified } from './delivery/verify/verified.js';
+export type { VerifyOptions } from './delivery/verify/verify.js';
 export type { TryCall } from './delivery/try.js';
 
 // Configuring it.

@@ -27,7 +27,7 @@ export function createWorkers(
   const parts = {
     poll: pollRole(context, workspaces),
     dispatch,
-    handle: handleRole(context, workspaces),
+    handle: handleRole(context, workspaces, dispatch.dispatcher),
     serve: serveRole(context),
   };
   let progress: Progress = { phase: 'starting', roles: [] };

@@ -1,10 +1,12 @@
 /** The role `dispatch`: moves events from the log to the queues and trims the log. */
 import { createDispatcher, type Dispatcher } from '../src/delivery/dispatcher.js';
+import type { ListName } from '../src/crm/lists/lists.js';
 import { readsWorkspace } from '../src/events/pattern.js';
 import { followLog, type TailOptions } from '../src/delivery/tail.js';
 import { runLoop } from '../src/kit/loop.js';
 import type { ReceiptStore } from '../src/delivery/receipts/receipts.js';
 import { trimLog } from '../src/delivery/retention.js';
+import { createListStates } from '../src/feed/store/list-states.js';
 import { createSnapshotSource } from '../src/feed/store/snapshot-source.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
 import type { AppContext } from './context.js';
@@ -17,6 +19,7 @@ export type DispatchRole = ReturnType<typeof dispatchRole>;
 export function dispatchRole(context: AppContext, workspaces: Workspaces) {
   const { keys, redis, events, log: logger, clock, watch, loops } = context;
   const timeZoneOf = (name: string): string => workspaces.get(name).config.timeZone;
+  const list = (name: string, list: ListName) => workspaces.get(name).lists.get(list) ?? null;
   const stores = createDeliveryStores(context);
   const dispatcher = createDispatcher({
     ...context,
@@ -25,12 +28,8 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
     timeZoneOf,
     log: events,
     ...stores,
-    source: createSnapshotSource({
-      redis,
-      keys,
-      clock,
-      list: (name, list) => workspaces.get(name).lists.get(list) ?? null,
-    }),
+    source: createSnapshotSource({ redis, keys, clock, list }),
+    states: createListStates({ redis, keys, list }),
   });
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 /** The role `handle`: runs the handlers, one worker per subscription. */
+import type { Dispatcher } from '../src/delivery/dispatcher.js';
 import { createHandlerPool } from '../src/delivery/handler-pool.js';
 import type { Part } from '../src/kit/lifecycle.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
@@ -8,7 +9,7 @@ import { withMeasure } from './measured.js';
 import { countTodos } from './todos.js';
 import { rulesFor, type Workspaces } from './workspaces.js';
 
-export function handleRole(context: AppContext, workspaces: Workspaces): Part {
+export function handleRole(context: AppContext, workspaces: Workspaces, { verify }: Pick<Dispatcher, 'verify'>): Part {
   const { config, subscriptions, keys, redis, events, log: logger, clock } = context;
   const pool = createHandlerPool({
     ...context,
@@ -21,6 +22,7 @@ export function handleRole(context: AppContext, workspaces: Workspaces): Part {
     logAgeMs: config.log.retention.ageMs,
     comparisonOf: (event) => rulesFor(workspaces, event),
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),
+    verifyCopy: (subscription, call) => verify(subscription, undefined, call),
     pageUrl: config.http.publicUrl,
     surroundingsOf: workspaces.surroundingsOf,
   });

@@ -1,5 +1,5 @@
 /**
- * The job of a digest or a report. A reader adds it, delayed until its moment. BullMQ ignores a job whose id it has: the id of a digest
+ * The job of a digest, a report, or the comparison of a copy. A reader adds it, delayed until its moment. BullMQ ignores a job whose id it has: the id of a digest
  * is the workspace's, so there is one at a time, in whatever state and however many processes; its job is removed at its end. The
  * id of a report has its moment, and its job is kept, so that a process whose clock is behind adds none for a moment that is over.
  * The digest of the minute (`mostPerMinute`) has no moment of its own: it waits for the rest of the minute.
@@ -14,6 +14,7 @@ export const ALLOWANCE_MS = 60_000;
 
 const DIGEST = 'digest';
 const REPORT = 'report';
+export const VERIFY = 'verify';
 
 interface Planned {
   workspace: string;
@@ -23,7 +24,7 @@ interface Planned {
 }
 
 /** The names of jobs that are no deliveries. */
-export const DIGEST_JOBS: ReadonlySet<string> = new Set([DIGEST, REPORT]);
+export const DIGEST_JOBS: ReadonlySet<string> = new Set([DIGEST, REPORT, VERIFY]);
 
 export function isDigestPlanned(queue: Queue<JobData>, workspace: string) {
   return digestJob(queue, workspace).then((job) => job !== undefined);
@@ -33,12 +34,15 @@ export function digestJob(queue: Queue<JobData>, workspace: string) {
   return queue.getJob(`${DIGEST}.${workspace}`);
 }
 
-export function reportJob(queue: Queue<JobData>, workspace: string, atMs: number) {
-  return queue.getJob(reportId(workspace, atMs));
+/** What is done at a time of day, whatever the log has. */
+export type Timed = typeof REPORT | typeof VERIFY;
+
+export function timedJob(queue: Queue<JobData>, name: Timed, workspace: string, atMs: number) {
+  return queue.getJob(timedId(name, workspace, atMs));
 }
 
-function reportId(workspace: string, atMs: number): string {
-  return `${REPORT}.${workspace}.${atMs}`;
+function timedId(name: Timed, workspace: string, atMs: number): string {
+  return `${name}.${workspace}.${atMs}`;
 }
 
 /** Such a job waits for its moment, not for as long as was computed when it was planned: BullMQ has it under this moment. */
@@ -60,8 +64,12 @@ export async function planDigestIn(queue: Queue<JobData>, workspace: string, wai
   await addDigest(queue, workspace, waitMs);
 }
 
-export async function planReport(queue: Queue<JobData>, { workspace, atMs, nowMs }: Planned): Promise<void> {
-  await add(queue, REPORT, jobData(workspace, atMs), { jobId: reportId(workspace, atMs), delay: atMs - nowMs });
+export async function planTimed(
+  queue: Queue<JobData>,
+  name: Timed,
+  { workspace, atMs, nowMs }: Planned,
+): Promise<void> {
+  await add(queue, name, jobData(workspace, atMs), { jobId: timedId(name, workspace, atMs), delay: atMs - nowMs });
 }
 
 async function addDigest(queue: MinimalQueue, workspace: string, delay: number, atMs?: number): Promise<void> {

@@ -18,6 +18,9 @@ import { isSnapshotRunning, Snapshot } from './snapshot.js';
 import { leftBehind } from './left-behind.js';
 import { describeSubscription } from './statistics.js';
 import { trySubscription, type TryCall } from './try.js';
+import { openCopy, type Copy } from './verify/copy.js';
+import type { Verified } from './verify/verified.js';
+import { verifyCopy, type VerifyOptions } from './verify/verify.js';
 import type { Tried } from './tried.js';
 
 export interface DispatcherOptions extends DispatchContext {
@@ -95,6 +98,11 @@ export function createDispatcher(options: DispatcherOptions) {
       await replay(call, { ...options, ...withQueue(chosen(call.subscription), 'replay') }),
     try: async (name: string, call: TryCall): Promise<Tried> =>
       await trySubscription(call, { ...options, ...chosen(name) }),
+    /** Also `CF_DATABASE_FAILED`. */
+    verify: async (name: string, copy?: Copy, call: VerifyOptions = {}): Promise<Verified> => {
+      const deps = { ...options, ...chosen(name) };
+      return await verifyCopy(copy === undefined ? undefined : await openCopy(copy, options.clock.now()), call, deps);
+    },
     /** Begins a snapshot of each workspace. @param epochs by workspace, the epoch of its state and since when */
     snapshot: async (name: string, epochs: Epochs) =>
       await beginSnapshots(epochs, { ...options, ...withQueue(chosen(name), 'snapshot') }),

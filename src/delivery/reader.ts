@@ -8,7 +8,7 @@ import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Schedule, Subscription } from './handlers/handler.js';
 import { runLoop } from '../kit/loop.js';
 import { enqueueEvents } from './deliveries.js';
-import { ALLOWANCE_MS, isDigestPlanned, planDigest, planDigestIn, planReport } from './digest-job.js';
+import { ALLOWANCE_MS, isDigestPlanned, planDigest, planDigestIn, planTimed, type Timed } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchContext } from './stores.js';
@@ -56,28 +56,32 @@ export async function startReaders(options: ReadersOptions) {
       loops,
     });
   await Promise.allSettled(readers.map((reader) => reader.begin()));
-  const planning = subscriptions.flatMap((one) => planReports(one, options) ?? []);
+  const planning = subscriptions.flatMap((one) => [
+    ...(one.report === undefined ? [] : [planAt(one, 'report', one.report.schedule, options)]),
+    ...(one.verify === undefined ? [] : [planAt(one, 'verify', one.verify, options)]),
+  ]);
   const running = Promise.all([...following, ...readers.map(run), ...planning]);
   return { ended: (): Promise<unknown> => running };
 }
 
-/** A subscription to reports reads no log. */
-function planReports(
-  { name, report, workspaces: wanted }: Subscription,
+/** Of each workspace, the next one of what is done at a time of day. */
+function planAt(
+  { name, workspaces: wanted }: Subscription,
+  what: Timed,
+  schedule: Schedule,
   options: ReadersOptions,
-): Promise<void> | undefined {
-  if (report === undefined) return undefined;
+): Promise<void> {
   const { workspaces, queues, timeZoneOf, watch, logger: log, clock, loops, signal } = options;
   const plan = async (): Promise<number> => {
     for (const workspace of wanted ?? workspaces) {
       const nowMs = clock.now();
-      const atMs = nextMoment(report.schedule, nowMs, timeZoneOf(workspace));
-      await planReport(queues.of(name), { workspace, atMs, nowMs });
+      const atMs = nextMoment(schedule, nowMs, timeZoneOf(workspace));
+      await planTimed(queues.of(name), what, { workspace, atMs, nowMs });
     }
     return REPORTS_INTERVAL_MS;
   };
   const ready = (within: AbortSignal): Promise<void> => watch.untilUsable(within);
-  return runLoop({ name: `plan ${name}`, run: plan, ready, signal, log, clock, loops });
+  return runLoop({ name: `plan ${what} ${name}`, run: plan, ready, signal, log, clock, loops });
 }
 
 const DRAINING = 'subscription has an order now: it reads on when what waits from before is handled or dead';

@@ -8,10 +8,21 @@ import { compileSelection } from '../events/pattern.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { DigestSummary, Subscription } from './handlers/handler.js';
 import { isoTime } from '../kit/clock.js';
+import { messageOf } from '../kit/errors.js';
 import { attemptDelivery, callWithin, contextFor, shapeEvent, statusIn } from './attempt.js';
+import { VERIFY } from './digest-job.js';
 import { momentBefore, nextMoment } from './moments.js';
 import { noteEnd, type Ended, type Noted } from './receipts/note.js';
-import { extendLock, isLockOver, outcomeOfFailure, report, waitBefore, type GivenRun, type RunOptions } from './run.js';
+import {
+  extendLock,
+  isLockOver,
+  outcomeOfFailure,
+  report,
+  TakenOver,
+  waitBefore,
+  type GivenRun,
+  type RunOptions,
+} from './run.js';
 import { DigestSums } from './summary.js';
 
 const BATCH = 250;
@@ -36,6 +47,7 @@ export async function runDigest(run: GivenRun, options: RunOptions): Promise<voi
   await extendLock(run, options);
   const waitMs = await waitBefore(run, options);
   if (waitMs > 0) return await report({ outcome: 'waits', waitMs }, run);
+  if (run.job.name === VERIFY) return runVerify(run, options);
   const { subscription } = options;
   if (subscription.report !== undefined) return runReport(run, options, subscription.report);
   // It is an ordinary subscription now: its reader goes on at the offset.
@@ -188,6 +200,19 @@ function linkFor(workspace: string, { pageUrl, subscription }: RunOptions): stri
     ...(wanted !== 'edited' && { show: 'all' }),
   });
   return `${pageUrl.replace(/\/$/, '')}/#/changes?${query.toString()}`;
+}
+
+/** What it finds is kept for the status. The next day it runs again, whatever became of this one. */
+async function runVerify({ job, lock }: GivenRun, options: RunOptions): Promise<void> {
+  const { subscription, verifyCopy, logger } = options;
+  const { workspace } = job.data;
+  if (subscription.verify === undefined) return;
+  try {
+    await verifyCopy?.(subscription.name, { workspace, signal: lock.interrupt.signal });
+  } catch (error) {
+    if (lock.interrupt.cause !== null) throw new TakenOver();
+    logger.warn({ subscription: subscription.name, workspace, error: messageOf(error) }, 'copy was not verified');
+  }
 }
 
 async function runReport(

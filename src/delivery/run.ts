@@ -27,6 +27,7 @@ import type { JobData, QueueHandle } from './queues.js';
 import type { Noting } from './receipts/note.js';
 import type { DeliveryStores } from './stores.js';
 import type { Suspects } from './suspects.js';
+import type { VerifyOptions } from './verify/verify.js';
 
 export interface HandlingContext extends DeliveryStores {
   log: EventLog;
@@ -41,6 +42,8 @@ export interface HandlingContext extends DeliveryStores {
   surroundingsOf: SurroundingsOf;
   /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
   countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;
+  /** Compares the copy of a subscription with the lists. @defaultValue none is compared */
+  verifyCopy?: ((subscription: string, call: VerifyOptions) => Promise<unknown>) | undefined;
   /** The address of the status page, for links. @defaultValue no links */
   pageUrl?: string | undefined;
 }

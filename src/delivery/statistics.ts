@@ -6,7 +6,7 @@ import type { Subscription } from './handlers/handler.js';
 import { isoTime } from '../kit/clock.js';
 import { knownMs, SKEW_MS } from '../kit/stored-time.js';
 import { isSentAgain } from './deliveries.js';
-import { ALLOWANCE_MS, digestJob, reportJob } from './digest-job.js';
+import { ALLOWANCE_MS, digestJob, timedJob } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { readsWorkspace } from '../events/pattern.js';
 import type { JobData } from './queues.js';
@@ -16,6 +16,7 @@ import { isSnapshot } from './snapshot.js';
 import { endingLists } from './snapshot-end.js';
 import type { EventLog } from '../log/event-log.js';
 import type { SubscriptionStatus } from './subscription-status.js';
+import { summed, wrongIn } from './verify/verified.js';
 import type { Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
 
@@ -32,6 +33,7 @@ export async function describeSubscription(
     const { name, handler, on } = subscription;
     const nothing = { waiting: 0, active: 0, delayed: 0, dead: 0, failures: 0, lagEvents: 0, lagSeconds: 0 };
     const well = {
+      verified: null,
       paused: null,
       replays: [],
       incomplete: [],
@@ -81,6 +83,7 @@ async function readStatistics(
     lastError: isFailing || dead > 0 ? lastError : null,
     replays: replaysIn(tasks),
     incomplete: await incompleteIn(tasks, name, options),
+    verified: await verifiedOf(subscription, options),
     lateSince: await lateSince(oldest, { subscription, backfills: options.backfills, nowMs }),
     lagEvents: hasBegun ? lags.reduce((sum, { events }) => sum + events, 0) : null,
     lagSeconds: hasBegun ? Math.round((nowMs - oldestMs) / 1_000) : null,
@@ -88,19 +91,30 @@ async function readStatistics(
   };
 }
 
-/** Digests and reports that are planned for later: no event waits in them. */
+/** Digests, reports and comparisons that are planned for later: no event waits in them. */
 async function plannedJobs(
-  { digest, mostPerMinute, report }: Subscription,
+  { digest, mostPerMinute, report, verify }: Subscription,
   queue: Queue<JobData>,
   { workspaces, timeZoneOf, clock }: DispatchContext,
 ): Promise<number> {
-  if (digest === undefined && mostPerMinute === undefined && report === undefined) return 0;
+  if ([digest, mostPerMinute, report, verify].every((option) => option === undefined)) return 0;
+  const [timed, schedule] = report ? (['report', report.schedule] as const) : (['verify', verify] as const);
   const isPlanned = async (workspace: string): Promise<boolean> => {
-    const atMs = report && nextMoment(report.schedule, clock.now(), timeZoneOf(workspace));
-    const job = await (atMs === undefined ? digestJob(queue, workspace) : reportJob(queue, workspace, atMs));
+    const atMs = schedule && nextMoment(schedule, clock.now(), timeZoneOf(workspace));
+    const job = await (atMs === undefined ? digestJob(queue, workspace) : timedJob(queue, timed, workspace, atMs));
     return job?.attemptsMade === 0 && (await job.isDelayed());
   };
   return (await Promise.all(workspaces.map(isPlanned))).filter((one) => one).length;
+}
+
+/** Of all workspaces that were compared; as old as the first of them. */
+async function verifiedOf({ name, verify }: Subscription, { workspaces, verified }: DispatchContext) {
+  const kept = await Promise.all(workspaces.map((workspace) => verified.read(name, workspace)));
+  const found = kept.filter((one) => one !== null).sort((one, other) => (one.at < other.at ? -1 : 1));
+  const [first] = found;
+  if (first === undefined) return null;
+  const counts = summed(found);
+  return { at: first.at, copy: first.copy, nightly: verify !== undefined, wrong: wrongIn(counts), ...counts };
 }
 
 function replaysIn(tasks: readonly StoredTask[]): SubscriptionStatus['replays'] {

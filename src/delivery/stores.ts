@@ -1,5 +1,6 @@
 /** What delivery keeps in Redis, and what its questions and commands are given. */
 import type { Queue } from 'bullmq';
+import type { ListStates } from '../feed/store/list-states.js';
 import type { SnapshotSource } from '../feed/store/snapshot-source.js';
 import type { Clock } from '../kit/clock.js';
 import type { Log } from '../kit/log.js';
@@ -17,6 +18,7 @@ import { createOffsetStore } from './offsets.js';
 import { createOnceStore } from './once.js';
 import type { JobData } from './queues.js';
 import { createReceiptStore } from './receipts/receipts.js';
+import { createVerifiedStore } from './verify/verified-store.js';
 import { createWaitingStore } from './waiting.js';
 
 // Written out: the compiler cannot name in a declaration what the stores do not export.
@@ -29,6 +31,7 @@ export interface DeliveryStores {
   receipts: ReturnType<typeof createReceiptStore>;
   waiting: ReturnType<typeof createWaitingStore>;
   once: ReturnType<typeof createOnceStore>;
+  verified: ReturnType<typeof createVerifiedStore>;
 }
 
 export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys }): DeliveryStores {
@@ -41,6 +44,7 @@ export function createDeliveryStores({ redis, keys }: { redis: Redis; keys: Keys
     receipts: createReceiptStore(redis, keys),
     waiting: createWaitingStore(redis, keys),
     once: createOnceStore(redis, keys),
+    verified: createVerifiedStore(redis, keys),
   };
 }
 
@@ -48,6 +52,8 @@ export interface DispatchContext extends DeliveryStores {
   log: EventLog;
   /** The stored records, for snapshots. */
   source: SnapshotSource;
+  /** The same one by one, to compare them with a copy. */
+  states: ListStates;
   subscriptions: readonly Subscription[];
   workspaces: readonly string[];
   timeZoneOf: (workspace: string) => string;

@@ -1,5 +1,6 @@
 /** What `status` shows of a subscription. */
 import { z } from 'zod';
+import { keptSchema } from './verify/verified.js';
 
 const count = z.number().int();
 const iso = z.string().describe('ISO 8601, UTC');
@@ -52,6 +53,13 @@ export const subscriptionStatus = z.object({
     )
     .readonly()
     .describe('lists of a snapshot that were sent and are not complete, because these are in the way'),
+  verified: keptSchema
+    .extend({
+      wrong: count.describe('behind, missing and extra'),
+      nightly: z.boolean().describe('it is verified every day (`verify`)'),
+    })
+    .nullable()
+    .describe('what the last comparison of its copy has found (`changefeed verify`); null when there was none'),
   lateSince: iso
     .nullable()
     .describe('since when its oldest event waits, if that is longer than `lateAfter`; null when it is not'),

@@ -77,6 +77,11 @@ export function epochOfSequence(sequence: number): number {
   return Math.floor(sequence / STEP);
 }
 
+/** Whether it is the last one before an epoch: a snapshot that follows a loss sends it, whatever is stored. */
+export function isBeforeEpoch(sequence: number): boolean {
+  return (sequence + 1) % STEP === 0;
+}
+
 export function nextSequence(last: number, { epoch = 0 }: { epoch?: number }): number {
   return Math.max(last + 1, firstSequenceOf(epoch));
 }

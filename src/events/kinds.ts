@@ -30,6 +30,7 @@ export const PROBLEM_KINDS = [
   'delivery.late',
   'delivery.dead',
   'snapshot.incomplete',
+  'copy.wrong',
   'role.missing',
   'loop.stalled',
   'loop.failing',

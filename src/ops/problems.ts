@@ -340,6 +340,7 @@ function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[]
     ...(fails.length > 0 ? [] : late(subscription)),
     ...dead(subscription),
     ...incomplete(subscription),
+    ...wrongCopy(subscription),
     ...unread(subscription, report),
   ];
 }
@@ -375,6 +376,14 @@ function dead(subscription: SubscriptionStatus): Problem[] {
 function incomplete(subscription: SubscriptionStatus): Problem[] {
   const subject = `subscription:${subscription.name}`;
   return incompleteFacts(subscription).map((of) => problem('warning', 'snapshot.incomplete', { subject, ...of }));
+}
+
+/** A person who compares a copy by hand sees what was found. */
+function wrongCopy(subscription: SubscriptionStatus): Problem[] {
+  const { verified } = subscription;
+  if (verified === null || !verified.nightly || verified.wrong === 0) return [];
+  const { wrong: count, behind, missing, extra, at } = verified;
+  return [trouble(subscription, 'error', 'copy.wrong', { count, behind, missing, extra }, at)];
 }
 
 function unread(subscription: SubscriptionStatus, { dispatchedMs }: Report): Problem[] {

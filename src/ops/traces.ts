@@ -7,6 +7,12 @@ import { countRecords } from '../feed/store/stored-records.js';
 const SCAN_COUNT = 1_000;
 const CHUNK = 200;
 
+/** Keys of a subscription about the log of a workspace. */
+const OF_LOG = [
+  ...(['entered', 'pending', 'staged', 'seen', 'undelivered', 'allowance'] as const),
+  ...(['receipts', 'openReceipts', 'verified'] as const),
+];
+
 /** A key of Redis, or some fields of a hash. */
 interface Trace {
   key: string;
@@ -55,16 +61,6 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
       const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
       const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
-      const ofLog = [
-        'entered',
-        'pending',
-        'staged',
-        'seen',
-        'undelivered',
-        'allowance',
-        'receipts',
-        'openReceipts',
-      ] as const;
       const isLastError = (await redis.hget(health, 'lastErrorIn')) === workspace;
       return [
         ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: ofWorkspace(workspace) }] : []),
@@ -74,7 +70,7 @@ export function createTraceStore(redis: Redis, keys: Keys) {
         ...(await all(keys.groupsOf(subscription, workspace), keys.entered(subscription, `*:${workspace}`))),
         ...(await existing(
           redis,
-          ofLog.map((name) => keys[name](subscription, workspace)),
+          OF_LOG.map((name) => keys[name](subscription, workspace)),
         )),
       ];
     },

@@ -141,6 +141,9 @@ export class Keys {
   /** string: packed receipts that are not in an entry of `receipts` yet. */
   openReceipts = (subscription: string, workspace: string): string =>
     this.#subscription(subscription, `receipts-open:${workspace}`);
+  /** string (JSON): when its copy was verified last, and how many records were found how. */
+  verified = (subscription: string, workspace: string): string =>
+    this.#subscription(subscription, `verified:${workspace}`);
   /** hash, ms: `failingSince`, `lastFailure`; `disabledAt`, `reason`; `missing` (token): unread events were trimmed. */
   health = (subscription: string): string => this.#subscription(subscription, 'health');
   /** list (JSON): what people have done with the rule that it is, the newest first. */

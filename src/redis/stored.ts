@@ -43,6 +43,7 @@ const REMEDIES = {
   'the task of a snapshot or replay': '{remove} ends this snapshot or replay; what it has not sent is not sent.',
   'an event of a snapshot': '{remove} drops the events of the snapshot that are being sent.',
   'receipts of deliveries': '{remove} removes all receipts of the subscription; deliveries do not depend on them.',
+  'what was verified': '{remove} removes it; the copy then counts as never verified.',
   'a number of the circuit breaker': 'DEL {key} resumes the subscription.',
 };
 

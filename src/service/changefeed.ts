@@ -21,6 +21,9 @@ import type { SkipCall, Skipped } from '../delivery/skip.js';
 import type { TailedEvent, TailOptions } from '../delivery/tail.js';
 import type { TryCall } from '../delivery/try.js';
 import type { Tried } from '../delivery/tried.js';
+import type { Copy } from '../delivery/verify/copy.js';
+import type { Verified } from '../delivery/verify/verified.js';
+import type { VerifyOptions } from '../delivery/verify/verify.js';
 import { ChangefeedError, usage } from '../kit/errors.js';
 import { createPrometheus, unmeasured } from '../ops/prometheus.js';
 import type { Status } from '../ops/status.js';
@@ -146,6 +149,15 @@ export interface Changefeed extends Forgetting {
    */
   try(subscription: string, call?: TryCall): Promise<Tried>;
   /**
+   * Compares a receiver's copy with what the CRM showed last, record by record. Without `copy`, the tables of a `postgres` subscription are read.
+   * Nothing is sent, unless `repair` asks for it. `status` shows the counts of the last comparison.
+   * @param copy the path of a file, or one row for each record: `{ list, id, sequence }`, with `deleted` where the receiver keeps what is gone.
+   * What is logged after the call counts as on its way
+   * @throws ChangefeedError CF_USAGE when there is no such subscription or workspace, a row cannot be used, or there is no copy to read;
+   * CF_DATABASE_FAILED
+   */
+  verify(subscription: string, copy?: Copy, options?: VerifyOptions): Promise<Verified>;
+  /**
    * Sends one subscription the current state of every record, as `afterRewind: 'snapshot'` does: after a backup of Redis was restored. Processes with
    * the role `dispatch` send it, list by list, once a list has been swept on this server. Its changes go on meanwhile.
    * @param workspace @defaultValue all that it reads
@@ -229,7 +241,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
   });
   const { dispatch } = workers;
   const { dispatcher } = dispatch;
-  const { deliveries, describeSubscription, replay, stopReplay, resume } = dispatcher;
+  const { deliveries, describeSubscription, replay, stopReplay, resume, verify } = dispatcher;
   const status = (): Promise<Status> => readStatus(context, workspaces, dispatch);
   let stopping: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
@@ -259,7 +271,7 @@ export async function openWithBudgets(options: OpenWith): Promise<OpenedChangefe
     get deadLetters() {
       return dispatcher.deadLetters;
     },
-    ...{ deliveries, describeSubscription, replay, stopReplay, resume },
+    ...{ deliveries, describeSubscription, replay, stopReplay, resume, verify },
     try: (subscription, call = {}) => dispatcher.try(subscription, call),
     skip: (subscription, call = {}) => dispatcher.skip(subscription, call),
     pause: (subscription, reason = 'paused manually') => dispatcher.pause(subscription, reason),

@@ -33,6 +33,7 @@ export const PROBLEM_TEXTS = {
   'problem.delivery.late': ['Events have waited for long', '전달이 늦어지고 있습니다'],
   'problem.delivery.dead': ['Dead letters wait for a decision', '처리를 기다리는 데드 레터가 있습니다'],
   'problem.snapshot.incomplete': ['A snapshot of a list is not complete', '목록의 스냅샷이 끝나지 않았습니다'],
+  'problem.copy.wrong': ['A copy differs from the CRM', '사본이 CRM과 다릅니다'],
   'problem.role.missing': ['No process has a role that is needed', '필요한 역할을 맡은 프로세스가 없습니다'],
   'problem.loop.stalled': ['A part of a process is stuck', '프로세스의 일부가 멈춰 있습니다'],
   'problem.loop.failing': ['A part of a process keeps failing', '프로세스의 일부가 계속 실패하고 있습니다'],
@@ -193,6 +194,10 @@ export const PROBLEM_TEXTS = {
     '구독 "{name}", 워크스페이스 "{workspace}": {lists} 목록의 모든 레코드를 다시 보냈지만 일부가 도착하지 않아, 사라진 레코드가 받는 쪽에 남아 있을 수 있습니다. 보류 {held}건, 읽지 못함 {unreadable}건, 데드 레터 {dead}건, 버림 {dropped}건, 저장된 내용 없음 {withoutImage}건.{>among} 보류를 승인하거나 버리고, 읽지 못한 레코드가 읽히고, 데드 레터를 다시 보내 전달되면 자동으로 끝납니다. 버린 것은 스냅샷을 다시 보내세요: changefeed replay --snapshot {name}',
   ],
   'incomplete.among': [' Among them: {records}.', ' 예: {records}.'],
+  'says.copy.wrong': [
+    'Subscription "{name}": {count} {count|record of its copy is|records of its copy are} not as the CRM showed them: {behind} behind, {missing} missing, {extra} that the list no longer has. Show which: changefeed verify {name}; send them again: changefeed verify {name} --repair.',
+    '구독 "{name}": 사본의 레코드 {count}건이 CRM과 다릅니다(오래됨 {behind}건, 없음 {missing}건, CRM에 없는 것 {extra}건). changefeed verify {name}(으)로 확인하고, 다시 보내려면 changefeed verify {name} --repair를 실행하세요.',
+  ],
   'says.role.missing': [
     'No process has the role "{role}": {>effect}. Start one: changefeed start --only {role}, or changefeed start for all roles.',
     '"{role}" 역할을 맡은 프로세스가 없습니다: {>effect} 시작하세요: changefeed start --only {role} (모든 역할은 changefeed start)',

@@ -4,10 +4,12 @@
  */
 import { COMMAND_TEXTS } from './command-texts.js';
 import { PROBLEM_TEXTS } from './problem-texts.js';
+import { VERIFY_TEXTS } from './verify-texts.js';
 
 const TEXTS = {
   ...PROBLEM_TEXTS,
   ...COMMAND_TEXTS,
+  ...VERIFY_TEXTS,
   // Objects, lists, and how many of them.
   'object.person': ['person', '고객'],
   'object.organization': ['organization', '회사'],

@@ -7,6 +7,7 @@ import { createCreditStore } from '../../src/feed/store/credits.js';
 import { recordField } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
 import { createRecordGate } from '../../src/delivery/groups/gate.js';
+import { createVerifiedStore } from '../../src/delivery/verify/verified-store.js';
 import { createHealthStore } from '../../src/delivery/health.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
@@ -117,6 +118,11 @@ const KINDS: Record<StoredAt['what'], [key: KeyOf, place: string, ...reads: Read
       createReceiptStore(test.redis, test.keys)
         .search({ subscription: 'ops', workspace: 'acme' }, { sinceMs: 0 })
         .next(),
+  ],
+  'what was verified': [
+    (of) => of.verified('ops', 'acme'),
+    'string',
+    () => createVerifiedStore(test.redis, test.keys).read('ops', 'acme'),
   ],
   'a number of the circuit breaker': [
     (of) => of.health('ops'),

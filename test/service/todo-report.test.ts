@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { reportJob } from '../../src/delivery/digest-job.js';
+import { timedJob } from '../../src/delivery/digest-job.js';
 import { nextMoment } from '../../src/delivery/moments.js';
 import { openQueues } from '../../src/delivery/queues.js';
 import { configWarnings } from '../../src/service/config-warnings.js';
@@ -43,7 +43,7 @@ async function reported(more: { lists?: object; language?: 'ko'; per?: 'team' } 
   onTestFinished(() => queues.close());
   const atMs = nextMoment(SCHEDULE, systemClock.now(), 'Asia/Seoul');
   await eventually(async () => {
-    const job = await reportJob(queues.of('morning'), 'acme', atMs);
+    const job = await timedJob(queues.of('morning'), 'report', 'acme', atMs);
     expect(job).toBeDefined();
     await job?.promote();
   });
@@ -65,7 +65,7 @@ it('report: says once, whatever the number of processes, what the command todos 
   );
   expect(text.split('\n')[1]).toMatch(/^• .+: \d+ completed, \d+ overdue, \d+ due today, \d+ open$/);
   await eventually(async () =>
-    expect(await (await reportJob(queues.of('morning'), 'acme', atMs))?.isCompleted()).toBe(true),
+    expect(await (await timedJob(queues.of('morning'), 'report', 'acme', atMs))?.isCompleted()).toBe(true),
   );
   const [status] = (await feed.status()).subscriptions;
   expect(status).toMatchObject({ waiting: 0, delayed: 0, dead: 0, lagEvents: 0, lateSince: null });

@@ -14,6 +14,7 @@ import type { Keys } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
 import { createProcessRegistry } from '../../src/redis/process-registry.js';
 import { createDeliveryStores } from '../../src/delivery/stores.js';
+import { createListStates } from '../../src/feed/store/list-states.js';
 import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
 import { appendEvents, changeEvent, WORKSPACE } from './events.js';
 
@@ -78,17 +79,17 @@ export const NO_SURROUNDINGS: Surroundings = {
 
 export function fanOutDeps({ redis, keys, ...parts }: FanOutParts): DispatcherOptions & HandlerPoolOptions {
   const connect = (): Redis => parts.connect({ maxRetriesPerRequest: null });
+  const list = (_workspace: string, name: string) => ({
+    ...{ enabled: true, images: true },
+    rules: compileRules(name as BuiltInList, {}),
+  });
   return {
     connect,
     keys,
     log: createLogReader({ redis, keys, connect }),
     ...createDeliveryStores({ redis, keys }),
-    source: createSnapshotSource({
-      redis,
-      keys,
-      clock: systemClock,
-      list: (_workspace, list) => ({ enabled: true, images: true, rules: compileRules(list as BuiltInList, {}) }),
-    }),
+    source: createSnapshotSource({ redis, keys, clock: systemClock, list }),
+    states: createListStates({ redis, keys, list }),
     processes: createProcessRegistry(redis, keys),
     surroundingsOf: () => NO_SURROUNDINGS,
     subscriptions: [],
@@ -128,6 +129,7 @@ export const openGate = ({ redis, keys }: Pick<FanOutParts, 'redis' | 'keys'>): 
   skip: () => Promise.resolve({ outcome: 'dropped', dropped: [], next: null }),
   lastEntered: () => Promise.resolve(null),
   removeLetter: () => Promise.resolve(true),
+  pendingIds: () => Promise.resolve([]),
   stored: () => Promise.resolve(null),
   pending: () => Promise.resolve({ events: 0, oldest: null, oldestMs: null, oldestId: null }),
   heads: () => Promise.resolve([]),

@@ -48,6 +48,7 @@ export const subscription = (more: Partial<SubscriptionStatus> = {}): Subscripti
   delayed: 0,
   dead: 0,
   paused: null,
+  verified: null,
   replays: [],
   incomplete: [],
   failingSince: null,

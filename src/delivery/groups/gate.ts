@@ -199,6 +199,9 @@ export function createRecordGate(redis: Redis, keys: Keys) {
       if (id === undefined || score === undefined) return { events, oldest: null, oldestMs: null, oldestId: null };
       return { events, oldest: logIdOf(score), oldestMs: timeOf(Number(score)), oldestId: id };
     },
+    /** The ids of all deliveries that are neither handled nor dead. */
+    pendingIds: (subscription: string, workspace: string) =>
+      redis.zrange(keys.pending(subscription, workspace), '0', '-1'),
     /**
      * Not a snapshot: one that leaves meanwhile may be returned. Searches all keys of Redis once, and calls `alive`
      * after each step.

@@ -235,10 +235,29 @@ export interface Subscription extends Selection {
   readonly toStandardOutput?: boolean | undefined;
   /** Erases a record from what it has delivered. @returns how many rows there were */
   readonly erase?: ((record: { workspace: string; list: ListName; id: string }) => Promise<number>) | undefined;
+  /** What it has delivered to, where that can be read: `verify` compares it with the lists. */
+  readonly copy?: WrittenCopy | undefined;
+  /** When its copy is verified. */
+  readonly verify?: Schedule | undefined;
   /** Releases the handler's resources (files, sockets); called once when the process stops. */
   readonly close?: (() => Promise<void>) | undefined;
   /** Lists that the handler's own options name, such as `tables` of `postgres`: each must exist. */
   readonly namedLists?: readonly ListName[] | undefined;
+}
+
+/** The records of one list, as they were delivered. */
+export interface WrittenCopy {
+  /** In steps, each record once. `deleted`: its row says that it is gone. */
+  rows(place: { workspace: string; list: ListName }): AsyncIterable<readonly WrittenRow[]>;
+  /** The contents of these records, where it has them. */
+  contents(of: { workspace: string; list: ListName; ids: readonly string[] }): Promise<ReadonlyMap<string, object>>;
+}
+
+/** What was written of one record. */
+export interface WrittenRow {
+  id: string;
+  sequence: number;
+  deleted: boolean;
 }
 
 /** What a handler lacks on this machine. */

@@ -21,6 +21,7 @@ export async function describeDeliveries(asked: string, deps: DispatchContext): 
     ...{ name, handler, address, order, whenDead, retry: { attempts, delayMs, maxDelayMs } },
     selection: selectionOf(subscription),
     receipts: subscription.receipts ?? null,
+    copy: subscription.copy !== undefined,
     lastAnswer: lastAnswer === undefined ? null : rowOf(lastAnswer, subscription),
     lastHour: statisticsOf(rest.lastHour, rest.complete),
     newest: newest.slice(0, NEWEST).map((receipt) => rowOf(receipt, subscription)),

@@ -9,7 +9,8 @@ import { requireOptionalPackage } from '../../../kit/optional-package.js';
 import { printable, shorten } from '../../../kit/printable.js';
 import { DEFAULT_TIME_ZONE, strictOptions, text, timeZone, wholeNumber, yesOrNo } from '../../../kit/schema/fields.js';
 import { secret } from '../../../kit/schema/secret.js';
-import type { HandlerContext, Reached, Subscription } from '../handler.js';
+import { timeOfDay } from '../digest.js';
+import type { HandlerContext, Reached, Subscription, WrittenRow } from '../handler.js';
 import { PermanentError } from '../errors.js';
 import { defineKind } from '../kind.js';
 import { subscriptionShape, toSubscription } from '../options.js';
@@ -19,6 +20,7 @@ import {
   A_NAME,
   COLUMN_TYPES,
   OWN_COLUMNS,
+  contentsSql,
   creationSql,
   eraseSql,
   goneSql,
@@ -27,6 +29,7 @@ import {
   missingOwn,
   presentQuery,
   qualified,
+  rowsSql,
   upsertSql,
   type Present,
   type Table,
@@ -84,6 +87,11 @@ const postgresOptions = strictOptions({
   columns: byList(columns).default({}),
   /** The time zone that decides the day of a time in a `date` column. @defaultValue 'Asia/Seoul' */
   timeZone: timeZone.default(DEFAULT_TIME_ZONE),
+  /**
+   * At this time of day, in the time zone of the workspace, the tables are compared with the lists, as by `changefeed verify`. `status` and
+   * `problems` say what was found. @defaultValue only when it is asked for
+   */
+  verify: timeOfDay.optional(),
   /** True: the row of a removed record keeps its last contents. False: it keeps only id, sequence and times. @defaultValue false */
   keepDeleted: yesOrNo.default(false),
 });
@@ -134,6 +142,8 @@ function createPostgres(settings: PostgresSettings): Subscription {
     namedLists: [...Object.keys(settings.tables), ...Object.keys(settings.columns)],
     reach: () => reach(settings.name, database),
     erase: (record) => erase(record, mirror),
+    copy: { rows: (place) => readRows(place, mirror), contents: (of) => readContents(of, mirror) },
+    ...(settings.verify !== undefined && { verify: { when: { at: settings.verify }, days: EVERY_DAY } }),
     isInClear: isInClear(settings.url),
     close: () => database.close(),
   });
@@ -178,6 +188,54 @@ async function write(
     if (isTableGone(error)) ready.delete(list);
     if (error instanceof ChangefeedError) throw error;
     throw databaseError(error, { subscription: settings.name, place: database.place, table: qualified(table) });
+  }
+}
+
+const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7];
+const ROWS_AT_ONCE = 5_000;
+
+type Place = { workspace: string; list: ListName };
+
+async function* readRows({ workspace, list }: Place, mirror: Mirror): AsyncGenerator<WrittenRow[]> {
+  const table = tableOf(list, mirror.settings);
+  for (let after = ''; ;) {
+    const values = [workspace, after, ROWS_AT_ONCE];
+    const rows = await readTable<{ id: string; sequence: string; deleted: boolean }>(
+      table,
+      rowsSql(table),
+      values,
+      mirror,
+    );
+    yield rows.map(({ id, sequence, deleted }) => ({ id, sequence: Number(sequence), deleted }));
+    after = rows.at(-1)?.id ?? '';
+    if (rows.length < ROWS_AT_ONCE) return;
+  }
+}
+
+async function readContents({ workspace, list, ids }: Place & { ids: readonly string[] }, mirror: Mirror) {
+  const table = tableOf(list, mirror.settings);
+  const rows = await readTable<{ id: string; data: unknown }>(table, contentsSql(table), [workspace, ids], mirror);
+  return new Map(rows.flatMap(({ id, data }) => (typeof data === 'object' && data !== null ? [[id, data]] : [])));
+}
+
+/** A table that does not exist has no rows. */
+async function readTable<Row extends object>(
+  table: Table,
+  sql: string,
+  values: readonly unknown[],
+  { settings, database }: Mirror,
+): Promise<Row[]> {
+  try {
+    return await database.query<Row>(sql, values);
+  } catch (error) {
+    if (['42P01', '3F000'].includes(sqlStateOf(error) ?? '')) return [];
+    const { problem, remedy } = connectionProblem(error);
+    const message = `Postgres "${settings.name}": ${database.place}, table ${qualified(table)}: it was not read: ${problem}. ${remedy}`;
+    throw new ChangefeedError('CF_DATABASE_FAILED', {
+      message,
+      subscription: settings.name,
+      sqlState: sqlStateOf(error),
+    });
   }
 }
 

@@ -121,6 +121,17 @@ export function eraseSql(table: Table): string {
   return `DELETE FROM ${qualified(table)} WHERE "workspace" = $1 AND "id" = $2 RETURNING "id"`;
 }
 
+/** Values: workspace, the id before the first, how many. The next rows in the order of their key. */
+export function rowsSql(table: Table): string {
+  return `SELECT "id", "sequence"::text AS "sequence", "deleted" FROM ${qualified(table)}
+    WHERE "workspace" = $1 AND "id" > $2 ORDER BY "id" LIMIT $3`;
+}
+
+/** Values: workspace, ids. */
+export function contentsSql(table: Table): string {
+  return `SELECT "id", "data" FROM ${qualified(table)} WHERE "workspace" = $1 AND "id" = ANY($2) AND "data" IS NOT NULL`;
+}
+
 /** Values: workspace, sequence, time. Rows below the sequence are marked as those of removed records are. */
 export function goneSql(table: Table, { keepDeleted }: { keepDeleted: boolean }): string {
   const emptied = keepDeleted ? [] : ['data', ...table.columns.map(({ name }) => name)];

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DELIVERY_OUTCOMES, subscriptionDetails, type DeliveryRow } from '../../../delivery/receipts/delivery-row.js';
 import type { ReplayCall } from '../../../delivery/replay.js';
 import { triedSchema } from '../../../delivery/tried.js';
+import { verifiedSchema } from '../../../delivery/verify/verified.js';
 import * as answers from './answers.js';
 import { described, OPERATE, RefusedError, type Api } from './api.js';
 import { knownWorkspace } from './event-filter.js';
@@ -17,6 +18,7 @@ export function addSubscriptions(app: Api, deps: EndpointDeps): void {
   addTry(app, deps);
   addPause(app, deps);
   addReplay(app, deps);
+  addVerify(app, deps);
   addTest(app, deps);
   addSkip(app, deps);
   addLeftBehind(app, deps);
@@ -141,6 +143,22 @@ function addReplay(app: Api, { source }: EndpointDeps): void {
     '/api/subscriptions/:name/replay/stop',
     { config: OPERATE, schema: of('stopReplay', stops, answers.done, { ...named, body: which }) },
     async ({ params: { name }, body: { id } }) => ({ count: await dispatcher.stopReplay(name, id) }),
+  );
+}
+
+function addVerify(app: Api, { source }: EndpointDeps): void {
+  const body = z.strictObject({
+    workspace: z.string().optional().describe('default: all'),
+    repair: z.boolean().optional().describe('sends the records that are wrong again'),
+  });
+  const what = 'Compares the tables of a subscription with what the CRM showed last.';
+  app.post(
+    '/api/subscriptions/:name/verify',
+    { config: OPERATE, schema: of('verifySubscription', what, verifiedSchema, { ...named, body }) },
+    async ({ params: { name }, body: { workspace, repair } }) => {
+      const call = { workspace: knownWorkspace(workspace, source), repair };
+      return await source.dispatcher.verify(name, undefined, call);
+    },
   );
 }
 

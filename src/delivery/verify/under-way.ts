@@ -1,0 +1,100 @@
+/**
+ * The records whose changes are on their way to a subscription: pending deliveries, and events of the log that it had not read when the
+ * comparison began. It is read before the copy, and goes on with the log: a record that is not in it has got everything that was logged
+ * before the comparison began. What is delivered meanwhile stays in it.
+ */
+import { builtInLists, type ListName } from '../../crm/lists/lists.js';
+import { listOf } from '../../events/envelope.js';
+import { BEFORE_ALL, compareLogIds, offsetBefore } from '../../events/log-id.js';
+import type { ChangeEvent } from '../../events/types.js';
+import { loggedAt } from '../deliveries.js';
+import { deadJobs } from '../erase.js';
+import type { SubscriptionContext } from '../stores.js';
+import { IdSet } from './id-set.js';
+
+const CHUNK = 500;
+
+export type UnderWay = Awaited<ReturnType<typeof readUnderWay>>;
+
+/** @param asOfMs changes that were logged later are not in the copy */
+export async function readUnderWay(
+  { workspace, asOfMs }: { workspace: string; asOfMs: number },
+  deps: SubscriptionContext,
+) {
+  const { subscription, offsets, log, queue, gate, backfills } = deps;
+  const { name, catalogue = builtInLists } = subscription;
+  const records = new IdSet();
+  const dead = new IdSet();
+  const keyOf = (event: Pick<ChangeEvent, 'type' | 'subject'>): string =>
+    `${listOf(event, catalogue) ?? '-'} ${event.subject}`;
+  // Before the pending deliveries: what is staged is entered next.
+  const sending = new Set<ListName>();
+  for (const { task } of await backfills.tasks(name)) {
+    if (task.kind !== 'snapshot' || task.workspace !== workspace) continue;
+    for (const list of [...task.unread, task.reading?.list, task.ending?.list])
+      if (list !== undefined) sending.add(list);
+    for (const event of await backfills.staged(name, workspace)) records.add(keyOf(event));
+  }
+  // The offset before them too: what is entered later is behind it.
+  const offset = (await offsets.get(workspace, name)) ?? BEFORE_ALL;
+  const waiting = new Set(await gate.pendingIds(name, workspace));
+  for (const { event } of await deadJobs(queue, workspace)) dead.add(keyOf(event));
+  // Again: a dead letter may have been retried in between.
+  for (const id of await gate.pendingIds(name, workspace)) waiting.add(id);
+  const ids = [...waiting];
+  for (let at = 0; at < ids.length; at += CHUNK) {
+    const chunk = ids.slice(at, at + CHUNK);
+    const events = await Promise.all(
+      chunk.map(async (id) => {
+        const logId = loggedAt(id);
+        const logged = logId === undefined ? null : await log.stored(workspace, logId);
+        return logged?.event ?? (await gate.stored(name, id))?.event ?? null;
+      }),
+    );
+    for (const event of events) if (event !== null) records.add(keyOf(event));
+  }
+  const asOf = offsetBefore(`${Math.max(0, Math.floor(asOfMs))}-0`);
+  let readTo = compareLogIds(offset, asOf) < 0 ? offset : asOf;
+  /** Events that were logged since it was last asked. */
+  const goOn = async (): Promise<void> => {
+    const last = await log.tail(workspace);
+    if (last === BEFORE_ALL || compareLogIds(last, readTo) <= 0) return;
+    for await (const entries of log.scan(workspace, { after: readTo, last }))
+      for (const { bytes, parse } of entries) records.add(keyOf(headIn(bytes) ?? parse()));
+    readTo = last;
+  };
+  await goOn();
+  const { dropped, cancelled } = await skippedEvents(workspace, deps);
+  return {
+    goOn,
+    has: (list: ListName, id: string): boolean => sending.has(list) || records.has(`${list} ${id}`),
+    isDead: (list: ListName, id: string): boolean => dead.has(`${list} ${id}`),
+    /** Whether a person dropped the event. */
+    isDropped: (eventId: string | undefined): boolean => eventId !== undefined && dropped.has(eventId),
+    /** Whether its changes cancelled each other out (`settle`), so that it was not sent. */
+    isCancelled: (eventId: string | undefined): boolean => eventId !== undefined && cancelled.has(eventId),
+  };
+}
+
+/** What left without its handler being called, as far as receipts say. */
+async function skippedEvents(workspace: string, { subscription, receipts }: SubscriptionContext) {
+  const [dropped, cancelled] = [new IdSet(), new IdSet()];
+  const place = { subscription: subscription.name, workspace };
+  for await (const { eventId, error } of receipts.search(place, { sinceMs: 0, outcomes: ['skipped'] })) {
+    if (error === 'dropped') dropped.add(eventId);
+    if (error === 'cancelled-out') cancelled.add(eventId);
+  }
+  return { dropped, cancelled };
+}
+
+/** As far as the head of an event goes. */
+const HEAD = 2_000;
+
+/** Undefined for an event that this release does not write so. */
+function headIn(bytes: Buffer): { type: string; subject: string } | undefined {
+  const head = bytes.toString('utf8', 0, HEAD);
+  const [, type = '', subject = ''] =
+    /^\{"specversion":"1\.0","id":"[^"\\]*","source":"[^"\\]*","type":"([^"\\]*)","subject":"([^"\\]*)"/.exec(head) ??
+    [];
+  return type === '' ? undefined : { type, subject };
+}

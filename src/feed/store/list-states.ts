@@ -1,0 +1,89 @@
+/** What is stored of the records of a list, for the comparison with a receiver's copy. Changes nothing. */
+import { diffRecords } from '../../crm/canonical.js';
+import type { ListName } from '../../crm/lists/lists.js';
+import type { UncheckedRecord } from '../../crm/record.js';
+import { titleOfRecord } from '../../events/describe.js';
+import { withId } from '../detect/build-event.js';
+import { heldOf } from '../detect/held.js';
+import { isPresent } from '../detect/removal.js';
+import type { Keys } from '../../redis/keys.js';
+import type { Redis } from '../../redis/client.js';
+import { readSummary } from './checkpoint.js';
+import { privacyStore } from './privacy.js';
+import type { SnapshotSourceDeps } from './snapshot-source.js';
+import { everyDigest, inChunks, readRecords } from './stored-records.js';
+import type { SerialisedRecord } from './sweep-state.js';
+
+const STEP = 1_000;
+
+interface ListStatesDeps extends Pick<SnapshotSourceDeps, 'list'> {
+  redis: Redis;
+  keys: Keys;
+}
+
+/** What is stored of one record. */
+export interface RecordState {
+  /** `missing`: the last complete sweeps did not show it, and its removal is not decided. */
+  is: 'present' | 'missing' | 'gone';
+  sequence: number;
+  /** The event of the last decision that yielded one. */
+  eventId: string | undefined;
+  image: string | null;
+}
+
+export type ListStates = ReturnType<typeof createListStates>;
+
+export function createListStates({ redis, keys, list: configured }: ListStatesDeps) {
+  const rulesOf = (workspace: string, list: ListName) => configured(workspace, list)?.rules;
+  const read = async (workspace: string, list: ListName, ids: readonly string[]): Promise<(RecordState | null)[]> =>
+    await inChunks(ids, async (chunk) => {
+      const [stored, missing] = await Promise.all([
+        readRecords({ redis, keys, workspace }, list, chunk),
+        redis.hmget(keys.missing(workspace, list), ...chunk),
+      ]);
+      return stored.map((record, index) => record && stateOf(record, missing[index] != null));
+    });
+  return {
+    /** `ready`: swept completely. `rows`: its rows are events, not records. `waiting`: will be swept. `off`: is not polled. */
+    async about(workspace: string, list: ListName) {
+      const options = configured(workspace, list);
+      const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
+      const { held, unreadable = [] } = readSummary(json, { keys, workspace }, list) ?? {};
+      const is: 'off' | 'rows' | 'waiting' | 'ready' =
+        options?.enabled !== true ? 'off' : options.rules.recognisedOnly ? 'rows' : json === null ? 'waiting' : 'ready';
+      return {
+        is,
+        heldRemovals: heldOf(held, 'removals')?.count ?? 0,
+        heldCreations: heldOf(held, 'creations')?.count ?? 0,
+        /** Null: a record without a readable id. */
+        unreadable: new Set(unreadable.map(({ id }) => id)),
+        isErased: await privacyStore({ redis, keys, workspace }).erased(list),
+      };
+    },
+    read,
+    /** The ids of all records of the list, in steps. One may come twice. */
+    async *ids(workspace: string, list: ListName): AsyncGenerator<string[]> {
+      let ids: string[] = [];
+      for await (const [id, digest] of everyDigest({ redis, keys, workspace }, list)) {
+        if (isPresent(digest)) ids.push(id);
+        if (ids.length < STEP) continue;
+        yield ids;
+        ids = [];
+      }
+      if (ids.length > 0) yield ids;
+    },
+    /** Whether a receiver's contents mean the same as the stored ones. False where no image is stored. */
+    isSame({ workspace, list, id }: { workspace: string; list: ListName; id: string }, image: string, data: object) {
+      const rules = rulesOf(workspace, list);
+      const stored = withId(JSON.parse(image) as UncheckedRecord, id);
+      return rules !== undefined && diffRecords(stored, withId(data as UncheckedRecord, id), rules).length === 0;
+    },
+    titleOf: (image: string | null): string | null =>
+      image === null ? null : titleOfRecord(JSON.parse(image) as UncheckedRecord),
+  };
+}
+
+function stateOf({ digest, sequence, decisions = [], image }: SerialisedRecord, isMissing: boolean): RecordState {
+  const is = !isPresent(digest) ? 'gone' : isMissing ? 'missing' : 'present';
+  return { is, sequence, eventId: decisions.findLast(({ event }) => event !== undefined)?.event, image };
+}
