@@ -29,7 +29,7 @@ export function dispatchRole(context: AppContext, workspaces: Workspaces) {
     log: events,
     ...stores,
     source: createSnapshotSource({ redis, keys, clock, list }),
-    states: createListStates({ redis, keys, list }),
+    states: createListStates({ redis, keys, clock, list }),
   });
   const stopping = new AbortController();
   let trimming: Promise<void> | undefined;

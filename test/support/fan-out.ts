@@ -89,7 +89,7 @@ export function fanOutDeps({ redis, keys, ...parts }: FanOutParts): DispatcherOp
     log: createLogReader({ redis, keys, connect }),
     ...createDeliveryStores({ redis, keys }),
     source: createSnapshotSource({ redis, keys, clock: systemClock, list }),
-    states: createListStates({ redis, keys, list }),
+    states: createListStates({ redis, keys, clock: systemClock, list }),
     processes: createProcessRegistry(redis, keys),
     surroundingsOf: () => NO_SURROUNDINGS,
     subscriptions: [],

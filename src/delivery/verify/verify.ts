@@ -18,6 +18,7 @@ import type { SubscriptionContext } from '../stores.js';
 import { compareRecord, judgementOf, type Judgement } from './compare.js';
 import { placeRow, refused, type GivenCopy, type PlacedRow } from './copy.js';
 import { IdSet } from './id-set.js';
+import { repairRecords, type WrongRecord } from './repair.js';
 import { readUnderWay, type UnderWay } from './under-way.js';
 import {
   NO_COUNTS,
@@ -38,12 +39,6 @@ export interface VerifyOptions {
   signal?: AbortSignal | undefined;
   /** Called after each step with the number of rows and records compared so far. */
   onProgress?: ((compared: number) => void) | undefined;
-}
-
-/** A record that is to be sent again. */
-export interface NamedRecord {
-  list: ListName;
-  id: string;
 }
 
 const STEP = 1_000;
@@ -73,7 +68,8 @@ export async function verifyCopy(
   }
   const wrong = wrongIn(summed(lists));
   const ms = Math.round(clock.monotonic() - startedMs);
-  return { subscription: subscription.name, copy, at, ms, wrong, lists, examples, repaired: null };
+  const repaired = options.repair === true ? await run.repair() : null;
+  return { subscription: subscription.name, copy, at, ms, wrong, lists, examples, repaired };
 }
 
 function refuseUnverifiable(
@@ -105,7 +101,7 @@ interface ComparedList {
 class Comparing {
   readonly examples: Verified['examples'][number][] = [];
   /** By workspace. */
-  readonly wrong = new Map<string, NamedRecord[]>();
+  readonly wrong = new Map<string, WrongRecord[]>();
   readonly #lists = new Map<string, ComparedList>();
   readonly #underWay = new Map<string, UnderWay>();
   readonly #seen = new IdSet();
@@ -215,6 +211,17 @@ class Comparing {
     }
   }
 
+  /** @returns how many records are sent again */
+  async repair(): Promise<number> {
+    let sent = 0;
+    for (const [workspace, records] of this.wrong) {
+      const underWay = this.#underWay.get(workspace);
+      if (underWay === undefined) continue;
+      sent += await repairRecords({ workspace, records, underWay, signal: this.#options.signal }, this.#deps);
+    }
+    return sent;
+  }
+
   async #compareList(list: ComparedList, rows: readonly (PlacedRow | { id: string })[]): Promise<void> {
     const { workspace, list: name } = list.counts;
     const { states } = this.#deps;
@@ -283,7 +290,7 @@ class Comparing {
     if (this.#options.repair === true) {
       const wrong = this.wrong.get(workspace) ?? [];
       this.wrong.set(workspace, wrong);
-      wrong.push({ list, id });
+      wrong.push({ list, id, held: held?.sequence ?? null });
     }
     if (this.examples.length >= EXAMPLES) return;
     const title = this.#deps.states.titleOf(state?.image ?? null);

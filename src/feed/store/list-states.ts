@@ -3,9 +3,12 @@ import { diffRecords } from '../../crm/canonical.js';
 import type { ListName } from '../../crm/lists/lists.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { titleOfRecord } from '../../events/describe.js';
-import { withId } from '../detect/build-event.js';
+import { firstSequenceOf } from '../../events/envelope.js';
+import { isoTime, type Clock } from '../../kit/clock.js';
+import { readState } from '../../log/state-guard.js';
+import { snapshotEvent, withId } from '../detect/build-event.js';
 import { heldOf } from '../detect/held.js';
-import { isPresent } from '../detect/removal.js';
+import { isPresent, removalEvent } from '../detect/removal.js';
 import type { Keys } from '../../redis/keys.js';
 import type { Redis } from '../../redis/client.js';
 import { readSummary } from './checkpoint.js';
@@ -19,6 +22,7 @@ const STEP = 1_000;
 interface ListStatesDeps extends Pick<SnapshotSourceDeps, 'list'> {
   redis: Redis;
   keys: Keys;
+  clock: Clock;
 }
 
 /** What is stored of one record. */
@@ -33,7 +37,7 @@ export interface RecordState {
 
 export type ListStates = ReturnType<typeof createListStates>;
 
-export function createListStates({ redis, keys, list: configured }: ListStatesDeps) {
+export function createListStates({ redis, keys, clock, list: configured }: ListStatesDeps) {
   const rulesOf = (workspace: string, list: ListName) => configured(workspace, list)?.rules;
   const read = async (workspace: string, list: ListName, ids: readonly string[]): Promise<(RecordState | null)[]> =>
     await inChunks(ids, async (chunk) => {
@@ -77,6 +81,31 @@ export function createListStates({ redis, keys, list: configured }: ListStatesDe
       const rules = rulesOf(workspace, list);
       const stored = withId(JSON.parse(image) as UncheckedRecord, id);
       return rules !== undefined && diffRecords(stored, withId(data as UncheckedRecord, id), rules).length === 0;
+    },
+    /**
+     * What a receiver is to get of records: their present state, or that they are gone. Above what it has, where that is more than is stored: an epoch
+     * has begun since. Null: no image is stored, or the list is not swept.
+     */
+    async present(workspace: string, records: readonly { list: ListName; id: string; held: number | null }[]) {
+      const least = firstSequenceOf((await readState(redis, keys, workspace))?.epoch ?? 0) - 1;
+      const observedAt = isoTime(clock.now());
+      return await Promise.all(
+        records.map(async ({ list, id: key, held }) => {
+          const rules = rulesOf(workspace, list);
+          if (rules === undefined) return null;
+          const [state = null] = await read(workspace, list, [key]);
+          const [stored, has] = [state?.sequence ?? 0, held ?? -1];
+          const sequence = has < stored ? stored : Math.max(has, least);
+          const observation = { workspace, observedAt, sweep: '' };
+          if (state === null || state.is === 'gone') {
+            const removal = { key, record: null, sequence: has < sequence ? sequence : has + 1 };
+            return removalEvent(removal, { rules, observation });
+          }
+          if (state.image === null) return null;
+          const record = JSON.parse(state.image) as UncheckedRecord;
+          return snapshotEvent({ key, record, rules, observation }, sequence);
+        }),
+      );
     },
     titleOf: (image: string | null): string | null =>
       image === null ? null : titleOfRecord(JSON.parse(image) as UncheckedRecord),
