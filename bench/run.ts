@@ -19,6 +19,7 @@ import { scaling } from './scaling.js';
 import { snapshot } from './snapshot.js';
 import { tryPreview } from './try.js';
 import { unchanged } from './unchanged.js';
+import { verify } from './verify.js';
 import { workspaces } from './workspaces.js';
 
 const BENCHES: readonly Bench[] = [
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
     filesOfAnEdit,
     receipts,
     tryPreview,
+    verify,
   ],
 ];
 /** Older benchmarks with positional arguments, which print a JSON object of their own form. */

@@ -4,6 +4,7 @@ import { eventually } from '../../../support/eventually.js';
 import { rowsOfGate } from '../../../support/night.js';
 import { handlerOf, personEvent, startPageFeed, type PageFeedOptions } from '../../../support/page-feed.js';
 import { appendEvents } from '../../../support/events.js';
+import { startOtherCrm } from '../../../support/other-crm.js';
 import { useRedis } from '../../../support/redis.js';
 
 describe.skipIf(CHROMIUM === null)('status page: actions', () => {
@@ -201,4 +202,49 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     await eventually(async () => expect(await page.locator('.event').count()).toBe(0));
     expect(complaints).toEqual([]);
   });
+
+  it.each(
+    rowsOfGate(1, [
+      {
+        locale: 'en-GB',
+        viewport: WIDE,
+        verify: 'Verify',
+        wrong: '1 record is wrong',
+        example: 'missing: the feed has',
+      },
+      {
+        locale: 'ko-KR',
+        viewport: NARROW,
+        verify: '비교',
+        wrong: '레코드 1건이 CRM과 다릅니다',
+        example: '없음: 최신',
+      },
+    ] as const),
+  )(
+    'page ($locale): a copy that can be read is verified by a button, and what was found stays with its age',
+    async ({ locale, viewport, verify, wrong, example }) => {
+      const crm = await startOtherCrm();
+      const ids = crm.lists.people.map(({ id }) => id);
+      const copy = {
+        rows: async function* ({ list }: { list: string }) {
+          const kept = list === 'people' ? ids.slice(1) : [];
+          yield await Promise.resolve(kept.map((id) => ({ id, sequence: 0, deleted: false })));
+        },
+        contents: () => Promise.resolve(new Map<string, object>()),
+      };
+      const mirror = { ...handlerOf('mirror'), on: ['crm.person.*'], copy };
+      const { url, feed } = await open({ crm, subscriptions: [mirror], roles: ['poll', 'dispatch', 'handle'] });
+      const { page, complaints } = await browse(`${url}/#/subscriptions?name=mirror`, { locale, viewport });
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: verify, exact: true }).click();
+      await dialog.getByRole('button', { name: verify, exact: true }).click();
+      await dialog.getByText(example).waitFor();
+      await expectSound(page);
+      await page.keyboard.press('Escape');
+      await page.getByText(wrong).first().waitFor();
+      await expectSound(page);
+      expect((await feed.status()).subscriptions[0]?.verified).toMatchObject({ wrong: 1, missing: 1 });
+      expect(complaints).toEqual([]);
+    },
+  );
 });

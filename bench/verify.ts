@@ -1,0 +1,91 @@
+/**
+ * How long the comparison of a copy takes, and how much memory: `POSTGRES_URL=postgres://… npm run bench -- verify --records 1000000`. The records
+ * are written into Redis and PostgreSQL as a sweep and a snapshot would have; then `verify` reads the tables, and a file.
+ */
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { parseConfig } from '../src/config/parse.js';
+import { LIST_NAMES } from '../src/crm/lists/lists.js';
+import { packRecord } from '../src/feed/store/packing.js';
+import { silentLog } from '../src/kit/log.js';
+import { DEFAULT_PREFIX, Keys, recordField } from '../src/redis/keys.js';
+import { openChangefeed } from '../src/service/changefeed.js';
+import type { Bench } from './support/bench.js';
+import { person } from './support/person.js';
+import { withPages, withRedis } from './support/stage.js';
+
+const SCHEMA = 'changefeed_bench';
+const STEP = 1_000;
+const SWEPT = 100;
+const lists = Object.fromEntries(LIST_NAMES.map((list) => [list, { enabled: list === 'people' }]));
+
+const idOf = (number: number): string => `0190b3c4-7f2e-7c1d-9a51-${number.toString(16).padStart(12, '0')}`;
+
+export const verify: Bench = {
+  name: 'verify',
+  does: 'the comparison of a copy in PostgreSQL (POSTGRES_URL), and in a file',
+  records: [100_000],
+  run: async ({ records: [records = 0] }) => {
+    const url = process.env['POSTGRES_URL'];
+    if (url === undefined)
+      throw new Error('Set POSTGRES_URL to a database whose schema changefeed_bench may be dropped.');
+    const database = new pg.Pool({ connectionString: url, max: 1 });
+    const folder = await mkdtemp(join(tmpdir(), 'changefeed-bench-'));
+    const file = join(folder, 'rows.csv');
+    const found = await withRedis(
+      async (redis, redisUrl) =>
+        await withPages(SWEPT, async (pages) => {
+          await database.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
+          const workspaces = [{ name: 'bench', baseUrl: pages.url, token: 'bench', lists }];
+          const subscriptions = [{ handler: 'postgres', name: 'mirror', url, schema: SCHEMA, start: 'snapshot' }];
+          const config = parseConfig({ workspaces, subscriptions }, { source: 'bench', redisUrl });
+          const feed = await openChangefeed({ config, log: silentLog, reportsProblems: false });
+          await feed.sweep({ lists: ['people'] });
+          await feed.start(['dispatch', 'handle']);
+          await feed.waitUntilHandled({ timeoutMs: 60_000 });
+          const out = createWriteStream(file);
+          out.write('list,id,sequence\n');
+          const hash = new Keys(DEFAULT_PREFIX).records('bench', 'people');
+          for (let at = 0; at < records; at += STEP) {
+            const ids = Array.from({ length: Math.min(STEP, records - at) }, (_, index) => idOf(at + index));
+            const fields = ids.flatMap((id) => {
+              const image = JSON.stringify({ ...person(at), id });
+              return [recordField(id), packRecord(id, { digest: '0123456789abcdef', sequence: 0, image })];
+            });
+            await redis.hset(hash, ...fields);
+            if (!out.write(ids.map((id) => `people,${id},0\n`).join(''))) await once(out, 'drain');
+          }
+          out.end();
+          await once(out, 'finish');
+          await database.query(
+            `INSERT INTO ${SCHEMA}.people ("workspace", "id", "data", "sequence", "observed_at")
+               SELECT 'bench', '0190b3c4-7f2e-7c1d-9a51-' || lpad(to_hex(n), 12, '0'), '{}', 0, now() FROM generate_series(0, $1::int - 1) n`,
+            [records],
+          );
+          const times = new Map<string, number>();
+          const wrong = new Map<string, number>();
+          for (const [name, copy] of [
+            ['tables', undefined],
+            ['file', file],
+          ] as const) {
+            const startedAt = performance.now();
+            const result = await feed.verify('mirror', copy);
+            times.set(name, Math.round(performance.now() - startedAt));
+            wrong.set(name, result.wrong);
+          }
+          await feed.stop();
+          return { times: Object.fromEntries(times), wrong: Object.fromEntries(wrong) };
+        }),
+    );
+    await database.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
+    await database.end();
+    await rm(folder, { recursive: true, force: true });
+    const peakMb = Math.round(process.resourceUsage().maxRSS / 1_024);
+    const facts = { records, peakMb, fileMs: found.times['file'] ?? 0, wrong: found.wrong };
+    return { median: found.times['tables'] ?? 0, unit: 'ms', ratios: {}, goals: {}, facts };
+  },
+};
