@@ -26,6 +26,7 @@ describe('languages', () => {
       'guides/receivers.md',
       'guides/rules.md',
       'guides/todos.md',
+      'guides/verify.md',
       'guides/webhook.md',
     ]);
   });

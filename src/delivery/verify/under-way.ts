@@ -9,6 +9,8 @@ import { BEFORE_ALL, compareLogIds, offsetBefore } from '../../events/log-id.js'
 import type { ChangeEvent } from '../../events/types.js';
 import { loggedAt } from '../deliveries.js';
 import { deadJobs } from '../erase.js';
+import { isSnapshot } from '../snapshot.js';
+import { endingLists } from '../snapshot-end.js';
 import type { SubscriptionContext } from '../stores.js';
 import { IdSet } from './id-set.js';
 
@@ -29,11 +31,14 @@ export async function readUnderWay(
     `${listOf(event, catalogue) ?? '-'} ${event.subject}`;
   // Before the pending deliveries: what is staged is entered next.
   const sending = new Set<ListName>();
-  for (const { task } of await backfills.tasks(name)) {
-    if (task.kind !== 'snapshot' || task.workspace !== workspace) continue;
-    for (const list of [...task.unread, task.reading?.list, task.ending?.list])
-      if (list !== undefined) sending.add(list);
-    for (const event of await backfills.staged(name, workspace)) records.add(keyOf(event));
+  for (const stored of (await backfills.tasks(name)).filter(isSnapshot)) {
+    const { task } = stored;
+    if (task.workspace !== workspace) continue;
+    for (const list of [...task.unread, task.reading?.list]) if (list !== undefined) sending.add(list);
+    // What the receiver has and the list has not goes with the end of the list.
+    for (const { ending, verdict } of await endingLists(stored, name, deps))
+      if (verdict !== 'waits') sending.add(ending.list);
+    for (const { event } of await backfills.staged(name, workspace)) records.add(keyOf(event));
   }
   // The offset before them too: what is entered later is behind it.
   const offset = (await offsets.get(workspace, name)) ?? BEFORE_ALL;
