@@ -6,7 +6,7 @@ import { NamedFacts } from './parts.js';
 import { usePreferences } from './preferences.js';
 
 const COMPARED = ['equal', 'inFlight', 'behind', 'missing', 'extra'] as const;
-const NAMED = ['dead', 'dropped', 'held', 'unreadable', 'erased', 'unjudged'] as const;
+const NAMED = ['dead', 'dropped', 'held', 'discarded', 'unreadable', 'erased', 'unjudged'] as const;
 const WRONG: ReadonlySet<string> = new Set(['behind', 'missing', 'extra']);
 
 interface CopyProps {

@@ -22,6 +22,7 @@ export const VERIFY_TEXTS = {
   'verify.dropped': ['dropped {count}', '버림 {count}'],
   'verify.held': ['held {count}', '보류 {count}'],
   'verify.unreadable': ['unreadable {count}', '읽을 수 없음 {count}'],
+  'verify.discarded': ['discarded {count}', '버림 {count}'],
   'verify.erased': ['erased {count}', '삭제 요청 {count}'],
   'verify.unjudged': ['not judged {count}', '판단 불가 {count}'],
   'verify.examples': ['The first ones that are wrong:', '다른 레코드:'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestJob, planReport, reportJob } from '../../src/delivery/digest-job.js';
+import { digestJob, planTimed, timedJob } from '../../src/delivery/digest-job.js';
 import { momentBefore, nextMoment } from '../../src/delivery/moments.js';
 import { isoTime, systemClock } from '../../src/kit/clock.js';
 import type { DigestContext, DigestSummary, Subscription } from '../../src/delivery/handlers/handler.js';
@@ -293,7 +293,8 @@ describe('report', () => {
     const last = lastMomentOf(schedule);
     const before = momentBefore(schedule, last, SEOUL);
     const moments = [momentBefore(schedule, before, SEOUL), before, last];
-    for (const atMs of moments) await planReport(queue, { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    for (const atMs of moments)
+      await planTimed(queue, 'report', { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
     await queue.resume();
 
     await eventually(async () => expect(await queue.getCompletedCount()).toBe(3));
@@ -307,8 +308,8 @@ describe('report', () => {
     const process = await runFanOut(test, [old.subscription], old.extras);
     const queue = process.queues.of('s');
     const atMs = lastMomentOf(known);
-    await planReport(queue, { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
-    const planned = () => reportJob(queue, WORKSPACE, atMs);
+    await planTimed(queue, 'report', { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    const planned = () => timedJob(queue, 'report', WORKSPACE, atMs);
     await eventually(async () => {
       expect((await planned())?.attemptsStarted).toBe(1);
       expect(await (await planned())?.isDelayed()).toBe(true);
@@ -325,7 +326,7 @@ describe('report', () => {
     const { subscription, extras, sentSince } = aReport(dailyAgo(-7_200_000));
     const { queues } = await runFanOut(test, [subscription], extras);
     const atMs = lastMomentOf(dailyAgo(3_700_000));
-    await planReport(queues.of('s'), { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
+    await planTimed(queues.of('s'), 'report', { workspace: WORKSPACE, atMs, nowMs: systemClock.now() });
     await eventually(async () => expect(await queues.of('s').getCompletedCount()).toBe(1));
     expect(sentSince).toEqual([]);
   });

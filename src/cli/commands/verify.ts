@@ -40,7 +40,7 @@ interface Page {
   formats: Formats;
 }
 
-const NAMED = ['dead', 'dropped', 'held', 'unreadable', 'erased', 'unjudged'] as const;
+const NAMED = ['dead', 'dropped', 'held', 'discarded', 'unreadable', 'erased', 'unjudged'] as const;
 const COMPARED = ['equal', 'inFlight', 'behind', 'missing', 'extra'] as const;
 const TITLE_PLACES = 40;
 

@@ -23,7 +23,7 @@ export function compareRecord(
   stored: Pick<RecordState, 'is' | 'sequence'> | null,
 ): Comparison {
   const has = held !== null && !held.deleted;
-  if (stored === null || stored.is === 'gone') return has ? 'extra' : 'absent';
+  if (stored === null || stored.is === 'gone' || stored.is === 'discarded') return has ? 'extra' : 'absent';
   if (stored.is === 'missing') return has ? 'undecided' : 'absent';
   if (!has) return 'missing';
   if (held.sequence === stored.sequence) return 'equal';

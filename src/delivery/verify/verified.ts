@@ -13,6 +13,7 @@ const counts = z.object({
   dead: count.describe('different, because an event of it is a dead letter'),
   dropped: count.describe('different, because a person dropped its last event'),
   held: count.describe('waits for `changefeed accept` or `discard`: the copy is not judged by it'),
+  discarded: count.describe('a person discarded its held creation or removal: receivers were not told'),
   unreadable: count.describe('a sweep could not read it'),
   erased: count.describe('was erased here, and is in the copy'),
   unjudged: count.describe('different, and the subscription does not get every event of the list (`because`)'),
@@ -21,7 +22,7 @@ export type CopyCounts = z.output<typeof counts>;
 
 export const NO_COUNTS: CopyCounts = {
   ...{ equal: 0, inFlight: 0, behind: 0, missing: 0, extra: 0 },
-  ...{ dead: 0, dropped: 0, held: 0, unreadable: 0, erased: 0, unjudged: 0 },
+  ...{ dead: 0, dropped: 0, held: 0, discarded: 0, unreadable: 0, erased: 0, unjudged: 0 },
 };
 
 export const DOUBTS = [

@@ -267,6 +267,7 @@ class Comparing {
     const { id, state, is } = compared;
     const underWay = this.#underWay.get(workspace);
     if (is === 'equal') return is;
+    if (state?.isDiscarded === true && (is === 'extra' || is === 'missing')) return 'discarded';
     if (is === 'undecided') return about.heldRemovals > 0 ? 'held' : 'inFlight';
     if (underWay?.has(list, id) === true) return 'inFlight';
     if (underWay?.isDead(list, id) === true) return 'dead';

@@ -23,6 +23,13 @@ export const GONE = 'gone';
 /** The same of a record whose held removal a person has discarded. Its image is kept: shown again, it is what receivers have, or differs. */
 export const DISCARDED = 'discarded';
 
+/** @param digest as it is stored @param isMissing complete sweeps have not shown it, and its removal is not decided */
+export function stateOf(digest: string, isMissing: boolean): 'stored' | 'missing' | 'discarded' | 'gone' {
+  if (digest === GONE) return 'gone';
+  if (digest === DISCARDED) return 'discarded';
+  return isMissing ? 'missing' : 'stored';
+}
+
 /** @param digest as it is stored; null where nothing is */
 export function isInList(digest: string | null | undefined): boolean {
   return digest !== null && digest !== undefined && digest !== GONE && digest !== DISCARDED;

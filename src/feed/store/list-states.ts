@@ -8,7 +8,8 @@ import { isoTime, type Clock } from '../../kit/clock.js';
 import { readState } from '../../log/state-guard.js';
 import { snapshotEvent, withId } from '../detect/build-event.js';
 import { heldOf } from '../detect/held.js';
-import { isPresent, removalEvent } from '../detect/removal.js';
+import { isDiscarded, isInList, stateOf } from '../detect/record-state.js';
+import { removalEvent } from '../detect/removal.js';
 import type { Keys } from '../../redis/keys.js';
 import type { Redis } from '../../redis/client.js';
 import { readSummary } from './checkpoint.js';
@@ -27,8 +28,9 @@ interface ListStatesDeps extends Pick<SnapshotSourceDeps, 'list'> {
 
 /** What is stored of one record. */
 export interface RecordState {
-  /** `missing`: the last complete sweeps did not show it, and its removal is not decided. */
-  is: 'present' | 'missing' | 'gone';
+  is: ReturnType<typeof stateOf>;
+  /** A person has kept its last change from the receivers. */
+  isDiscarded: boolean;
   sequence: number;
   /** The event of the last decision that yielded one. */
   eventId: string | undefined;
@@ -45,7 +47,7 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
         readRecords({ redis, keys, workspace }, list, chunk),
         redis.hmget(keys.missing(workspace, list), ...chunk),
       ]);
-      return stored.map((record, index) => record && stateOf(record, missing[index] != null));
+      return stored.map((record, index) => record && storedState(record, missing[index] != null));
     });
   return {
     /** `ready`: swept completely. `rows`: its rows are events, not records. `waiting`: will be swept. `off`: is not polled. */
@@ -69,7 +71,7 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
     async *ids(workspace: string, list: ListName): AsyncGenerator<string[]> {
       let ids: string[] = [];
       for await (const [id, digest] of everyDigest({ redis, keys, workspace }, list)) {
-        if (isPresent(digest)) ids.push(id);
+        if (isInList(digest)) ids.push(id);
         if (ids.length < STEP) continue;
         yield ids;
         ids = [];
@@ -97,7 +99,7 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
           const [stored, has] = [state?.sequence ?? 0, held ?? -1];
           const sequence = has < stored ? stored : Math.max(has, least);
           const observation = { workspace, observedAt, sweep: '' };
-          if (state === null || state.is === 'gone') {
+          if (state === null || state.is === 'gone' || state.is === 'discarded') {
             const removal = { key, record: null, sequence: has < sequence ? sequence : has + 1 };
             return removalEvent(removal, { rules, observation });
           }
@@ -112,7 +114,8 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
   };
 }
 
-function stateOf({ digest, sequence, decisions = [], image }: SerialisedRecord, isMissing: boolean): RecordState {
-  const is = !isPresent(digest) ? 'gone' : isMissing ? 'missing' : 'present';
-  return { is, sequence, eventId: decisions.findLast(({ event }) => event !== undefined)?.event, image };
+function storedState(record: SerialisedRecord, isMissing: boolean): RecordState {
+  const { digest, sequence, decisions = [], image } = record;
+  const eventId = decisions.findLast(({ event }) => event !== undefined)?.event;
+  return { is: stateOf(digest, isMissing), isDiscarded: isDiscarded(record), sequence, eventId, image };
 }

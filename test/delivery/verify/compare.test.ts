@@ -5,17 +5,17 @@ import { firstSequenceOf } from '../../../src/events/envelope.js';
 
 const has = (sequence: number) => ({ sequence, deleted: false });
 const knowsGone = (sequence: number) => ({ sequence, deleted: true });
-const stored = (is: 'present' | 'missing' | 'gone', sequence: number) => ({ is, sequence });
+const stored = (is: 'stored' | 'missing' | 'gone', sequence: number) => ({ is, sequence });
 const snapshotAfterLoss = firstSequenceOf(7) - 1;
 
 describe('verify', () => {
   it.each([
-    ['the last state', has(3), stored('present', 3), 'equal'],
-    ['an earlier state', has(2), stored('present', 3), 'differs'],
-    ['a state that the feed has forgotten', has(4), stored('present', 3), 'differs'],
-    ['a snapshot that followed a loss', has(snapshotAfterLoss), stored('present', 3), 'equal'],
-    ['nothing of a record of the list', null, stored('present', 3), 'missing'],
-    ['a record as gone that the list has', knowsGone(3), stored('present', 3), 'missing'],
+    ['the last state', has(3), stored('stored', 3), 'equal'],
+    ['an earlier state', has(2), stored('stored', 3), 'differs'],
+    ['a state that the feed has forgotten', has(4), stored('stored', 3), 'differs'],
+    ['a snapshot that followed a loss', has(snapshotAfterLoss), stored('stored', 3), 'equal'],
+    ['nothing of a record of the list', null, stored('stored', 3), 'missing'],
+    ['a record as gone that the list has', knowsGone(3), stored('stored', 3), 'missing'],
     ['a record that was deleted', has(3), stored('gone', 4), 'extra'],
     ['a record that nothing is stored of', has(3), null, 'extra'],
     ['a record as gone that was deleted', knowsGone(4), stored('gone', 4), 'absent'],
