@@ -25,11 +25,6 @@ export const NO_COUNTS: CopyCounts = {
   ...{ dead: 0, dropped: 0, held: 0, discarded: 0, unreadable: 0, erased: 0, unjudged: 0 },
 };
 
-export const DOUBTS = [
-  ...['on', 'class', 'fields', 'from', 'notFrom', 'where'],
-  ...['off', 'rows', 'waiting', 'receipts'],
-] as const;
-
 const verifiedList = counts.extend({
   workspace: z.string(),
   list: z.string(),
