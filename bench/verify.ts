@@ -68,24 +68,31 @@ export const verify: Bench = {
           );
           const times = new Map<string, number>();
           const wrong = new Map<string, number>();
+          const cpuMs = new Map<string, number>();
           for (const [name, copy] of [
             ['tables', undefined],
             ['file', file],
           ] as const) {
-            const startedAt = performance.now();
+            const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
             const result = await feed.verify('mirror', copy);
             times.set(name, Math.round(performance.now() - startedAt));
+            const { user, system } = process.cpuUsage(cpu);
+            cpuMs.set(name, Math.round((user + system) / 1_000));
             wrong.set(name, result.wrong);
           }
           await feed.stop();
-          return { times: Object.fromEntries(times), wrong: Object.fromEntries(wrong) };
+          return {
+            times: Object.fromEntries(times),
+            cpuMs: Object.fromEntries(cpuMs),
+            wrong: Object.fromEntries(wrong),
+          };
         }),
     );
     await database.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
     await database.end();
     await rm(folder, { recursive: true, force: true });
     const peakMb = Math.round(process.resourceUsage().maxRSS / 1_024);
-    const facts = { records, peakMb, fileMs: found.times['file'] ?? 0, wrong: found.wrong };
+    const facts = { records, peakMb, fileMs: found.times['file'] ?? 0, cpuMs: found.cpuMs, wrong: found.wrong };
     return { median: found.times['tables'] ?? 0, unit: 'ms', ratios: {}, goals: {}, facts };
   },
 };

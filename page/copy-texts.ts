@@ -9,8 +9,8 @@ export const copyTexts = {
   'copy.verify': ['Verify', '비교'],
   'copy.verifyTitle': ['Compare the tables of {name} with the CRM', '{name}: 테이블을 CRM과 비교'],
   'copy.verifyWhat': [
-    'Every row is compared with what the CRM showed last. Nothing is sent. A million rows take about a minute.',
-    '모든 행을 CRM의 최근 상태와 비교합니다. 아무것도 보내지 않습니다. 백만 행에 1분쯤 걸립니다.',
+    'Every row is compared with what the CRM showed last. Nothing is sent. A large copy takes minutes.',
+    '모든 행을 CRM의 최근 상태와 비교합니다. 아무것도 보내지 않습니다. 사본이 크면 몇 분 걸립니다.',
   ],
   'copy.repair': ['Repair', '복구'],
   'copy.repairTitle': ['Send what is wrong in {name} again', '{name}: 다른 레코드를 다시 보내기'],
