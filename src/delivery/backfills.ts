@@ -35,6 +35,19 @@ interface TaskStep {
 export type BackfillStore = ReturnType<typeof createBackfillStore>;
 
 export function createBackfillStore(redis: Redis, keys: Keys) {
+  const run = async (subscription: string, { id, workspace }: BackfillTask, args: (string | number)[]) => {
+    const touched = [
+      keys.backfills(subscription),
+      keys.staged(subscription, workspace),
+      keys.seen(subscription, workspace),
+      keys.entered(subscription, `${id}:${workspace}`),
+      keys.undelivered(subscription, workspace),
+      keys.offsets(subscription),
+    ];
+    const word = await stepScript.run(redis, touched, args);
+    if (word === 'moved' || word === 'stale') return word === 'moved';
+    throw unexpectedAnswer(stepScript, describe(word));
+  };
   return {
     async tasks(subscription: string): Promise<StoredTask[]> {
       const key = keys.backfills(subscription);
@@ -43,35 +56,32 @@ export function createBackfillStore(redis: Redis, keys: Keys) {
         return { name, text, task: readJson(backfillTask, text, at) };
       });
     },
-    /** Stores a task unless it is stored already; a workspace has one snapshot. */
-    async begin(subscription: string, task: BackfillTask): Promise<void> {
-      await redis.hsetnx(keys.backfills(subscription), nameOf(task), JSON.stringify(task));
+    /**
+     * Stores a task unless it is stored already; a workspace has one snapshot.
+     * @param reached the log id up to which the subscription has read. @defaultValue the task does not depend on it
+     * @returns false: it is stored already, or Redis has gone back to before that
+     */
+    begin(subscription: string, task: BackfillTask, reached = ''): Promise<boolean> {
+      const args = [nameOf(task), '', JSON.stringify(task), 'keep', '', '', task.workspace, reached, 0];
+      return run(subscription, task, args);
     },
     /** Replaces a task, or deletes it (`to: null`). False when another one is stored by now, or `entered` is forgotten; then nothing was done. */
     async step(
       subscription: string,
-      { name, text, task: { id, workspace } }: StoredTask,
+      { name, text, task }: StoredTask,
       { to, entered = '', staged }: TaskStep,
     ): Promise<boolean> {
-      const touched = [
-        keys.backfills(subscription),
-        keys.staged(subscription, workspace),
-        keys.seen(subscription, workspace),
-        keys.entered(subscription, `${id}:${workspace}`),
-        keys.undelivered(subscription, workspace),
-      ];
       const { tail, records } = typeof staged === 'object' ? staged : { tail: '', records: [] };
-      const word = await stepScript.run(redis, touched, [
+      return await run(subscription, task, [
         ...[name, text, to === null ? '' : JSON.stringify(to)],
-        ...[staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep', entered, tail, records.length],
+        ...[staged === 'sent' ? 'drop' : staged === 'discarded' ? 'discard' : 'keep', entered, tail],
+        ...['', '', records.length],
         ...records.flatMap(({ record, sent }) => [
           record,
           sent?.id ?? '',
           sent === null ? '' : JSON.stringify(sent.event),
         ]),
       ]);
-      if (word === 'moved' || word === 'stale') return word === 'moved';
-      throw unexpectedAnswer(stepScript, describe(word));
     },
     async staged(subscription: string, workspace: string): Promise<StagedEvent[]> {
       const key = keys.staged(subscription, workspace);
@@ -93,6 +103,9 @@ export function createBackfillStore(redis: Redis, keys: Keys) {
   };
 }
 
+/** A workspace has one. */
+export const snapshotNameOf = (workspace: string): string => `snapshot ${workspace}`;
+
 /** A staged event is stored behind the id of its delivery. */
 export function stagedIn(text: string, key: string): StagedEvent {
   const cut = text.indexOf(' ');
@@ -101,5 +114,5 @@ export function stagedIn(text: string, key: string): StagedEvent {
 
 /** It ends in the workspace: `traces.ts` finds a workspace's tasks by this. */
 function nameOf(task: BackfillTask): string {
-  return task.kind === 'snapshot' ? `snapshot ${task.workspace}` : `replay ${task.id} ${task.workspace}`;
+  return task.kind === 'snapshot' ? snapshotNameOf(task.workspace) : `replay ${task.id} ${task.workspace}`;
 }

@@ -147,7 +147,7 @@ async function beginNow(subscription: Subscription, deps: DispatcherOptions & { 
   for (const workspace of workspaces.filter((name) => readsWorkspace(subscription, name))) {
     const end = await log.tail(workspace);
     const from = await offsets.begin(workspace, subscription.name, end);
-    if (from !== end) await offsets.advance(workspace, subscription.name, { from, to: end });
+    if (from !== null && from !== end) await offsets.advance(workspace, subscription.name, { from, to: end });
   }
   // What was handled when it was switched off has not been dropped then, and waits if it has failed.
   await skipSubscription({}, { ...deps, subscription, queue: queues.former(subscription.name) });

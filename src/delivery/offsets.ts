@@ -20,10 +20,13 @@ const MOST_AT_ONCE = 1_000;
 type Place = readonly [subscription: string, workspace: string];
 
 interface Move {
+  /** `''`: there is none yet. */
   from: string;
   to: string;
   /** The serial that was entered last on the way. @defaultValue nothing was entered */
   entered?: string | undefined;
+  /** The name of the task that was begun on the way. @defaultValue none was */
+  task?: string | undefined;
 }
 
 /** What readers ask in one turn of the event loop is one command (in a Redis Cluster, one per subscription). */
@@ -39,11 +42,12 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     const touched = moves.flatMap(([subscription, workspace]) => [
       keys.offsets(subscription),
       keys.entered(subscription, workspace),
+      keys.backfills(subscription),
     ]);
     await advanceOffsets.run(
       redis,
       touched,
-      moves.flatMap(([, workspace, { from, to, entered = '' }]) => [workspace, from, to, entered]),
+      moves.flatMap(([, workspace, { from, to, entered = '', task = '' }]) => [workspace, from, to, entered, task]),
     );
     return [];
   }, MOST_AT_ONCE);
@@ -59,7 +63,7 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
       const marks = Object.entries(await redis.hgetall(keys.readers(workspace)));
       return marks.flatMap(([name, mark]) => (mark !== CONFIGURED && Number(mark) <= sinceMs ? [name] : []));
     },
-    /** Moves the offset to `to`, unless it is no longer `from`, or `entered` is forgotten: then the stored one is right. */
+    /** Moves the offset to `to`, unless it is no longer `from`, or `entered` or `task` is forgotten: then the stored one is right. */
     async advance(workspace: string, subscription: string, move: Move): Promise<void> {
       await advanceEach(together(subscription), [subscription, workspace, move]);
     },
@@ -73,12 +77,16 @@ export function createOffsetStore(redis: Redis, keys: Keys) {
     async setOrdered(workspace: string, subscription: string): Promise<void> {
       await redis.hdel(keys.offsets(subscription), unorderedField(workspace));
     },
-    /** The first offset of a new subscription; one already set stays. Returns the stored offset. */
-    async begin(workspace: string, subscription: string, logId: string): Promise<string> {
+    /**
+     * The first offset of a new subscription; one already set stays.
+     * @param task that was begun for it. @defaultValue none was
+     * @returns the stored offset; null: there is none, as the task is forgotten
+     */
+    async begin(workspace: string, subscription: string, logId: string, task?: string): Promise<string | null> {
       // Before it has an offset, so that the log keeps what it reads from then on.
       await redis.hset(keys.readers(workspace), subscription, CONFIGURED);
-      const first = await redis.hsetnx(keys.offsets(subscription), workspace, logId);
-      return first === 1 ? logId : ((await get(workspace, subscription)) ?? logId);
+      await advanceEach(together(subscription), [subscription, workspace, { from: '', to: logId, task }]);
+      return await get(workspace, subscription);
     },
   };
 }

@@ -12,7 +12,7 @@ import { ALLOWANCE_MS, isDigestPlanned, planDigest, planDigestIn, planTimed, typ
 import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { DispatchContext } from './stores.js';
-import type { StoredTask } from './backfills.js';
+import { snapshotNameOf, type StoredTask } from './backfills.js';
 import type { Queues } from './queues.js';
 import { FULL_WAIT_MS, stepReplay } from './replay.js';
 import { shareLog, type SharedLog } from './shared-log.js';
@@ -148,7 +148,8 @@ class SubscriptionReader {
     if (mayStep && (await this.#snapshot.step(tasks, after))) return 0;
     if (subscription.digest !== undefined) return await this.#planDigest(subscription.digest, after, signal);
 
-    const batch = await this.#upToRewind(await shared.read(after, BATCH));
+    const read = await shared.read(after, BATCH);
+    const batch = await this.#upToRewind(read);
     const last = batch.at(-1);
     if (last === undefined) {
       await this.#options.log.checkOffset(workspace, after);
@@ -166,7 +167,11 @@ class SubscriptionReader {
     const isCut = entered.length < selected.length;
     const lastEntered = entered.at(-1)?.logId;
     const to = isCut ? (lastEntered ?? after) : sendable.to;
-    await offsets.advance(workspace, subscription.name, { from: after, to, entered: lastEntered });
+    await offsets.advance(workspace, subscription.name, {
+      ...{ from: after, to, entered: lastEntered },
+      // A snapshot was begun, which must not be forgotten.
+      ...(batch !== read && { task: snapshotNameOf(workspace) }),
+    });
     if (isCut) await planDigestIn(this.#options.queue, workspace, allowed.endsInMs);
     return 0;
   }
@@ -241,16 +246,21 @@ class SubscriptionReader {
   async #startOver(): Promise<string> {
     const { workspace, subscription, offsets, logger } = this.#options;
     logger.warn({ workspace, subscription: subscription.name }, 'log offset lost, reading the log from its beginning');
-    return await offsets.begin(workspace, subscription.name, BEFORE_ALL);
+    return (await offsets.begin(workspace, subscription.name, BEFORE_ALL)) ?? BEFORE_ALL;
   }
 
   async #beginAtStart(): Promise<void> {
     const { workspace, subscription, offsets, timeZoneOf } = this.#options;
-    const outdated = await this.#snapshot.stored();
-    if ((await offsets.get(workspace, subscription.name)) !== null) return;
-    if (subscription.start === 'snapshot') await this.#snapshot.begin(outdated);
-    const first = parseBeginning(subscription.start, timeZoneOf(workspace)) ?? (await this.#endWhenRead());
-    await offsets.begin(workspace, subscription.name, first);
+    const isSnapshot = subscription.start === 'snapshot';
+    for (let begun: string | null = null; begun === null;) {
+      const outdated = await this.#snapshot.stored();
+      if ((await offsets.get(workspace, subscription.name)) !== null) return;
+      if (isSnapshot) await this.#snapshot.begin(outdated);
+      const first = parseBeginning(subscription.start, timeZoneOf(workspace)) ?? (await this.#endWhenRead());
+      // Where Redis has forgotten the snapshot since, there is no offset yet.
+      const task = isSnapshot ? snapshotNameOf(workspace) : undefined;
+      begun = await offsets.begin(workspace, subscription.name, first, task);
+    }
   }
 
   /** The end of the log when the configuration was read, by the clock of Redis. */

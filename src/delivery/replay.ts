@@ -65,9 +65,9 @@ export const HIGH_WATER = 5_000;
 
 /** @throws ChangefeedError CF_USAGE when `from` or `to` is not a valid offset */
 export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replayed> {
-  const tasks = await tasksOf(call, deps);
+  const asked = await tasksOf(call, deps);
   // From then on the replay is completed, whichever process does it.
-  if (call.dryRun !== true) for (const task of tasks) await deps.backfills.begin(deps.subscription.name, task);
+  const tasks = call.dryRun === true ? asked : await Promise.all(asked.map((task) => begin(task, deps)));
   const id = tasks[0]?.id ?? '';
   if (call.dryRun !== true && call.wait === false) return { id, events: 0, reached: {}, interrupted: false };
   const reached: Record<string, string> = {};
@@ -78,6 +78,14 @@ export async function replay(call: ReplayCall, deps: ReplayDeps): Promise<Replay
     reached[end.workspace] = end.after;
   }
   return { id, events, reached, interrupted: call.signal?.aborted === true };
+}
+
+/** Redis may have gone back since the offset was read: what the subscription gets anyway is not sent before. */
+async function begin(asked: ReplayTask, { subscription, backfills, offsets }: ReplayDeps): Promise<ReplayTask> {
+  let task = asked;
+  while (!(await backfills.begin(subscription.name, task, task.last)))
+    task = { ...task, last: (await offsets.get(task.workspace, subscription.name)) ?? BEFORE_ALL };
+  return task;
 }
 
 /**
@@ -165,7 +173,10 @@ async function failedIn(
   for (const id of await jobIdsIn(queue, ['failed'])) dead.delete(idsOf(id).eventId);
   const found: string[] = [];
   // Newest first: the first receipt of an event is its last outcome.
-  for await (const { eventId, logId, outcome, digest } of receipts.search(place, { ...search, eventIds: [...dead] })) {
+  for await (const receipt of receipts.search(place, { ...search, eventIds: [...dead] })) {
+    const { eventId, logId, outcome, digest, error } = receipt;
+    // That a person dropped the dead letter is no delivery of the event.
+    if (outcome === 'skipped' && error === 'dropped') continue;
     if (digest !== undefined || !dead.delete(eventId) || outcome !== 'dead') continue;
     if (compareLogIds(logId, after) > 0 && compareLogIds(logId, last) <= 0) found.push(logId);
   }

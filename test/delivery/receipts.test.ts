@@ -88,21 +88,24 @@ describe('receipts: a delivery', () => {
     expect(Date.parse(retry!.nextAttemptAt!)).toBeGreaterThanOrEqual(Date.parse(retry!.at!));
   });
 
-  it.each(['release', 'hold'] as const)('that dies has one, and another when it is dropped, with whenDead: %s', async (whenDead) => {
-    const running = await runFanOut(test, [
-      aKeeper('s', () => Promise.reject(new PermanentError('no such customer')), { whenDead }),
-    ]);
-    await running.append(1);
-    await eventuallyDead(running.dead, 1);
+  it.each(['release', 'hold'] as const)(
+    'that dies has one, and another when it is dropped, with whenDead: %s',
+    async (whenDead) => {
+      const running = await runFanOut(test, [
+        aKeeper('s', () => Promise.reject(new PermanentError('no such customer')), { whenDead }),
+      ]);
+      await running.append(1);
+      await eventuallyDead(running.dead, 1);
 
-    // Its words may live longer than the log: they are only in the dead letter.
-    expect(await rowsOf(running)).toEqual([['dead', 1, 'PermanentError']]);
-    await running.dead.drop();
-    expect(await rowsOf(running)).toEqual([
-      ['skipped', 0, 'dropped'],
-      ['dead', 1, 'PermanentError'],
-    ]);
-  });
+      // Its words may live longer than the log: they are only in the dead letter.
+      expect(await rowsOf(running)).toEqual([['dead', 1, 'PermanentError']]);
+      await running.dead.drop();
+      expect(await rowsOf(running)).toEqual([
+        ['skipped', 0, 'dropped'],
+        ['dead', 1, 'PermanentError'],
+      ]);
+    },
+  );
 
   it('of a dead letter that is sent again has another one', async () => {
     let isWell = false;

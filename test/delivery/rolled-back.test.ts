@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { createDispatcher } from '../../src/delivery/dispatcher.js';
 import { createRecordGate } from '../../src/delivery/groups/gate.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import { eventually } from '../support/eventually.js';
-import { aSubscription } from '../support/fan-out.js';
+import { aSubscription, fanOutDeps } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { eventuallyDead, runFanOut } from '../support/running-fan-out.js';
@@ -179,6 +180,65 @@ it('rollback: a dead letter that Redis has back as an event that waits is not en
 
   await eventually(async () => expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 0 }));
   expect(seen).toEqual([1, 1]);
+});
+
+it('rollback: a replay that was asked for before does not send what its subscription gets anyway', async () => {
+  const seen: string[] = [];
+  const store = createOffsetStore(test.redis, test.keys);
+  const after = { get: [] as (() => Promise<void>)[] };
+  const get: typeof store.get = async (...asked) => {
+    const offset = await store.get(...asked);
+    await after.get.pop()?.();
+    return offset;
+  };
+  const subscription = aSubscription('s', ({ data }, { replay }) => {
+    seen.push(`${replay ? 'replayed' : 'live'} ${data.sequence}`);
+  });
+  const { queues, dispatcher, pool } = await runFanOut(test, [subscription]);
+  await append(range(1, 5));
+  await eventually(() => expect(seen).toHaveLength(5));
+  await queues.of('s').pause();
+  await eventually(async () => expect(await store.get(WORKSPACE, 's')).not.toBe('0'));
+  const early = await rememberDispatching();
+  await append(range(6, 10));
+  await eventually(async () => expect(await queues.of('s').getWaitingCount()).toBe(5));
+  await dispatcher.stop();
+  await pool.stop();
+  seen.length = 0;
+
+  after.get.push(early);
+  const asking = createDispatcher({ ...fanOutDeps(test), subscriptions: [subscription], offsets: { ...store, get } });
+  onTestFinished(() => asking.close());
+  const { events } = await asking.replay({ subscription: 's', from: 'beginning' });
+  expect(events).toBe(5);
+});
+
+it('rollback: a subscription does not begin without the snapshot that it begins with', async () => {
+  const seen = new Set<string>();
+  const records = recordNames(10);
+  await new StoredList(test).baseline(records);
+  const store = createOffsetStore(test.redis, test.keys);
+  const before = { begin: [() => test.redis.del(test.keys.backfills('s'))] };
+  const begin: typeof store.begin = async (...asked) => {
+    await before.begin.pop()?.();
+    return await store.begin(...asked);
+  };
+  const subscription = aSubscription('s', ({ subject }) => void seen.add(subject), { start: 'snapshot' });
+  await runFanOut(test, [subscription], { offsets: { ...store, begin } });
+
+  await eventually(() => expect([...seen].toSorted()).toEqual(records));
+});
+
+it('rollback: an offset moves only while the snapshot is stored that was begun before', async () => {
+  const offsets = createOffsetStore(test.redis, test.keys);
+  const task = `snapshot ${WORKSPACE}`;
+  await offsets.begin(WORKSPACE, 's', '0');
+
+  await offsets.advance(WORKSPACE, 's', { from: '0', to: '9-0', task });
+  expect(await offsets.get(WORKSPACE, 's')).toBe('0');
+  await test.redis.hset(test.keys.backfills('s'), task, '{}');
+  await offsets.advance(WORKSPACE, 's', { from: '0', to: '9-0', task });
+  expect(await offsets.get(WORKSPACE, 's')).toBe('9-0');
 });
 
 it('rollback: an offset moves only from where its batch was read', async () => {
