@@ -40,7 +40,6 @@ import {
 } from '../store/sweep-state.js';
 import type { SweepStore } from '../store/sweep-store.js';
 import type { Actors } from './actors.js';
-import type { Comparison } from './compare.js';
 import { leaseLost, stateLost } from './errors.js';
 import type { Leased } from './lease.js';
 import { createReadAhead, type PageToRead, type ReadAhead } from './read-ahead.js';
@@ -115,6 +114,9 @@ interface Surveying {
   next: PageToRead;
 }
 
+/** What a page of the walk has led to. */
+export type ShownRecords = Pick<Step, 'writes'> & { reached: Pick<Checkpoint, 'counts'> };
+
 export class FeedList {
   readonly deps: ListDeps;
   readonly options: ListOptions & Leased;
@@ -122,9 +124,8 @@ export class FeedList {
   readonly rules: Rules;
   /** As the last complete sweep left the list. It changes in a sweep only, which needs the lease. */
   readonly state: StoredSweep['state'];
-  /** Rows of erased records are as if the list did not show them. */
+  /** Their rows are as if the list did not show them. */
   readonly isErased: (key: string) => boolean;
-  /** How its sweeps say what the list keeps. */
   readonly form: Pick<SweepSummary, 'recognisedOnly'> = {};
   #stored: StoredSweep;
   /** Where the walk stands. While none is under way or interrupted, it stands for that of the last sweep. */
@@ -233,7 +234,7 @@ export class FeedList {
    * Whether a page shows a record that no page of this walk has shown. After a crash the pages are known whose members have changed: a record of
    * another page counts as new once more.
    */
-  showsNew({ reached }: Pick<Comparison, 'reached' | 'writes'>): boolean {
+  showsNew({ reached }: ShownRecords): boolean {
     return reached.counts.seen > this.checkpoint.counts.seen;
   }
 

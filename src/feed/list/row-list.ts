@@ -4,8 +4,7 @@
  */
 import type { Observation } from '../detect/build-event.js';
 import type { Membership, Step } from '../store/sweep-state.js';
-import type { Comparison } from './compare.js';
-import { FeedList } from './list.js';
+import { FeedList, type ShownRecords } from './list.js';
 
 export class RowList extends FeedList {
   override readonly form = { recognisedOnly: true } as const;
@@ -37,7 +36,7 @@ export class RowList extends FeedList {
    * Rows that were committed are recognised, so a row that is written is new. Rows that are recognised may be those of earlier sweeps: they count
    * as new until the walk has shown as many rows as are stored. A checkpoint has that number, so it is known after a crash.
    */
-  override showsNew({ reached: { counts }, writes }: Pick<Comparison, 'reached' | 'writes'>): boolean {
+  override showsNew({ reached: { counts }, writes }: ShownRecords): boolean {
     return writes.length > 0 || counts.held > this.checkpoint.counts.held || counts.seen <= this.schema.rows;
   }
 
