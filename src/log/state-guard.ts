@@ -2,7 +2,7 @@
  * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup) begins
  * a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. Until then, scripts
  * write nothing to the log. So does a release with a higher format: leases of an earlier one end, which then refuses the state. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
- * state is gone or an earlier one, a list has an earlier step than this process knows, or a subscription's offset lies above the end of the log.
+ * state is gone or an earlier one, a list lacks a step that this process knows, or a subscription's offset lies above the end of the log.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from '../redis/client.js';
@@ -143,12 +143,12 @@ class WorkspaceGuard {
     return (isSuspect || epoch > state.epoch) && (await this.#lacksSteps());
   }
 
-  /** Steps of a list only increase. */
+  /** By their ids: another process may have committed as many since, in their place. */
   async #lacksSteps(): Promise<boolean> {
     const { redis, keys, workspace } = this.#scope;
     for (const [list, step] of this.steps) {
-      const stored = await redis.hget(keys.sweep(workspace, list), 'step');
-      if (numberOfStep(stored ?? '') < numberOfStep(step)) return true;
+      const [last, kept] = await redis.hmget(keys.sweep(workspace, list), 'step', 'steps');
+      if (isStepGone(step, { last: last ?? '', kept: kept?.split('\n') ?? [] })) return true;
     }
     return false;
   }
@@ -217,6 +217,14 @@ class WorkspaceGuard {
 /** As in lua/shared/step.lua. */
 export function numberOfStep(step: string): number {
   return Number(/^(\d+) /u.exec(step)?.[1] ?? 0);
+}
+
+/** As in lua/shared/step.lua: of a step that is older than those kept nothing is known. */
+function isStepGone(step: string, { last, kept }: { last: string; kept: readonly string[] }): boolean {
+  const number = numberOfStep(step);
+  if (numberOfStep(last) < number) return true;
+  const oldest = kept.at(-1);
+  return oldest !== undefined && number >= numberOfStep(oldest) && number > 0 && !kept.includes(step);
 }
 
 /** When the last entry was logged. Unknown where the clock of an earlier server was ahead. */

@@ -5,7 +5,7 @@ import { createLogReader } from '../../src/log/event-log.js';
 import { silentLog } from '../../src/kit/log.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createNoticeStore } from '../../src/log/notices.js';
-import { createStateGuard, type StateGuard } from '../../src/log/state-guard.js';
+import { createStateGuard, numberOfStep, type StateGuard } from '../../src/log/state-guard.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
 import { listedApi } from '../support/listed.js';
 import { loggedEvents, useRedis } from '../support/redis.js';
@@ -189,6 +189,26 @@ it('rewound: a process that finds another server reports the steps that it lacks
   expect(await rewindings()).toBe(0);
   await Promise.all([knows.check(W), knows.look(W)]);
   await Promise.all([knows.check(W), other.check(W)]);
+  expect(await rewindings()).toBe(1);
+});
+
+it('rewound: a process reports the steps that it lacks, also when another one has committed as many in their place', async () => {
+  const [knows, other] = [process(), process()];
+  await Promise.all([knows.check(W), other.check(W)]);
+  const before = swept(knows);
+  await before.sweep();
+  await before.change('second');
+  const back = await remember();
+  await before.change('third');
+  await back();
+  await moveServer();
+  await other.check(W);
+  const after = swept(other);
+  for (const name of ['fourth', 'fifth']) await after.change(name);
+  expect(await rewindings()).toBe(0);
+  const steps = await test.redis.hget(test.keys.sweep(W, 'people'), 'step');
+  expect(numberOfStep(steps ?? '')).toBeGreaterThan(numberOfStep(knows.steps(W).get('people') ?? ''));
+  await knows.check(W);
   expect(await rewindings()).toBe(1);
 });
 

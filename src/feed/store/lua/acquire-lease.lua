@@ -10,7 +10,7 @@
 --- @include "server"
 --- @include "step"
 local step = redis.call('HGET', KEYS[3], 'step') or ''
-if numberOf(step) < numberOf(ARGV[3]) then return { 'back' } end
+if lacksStep(KEYS[3], ARGV[3]) then return { 'back' } end
 if isElsewhere(KEYS[2]) then return { 'elsewhere' } end
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[2] then return { 'held', holder, redis.call('PTTL', KEYS[1]) } end

@@ -11,7 +11,7 @@
 
   Fenced: a sweep that lost its lease writes nothing, because its successor has already read the stored records.
   In turn: the last step of the list is that before this one, because one process at a time commits. Otherwise that one did not arrive.
-  Back: a step that was stored is gone. Nothing is written: the next sequence of a record may have been given out already.
+  Back: a step that was stored is gone, or another one is in its place. Nothing is written: the next sequence of a record may have been given out already.
   Elsewhere: on another server than that of the state, an epoch begins first. The end of the log may be gone there.
   Idempotent: a client that lost its connection sends a command again on its own; the id of the step makes the repetition a no-op.
   Lost: if records were stored ("kept" in the sweep) and the records hash is gone (evicted, deleted), nothing of the page is
@@ -40,7 +40,7 @@
 --- @include "step"
 local step, before = redis.call('HGET', KEYS[3], 'step') or '', ARGV[#ARGV - 1]
 -- Also without the lease, which may be gone with the step.
-if numberOf(step) < numberOf(ARGV[#ARGV]) then return { 'back' } end
+if lacksStep(KEYS[3], ARGV[#ARGV]) then return { 'back' } end
 local holder = redis.call('GET', KEYS[4])
 if holder ~= ARGV[1] then return { 'fenced', holder or '' } end
 if ARGV[2] ~= '' and step == ARGV[2] then return { 'committed', 0 } end
@@ -53,7 +53,7 @@ elseif redis.call('HEXISTS', KEYS[3], 'kept') == 1 then
   redis.call('HSET', KEYS[3], 'quiet', 1)
   return { 'lost' }
 end
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[3], 'step', ARGV[2]) end
+if ARGV[2] ~= '' then keepStep(KEYS[3], ARGV[2]) end
 
 local events = 0
 local function append(event)
