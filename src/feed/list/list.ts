@@ -230,10 +230,8 @@ export class FeedList {
     this.seen.set(key, page);
   }
 
-  /**
-   * Whether a page shows a record that no page of this walk has shown. After a crash the pages are known whose members have changed: a record of
-   * another page counts as new once more.
-   */
+  // After a crash the pages are known whose members have changed: a record of another page counts as new once more.
+  /** Whether a page shows a record that no page of this walk has shown. */
   showsNew({ reached }: ShownRecords): boolean {
     return reached.counts.seen > this.checkpoint.counts.seen;
   }
