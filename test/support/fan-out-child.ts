@@ -74,6 +74,10 @@ const gate: typeof deps.gate = {
     const left = await deps.gate.handled(...args);
     return freezeAt === 'left' ? await freeze() : left;
   },
+  async drop(...args) {
+    const left = await deps.gate.drop(...args);
+    return freezeAt === 'left' ? await freeze() : left;
+  },
   async merge(...args) {
     if (freezeAt === 'merging') await freeze();
     const merged = await deps.gate.merge(...args);
