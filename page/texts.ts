@@ -316,8 +316,8 @@ export const texts = {
     '{list} 목록의 {of}건 중 {count}건을 삭제 이벤트로 알립니다.',
   ],
   'held.removals.discard': [
-    '{count} missing records of "{list}" are not reported as deleted. They stay stored as they are.',
-    '{list} 목록에서 사라진 {count}건을 삭제 이벤트로 알리지 않습니다. 저장된 내용은 그대로 둡니다.',
+    '{count} missing records of "{list}" are not reported as deleted: receivers keep them, and todos of them no longer become due.',
+    '{list} 목록에서 사라진 {count}건을 삭제 이벤트로 알리지 않습니다. 받는 쪽에는 그대로 남고, 할 일의 마감 알림은 없습니다.',
   ],
   'held.creations.accept': [
     '{count} of {of} records of "{list}" are reported as created.',

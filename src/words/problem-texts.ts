@@ -123,8 +123,8 @@ export const PROBLEM_TEXTS = {
     '워크스페이스 "{workspace}", {listName} 목록: 대부분의 레코드에서 거듭 수정된 것으로 나타나는 필드가 있습니다: {fields}. 사람이 고치는 값이 아니라면 목록의 refreshed나 ignore에 적으세요.',
   ],
   'says.removals.held': [
-    'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Keep the records: changefeed discard {list} --workspace {workspace}.',
-    '워크스페이스 "{workspace}", {listName} 목록: {>held} 실제 삭제라면 승인하세요: changefeed accept {list} --workspace {workspace} — 레코드를 그대로 두려면: changefeed discard {list} --workspace {workspace}',
+    'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Report none of them, so that receivers keep the records: changefeed discard {list} --workspace {workspace}.',
+    '워크스페이스 "{workspace}", {listName} 목록: {>held} 실제 삭제라면 승인하세요: changefeed accept {list} --workspace {workspace} — 알리지 않고 받는 쪽에 그대로 두려면: changefeed discard {list} --workspace {workspace}',
   ],
   'says.creations.held': [
     'Workspace "{workspace}", list "{list}": {>held} Accept them: changefeed accept {list} --workspace {workspace}. Take them without events: changefeed discard {list} --workspace {workspace}.',

@@ -73,7 +73,7 @@ async function oneShard(
   found: Found,
 ): Promise<ModelFailure | null> {
   let run = -1;
-  const property = fc.asyncProperty(sabotage === undefined ? scenarios(lists) : walks(lists), async (scenario) => {
+  const property = fc.asyncProperty(scenarios(lists), async (scenario) => {
     // One failure is enough: the other shards stop.
     if (found.by !== null && (found.by !== seed || Date.now() - found.since > SHRINK_LIMIT_MS)) return;
     run += 1;
@@ -96,11 +96,6 @@ async function oneShard(
   if (!details.failed || scenario === undefined) return null;
   const wrong = details.errorInstance instanceof Error ? details.errorInstance.message.split('\n') : [];
   return { violations: wrong, scenario, seed, path: details.counterexamplePath ?? '' };
-}
-
-/** Without shortcuts, which take steps and time: what controls switch off is found by walks. */
-function walks(lists: readonly BuiltInList[]): fc.Arbitrary<Scenario> {
-  return scenarios(lists).map((scenario) => ({ ...scenario, shortcuts: null }));
 }
 
 /** Loads all scripts: otherwise the numbers of a process's calls would depend on what Redis has cached. */
