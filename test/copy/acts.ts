@@ -1,0 +1,129 @@
+/** What each act of a history does. An act that is not possible now, such as a restore without a backup, does nothing. */
+import { LISTS, type Oddity } from './crm.js';
+import type { Act, ActName } from './history.js';
+import type { World } from './world.js';
+
+const HOUR_MS = 3_600_000;
+const ODDITIES: readonly Oddity[] = ['half', 'none', 'deep'];
+
+/** Some records of a list, others for another `n`. */
+function some({ crm }: World, { list, n }: Act, count: number): string[] {
+  const rows = crm.rows(list);
+  const chosen = Array.from({ length: Math.min(count, rows.length) }, (_, at) => rows[(n + at * 7) % rows.length]!.id);
+  return [...new Set(chosen)];
+}
+
+function subscriptionOf({ subscriptions }: World, { n }: Act): string {
+  return subscriptions[n % subscriptions.length]!;
+}
+
+function edit(world: World, act: Act, id: string, nth: number): void {
+  const fields = act.list === 'people' ? { 이름: `개명${nth}` } : { 내용: `고침${nth}`, 완료: nth % 5 === 0 };
+  world.crm.edit(act.list, id, fields);
+}
+
+function remove(world: World, act: Act, count: number): void {
+  world.removed[act.list] = world.crm.remove(act.list, some(world, act, count));
+}
+
+/** A person decides about what is held: then the guard does not count what was new. */
+async function decide(world: World, { list }: Act, how: 'accept' | 'discard'): Promise<void> {
+  const decided = await world.feed.lists[how](list);
+  world.guarded = world.guarded.filter((one) => one.list !== list);
+  for (const { what, count } of how === 'discard' ? decided : [])
+    world.discarded.set(`${list} ${what}`, (world.discarded.get(`${list} ${what}`) ?? 0) + count);
+}
+
+export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
+  sweep: (world) => world.sweep(),
+  deliver: (world) => world.deliver(),
+  edit: (world, act) => some(world, act, 1 + (act.n % 3)).forEach((id, at) => edit(world, act, id, act.n + at)),
+  create: ({ crm }, { list, n }) => crm.create(list, 1 + (n % 3)),
+  import({ crm, guarded }, { list, n }) {
+    const ids = new Set(crm.create(list, 130 + (n % 100)));
+    if (crm.rows(list).some(({ id }) => crm.isStranger(id))) return;
+    guarded.push({ list, ids, allowed: Math.max(100, crm.rows(list).length / 2), reported: new Set() });
+  },
+  remove: (world, act) => remove(world, act, 1 + (act.n % 3)),
+  'put back'(world, { list }) {
+    world.crm.putBack(list, world.removed[list] ?? []);
+    world.removed[list] = [];
+  },
+  'mass removal': (world, act) => remove(world, act, Math.max(12, Math.ceil(world.crm.rows(act.list).length / 2))),
+  strangers({ crm, guarded }, { list }) {
+    const known = crm.rows(list).filter(({ id }) => !crm.isStranger(id));
+    crm.showStrangers(list, true);
+    if (known.length < 20) return;
+    guarded.push({ list, ids: new Set(crm.rows(list).map(({ id }) => id)), allowed: 0, reported: new Set() });
+  },
+  own: ({ crm }, { list }) => crm.showStrangers(list, false),
+  accept: (world, act) => decide(world, act, 'accept'),
+  discard: (world, act) => decide(world, act, 'discard'),
+  pause: (world, act) => world.feed.pause(subscriptionOf(world, act)),
+  async resume(world, act) {
+    const name = subscriptionOf(world, act);
+    if ((await world.feed.resume(name))?.missing === true) world.missed.add(name);
+  },
+  skip: (world, act) => world.feed.skip(subscriptionOf(world, act)),
+  refuse(world, act) {
+    const receiver = world.receivers[act.n % world.receivers.length]!;
+    for (const id of some(world, act, 1)) receiver.refused.add(`${act.list} ${id}`);
+  },
+  async 'retry dead'(world, act) {
+    for (const { refused } of world.receivers) refused.clear();
+    await world.feed.deadLetters.retry({ subscription: subscriptionOf(world, act) });
+  },
+  async 'drop dead'(world, act) {
+    const subscription = subscriptionOf(world, act);
+    await nameDead(world);
+    await world.feed.deadLetters.drop({ subscription });
+  },
+  backup: (world) => world.redis.backUp(),
+  // As docs/guides/operate.md says.
+  async restore(world) {
+    await world.feed.stop();
+    const isBack = await world.goBack();
+    await world.open();
+    if (!isBack) return;
+    await world.sweep();
+    for (const name of world.subscriptions) await world.feed.snapshot(name);
+  },
+  failover: (world) => world.goBack(),
+  snapshot: (world, act) => world.feed.snapshot(subscriptionOf(world, act)),
+  async restart(world) {
+    await world.feed.stop();
+    await world.open();
+  },
+  async erase(world, act) {
+    const [id = ''] = some(world, act, 1);
+    const { list } = await world.feed.erase({ workspace: 'acme', list: act.list, id });
+    world.erased.add(`${list} ${id}`);
+    const removed = world.crm.remove(act.list, [id]);
+    if (act.n % 2 === 0) world.crm.putBack(act.list, removed);
+  },
+  async flurry(world, act) {
+    for (let nth = 0; nth < 3; nth += 1) {
+      for (const id of some(world, act, 1)) edit(world, act, id, act.n + (nth % 2));
+      await world.sweep();
+    }
+  },
+  'break page': ({ crm }, { list, n }) => crm.breakPage(list, n % 3),
+  'odd record': (world, act) =>
+    some(world, act, 1).forEach((id) => world.crm.makeOdd(act.list, id, ODDITIES[act.n % 3]!)),
+  mend: ({ crm }) => crm.mend(),
+  pass: (world, { n }) => world.pass((1 + (n % 30)) * HOUR_MS),
+  step: ({ clock }, { n }) => clock.step(((n % 3) - 1.5) * HOUR_MS),
+};
+
+/** Dead letters name their records until they are dropped: what they have named stays named. */
+export async function nameDead({ feed, named }: World): Promise<void> {
+  for (const { subscription, event } of await feed.deadLetters.list({ limit: 10_000 })) {
+    const list = LISTS.find((one) => event.type.startsWith(one === 'people' ? 'crm.person.' : 'crm.todo.'));
+    named.add(`${subscription} ${list ?? ''} ${event.subject}`);
+  }
+}
+
+export async function takeAct(world: World, act: Act): Promise<void> {
+  await ACTS[act.do](world, act);
+  await world.checkLog();
+}

@@ -1,0 +1,105 @@
+/**
+ * Receivers that do what docs/delivery.md says: the highest sequence of a record wins, and at `changefeed.snapshot.complete` what they have of the list
+ * with a lower sequence is gone. They note what was false when it was sent.
+ */
+import type pg from 'pg';
+import { listOf } from '../../src/events/envelope.js';
+import { SNAPSHOT_COMPLETE } from '../../src/events/notices.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { PermanentError } from '../../src/delivery/handlers/errors.js';
+import { quoted } from '../support/mirror.js';
+import { isOfRecord, outOfOrderIn } from '../support/receiver.js';
+import { contentOf, keyOf, LISTS, type CopyCrm, type Row } from './crm.js';
+import type { CopyList } from './history.js';
+
+interface Held {
+  list: CopyList;
+  id: string;
+  sequence: number;
+  /** Null: it is gone. */
+  record: Row | null;
+}
+
+/** By list and id, what a receiver has. */
+export type Copy = Record<CopyList, Map<string, string>>;
+
+export class Receiver {
+  readonly refused = new Set<string>();
+  readonly wrong: string[] = [];
+  /** Lists that were complete at the end of a snapshot, with how often. */
+  readonly completes: CopyList[] = [];
+  readonly #crm: CopyCrm;
+  readonly #rows = new Map<string, Held>();
+  readonly #delivered: ChangeEvent[] = [];
+  readonly #died = new Set<string>();
+
+  constructor(
+    readonly name: string,
+    crm: CopyCrm,
+  ) {
+    this.#crm = crm;
+  }
+
+  readonly handle = (event: ChangeEvent): Promise<void> => {
+    const list = listOf(event) as CopyList | undefined;
+    if (event.type === SNAPSHOT_COMPLETE) this.#complete(event);
+    else if (list !== undefined && isOfRecord(event)) this.#apply(list, event);
+    return Promise.resolve();
+  };
+
+  copy(): Copy {
+    const of = (list: CopyList): Map<string, string> => {
+      const rows = [...this.#rows.values()].filter((row) => row.list === list);
+      return new Map(rows.flatMap(({ id, record }) => (record === null ? [] : [[id, contentOf(record)]])));
+    };
+    return { people: of('people'), todo: of('todo') };
+  }
+
+  /** A retried dead letter runs after those that waited. */
+  outOfOrder(): string[] {
+    return outOfOrderIn(this.#delivered.filter(({ id }) => !this.#died.has(id)));
+  }
+
+  #apply(list: CopyList, event: ChangeEvent): void {
+    const { id, subject, data } = event;
+    const key = keyOf(list, subject);
+    if (this.refused.has(key)) {
+      this.#died.add(id);
+      throw new PermanentError('refused');
+    }
+    this.#delivered.push(event);
+    const record = data.after;
+    if (record !== null && this.#crm.shownAt(list, record) === undefined)
+      this.wrong.push(`${event.type} ${key} says what the API has never shown`);
+    const before = this.#rows.get(key);
+    if (before !== undefined && before.sequence > data.sequence) return;
+    this.#rows.set(key, { list, id: subject, sequence: data.sequence, record });
+  }
+
+  #complete({ data: { notice, sequence } }: ChangeEvent): void {
+    const list = notice?.list as CopyList;
+    this.completes.push(list);
+    const ended = [...this.#rows.values()].filter((row) => row.list === list && row.sequence < sequence);
+    const wereThere = ended.filter(
+      ({ id, record }) => record !== null && !this.#crm.wasAbsentSince(list, id, this.#crm.shownAt(list, record) ?? 0),
+    );
+    const ids = wereThere.map(({ id }) => id);
+    if (ids.length > 0) this.wrong.push(`snapshot.complete drops ${countOf(ids)} of ${list} that were never absent`);
+    for (const row of ended) Object.assign(row, { record: null, sequence });
+  }
+}
+
+/** With some examples. */
+export function countOf(ids: readonly string[]): string {
+  return `${ids.length} (${ids.slice(0, 3).join(', ')})`;
+}
+
+export async function tablesIn(database: pg.Pool, schema: string): Promise<Copy> {
+  const tables = LISTS.map(async (list) => {
+    const { rows } = await database.query<{ id: string; data: object }>(
+      `SELECT id, data FROM ${quoted(schema)}.${quoted(list)} WHERE NOT deleted`,
+    );
+    return [list, new Map(rows.map(({ id, data }) => [id, contentOf(data)]))] as const;
+  });
+  return Object.fromEntries(await Promise.all(tables)) as Copy;
+}

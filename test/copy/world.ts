@@ -1,0 +1,186 @@
+/** What one history happens in: a CRM, a Redis, a feed that can be opened again, receivers, and a clock that runs fast. */
+import type pg from 'pg';
+import { parseConfig } from '../../src/config/parse.js';
+import { defineHandler } from '../../src/delivery/handlers/define.js';
+import type { ChangeEvent } from '../../src/events/types.js';
+import { openChangefeed, type Changefeed } from '../../src/service/changefeed.js';
+import { fastClock, skippingClock } from '../support/fast-clock.js';
+import { keyOf, LISTS, CopyCrm } from './crm.js';
+import type { CopyList, History } from './history.js';
+import { countOf, Receiver } from './receivers.js';
+import type { BackedUpRedis } from './redis.js';
+
+export interface Lane {
+  redis: BackedUpRedis;
+  /** Null: there is no PostgreSQL. */
+  database: { url: string; pool: pg.Pool } | null;
+}
+
+/** Waits are shorter by this, but none is skipped. */
+const FASTER = 20;
+/** More than a record counts as new, and than a removal waits for. */
+const BETWEEN_SWEEPS_MS = 15_000;
+/** Of the fast clock. */
+const PATIENCE_MS = FASTER * 60_000;
+
+/** New records that may be reported until a person decides: of strangers none, of an import as many as the guard lets pass. */
+interface Guarded {
+  list: CopyList;
+  ids: ReadonlySet<string>;
+  allowed: number;
+  reported: Set<string>;
+}
+
+export class World {
+  readonly crm: CopyCrm;
+  readonly clock;
+  readonly receivers: Receiver[];
+  readonly wrong: string[] = [];
+  /** By subscription and record: what status named before it went, such as a dead letter that was dropped. */
+  readonly named = new Set<string>();
+  /** By subscription: `resume` said that the log dropped events which it had not read. */
+  readonly missed = new Set<string>();
+  /** What `discard` said that it forgets: by list and kind. */
+  readonly discarded = new Map<string, number>();
+  readonly erased = new Set<string>();
+  removed: Partial<Record<CopyList, Parameters<CopyCrm['putBack']>[1]>> = {};
+  guarded: Guarded[] = [];
+  feed!: Changefeed;
+  readonly #history: History;
+  readonly #lane: Lane;
+  readonly #crmClock = skippingClock(fastClock(FASTER));
+  #baseUrl = '';
+  #checkedTo = '0';
+  readonly #checked = new Set<string>();
+  readonly #closedDue: string[] = [];
+  /** The ticks at which the last two sweeps began. */
+  #sweptAt: [number, number] = [0, 0];
+
+  constructor(
+    history: History,
+    lane: Lane,
+    readonly schema: string,
+  ) {
+    this.#history = history;
+    this.#lane = lane;
+    this.clock = skippingClock(this.#crmClock);
+    this.crm = new CopyCrm(history.served, () => this.#crmClock.now());
+    this.receivers = ['mirror', 'settled'].map((name) => new Receiver(name, this.crm));
+  }
+
+  get redis(): BackedUpRedis {
+    return this.#lane.redis;
+  }
+
+  /** Null: no receiver is a database. */
+  get tables(): pg.Pool | null {
+    return this.#history.tables ? (this.#lane.database?.pool ?? null) : null;
+  }
+
+  get subscriptions(): string[] {
+    return ['mirror', 'settled', ...(this.tables === null ? [] : ['tables'])];
+  }
+
+  async begin(): Promise<void> {
+    this.#baseUrl = await this.crm.start();
+    await this.redis.clear();
+    await this.open();
+    await this.sweep();
+    await this.deliver();
+  }
+
+  async open(): Promise<void> {
+    const config = parseConfig(this.#config(), { source: 'the history', redisUrl: this.redis.url });
+    this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2 });
+    await this.feed.start(['dispatch', 'handle', ...(this.#history.polling === 'service' ? (['poll'] as const) : [])]);
+  }
+
+  /** All clocks go forward. */
+  pass(ms: number): void {
+    this.#crmClock.skip(ms);
+  }
+
+  /** Whether each list was complete. */
+  async sweep(): Promise<boolean> {
+    this.pass(BETWEEN_SWEEPS_MS);
+    this.#sweptAt = [this.#sweptAt[1], this.crm.tick];
+    const sweeps = await this.feed.sweep();
+    return sweeps.every(({ outcome }) => outcome === 'complete');
+  }
+
+  /** Until nothing waits, except for paused subscriptions. */
+  async deliver(): Promise<void> {
+    const waited = await this.feed.waitUntilHandled({ timeoutMs: PATIENCE_MS });
+    if (waited.outcome === 'timeout') this.wrong.push(`events wait for ever: ${JSON.stringify(waited.unhandled)}`);
+  }
+
+  /** Redis goes back to the last backup. @returns false where there is none */
+  async goBack(): Promise<boolean> {
+    if (!(await this.redis.goBack())) return false;
+    this.#checkedTo = '0';
+    // The feed may report what it has forgotten that it reported.
+    this.guarded = [];
+    return true;
+  }
+
+  /** What was logged since the last call was true, and is not more than the guards let pass. */
+  async checkLog(): Promise<void> {
+    for await (const { logId, event } of this.feed.tail({ from: this.#checkedTo, follow: false })) {
+      this.#checkedTo = logId;
+      if (!this.#checked.has(event.id)) this.#check(event);
+      this.#checked.add(event.id);
+    }
+    const closed = this.#closedDue.splice(0);
+    if (closed.length > 0) this.wrong.push(`due events of ${countOf(closed)} todos that the CRM does not show open`);
+  }
+
+  #check({ type, subject, data }: ChangeEvent): void {
+    if (/^crm\.todo\.(due_soon|overdue)$/u.test(type) && !this.crm.wasOpenSince(subject, this.#sweptAt[0]))
+      this.#closedDue.push(subject);
+    const list = type.startsWith('crm.person.') ? 'people' : 'todo';
+    if (type.endsWith('.deleted') && !this.crm.wasAbsentSince(list, subject, 0))
+      this.wrong.push(`${type} ${subject}, which was never absent`);
+    if (!type.endsWith('.created') || data.after === null) return;
+    for (const { list: guardedList, ids, allowed, reported } of this.guarded) {
+      if (guardedList !== list || !ids.has(subject)) continue;
+      reported.add(subject);
+      if (reported.size === allowed + 1)
+        this.wrong.push(`${type}: more than the guard allows (${allowed} of ${ids.size})`);
+    }
+  }
+
+  isNamed(subscription: string, list: CopyList, id: string): boolean {
+    return this.erased.has(keyOf(list, id)) || this.named.has(`${subscription} ${keyOf(list, id)}`);
+  }
+
+  async end(): Promise<void> {
+    await this.feed.stop();
+    await this.crm.stop();
+  }
+
+  #config(): object {
+    const lists = Object.fromEntries(
+      ['people', 'organization', 'memo', 'todo', 'history', 'activity'].map((list) => [
+        list,
+        (LISTS as readonly string[]).includes(list) ? { removals: { after: '1s' } } : false,
+      ]),
+    );
+    const all = { on: ['crm.*', 'changefeed.*'], start: 'snapshot', afterRewind: 'snapshot' } as const;
+    const [mirror, settled] = this.receivers as [Receiver, Receiver];
+    const url = this.#lane.database?.url;
+    return {
+      workspaces: [
+        { name: 'acme', baseUrl: this.#baseUrl, token: 'own', budget: { requests: 1_000, perSeconds: 1 }, lists },
+      ],
+      // A paused subscription soon misses what it has not read.
+      log: { retention: { events: 1 } },
+      subscriptions: [
+        defineHandler({ ...all, name: 'mirror', handle: mirror.handle }),
+        defineHandler({ ...all, name: 'settled', settle: '20ms', handle: settled.handle }),
+        ...(this.tables === null
+          ? []
+          : [{ handler: 'postgres', name: 'tables', url, schema: this.schema, start: 'snapshot' }]),
+      ],
+    };
+  }
+}
