@@ -40,7 +40,7 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   edit: (world, act) => some(world, act, 1 + (act.n % 3)).forEach((id, at) => edit(world, act, id, act.n + at)),
   create: ({ crm }, { list, n }) => crm.create(list, 1 + (n % 3)),
   import({ crm, guarded }, { list, n }) {
-    const ids = new Set(crm.create(list, 130 + (n % 100)));
+    const ids = new Set(crm.create(list, 110 + (n % 20)));
     if (crm.rows(list).some(({ id }) => crm.isStranger(id))) return;
     guarded.push({ list, ids, allowed: Math.max(100, crm.rows(list).length / 2), reported: new Set() });
   },

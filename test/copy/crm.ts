@@ -11,6 +11,7 @@ export const LISTS = ['people', 'todo'] as const;
 const PATHS: Record<string, CopyList> = { '/v2/people': 'people', '/v2/todo': 'todo' };
 const STAMP = '수정 날짜';
 const MINUTE_MS = 60_000;
+const FEW = 6;
 
 export interface Row {
   id: string;
@@ -58,7 +59,7 @@ export class CopyCrm {
       ...{ rows: [], strangers: [], showsStrangers: false, brokenPage: null, odd: new Map(), places: new Map() },
     });
     this.#lists = { people: state(), todo: state() };
-    for (const list of LISTS) this.create(list, served.size);
+    for (const list of LISTS) this.create(list, list === served.most ? served.size : FEW);
   }
 
   async start(): Promise<string> {

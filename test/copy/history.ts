@@ -43,8 +43,9 @@ export interface Act {
 
 /** How the lists are shown. */
 export interface Served {
-  /** Records of each list at the start. */
+  /** Records at the start of the list that most acts are about. The other one has a few. */
   size: number;
+  most: CopyList;
   pageSize: number;
   end: 'null' | 'missing' | 'empty page';
   newest: 'first' | 'last';
@@ -56,8 +57,8 @@ export interface History {
   served: Served;
   /** `service`: the lists are also polled, with shortcuts. */
   polling: 'sweeps' | 'service';
-  /** One of the receivers is a database. */
-  tables: boolean;
+  /** A receiver beside the one that gets each event: one that merges changes (`settle`), or the tables of `postgres`. */
+  second: 'none' | 'settled' | 'tables';
   acts: readonly Act[];
 }
 
@@ -105,33 +106,46 @@ const PHRASES: readonly (readonly ActName[])[] = [
 ];
 const ALONE = [...new Set(PHRASES.flat())];
 
-const list = fc.constantFrom<CopyList>('people', 'todo');
-const single: fc.Arbitrary<Act> = fc.record({ do: fc.constantFrom(...ALONE), list, n: fc.nat(999) });
-const phrase: fc.Arbitrary<Act[]> = fc
-  .tuple(fc.constantFrom(...PHRASES), list, fc.nat(999))
-  .chain(([names, about, n]) =>
+type Draft = Omit<Act, 'list'> & { isOther: boolean };
+
+const n = fc.nat(999);
+const isOther = fc.constantFrom(false, false, false, true);
+const single: fc.Arbitrary<Draft> = fc.record({ do: fc.constantFrom(...ALONE), isOther, n });
+const phrase: fc.Arbitrary<Draft[]> = fc
+  .record({ names: fc.constantFrom(...PHRASES), isOther: fc.constantFrom(false, false, false, false, false, true), n })
+  .chain(({ names, ...about }) =>
     fc.tuple(
       ...names.map((name) =>
         fc
-          .option(single, { freq: 4 })
-          .map((other): Act[] => [...(other === null ? [] : [other]), { do: name, list: about, n }]),
+          .option(single, { freq: 5 })
+          .map((other): Draft[] => [...(other === null ? [] : [other]), { do: name, ...about }]),
       ),
     ),
   )
   .map((acts) => acts.flat());
 
-const histories: fc.Arbitrary<History> = fc.record({
-  served: fc.record({
-    size: fc.constantFrom(24, 30, 40),
-    pageSize: fc.constantFrom(7, 20, 50),
-    end: fc.constantFrom('null', 'missing', 'empty page'),
-    newest: fc.constantFrom('first', 'last'),
-    oddIds: fc.constantFrom(false, false, false, true),
-  }),
-  polling: fc.constantFrom('sweeps', 'sweeps', 'service'),
-  tables: fc.constantFrom(false, false, true),
-  acts: fc.array(phrase, { minLength: 1, maxLength: 3, size: 'max' }).map((phrases) => phrases.flat()),
-});
+const histories: fc.Arbitrary<History> = fc
+  .record({
+    served: fc.record({
+      size: fc.constantFrom(22, 30),
+      most: fc.constantFrom('people', 'todo'),
+      pageSize: fc.constantFrom(7, 20, 50),
+      end: fc.constantFrom('null', 'missing', 'empty page'),
+      newest: fc.constantFrom('first', 'last'),
+      oddIds: fc.constantFrom(false, false, false, true),
+    }),
+    polling: fc.constantFrom('sweeps', 'sweeps', 'service'),
+    second: fc.constantFrom('none', 'settled', 'tables'),
+    phrases: fc.array(phrase, { minLength: 1, maxLength: 2, size: 'max' }),
+  })
+  .map(({ phrases, ...history }) => {
+    const { most } = history.served;
+    const other = most === 'people' ? 'todo' : 'people';
+    const acts = phrases
+      .flat()
+      .map(({ isOther: isAside, ...act }) => ({ ...act, list: isAside ? other : most }) as const);
+    return { ...history, acts };
+  });
 
 export function historyOf(seed: number): History {
   return fc.sample(histories, { seed, numRuns: 1, unbiased: true })[0]!;

@@ -12,7 +12,7 @@
  */
 import { contentOf, LISTS } from './crm.js';
 import { nameDead, takeAct } from './acts.js';
-import type { CopyList, History } from './history.js';
+import type { CopyList } from './history.js';
 import { countOf, tablesIn, type Copy } from './receivers.js';
 import type { World } from './world.js';
 
@@ -33,12 +33,12 @@ export async function endFaults(world: World): Promise<void> {
   await world.deliver();
 }
 
-export async function wrongIn(world: World, { tables }: History): Promise<string[]> {
+export async function wrongIn(world: World): Promise<string[]> {
   await nameDead(world);
   await nameSkipped(world);
   const allowed = await allowedIn(world);
   const copies = new Map<string, Copy>(world.receivers.map((one) => [one.name, one.copy()]));
-  if (tables && world.tables !== null) copies.set('tables', await tablesIn(world.tables, world.schema));
+  if (world.tables !== null) copies.set('tables', await tablesIn(world.tables, world.schema));
   const wrong = [...world.wrong];
   for (const receiver of world.receivers)
     wrong.push(...[...receiver.wrong, ...receiver.outOfOrder()].map((one) => `${receiver.name}: ${one}`));

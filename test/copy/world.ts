@@ -17,7 +17,7 @@ export interface Lane {
 }
 
 /** Waits are shorter by this, but none is skipped. */
-const FASTER = 20;
+const FASTER = 8;
 /** More than a record counts as new, and than a removal waits for. */
 const BETWEEN_SWEEPS_MS = 15_000;
 /** Of the fast clock. */
@@ -65,7 +65,8 @@ export class World {
     this.#lane = lane;
     this.clock = skippingClock(this.#crmClock);
     this.crm = new CopyCrm(history.served, () => this.#crmClock.now());
-    this.receivers = ['mirror', 'settled'].map((name) => new Receiver(name, this.crm));
+    const names = history.second === 'settled' ? ['mirror', 'settled'] : ['mirror'];
+    this.receivers = names.map((name) => new Receiver(name, this.crm));
   }
 
   get redis(): BackedUpRedis {
@@ -74,11 +75,11 @@ export class World {
 
   /** Null: no receiver is a database. */
   get tables(): pg.Pool | null {
-    return this.#history.tables ? (this.#lane.database?.pool ?? null) : null;
+    return this.#history.second === 'tables' ? (this.#lane.database?.pool ?? null) : null;
   }
 
   get subscriptions(): string[] {
-    return ['mirror', 'settled', ...(this.tables === null ? [] : ['tables'])];
+    return [...this.receivers.map(({ name }) => name), ...(this.tables === null ? [] : ['tables'])];
   }
 
   async begin(): Promise<void> {
@@ -166,7 +167,6 @@ export class World {
       ]),
     );
     const all = { on: ['crm.*', 'changefeed.*'], start: 'snapshot', afterRewind: 'snapshot' } as const;
-    const [mirror, settled] = this.receivers as [Receiver, Receiver];
     const url = this.#lane.database?.url;
     return {
       workspaces: [
@@ -175,8 +175,9 @@ export class World {
       // A paused subscription soon misses what it has not read.
       log: { retention: { events: 1 } },
       subscriptions: [
-        defineHandler({ ...all, name: 'mirror', handle: mirror.handle }),
-        defineHandler({ ...all, name: 'settled', settle: '20ms', handle: settled.handle }),
+        ...this.receivers.map(({ name, handle }) =>
+          defineHandler({ ...all, name, handle, ...(name === 'settled' && { settle: '20ms' }) }),
+        ),
         ...(this.tables === null
           ? []
           : [{ handler: 'postgres', name: 'tables', url, schema: this.schema, start: 'snapshot' }]),
