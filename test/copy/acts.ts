@@ -80,20 +80,27 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   },
   backup: (world) => world.redis.backUp(),
   // As docs/guides/operate.md says.
-  async restore(world) {
+  async restore(world, act) {
     await world.feed.stop();
     const isBack = await world.goBack();
     await world.open();
     if (!isBack) return;
     await world.sweep();
-    for (const name of world.subscriptions) await world.feed.snapshot(name);
+    for (const [nth] of world.subscriptions.entries()) await ACTS.snapshot(world, { ...act, n: nth });
   },
   failover: (world) => world.goBack(),
-  snapshot: (world, act) => world.feed.snapshot(subscriptionOf(world, act)),
+  async snapshot(world, act) {
+    const name = subscriptionOf(world, act);
+    // It is to put right what was missed.
+    if ((await world.feed.snapshot(name)).length > 0) world.missed.delete(name);
+  },
   async restart(world) {
     await world.feed.stop();
     await world.open();
   },
+  'rule on': (world) => world.switchRule(true),
+  'rule off': (world) => world.switchRule(false),
+  'rule stalls': ({ rule }) => rule?.stall(),
   async erase(world, act) {
     const [id = ''] = some(world, act, 1);
     const { list } = await world.feed.erase({ workspace: 'acme', list: act.list, id });

@@ -28,6 +28,9 @@ export type ActName =
   | 'restart'
   | 'erase'
   | 'flurry'
+  | 'rule on'
+  | 'rule off'
+  | 'rule stalls'
   | 'break page'
   | 'odd record'
   | 'mend'
@@ -57,8 +60,8 @@ export interface History {
   served: Served;
   /** `service`: the lists are also polled, with shortcuts. */
   polling: 'sweeps' | 'service';
-  /** A receiver beside the one that gets each event: one that merges changes (`settle`), or the tables of `postgres`. */
-  second: 'none' | 'settled' | 'tables';
+  /** A receiver beside the one that gets each event: one that merges changes (`settle`), the tables of `postgres`, or a rule. */
+  second: 'none' | 'settled' | 'tables' | 'rule';
   acts: readonly Act[];
 }
 
@@ -79,7 +82,7 @@ const PHRASES: readonly (readonly ActName[])[] = [
     ['strangers', 'sweep', 'accept', 'sweep', 'own'],
   ] as const),
   ...([
-    ['pause', 'remove', 'sweep', 'sweep', 'restart', 'resume', 'snapshot'],
+    ['pause', 'remove', 'sweep', 'sweep', 'restart', 'sweep', 'resume', 'snapshot'],
     ['pause', 'edit', 'sweep'],
   ] as const),
   ...([
@@ -144,7 +147,8 @@ const histories: fc.Arbitrary<History> = fc
     const acts = phrases
       .flat()
       .map(({ isOther: isAside, ...act }) => ({ ...act, list: isAside ? other : most }) as const);
-    return { ...history, acts };
+    const isAboutRules = acts.some((one) => one.do === 'rule on');
+    return { ...history, ...(isAboutRules && { second: 'rule' as const }), acts };
   });
 
 export function historyOf(seed: number): History {

@@ -39,7 +39,7 @@ export async function wrongIn(world: World): Promise<string[]> {
   const allowed = await allowedIn(world);
   const copies = new Map<string, Copy>(world.receivers.map((one) => [one.name, one.copy()]));
   if (world.tables !== null) copies.set('tables', await tablesIn(world.tables, world.schema));
-  const wrong = [...world.wrong];
+  const wrong = [...world.wrong, ...(world.rule?.wrong() ?? [])];
   for (const receiver of world.receivers)
     wrong.push(...[...receiver.wrong, ...receiver.outOfOrder()].map((one) => `${receiver.name}: ${one}`));
   for (const [name, copy] of copies)

@@ -8,7 +8,7 @@ import { SNAPSHOT_COMPLETE } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import { quoted } from '../support/mirror.js';
-import { isOfRecord, outOfOrderIn } from '../support/receiver.js';
+import { isOfRecord } from '../support/receiver.js';
 import { contentOf, keyOf, LISTS, type CopyCrm, type Row } from './crm.js';
 import type { CopyList } from './history.js';
 
@@ -55,9 +55,24 @@ export class Receiver {
     return { people: of('people'), todo: of('todo') };
   }
 
-  /** A retried dead letter runs after those that waited. */
+  /** Of one record, sequences do not step back, and one is of one content. A retried dead letter runs after those that waited. */
   outOfOrder(): string[] {
-    return outOfOrderIn(this.#delivered.filter(({ id }) => !this.#died.has(id)));
+    const newest = new Map<string, ChangeEvent>();
+    const handled = new Set<string>();
+    const found: string[] = [];
+    for (const event of this.#delivered) {
+      const { id, source, type, subject, data } = event;
+      const record = `${source} ${type.split('.')[1] ?? ''} ${subject}`;
+      const before = newest.get(record);
+      const isNew = !handled.has(id) && !this.#died.has(id);
+      const isBack = before !== undefined && before.data.sequence > data.sequence;
+      const isOther = before?.data.sequence === data.sequence && textOf(before) !== textOf(event);
+      if (isNew && (isBack || isOther))
+        found.push(`${type} ${subject}: ${data.sequence} after ${before.data.sequence}`);
+      handled.add(id);
+      if (!isBack) newest.set(record, event);
+    }
+    return found;
   }
 
   #apply(list: CopyList, event: ChangeEvent): void {
@@ -88,6 +103,8 @@ export class Receiver {
     for (const row of ended) Object.assign(row, { record: null, sequence });
   }
 }
+
+const textOf = ({ data: { after } }: ChangeEvent): string => (after === null ? '' : contentOf(after));
 
 /** With some examples. */
 export function countOf(ids: readonly string[]): string {

@@ -9,6 +9,7 @@ import { keyOf, LISTS, CopyCrm } from './crm.js';
 import type { CopyList, History } from './history.js';
 import { countOf, Receiver } from './receivers.js';
 import type { BackedUpRedis } from './redis.js';
+import { Rule } from './rule.js';
 
 export interface Lane {
   redis: BackedUpRedis;
@@ -35,6 +36,7 @@ export class World {
   readonly crm: CopyCrm;
   readonly clock;
   readonly receivers: Receiver[];
+  readonly rule: Rule | null;
   readonly wrong: string[] = [];
   /** By subscription and record: what status named before it went, such as a dead letter that was dropped. */
   readonly named = new Set<string>();
@@ -66,6 +68,7 @@ export class World {
     this.clock = skippingClock(this.#crmClock);
     this.crm = new CopyCrm(history.served, () => this.#crmClock.now());
     const names = history.second === 'settled' ? ['mirror', 'settled'] : ['mirror'];
+    this.rule = history.second === 'rule' ? new Rule(schema) : null;
     this.receivers = names.map((name) => new Receiver(name, this.crm));
   }
 
@@ -84,6 +87,7 @@ export class World {
 
   async begin(): Promise<void> {
     this.#baseUrl = await this.crm.start();
+    await this.rule?.start();
     await this.redis.clear();
     await this.open();
     await this.sweep();
@@ -92,7 +96,8 @@ export class World {
 
   async open(): Promise<void> {
     const config = parseConfig(this.#config(), { source: 'the history', redisUrl: this.redis.url });
-    this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2 });
+    const http = this.rule === null ? false : ('/changefeed' as const);
+    this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2, http });
     await this.feed.start(['dispatch', 'handle', ...(this.#history.polling === 'service' ? (['poll'] as const) : [])]);
   }
 
@@ -115,6 +120,14 @@ export class World {
     if (waited.outcome === 'timeout') this.wrong.push(`events wait for ever: ${JSON.stringify(waited.unhandled)}`);
   }
 
+  /** A process that reads the file again opens the feed again. */
+  async switchRule(on: boolean): Promise<void> {
+    if (this.rule === null) return;
+    await this.rule.switch(this.feed, on);
+    await this.feed.stop();
+    await this.open();
+  }
+
   /** Redis goes back to the last backup. @returns false where there is none */
   async goBack(): Promise<boolean> {
     if (!(await this.redis.goBack())) return false;
@@ -130,6 +143,7 @@ export class World {
       this.#checkedTo = logId;
       if (!this.#checked.has(event.id)) this.#check(event);
       this.#checked.add(event.id);
+      this.rule?.logged(event.id);
     }
     const closed = this.#closedDue.splice(0);
     if (closed.length > 0) this.wrong.push(`due events of ${countOf(closed)} todos that the CRM does not show open`);
@@ -157,6 +171,7 @@ export class World {
   async end(): Promise<void> {
     await this.feed.stop();
     await this.crm.stop();
+    this.rule?.stop();
   }
 
   #config(): object {
@@ -172,6 +187,7 @@ export class World {
       workspaces: [
         { name: 'acme', baseUrl: this.#baseUrl, token: 'own', budget: { requests: 1_000, perSeconds: 1 }, lists },
       ],
+      ...this.rule?.config(),
       // A paused subscription soon misses what it has not read.
       log: { retention: { events: 1 } },
       subscriptions: [

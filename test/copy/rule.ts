@@ -1,0 +1,91 @@
+/**
+ * A rule of the page that a person switches off and on. It gets what is logged while it is on: nothing that was logged in an earlier time, also
+ * where that was being sent when it was switched off. How it stores that is not looked at: it is asked by HTTP, and its destination listens.
+ */
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import inject from 'light-my-request';
+import type { Changefeed } from '../../src/service/changefeed.js';
+
+const OPERATE = 'operate-token-of-the-rule';
+const HEADERS = { authorization: `Bearer ${OPERATE}`, 'content-type': 'application/json', 'x-changefeed-action': '1' };
+const RULE = { on: ['crm.person.updated', 'crm.todo.updated'], to: 'chat', template: '{{id}}', mostPerMinute: 1_000 };
+
+export class Rule {
+  readonly #file: string;
+  readonly #server = createServer((request, response) => void this.#receive(request, response));
+  readonly #waiting = new Set<ServerResponse>();
+  readonly #loggedIn = new Map<string, number>();
+  readonly #gotIn = new Map<string, number>();
+  /** Each time that it is switched on or off. */
+  #period = 0;
+  #stalls = false;
+
+  constructor(name: string) {
+    this.#file = join(tmpdir(), `${name}.rules.json`);
+  }
+
+  async start(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    rmSync(this.#file, { force: true });
+  }
+
+  config(): object {
+    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    const chat = { handler: 'message', url, allowHosts: ['127.0.0.1'], rate: { requests: 10_000 } };
+    return { destinations: { chat }, rules: this.#file, http: { tokens: { operate: OPERATE } } };
+  }
+
+  /** From now on it answers only when the rule is switched. */
+  stall(): void {
+    this.#stalls = true;
+  }
+
+  async switch(feed: Changefeed, enabled: boolean): Promise<void> {
+    const ask = async (path: string, payload?: object): Promise<unknown> => {
+      const method = payload === undefined ? 'GET' : 'POST';
+      const given = payload === undefined ? {} : { payload };
+      const answer = await inject(feed.handler, {
+        method,
+        url: `/changefeed/api/rules${path}`,
+        headers: HEADERS,
+        ...given,
+      });
+      return answer.json();
+    };
+    const { revision } = (await ask('')) as { revision: string };
+    const saved = await ask('/copied', { revision, rule: { ...RULE, enabled } });
+    if ((saved as { outcome?: string }).outcome !== 'saved') throw new Error(`not saved: ${JSON.stringify(saved)}`);
+    this.#period += 1;
+    this.#stalls = false;
+    for (const response of this.#waiting) response.writeHead(503).end();
+    this.#waiting.clear();
+  }
+
+  logged(eventId: string): void {
+    this.#loggedIn.set(eventId, this.#period);
+  }
+
+  wrong(): string[] {
+    const late = [...this.#gotIn].filter(([id, period]) => period !== (this.#loggedIn.get(id) ?? period));
+    return late.length === 0 ? [] : [`rule: ${late.length} events from before it was switched on last`];
+  }
+
+  async #receive(request: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {
+    const { text: id } = JSON.parse(await text(request)) as { text: string };
+    this.#gotIn.set(id.trim(), this.#period);
+    if (this.#stalls) this.#waiting.add(response);
+    else response.writeHead(200).end('ok');
+  }
+}
