@@ -82,7 +82,7 @@ const PHRASES: readonly (readonly ActName[])[] = [
     ['strangers', 'sweep', 'accept', 'sweep', 'own'],
   ] as const),
   ...([
-    ['pause', 'remove', 'sweep', 'sweep', 'restart', 'sweep', 'resume', 'snapshot'],
+    ['edit', 'sweep', 'pause', 'remove', 'sweep', 'sweep', 'restart', 'sweep', 'resume', 'snapshot'],
     ['pause', 'edit', 'sweep'],
   ] as const),
   ...([

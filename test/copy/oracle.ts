@@ -1,16 +1,19 @@
 /**
  * Is each copy the CRM? What differs must be named by the product:
  *
- *   a dead letter                 by record, from `feed.deadLetters`; one that was dropped: as it was listed before
- *   dropped by `skip`             by record, from the receipts (`feed.deliveries`, reason `dropped`)
- *   erased                        by record, from the answer of `feed.erase`
- *   held                          a number, from `status` (`lists[].held`)
- *   discarded                     a number, from the answer of `feed.lists.discard`
- *   dropped from the log          the subscription, from the answer of `feed.resume` (`missing`)
+ *   a dead letter          by record, from `feed.deadLetters`; one that was dropped: as it was listed before
+ *   dropped by `skip`      by record, from the receipts (`feed.deliveries`, reason `dropped`)
+ *   erased, discarded      by record, from `feed.lists.explain`
+ *   held, removed          by record, from `feed.lists.explain` (`missing`), where `status` says that removals are held
+ *   held, new              a number, from `status` (`lists[].held`)
+ *   snapshot incomplete    numbers, from `status` (`subscriptions[].incomplete`)
+ *   dropped from the log   the subscription, from the answer of `feed.resume` (`missing`), until a snapshot is sent
  *
  * Pages, records and tokens are whole at the end, so nothing is unreadable.
  */
-import { contentOf, LISTS } from './crm.js';
+import type { Held } from '../../src/feed/detect/held.js';
+import type { Status } from '../../src/ops/status.js';
+import { contentOf, keyOf, LISTS } from './crm.js';
 import { nameDead, takeAct } from './acts.js';
 import type { CopyList } from './history.js';
 import { countOf, tablesIn, type Copy } from './receivers.js';
@@ -36,50 +39,54 @@ export async function endFaults(world: World): Promise<void> {
 export async function wrongIn(world: World): Promise<string[]> {
   await nameDead(world);
   await nameSkipped(world);
-  const allowed = await allowedIn(world);
   const copies = new Map<string, Copy>(world.receivers.map((one) => [one.name, one.copy()]));
   if (world.tables !== null) copies.set('tables', await tablesIn(world.tables, world.schema));
   const wrong = [...world.wrong, ...(world.rule?.wrong() ?? [])];
   for (const receiver of world.receivers)
     wrong.push(...[...receiver.wrong, ...receiver.outOfOrder()].map((one) => `${receiver.name}: ${one}`));
-  for (const [name, copy] of copies)
-    for (const list of LISTS) wrong.push(...differences(world, { name, list, copy: copy[list] }, allowed));
+  const status = await world.feed.status();
+  for (const [name, copy] of copies) {
+    if (world.missed.has(name)) continue;
+    for (const list of LISTS) wrong.push(...(await differences(world, { name, list, copy: copy[list], status })));
+  }
   return [...new Set(wrong)];
 }
 
-interface Allowed {
-  /** By list and kind (`creations`, `removals`). */
-  of: (list: CopyList, what: string) => number;
+interface Compared {
+  name: string;
+  list: CopyList;
+  copy: ReadonlyMap<string, string>;
+  status: Status;
 }
 
-async function allowedIn({ feed, discarded }: World): Promise<Allowed> {
-  const status = await feed.status();
-  const lists = status.workspaces.flatMap((one) => one.lists);
-  return {
-    of(list, what) {
-      const { held = [] } = lists.find((one) => one.list === list) ?? {};
-      const count = held.filter((one) => one.what === what).reduce((sum, one) => sum + one.count, 0);
-      return count + (discarded.get(`${list} ${what}`) ?? 0);
-    },
-  };
-}
-
-function differences(
-  world: World,
-  { name, list, copy }: { name: string; list: CopyList; copy: ReadonlyMap<string, string> },
-  allowed: Allowed,
-): string[] {
-  if (world.missed.has(name)) return [];
+async function differences(world: World, { name, list, copy, status }: Compared): Promise<string[]> {
   const shown = new Map(world.crm.rows(list).map((row) => [row.id, contentOf(row)]));
-  const isOpen = (id: string): boolean => !world.isNamed(name, list, id);
-  const behind = [...shown.keys()].filter((id) => copy.get(id) !== shown.get(id)).filter(isOpen);
-  const ghosts = [...copy.keys()].filter((id) => !shown.has(id)).filter(isOpen);
-  const say = (ids: readonly string[], what: string, held: number): string[] =>
-    ids.length <= held ? [] : [`${name} ${list}: ${countOf(ids)} ${what}, ${held} named`];
+  const behind = [...shown.keys()].filter((id) => copy.get(id) !== shown.get(id));
+  const ghosts = [...copy.keys()].filter((id) => !shown.has(id));
+  const { held = [] } = status.workspaces.flatMap((one) => one.lists).find((one) => one.list === list) ?? {};
+  const heldOf = (kind: Held['what']): number => held.find(({ what }) => what === kind)?.count ?? 0;
+  const { incomplete = [] } = status.subscriptions.find((one) => one.name === name) ?? {};
+  const { dead = 0, dropped = 0, ...isIncomplete } = incomplete.find((one) => one.list === list) ?? {};
+  const holds = heldOf('removals') > 0;
+  const say = async (ids: readonly string[], what: string, named: number): Promise<string[]> => {
+    const open: string[] = [];
+    for (const id of ids) if (!(await isNamed(world, { name, list, id, holds }))) open.push(id);
+    return open.length <= named ? [] : [`${name} ${list}: ${countOf(open)} ${what}, ${named} named`];
+  };
   return [
-    ...say(behind, 'unknown or behind', allowed.of(list, 'creations')),
-    ...say(ghosts, 'not in the CRM', allowed.of(list, 'removals')),
+    ...(await say(behind, 'unknown or behind', heldOf('creations') + dead + dropped)),
+    // What is gone stays with a receiver whose snapshot is not complete.
+    ...('list' in isIncomplete ? [] : await say(ghosts, 'not in the CRM', 0)),
   ];
+}
+
+async function isNamed(
+  { named, feed }: World,
+  { name, list, id, holds }: { name: string; list: CopyList; id: string; holds: boolean },
+): Promise<boolean> {
+  if (named.has(`${name} ${keyOf(list, id)}`)) return true;
+  const { erased, missing, decisions } = await feed.lists.explain(list, id);
+  return erased || (holds && missing !== null) || decisions.at(-1)?.what === 'discarded';
 }
 
 async function nameSkipped({ feed, subscriptions, named }: World): Promise<void> {

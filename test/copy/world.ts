@@ -5,7 +5,7 @@ import { defineHandler } from '../../src/delivery/handlers/define.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { openChangefeed, type Changefeed } from '../../src/service/changefeed.js';
 import { fastClock, skippingClock } from '../support/fast-clock.js';
-import { keyOf, LISTS, CopyCrm } from './crm.js';
+import { LISTS, CopyCrm } from './crm.js';
 import type { CopyList, History } from './history.js';
 import { countOf, Receiver } from './receivers.js';
 import type { BackedUpRedis } from './redis.js';
@@ -42,9 +42,6 @@ export class World {
   readonly named = new Set<string>();
   /** By subscription: `resume` said that the log dropped events which it had not read. */
   readonly missed = new Set<string>();
-  /** What `discard` said that it forgets: by list and kind. */
-  readonly discarded = new Map<string, number>();
-  readonly erased = new Set<string>();
   removed: Partial<Record<CopyList, Parameters<CopyCrm['putBack']>[1]>> = {};
   guarded: Guarded[] = [];
   feed!: Changefeed;
@@ -162,10 +159,6 @@ export class World {
       if (reported.size === allowed + 1)
         this.wrong.push(`${type}: more than the guard allows (${allowed} of ${ids.size})`);
     }
-  }
-
-  isNamed(subscription: string, list: CopyList, id: string): boolean {
-    return this.erased.has(keyOf(list, id)) || this.named.has(`${subscription} ${keyOf(list, id)}`);
   }
 
   async end(): Promise<void> {
