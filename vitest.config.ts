@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { without } from './test/copy/controls.js';
 import LongestFirst from './test/support/longest-first.js';
 
 /**
@@ -19,7 +20,9 @@ const MODES: Partial<Record<string, { include: string[]; exclude: string[] }>> =
 export default defineConfig(({ mode }) => {
   // At night and without a mode, every test can run: `npx vitest run test/cli/dead.nightly.test.ts`.
   const { include, exclude } = MODES[mode] ?? { include: ALL, exclude: [] };
+  const switchedOff = process.env['COPY_WITHOUT'];
   return {
+    plugins: switchedOff === undefined ? [] : [without(switchedOff)],
     test: {
       include,
       exclude: [...configDefaults.exclude, ...exclude],

@@ -135,4 +135,10 @@ export async function nameDead({ feed, named }: World): Promise<void> {
 export async function takeAct(world: World, act: Act): Promise<void> {
   await ACTS[act.do](world, act);
   await world.checkLog();
+  for (const { name, shownAbsent, wrong } of world.receivers)
+    for (const { list, id, at } of shownAbsent.splice(0)) {
+      const { discarded } = await world.feed.lists.explain(list, id);
+      if (discarded !== null && discarded < at)
+        wrong.push(`${name}: a snapshot shows ${list} ${id}, which was discarded`);
+    }
 }

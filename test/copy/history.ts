@@ -66,47 +66,40 @@ export interface History {
 }
 
 /** Acts that mean something together, with others in between. Those of one phrase are about one list, and often about one record. */
-const PHRASES: readonly (readonly ActName[])[] = [
-  ...([['edit', 'sweep'], ['create', 'sweep'], ['remove', 'sweep', 'sweep', 'put back', 'sweep'], ['flurry']] as const),
-  ...([
-    ['mass removal', 'sweep', 'accept'],
-    ['mass removal', 'sweep', 'sweep', 'discard', 'sweep'],
-  ] as const),
-  ...([
-    ['import', 'sweep', 'accept', 'sweep'],
-    ['import', 'sweep', 'discard', 'sweep'],
-    ['import', 'sweep'],
-  ] as const),
-  ...([
-    ['strangers', 'sweep', 'sweep', 'own', 'sweep'],
-    ['strangers', 'sweep', 'accept', 'sweep', 'own'],
-  ] as const),
-  ...([
-    ['edit', 'sweep', 'pause', 'remove', 'sweep', 'sweep', 'restart', 'sweep', 'resume', 'snapshot'],
-    ['pause', 'edit', 'sweep'],
-  ] as const),
-  ...([
-    ['pause', 'snapshot', 'deliver', 'skip', 'resume'],
-    ['pause', 'edit', 'sweep', 'skip', 'resume'],
-  ] as const),
-  ...([
-    ['refuse', 'edit', 'sweep', 'deliver', 'retry dead'],
-    ['refuse', 'snapshot', 'deliver', 'drop dead'],
-  ] as const),
-  ...([
-    ['backup', 'create', 'sweep', 'restore'],
-    ['backup', 'remove', 'sweep', 'sweep', 'failover', 'sweep'],
-  ] as const),
-  ...([
-    ['backup', 'import', 'sweep', 'accept', 'sweep', 'deliver', 'restore'],
-    ['backup', 'failover'],
-  ] as const),
-  ...([['snapshot'], ['restart'], ['erase', 'sweep'], ['pass', 'sweep'], ['step', 'sweep'], ['deliver']] as const),
-  ...([
-    ['break page', 'sweep', 'mend'],
-    ['odd record', 'sweep', 'sweep', 'mend', 'sweep'],
-  ] as const),
-];
+const PHRASES = [
+  'edit, sweep',
+  'create, sweep',
+  'remove, sweep, sweep, put back, sweep',
+  'flurry',
+  'mass removal, sweep, accept',
+  'mass removal, sweep, sweep, discard, sweep',
+  'mass removal, sweep, sweep, discard, sweep, snapshot, deliver',
+  'import, sweep, accept, sweep',
+  'import, sweep, discard, sweep',
+  'import, sweep',
+  'strangers, sweep, sweep, own, sweep',
+  'strangers, sweep, accept, sweep, own',
+  'pause, edit, sweep',
+  'edit, sweep, pause, remove, sweep, sweep, restart, sweep, resume, snapshot',
+  'pause, snapshot, deliver, skip, resume',
+  'pause, edit, sweep, skip, resume',
+  'refuse, edit, sweep, deliver, retry dead',
+  'refuse, snapshot, deliver, drop dead',
+  'backup, create, sweep, restore',
+  'backup, remove, sweep, sweep, failover, sweep',
+  'backup, import, sweep, accept, sweep, deliver, restore',
+  'backup, failover',
+  'snapshot',
+  'restart',
+  'erase, sweep',
+  'pass, sweep',
+  'step, sweep',
+  'deliver',
+  'break page, sweep, mend',
+  'odd record, sweep, sweep, mend, sweep',
+  'rule on, edit, sweep, deliver, rule off, edit, sweep, rule on, sweep, deliver',
+  'rule on, rule stalls, edit, sweep, rule off, deliver, rule on, deliver',
+].map((names) => names.split(', ') as ActName[]);
 const ALONE = [...new Set(PHRASES.flat())];
 
 type Draft = Omit<Act, 'list'> & { isOther: boolean };

@@ -33,7 +33,7 @@ export async function endFaults(world: World): Promise<void> {
     if (!(await world.sweep())) world.wrong.push('a sweep is incomplete though every page can be read');
     await world.checkLog();
   }
-  await world.deliver();
+  await takeAct(world, { do: 'deliver', list: 'people', n: 0 });
 }
 
 export async function wrongIn(world: World): Promise<string[]> {

@@ -26,6 +26,8 @@ export type Copy = Record<CopyList, Map<string, string>>;
 export class Receiver {
   readonly refused = new Set<string>();
   readonly wrong: string[] = [];
+  /** Snapshot events of records that the CRM did not have: the feed may not know that yet. */
+  readonly shownAbsent: { list: CopyList; id: string; at: string }[] = [];
   /** Lists that were complete at the end of a snapshot, with how often. */
   readonly completes: CopyList[] = [];
   readonly #crm: CopyCrm;
@@ -86,6 +88,8 @@ export class Receiver {
     const record = data.after;
     if (record !== null && this.#crm.shownAt(list, record) === undefined)
       this.wrong.push(`${event.type} ${key} says what the API has never shown`);
+    if (event.type.endsWith('.snapshot') && this.#crm.wasAbsentSince(list, subject, this.#crm.tick + 1))
+      this.shownAbsent.push({ list, id: subject, at: data.observedAt });
     const before = this.#rows.get(key);
     if (before !== undefined && before.sequence > data.sequence) return;
     this.#rows.set(key, { list, id: subject, sequence: data.sequence, record });
