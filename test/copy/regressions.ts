@@ -1,0 +1,57 @@
+/** Histories that failed in the past, each shrunk: what went wrong, and the acts that showed it. */
+import type { Act, ActName, History } from './history.js';
+
+const CALM: Omit<History, 'acts'> = {
+  served: { size: 22, most: 'todo', pageSize: 20, end: 'null', newest: 'last', oddIds: false },
+  polling: 'sweeps',
+  second: 'none',
+};
+
+/** All about the todos, and the same record. */
+const acts = (...names: ActName[]): Act[] => names.map((name) => ({ do: name, list: 'todo', n: 1 }));
+
+export const REGRESSIONS: readonly { found: string; history: History }[] = [
+  {
+    found: 'a snapshot after a restore said that records were gone which the guard held',
+    history: { ...CALM, acts: acts('backup', 'import', 'sweep', 'accept', 'sweep', 'deliver', 'restore') },
+  },
+  {
+    found: 'a snapshot said that a record was gone whose event was a dead letter',
+    history: { ...CALM, acts: acts('refuse', 'snapshot', 'deliver') },
+  },
+  {
+    found: 'a snapshot said that records were gone whose events were skipped',
+    history: { ...CALM, acts: acts('pause', 'snapshot', 'sweep', 'skip', 'resume') },
+  },
+  {
+    found: 'todos whose removal was discarded became due',
+    history: { ...CALM, acts: acts('mass removal', 'sweep', 'sweep', 'discard', 'sweep') },
+  },
+  {
+    found: 'a snapshot did not repair a removal of its own epoch that the log had dropped',
+    history: {
+      ...CALM,
+      acts: acts('edit', 'sweep', 'pause', 'remove', 'sweep', 'sweep', 'restart', 'sweep', 'resume', 'snapshot'),
+    },
+  },
+  {
+    found: 'a running service reported an import that the guard holds',
+    history: { ...CALM, polling: 'service', acts: acts('import', 'sweep', 'sweep') },
+  },
+  {
+    found: "a running service reported another workspace's records",
+    history: { ...CALM, polling: 'service', acts: acts('strangers', 'sweep', 'own') },
+  },
+  {
+    found: 'a record whose id begins as the key of a row without an id was never missing',
+    history: { ...CALM, served: { ...CALM.served, oddIds: true }, acts: acts('mass removal', 'sweep', 'accept') },
+  },
+  {
+    found: 'what a rule was sending when it was switched off was sent when it was switched on',
+    history: {
+      ...CALM,
+      second: 'rule',
+      acts: acts('rule on', 'rule stalls', 'edit', 'sweep', 'rule off', 'deliver', 'rule on', 'deliver'),
+    },
+  },
+];

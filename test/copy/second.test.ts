@@ -1,0 +1,3 @@
+import { describeCopies } from './suite.js';
+
+describeCopies([], [1, 2]);
