@@ -135,6 +135,11 @@ export class CopyCrm {
     return this.#shown.get(keyOf(list, record.id))?.get(contentOf(record));
   }
 
+  /** The tick at which the API showed this record first. */
+  firstShown(list: CopyList, id: string): number {
+    return Math.min(...(this.#shown.get(keyOf(list, id))?.values() ?? []));
+  }
+
   wasAbsentSince(list: CopyList, id: string, tick: number): boolean {
     return this.#isAbsent(list, id) || (this.#lastAbsent.get(keyOf(list, id)) ?? -1) >= tick;
   }
@@ -153,7 +158,7 @@ export class CopyCrm {
     this.#noteOpen();
     this.tick += 1;
     change();
-    for (const { id } of this.rows(list)) if (!before.has(id)) this.#lastAbsent.set(keyOf(list, id), this.tick);
+    for (const { id } of this.rows(list)) if (!before.has(id)) this.#lastAbsent.set(keyOf(list, id), this.tick - 1);
   }
 
   #noteOpen(): void {

@@ -2,13 +2,13 @@
 import type { Act, ActName, History } from './history.js';
 
 const CALM: Omit<History, 'acts'> = {
-  served: { size: 22, most: 'todo', pageSize: 20, end: 'null', newest: 'last', oddIds: false },
+  served: { size: 22, most: 'todo', pageSize: 7, end: 'null', newest: 'last', oddIds: false },
   polling: 'sweeps',
   second: 'none',
 };
 
 /** All about the todos, and the same record. */
-const acts = (...names: ActName[]): Act[] => names.map((name) => ({ do: name, list: 'todo', n: 1 }));
+const acts = (...names: ActName[]): Act[] => names.map((name) => ({ do: name, list: 'todo', n: 4 }));
 
 export const REGRESSIONS: readonly { found: string; history: History }[] = [
   {

@@ -150,7 +150,7 @@ export class World {
     if (/^crm\.todo\.(due_soon|overdue)$/u.test(type) && !this.crm.wasOpenSince(subject, this.#sweptAt[0]))
       this.#closedDue.push(subject);
     const list = type.startsWith('crm.person.') ? 'people' : 'todo';
-    if (type.endsWith('.deleted') && !this.crm.wasAbsentSince(list, subject, 0))
+    if (type.endsWith('.deleted') && !this.crm.wasAbsentSince(list, subject, this.crm.firstShown(list, subject)))
       this.wrong.push(`${type} ${subject}, which was never absent`);
     if (!type.endsWith('.created') || data.after === null) return;
     for (const { list: guardedList, ids, allowed, reported } of this.guarded) {
