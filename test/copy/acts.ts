@@ -52,13 +52,14 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
     world.removed[list] = [];
   },
   'mass removal': (world, act) => remove(world, act, Math.max(12, Math.ceil(world.crm.rows(act.list).length / 2))),
-  strangers({ crm, guarded }, { list }) {
+  async strangers(world, { list }) {
+    const { crm, guarded } = world;
     const known = crm.rows(list).filter(({ id }) => !crm.isStranger(id));
-    crm.showStrangers(list, true);
+    await world.restart(() => crm.showStrangers(list, true));
     if (known.length < 20) return;
     guarded.push({ list, ids: new Set(crm.rows(list).map(({ id }) => id)), allowed: 0, reported: new Set() });
   },
-  own: ({ crm }, { list }) => crm.showStrangers(list, false),
+  own: (world, { list }) => world.restart(() => world.crm.showStrangers(list, false)),
   accept: (world, act) => decide(world, act, 'accept'),
   discard: (world, act) => decide(world, act, 'discard'),
   pause: (world, act) => world.feed.pause(subscriptionOf(world, act)),
@@ -96,10 +97,7 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
     // It is to put right what was missed.
     if ((await world.feed.snapshot(name)).length > 0) world.missed.delete(name);
   },
-  async restart(world) {
-    await world.feed.stop();
-    await world.open();
-  },
+  restart: (world) => world.restart(),
   'rule on': (world) => world.switchRule(true),
   'rule off': (world) => world.switchRule(false),
   'rule stalls': ({ rule }) => rule?.stall(),

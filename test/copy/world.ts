@@ -98,6 +98,13 @@ export class World {
     await this.feed.start(['dispatch', 'handle', ...(this.#history.polling === 'service' ? (['poll'] as const) : [])]);
   }
 
+  /** @param meanwhile what changes while it is stopped: a token belongs to the configuration */
+  async restart(meanwhile?: () => void): Promise<void> {
+    await this.feed.stop();
+    meanwhile?.();
+    await this.open();
+  }
+
   /** All clocks go forward. */
   pass(ms: number): void {
     this.#crmClock.skip(ms);
@@ -121,8 +128,7 @@ export class World {
   async switchRule(on: boolean): Promise<void> {
     if (this.rule === null) return;
     await this.rule.switch(this.feed, on);
-    await this.feed.stop();
-    await this.open();
+    await this.restart();
   }
 
   /** Redis goes back to the last backup. @returns false where there is none */
