@@ -181,7 +181,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */
-    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name) },
+    todos: { workspace: name, watch, store: createTodoStore(redis, keys, name, guard) },
   };
 }
 

@@ -1,4 +1,5 @@
 /** The open problems, each with a published notice: one hash per workspace. */
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { buildNotice, type NoticeDraft } from '../events/notices.js';
 import { PROBLEM_KINDS } from '../events/kinds.js';
@@ -8,6 +9,7 @@ import { isInFuture } from '../kit/stored-time.js';
 import type { Keys } from '../redis/keys.js';
 import { loadScript, unexpectedAnswer, words } from '../redis/scripts.js';
 import { readJson, readNumber } from '../redis/stored.js';
+import type { StateGuard } from './state-guard.js';
 
 const raiseNotice = loadScript('raise-notice', import.meta.url);
 const endNotice = loadScript('end-notice', import.meta.url);
@@ -28,13 +30,17 @@ type Facts = z.infer<typeof factsSchema>;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
-export function createNoticeStore(redis: Redis, keys: Keys) {
+/** @param guard notices the loss of a notice. @defaultValue none is noticed */
+export function createNoticeStore(redis: Redis, keys: Keys, guard?: Pick<StateGuard, 'steps'>) {
   return {
     /** Reports a problem by an event, unless it was already reported and has lasted since then. */
     async raise(draft: Draft, nowMs: number): Promise<'raised' | 'known'> {
       const { workspace } = draft;
       const touched = [keys.notices, keys.log, keys.state].map((key) => key(workspace));
-      const [word] = words(raiseNotice, await raiseNotice.run(redis, touched, noticeArguments(draft, nowMs)));
+      const steps = guard?.steps(workspace);
+      const args = [...noticeArguments(draft, nowMs), randomUUID()];
+      const [word, step = ''] = words(raiseNotice, await raiseNotice.run(redis, touched, args));
+      if (word === 'raised') steps?.set(keys.notices(workspace), step);
       // It is raised when the problem is looked at next.
       if (word === 'elsewhere') return 'known';
       if (word === 'raised' || word === 'known') return word;
@@ -53,8 +59,11 @@ export function createNoticeStore(redis: Redis, keys: Keys) {
         // Another release may have left entries of which nothing can be reported.
         if (over === null) await redis.hdel(key, field, `facts ${problem}`);
         else {
-          const args = [problem, over.subject, seen, ...halves(over)];
-          await endNotice.run(redis, [key, keys.log(workspace), keys.state(workspace)], args);
+          const steps = guard?.steps(workspace);
+          const args = [problem, over.subject, seen, ...halves(over), randomUUID()];
+          const touched = [key, keys.log(workspace), keys.state(workspace)];
+          const [word, step = ''] = words(endNotice, await endNotice.run(redis, touched, args));
+          if (word === 'over') steps?.set(key, step);
         }
       }
     },

@@ -2,7 +2,7 @@
  * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup) begins
  * a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. Until then, scripts
  * write nothing to the log. So does a release with a higher format: leases of an earlier one end, which then refuses the state. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
- * state is gone or an earlier one, a list lacks a step that this process knows, or a subscription's offset lies above the end of the log.
+ * state is gone or an earlier one, a step that this process knows is gone, or a subscription's offset lies above the end of the log.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from '../redis/client.js';
@@ -45,8 +45,8 @@ export type WorkspaceState = z.infer<typeof stateSchema> & { epoch: number };
 
 export type StateGuard = ReturnType<typeof createStateGuard>;
 
-/** The last step of each list that this process knows of in the epoch. */
-export type Steps = Map<ListName, string>;
+/** By Redis key, the last step that this process knows of in the epoch: of each list's sweeps, and of notices and timers. */
+export type Steps = Map<string, string>;
 
 interface GuardDeps {
   redis: Redis;
@@ -145,9 +145,9 @@ class WorkspaceGuard {
 
   /** By their ids: another process may have committed as many since, in their place. */
   async #lacksSteps(): Promise<boolean> {
-    const { redis, keys, workspace } = this.#scope;
-    for (const [list, step] of this.steps) {
-      const [last, kept] = await redis.hmget(keys.sweep(workspace, list), 'step', 'steps');
+    const { redis } = this.#scope;
+    for (const [key, step] of this.steps) {
+      const [last, kept] = await redis.hmget(key, 'step', 'steps');
       if (isStepGone(step, { last: last ?? '', kept: kept?.split('\n') ?? [] })) return true;
     }
     return false;

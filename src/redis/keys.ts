@@ -54,7 +54,7 @@ export class Keys {
   credits = (workspace: string): string => this.#workspace(workspace, 'credits');
   /** sorted set with TTL, score ms of the last row: the fields of `credits`. */
   credited = (workspace: string): string => this.#workspace(workspace, 'credited');
-  /** hash: `open <problem>` → ms last seen, `facts <problem>` (JSON); `count <subject>` → notices published. */
+  /** hash: `open <problem>` → ms last seen, `facts <problem>` (JSON); `count <subject>` → notices published; `step`, `steps` as in `sweep`, of events that no list's step has. */
   notices = (workspace: string): string => this.#workspace(workspace, 'notices');
 
   // Per list of a workspace.
@@ -63,7 +63,7 @@ export class Keys {
   lease = (workspace: string, list: ListName): string => this.#workspace(workspace, `lease:${list}`);
   /**
    * hash: what the list's sweeps need from one another.
-   * - `checkpoint` (JSON) of the sweep under way; `step`: id of its last commit
+   * - `checkpoint` (JSON) of the sweep under way; `step`: id of its last commit; `steps`: of the last ten
    * - `lastSweep` (JSON): summary of the last complete sweep; `failure` (JSON): why the last attempts failed; `lastFailure` (JSON): the
    *   same of failures that are over
    * - `drifted` (JSON): fields whose drift was reported since the last complete sweep

@@ -59,7 +59,7 @@ export function presence(
     name: 'presence',
     async start() {
       await beat();
-      const notices = createNoticeStore(redis, keys);
+      const notices = createNoticeStore(redis, keys, guard);
       const isExplained = (problem: Problem): boolean => isExplainedBy(workspaces, problem);
       const ready = (signal: AbortSignal): Promise<void> => watch.untilUsable(signal);
       const sentinel = createSentinel({ status, notices, subscriptions, isExplained, log, clock });

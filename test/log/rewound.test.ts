@@ -6,7 +6,9 @@ import { silentLog } from '../../src/kit/log.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { createNoticeStore } from '../../src/log/notices.js';
 import { createStateGuard, numberOfStep, type StateGuard } from '../../src/log/state-guard.js';
+import { createTodoStore } from '../../src/feed/todos/todo-store.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
+import { changeEvent } from '../support/events.js';
 import { listedApi } from '../support/listed.js';
 import { loggedEvents, useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -53,6 +55,13 @@ const said = async (): Promise<[string | undefined, unknown, number][]> =>
   (await loggedEvents(test)).map(({ type, data }) => [type.split('.').at(-1), data.after?.['이름'], data.sequence]);
 const rewindings = async (): Promise<number> =>
   (await loggedEvents(test)).filter(({ type }) => type === 'changefeed.state.rewound').length;
+
+async function raiseLate(guard?: StateGuard): Promise<'raised' | 'known'> {
+  const draft = { kind: 'list.late', subject: 'list:people', severity: 'error', list: 'people' } as const;
+  const at = new Date(1).toISOString();
+  const notices = createNoticeStore(test.redis, test.keys, guard);
+  return await notices.raise({ ...draft, workspace: W, message: '', since: at, at }, 1);
+}
 
 async function moveServer(): Promise<void> {
   const key = test.keys.state(W);
@@ -162,15 +171,11 @@ it('rewound: timers and notices wait for the epoch', async () => {
   const guard = process();
   await guard.check(W);
   await moveServer();
-  const notices = createNoticeStore(test.redis, test.keys);
-  const draft = { kind: 'list.late', subject: 'list:people', severity: 'error', list: 'people' } as const;
-  const at = new Date(1).toISOString();
-  const raise = () => notices.raise({ ...draft, workspace: W, message: '', since: at, at }, 1);
-  expect(await raise()).toBe('known');
+  expect(await raiseLate()).toBe('known');
   expect(await loggedEvents(test)).toEqual([]);
   const { epoch } = await guard.check(W);
-  expect(await raise()).toBe('raised');
-  await notices.endUnseen(W, { sinceMs: 2, nowMs: 2 });
+  expect(await raiseLate()).toBe('raised');
+  await createNoticeStore(test.redis, test.keys).endUnseen(W, { sinceMs: 2, nowMs: 2 });
   const first = firstSequenceOf(epoch);
   expect((await loggedEvents(test)).map(({ data }) => data.sequence)).toEqual([first, first + 1]);
 });
@@ -207,9 +212,47 @@ it('rewound: a process reports the steps that it lacks, also when another one ha
   for (const name of ['fourth', 'fifth']) await after.change(name);
   expect(await rewindings()).toBe(0);
   const steps = await test.redis.hget(test.keys.sweep(W, 'people'), 'step');
-  expect(numberOfStep(steps ?? '')).toBeGreaterThan(numberOfStep(knows.steps(W).get('people') ?? ''));
+  expect(numberOfStep(steps ?? '')).toBeGreaterThan(
+    numberOfStep(knows.steps(W).get(test.keys.sweep(W, 'people')) ?? ''),
+  );
   await knows.check(W);
   expect(await rewindings()).toBe(1);
+});
+
+/** What is logged without a step of a list. */
+const ASIDE = {
+  'a notice': (guard: StateGuard) => raiseLate(guard),
+  'the end of a notice': async (guard: StateGuard) => {
+    await raiseLate();
+    await createNoticeStore(test.redis, test.keys, guard).endUnseen(W, { sinceMs: 2, nowMs: 2 });
+  },
+  'the event of a timer': async (guard: StateGuard) => {
+    await test.redis.zadd(test.keys.due(W), 1, 'overdue t1');
+    const event = changeEvent({ record: 't1', sequence: 1 });
+    await createTodoStore(test.redis, test.keys, W, guard).fire({ kind: 'overdue', key: 't1', atMs: 1 }, null, event);
+  },
+} as const;
+
+it.each(Object.entries(ASIDE))('rewound: a process reports that %s was cut', async (_what, say) => {
+  const [knows, other] = [process(), process()];
+  await Promise.all([knows.check(W), other.check(W)]);
+  const back = await remember();
+  await say(knows);
+  await back();
+  await moveServer();
+  await other.check(W);
+  expect(await rewindings()).toBe(0);
+  await knows.check(W);
+  expect(await rewindings()).toBe(1);
+});
+
+it.each(Object.entries(ASIDE))('rewound: %s that another server has is no loss (control)', async (_what, say) => {
+  const guard = process();
+  await guard.check(W);
+  await say(guard);
+  await moveServer();
+  await guard.check(W);
+  expect(await rewindings()).toBe(0);
 });
 
 it('rewound: a lease is got after the workspace was forgotten, and the loss is noticed all the same', async () => {

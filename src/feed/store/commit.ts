@@ -54,7 +54,7 @@ export type CommittedStep = Step & { token: FencingToken; further?: readonly Fie
 export interface CommitOptions {
   /** By the token of a lease, the last step that was sent under it. */
   sent: Map<string, string>;
-  /** Of each list, the last step that is known to be stored. */
+  /** Of each list's sweeps, the last step that is known to be stored. */
   steps: Steps;
 }
 
@@ -74,7 +74,8 @@ export async function commit(
   const touched = (Object.keys(KEYS) as KeyName[]).map(keyOf);
   const changes = [...fieldChanges(step, isRows), ...(step.further ?? [])];
   const before = sent.get(token) ?? '';
-  const stored = steps.get(list) ?? '';
+  const sweep = keys.sweep(workspace, list);
+  const stored = steps.get(sweep) ?? '';
   const id = step.further === undefined ? `${numberOfStep(before === '' ? stored : before) + 1} ${randomUUID()}` : '';
   const args = [
     ...[token, id, packVersioned(checkpoint), packVersioned(summary), summary?.completedAt ?? ''],
@@ -87,7 +88,7 @@ export async function commit(
   // Before it is done: of two steps on their way, the second comes after the first.
   if (id !== '' && sent.has(token)) sent.set(token, id);
   const result = committed(await script.run(scope.redis, touched, args));
-  if (id !== '' && result.outcome === 'committed') steps.set(list, id);
+  if (id !== '' && result.outcome === 'committed') steps.set(sweep, id);
   return result;
 }
 

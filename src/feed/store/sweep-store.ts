@@ -113,13 +113,14 @@ function leases(
   return {
     async acquire(list: ListName, ttlMs: number): Promise<AcquireResult> {
       const token = randomBytes(TOKEN_BYTES).toString('hex');
-      const touched = [lease(list), keys.state(workspace), keys.sweep(workspace, list)];
+      const sweep = keys.sweep(workspace, list);
+      const touched = [lease(list), keys.state(workspace), sweep];
       for (;;) {
         const steps = known();
-        const answer = await acquireLease.run(redis, touched, [ttlMs, token, steps.get(list) ?? '']);
+        const answer = await acquireLease.run(redis, touched, [ttlMs, token, steps.get(sweep) ?? '']);
         const [word, first = '', second = ''] = words(acquireLease, answer);
         if (word === 'acquired') {
-          steps.set(list, second);
+          steps.set(sweep, second);
           sent.set(token, second);
           const epoch = first === '' ? 0 : parseState(keys.state(workspace), first).epoch;
           return { outcome: 'acquired', token, epoch };
@@ -128,7 +129,7 @@ function leases(
         if (word !== 'back' && word !== 'elsewhere') throw unexpectedAnswer(acquireLease, word);
         await (word === 'back' ? guard?.wentBack(workspace) : guard?.look(workspace));
         // Without a guard nothing begins.
-        if (guard === undefined) steps.delete(list);
+        if (guard === undefined) steps.delete(sweep);
       }
     },
     async renew(list: ListName, token: FencingToken, ttlMs: number): Promise<boolean> {

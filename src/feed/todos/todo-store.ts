@@ -1,9 +1,11 @@
 /** The timers of todos and their stored records, for the todo monitor. */
+import { randomUUID } from 'node:crypto';
 import type { StoredRecord } from '../detect/stored-record.js';
 import { todoWatchSchema, type TodoWatch } from '../detect/rules.js';
 import { TIMER_KINDS, type TimerChange, type TimerKind } from '../detect/watch-todo.js';
 import { describe } from '../../kit/errors.js';
 import type { ChangeEvent } from '../../events/types.js';
+import type { StateGuard } from '../../log/state-guard.js';
 import type { Redis } from '../../redis/client.js';
 import { type Keys, type WorkspaceRedis, recordField } from '../../redis/keys.js';
 import { loadScript, unexpectedAnswer, words } from '../../redis/scripts.js';
@@ -35,12 +37,15 @@ export interface StoredTodo {
 
 export type TodoStore = ReturnType<typeof createTodoStore>;
 
-export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
+/** @param guard notices the loss of a timer's event. @defaultValue none is noticed */
+export function createTodoStore(redis: Redis, keys: Keys, workspace: string, guard?: Pick<StateGuard, 'steps'>) {
   const scope = { redis, keys, workspace };
   const due = keys.due(workspace);
   const records = keys.records(workspace, 'todo');
   const sweep = keys.sweep(workspace, 'todo');
-  const touched = [due, records, keys.log(workspace), keys.missing(workspace, 'todo'), keys.state(workspace)];
+  const notices = keys.notices(workspace);
+  const ofTodos = [due, records, keys.log(workspace), keys.missing(workspace, 'todo')];
+  const touched = [...ofTodos, keys.state(workspace), notices];
   return {
     lastSweep: async () => (await loadSweep(scope, 'todo')).state.lastSweep,
     /** The timers up to and including this time, the earliest first. */
@@ -63,8 +68,10 @@ export function createTodoStore(redis: Redis, keys: Keys, workspace: string) {
     async fire({ kind, key, atMs }: Timer, todo: StoredTodo | null, event: ChangeEvent | null) {
       const version = todo?.version ?? NOTHING;
       const json = event === null ? '' : JSON.stringify(event);
-      const args = [`${kind} ${key}`, atMs, key, recordField(key), version, json];
-      const [word] = words(fireTimer, await fireTimer.run(redis, touched, args));
+      const steps = guard?.steps(workspace);
+      const args = [`${kind} ${key}`, atMs, key, recordField(key), version, json, randomUUID()];
+      const [word, step = ''] = words(fireTimer, await fireTimer.run(redis, touched, args));
+      if (step !== '') steps?.set(notices, step);
       if (word === 'fired' || word === 'moved' || word === 'waits') return word;
       throw unexpectedAnswer(fireTimer, word);
     },
