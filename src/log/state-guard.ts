@@ -9,7 +9,7 @@ import type { Redis } from '../redis/client.js';
 import { z } from 'zod';
 import type { ListName } from '../crm/lists/lists.js';
 import { ChangefeedError } from '../kit/errors.js';
-import { epochAfter, firstSequenceOf } from '../events/envelope.js';
+import { epochAfter, epochOfSequence, firstSequenceOf } from '../events/envelope.js';
 import { BEFORE_ALL, compareLogIds, idAfter, timeOfLogId } from '../events/log-id.js';
 import { buildNotice } from '../events/notices.js';
 import { isoTime, type Clock } from '../kit/clock.js';
@@ -182,7 +182,8 @@ class WorkspaceGuard {
     const furthest = await this.#furthest();
     const isCut = compareLogIds(furthest, last) > 0;
     const base = state ?? freshState(this.#known?.state ?? null, nowMs);
-    const epoch = epochAfter(Math.max(base.epoch, this.#known?.state.epoch ?? 0), nowMs);
+    const stored = await this.#storedEpoch();
+    const epoch = epochAfter(Math.max(base.epoch, this.#known?.state.epoch ?? 0, stored), nowMs);
     const next: WorkspaceState = { ...base, format: FORMAT, epoch, epochSince: to, server };
     // Where the state is gone and was known, its loss is what is reported.
     if (state !== null && (isLost || isCut)) next.rewound = { from: timeBefore(last, { to, state }), to };
@@ -197,8 +198,27 @@ class WorkspaceGuard {
     const touched = [keys.state, keys.notices, keys.log].map((key) => key(workspace));
     const leases = listsOf(workspace).map((list) => keys.lease(workspace, list));
     const [word] = words(beginEpoch, await beginEpoch.run(redis, [...touched, ...leases], [...args, ...notice]));
-    if (word === 'begun' && this.#known === null && state?.server !== undefined)
+    if (word !== 'begun' || this.#known !== null) return;
+    if (state === null && stored === 0) log.info({ workspace, firstSequence: firstSequenceOf(epoch) }, NOTHING_STORED);
+    if (state?.server !== undefined)
       log.info({ workspace, epoch }, state.server === server ? ANOTHER_FORMAT : ANOTHER_SERVER);
+  }
+
+  /**
+   * The highest epoch in which something is stored, also where the state is gone: the clock may have been ahead when it began. 0: none is known.
+   * What cannot be read counts as nothing; who needs it says what is wrong with it.
+   */
+  async #storedEpoch(): Promise<number> {
+    const { listsOf = () => [] } = this.#deps;
+    const { redis, keys, workspace } = this.#scope;
+    const sweeps = listsOf(workspace).map((list) =>
+      redis.hmget(keys.sweep(workspace, list), 'lastSweep', 'checkpoint'),
+    );
+    const [notices, ...ofLists] = await Promise.all([redis.hgetall(keys.notices(workspace)), ...sweeps]);
+    const swept = ofLists.flat().map((json) => epochSchema.safeParse(jsonOrNull(json)).data?.epoch ?? 0);
+    const counts = Object.entries(notices).filter(([field]) => field.startsWith('count '));
+    const noticed = counts.map(([, count]) => epochOfSequence(Number(count)));
+    return Math.max(0, ...[...swept, ...noticed].filter((epoch) => Number.isSafeInteger(firstSequenceOf(epoch + 1))));
   }
 
   /** Stored by a reader, or entered from. Each may be on another server than the log. */
@@ -250,6 +270,9 @@ const LOST =
   'STATE LOST: Redis no longer has the state of this workspace; every list starts with a baseline without events';
 const REWOUND =
   'REDIS WENT BACK to an earlier state of this workspace: events are repeated, and every list is swept again';
+const NOTHING_STORED =
+  'no earlier state is stored: sequences begin with the present time. Receivers that have higher ones, from a clock that was ahead, ignore ' +
+  'new events: empty their copies, then run `changefeed replay --snapshot <subscription>`';
 const ANOTHER_FORMAT = 'the state has the format of this release now: sequences go on higher, and every list is swept';
 const ANOTHER_SERVER =
   'another Redis server, or one that was restarted: sequences go on higher, and every list is swept';
@@ -265,6 +288,7 @@ export async function refuseNewerState(redis: Redis, keys: Keys, workspaces: rea
   found.forEach((json, index) => refuseNewer(keys.state(workspaces[index] ?? ''), json));
 }
 
+const epochSchema = z.object({ epoch: z.number() });
 const formatSchema = z.object({ format: z.number() });
 
 /** A value that cannot be read is not newer; who needs it says what is wrong with it. */

@@ -9,6 +9,7 @@ import { createStateGuard, numberOfStep, type StateGuard } from '../../src/log/s
 import { createTodoStore } from '../../src/feed/todos/todo-store.js';
 import { createSweepStore, type SweepStore } from '../../src/feed/store/sweep-store.js';
 import { changeEvent } from '../support/events.js';
+import { heardLog } from '../support/heard-log.js';
 import { listedApi } from '../support/listed.js';
 import { loggedEvents, useRedis } from '../support/redis.js';
 import { sweptList } from '../support/swept-list.js';
@@ -80,6 +81,34 @@ it('rewound: a fresh state begins an epoch, so that no sequence repeats one of a
   const { epoch, lostAt } = await process().check(W);
   expect(epoch).toBeGreaterThan(1_700_000_000);
   expect(lostAt).toBeNull();
+});
+
+it('rewound: where nothing is stored, a log line says that receivers may have higher sequences', async () => {
+  const { log, heard } = heardLog();
+  const guards = [1, 2].map(() => createStateGuard({ ...test, clock: systemClock, log }));
+  for (const guard of guards) await guard.check(W);
+  const firstSequence = firstSequenceOf(guards[0]!.state(W)!.epoch);
+  const message = expect.stringContaining('no earlier state is stored') as string;
+  expect(heard).toEqual([{ level: 'info', facts: { workspace: W, firstSequence }, message }]);
+});
+
+const sweptIn = (field: string) => (epoch: number) =>
+  test.redis.hset(test.keys.sweep(W, 'people'), field, JSON.stringify({ epoch }));
+
+it.each<[string, (epoch: number) => Promise<unknown>]>([
+  ['a checkpoint', sweptIn('checkpoint')],
+  ['a complete sweep', sweptIn('lastSweep')],
+  ['notices', () => raiseLate()],
+])('rewound: without the state, an epoch is above that of %s, although its clock was ahead', async (_what, keep) => {
+  const { log, heard } = heardLog();
+  const ahead = { ...systemClock, now: () => systemClock.now() + 10 * 365 * 86_400_000 };
+  const { epoch } = await createStateGuard({ ...test, clock: ahead, log: silentLog }).check(W);
+  await keep(epoch);
+  await test.redis.del(test.keys.state(W));
+
+  const guard = createStateGuard({ ...test, clock: systemClock, log, listsOf: () => ['people'] });
+  const after = (await guard.check(W)).epoch;
+  expect([after, heard]).toEqual([epoch + 1, []]);
 });
 
 it.each(['check', 'lease', 'commit'] as const)(
