@@ -215,11 +215,14 @@ function ofDrift(scenario: Scenario): Scenario {
   };
 }
 
-/** A list that grows by a page or more for every page of the walk has no end. Shortcuts read up to as many pages, and so do requests ahead. */
+const ROWS_OF_AN_ACT = 4;
+
+/** A list that grows by a page or more for every page of the walk has no end. Shortcuts read up to as many pages, and so do requests ahead. One
+ * act of churn may write several rows of a history. */
 function walkable(scenario: Scenario): Scenario {
   const { churn, shortcuts: used, rendering: given } = scenario;
   const read = used === null ? 1 : 4;
-  return churn * read < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
+  return churn * read * ROWS_OF_AN_ACT < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
 }
 
 /** Without images an event has no `before`, so the judge could not distinguish a renamed reference from an edit. */
