@@ -1,6 +1,6 @@
 /**
  * How long the comparison of a copy takes, and how much memory: `POSTGRES_URL=postgres://… npm run bench -- verify --records 1000000`. The records
- * are written into Redis and PostgreSQL as a sweep and a snapshot would have; then `verify` reads the tables, and a file.
+ * are written into Redis and PostgreSQL as a sweep and a snapshot would have; then `verify` reads the tables, and a file, each time in a process of its own.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -17,6 +17,8 @@ import { openChangefeed } from '../src/service/changefeed.js';
 import type { Bench } from './support/bench.js';
 import { person } from './support/person.js';
 import { withPages, withRedis } from './support/stage.js';
+import { rounded } from './support/turns.js';
+import { verifyApart } from './support/verifier.js';
 
 const SCHEMA = 'changefeed_bench';
 const STEP = 1_000;
@@ -42,7 +44,8 @@ export const verify: Bench = {
           await database.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
           const workspaces = [{ name: 'bench', baseUrl: pages.url, token: 'bench', lists }];
           const subscriptions = [{ handler: 'postgres', name: 'mirror', url, schema: SCHEMA, start: 'snapshot' }];
-          const config = parseConfig({ workspaces, subscriptions }, { source: 'bench', redisUrl });
+          const raw = { workspaces, subscriptions };
+          const config = parseConfig(raw, { source: 'bench', redisUrl });
           const feed = await openChangefeed({ config, log: silentLog, reportsProblems: false });
           await feed.sweep({ lists: ['people'] });
           await feed.start(['dispatch', 'handle']);
@@ -66,33 +69,21 @@ export const verify: Bench = {
                SELECT 'bench', '0190b3c4-7f2e-7c1d-9a51-' || lpad(to_hex(n), 12, '0'), '{}', 0, now() FROM generate_series(0, $1::int - 1) n`,
             [records],
           );
-          const times = new Map<string, number>();
-          const wrong = new Map<string, number>();
-          const cpuMs = new Map<string, number>();
-          for (const [name, copy] of [
-            ['tables', undefined],
-            ['file', file],
-          ] as const) {
-            const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
-            const result = await feed.verify('mirror', copy);
-            times.set(name, Math.round(performance.now() - startedAt));
-            const { user, system } = process.cpuUsage(cpu);
-            cpuMs.set(name, Math.round((user + system) / 1_000));
-            wrong.set(name, result.wrong);
-          }
           await feed.stop();
-          return {
-            times: Object.fromEntries(times),
-            cpuMs: Object.fromEntries(cpuMs),
-            wrong: Object.fromEntries(wrong),
-          };
+          const tables = await verifyApart({ raw, redisUrl });
+          return { tables, file: await verifyApart({ raw, redisUrl, file }) };
         }),
     );
     await database.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
     await database.end();
     await rm(folder, { recursive: true, force: true });
-    const peakMb = Math.round(process.resourceUsage().maxRSS / 1_024);
-    const facts = { records, peakMb, fileMs: found.times['file'] ?? 0, cpuMs: found.cpuMs, wrong: found.wrong };
-    return { median: found.times['tables'] ?? 0, unit: 'ms', ratios: {}, goals: {}, facts };
+    const cpuUsPerRecord = (cpuMs: number): number => rounded((cpuMs / records) * 1_000, 1);
+    const facts = Object.fromEntries(
+      Object.entries(found).map(([name, { cpuMs, ...rest }]) => [
+        name,
+        { ...rest, cpuUsPerRecord: cpuUsPerRecord(cpuMs) },
+      ]),
+    );
+    return { median: found.tables.ms, unit: 'ms', ratios: {}, goals: {}, facts: { records, ...facts } };
   },
 };
