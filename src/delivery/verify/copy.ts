@@ -24,19 +24,26 @@ export interface CopyRow {
 
 /** A checked row. */
 export interface PlacedRow extends HeldRecord {
+  /** Where it stands, for a sentence about it. */
+  where: string;
   workspace: string;
   list: ListName;
   id: string;
   data?: object | undefined;
 }
 
-/** Rows of a copy, each with where it stands. */
+interface GivenRow {
+  where: string;
+  row: unknown;
+}
+
+/** Rows of a copy, each with where it stands, in steps. */
 export interface GivenCopy {
   /** `file`, or `rows` of a program. */
   from: 'file' | 'rows';
   /** Changes that were logged later are not in it; ms. */
   asOfMs: number;
-  rows: AsyncIterable<{ where: string; row: unknown }>;
+  rows: AsyncIterable<readonly GivenRow[]>;
 }
 
 const rowSchema = z.object({
@@ -62,7 +69,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 
 /** @throws ChangefeedError CF_USAGE */
 export function placeRow(
-  { where, row }: { where: string; row: unknown },
+  { where, row }: GivenRow,
   { lists, workspaces }: { lists: (workspace: string) => Lists; workspaces: readonly string[] },
 ): PlacedRow {
   const checked = rowSchema.safeParse(row);
@@ -82,7 +89,7 @@ export function placeRow(
   const list = known.parse(word) ?? known.byObject(word);
   if (list === undefined)
     throw refused(where, `there is no list ${quoted(word)} (${known.all.map((one) => one.name).join(', ')})`);
-  return { workspace, list: list.name, ...rest, ...(data != null && { data }) };
+  return { where, workspace, list: list.name, ...rest, ...(data != null && { data }) };
 }
 
 export function refused(where: string, problem: string): Error {
@@ -104,7 +111,7 @@ function copyOfRows(rows: AsyncIterable<CopyRow> | Iterable<CopyRow>, asOfMs: nu
     let number = 0;
     for await (const row of rows) {
       number += 1;
-      yield { where: `row ${number}`, row };
+      yield [{ where: `row ${number}`, row }];
     }
   };
   return { from: 'rows', asOfMs, rows: numbered() };
@@ -124,12 +131,14 @@ async function copyOfFile(path: string): Promise<GivenCopy> {
   return { from: 'file', asOfMs, rows: kind === '.csv' ? csvRows(path) : jsonRows(path) };
 }
 
-async function* jsonRows(path: string) {
-  for await (const { text, number, isCut } of linesOf(path)) {
-    if (text.trim() === '') continue;
-    const where = `${basename(path)}, line ${number}`;
-    yield { where, row: jsonIn(text, where, isCut) };
-  }
+async function* jsonRows(path: string): AsyncGenerator<GivenRow[]> {
+  const name = basename(path);
+  for await (const lines of linesOf(path))
+    yield lines.flatMap(({ text, number, isCut }) => {
+      if (text.trim() === '') return [];
+      const where = `${name}, line ${number}`;
+      return [{ where, row: jsonIn(text, where, isCut) }];
+    });
 }
 
 function jsonIn(text: string, where: string, isCut: boolean): unknown {
@@ -143,41 +152,59 @@ function jsonIn(text: string, where: string, isCut: boolean): unknown {
 const NEEDED = ['list', 'id', 'sequence'];
 const USED = new Set(Object.keys(ALLOWED).filter((name) => name !== 'data'));
 
-async function* csvRows(path: string) {
+async function* csvRows(path: string): AsyncGenerator<GivenRow[]> {
+  const name = basename(path);
   let columns: string[] | null = null;
-  for await (const { cells, number, isCut } of csvLines(path)) {
-    const where = `${basename(path)}, line ${number}`;
-    if (columns === null) {
-      columns = cells.map((cell) => cell.trim());
-      const missing = NEEDED.filter((name) => columns?.includes(name) !== true);
-      if (missing.length > 0) {
-        const found = columns.slice(0, 20).map(quoted).join(', ');
-        throw refused(where, `no column ${missing.join(', ')}; expected list, id, sequence, found ${found}`);
-      }
-      continue;
+  for await (const lines of csvLines(path)) {
+    const rows: GivenRow[] = [];
+    for (const { cells, number, isCut } of lines) {
+      const where = `${name}, line ${number}`;
+      if (columns === null) columns = columnsIn(cells, where);
+      else if (cells.length > 1 || cells[0] !== '') rows.push({ where, row: csvRow(cells, { columns, where, isCut }) });
     }
-    if (cells.length === 1 && cells[0] === '') continue;
-    if (cells.length !== columns.length) {
-      const problem = `expected ${columns.length} values, found ${cells.length}`;
-      throw refused(where, isCut ? `the file ends in the middle of this line (${problem}): write it again` : problem);
-    }
-    const named = columns.flatMap((name, at) => (USED.has(name) ? [[name, cells[at] ?? '']] : []));
-    const { workspace, ...row } = Object.fromEntries(named) as Record<string, string>;
-    yield { where, row: workspace === '' || workspace === undefined ? row : { workspace, ...row } };
+    yield rows;
   }
-  if (columns === null) throw refused(basename(path), 'it is empty; expected a first line with list, id, sequence');
+  if (columns === null) throw refused(name, 'it is empty; expected a first line with list, id, sequence');
+}
+
+function columnsIn(cells: readonly string[], where: string): string[] {
+  const columns = cells.map((cell) => cell.trim());
+  const missing = NEEDED.filter((name) => !columns.includes(name));
+  if (missing.length === 0) return columns;
+  const found = columns.slice(0, 20).map(quoted).join(', ');
+  throw refused(where, `no column ${missing.join(', ')}; expected list, id, sequence, found ${found}`);
+}
+
+function csvRow(
+  cells: readonly string[],
+  { columns, where, isCut }: { columns: readonly string[]; where: string; isCut: boolean },
+): Record<string, string> {
+  if (cells.length !== columns.length) {
+    const problem = `expected ${columns.length} values, found ${cells.length}`;
+    throw refused(where, isCut ? `the file ends in the middle of this line (${problem}): write it again` : problem);
+  }
+  const row: Record<string, string> = {};
+  for (const [at, name] of columns.entries()) {
+    const cell = cells[at] ?? '';
+    if (USED.has(name) && (name !== 'workspace' || cell !== '')) row[name] = cell;
+  }
+  return row;
 }
 
 /** A value in quotes may contain line ends. */
-async function* csvLines(path: string) {
+async function* csvLines(path: string): AsyncGenerator<{ cells: string[]; number: number; isCut: boolean }[]> {
   let [whole, from] = ['', 0];
-  for await (const { text, number, isCut } of linesOf(path)) {
-    if (whole === '') from = number;
-    whole = whole === '' ? text : `${whole}\n${text}`;
-    if (whole.length > LONGEST_LINE) throw tooLong(path, from);
-    if (isInQuotes(whole)) continue;
-    yield { cells: cellsOf(whole), number: from, isCut };
-    whole = '';
+  for await (const lines of linesOf(path)) {
+    const found = [];
+    for (const { text, number, isCut } of lines) {
+      if (whole === '') from = number;
+      whole = whole === '' ? text : `${whole}\n${text}`;
+      if (whole.length > LONGEST_LINE) throw tooLong(path, from);
+      if (isInQuotes(whole)) continue;
+      found.push({ cells: cellsOf(whole), number: from, isCut });
+      whole = '';
+    }
+    yield found;
   }
   if (whole !== '') throw refused(`${basename(path)}, line ${from}`, 'a quote is not closed: the file may be cut off');
 }
@@ -205,8 +232,8 @@ interface Line {
   isCut: boolean;
 }
 
-/** The lines of a file end with LF or CRLF. */
-async function* linesOf(path: string): AsyncGenerator<Line> {
+/** The lines of a file end with LF or CRLF. They come in steps. */
+async function* linesOf(path: string): AsyncGenerator<Line[]> {
   let [rest, number] = ['', 0];
   const line = (text: string, isCut: boolean): Line => {
     number += 1;
@@ -216,10 +243,10 @@ async function* linesOf(path: string): AsyncGenerator<Line> {
   for await (const chunk of createReadStream(path, 'utf8')) {
     const lines = (rest + (chunk as string)).split('\n');
     rest = lines.pop() ?? '';
-    for (const text of lines) yield line(text, false);
+    yield lines.map((text) => line(text, false));
     if (rest.length > LONGEST_LINE) throw tooLong(path, number + 1);
   }
-  if (rest !== '') yield line(rest, true);
+  if (rest !== '') yield [line(rest, true)];
 }
 
 function tooLong(path: string, number: number): Error {

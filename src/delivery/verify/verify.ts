@@ -58,7 +58,8 @@ export async function verifyCopy(
   const [beganMs, startedMs] = [clock.now(), clock.monotonic()];
   const run = new Comparing({ given, options, deps, asOfMs: given?.asOfMs ?? beganMs });
   await run.begin(wanted);
-  for await (const rows of steps(given === undefined ? run.written() : run.placed(given))) await run.compare(rows);
+  for await (const rows of ahead(steps(given === undefined ? run.written() : run.placed(given))))
+    await run.compare(rows);
   await run.findMissing();
   const { lists, examples } = run;
   const [at, copy] = [isoTime(beganMs), given?.from ?? ('tables' as const)];
@@ -92,6 +93,8 @@ function refuseUnverifiable(
 
 interface ComparedList {
   counts: VerifiedList;
+  /** The ids of the copy. */
+  seen: IdSet;
   /** New records that are held, among the counted ones. */
   heldNew: number;
   judges: Judgement;
@@ -104,7 +107,6 @@ class Comparing {
   readonly wrong = new Map<string, WrongRecord[]>();
   readonly #lists = new Map<string, ComparedList>();
   readonly #underWay = new Map<string, UnderWay>();
-  readonly #seen = new IdSet();
   readonly #given: GivenCopy | undefined;
   readonly #options: VerifyOptions;
   readonly #deps: SubscriptionContext;
@@ -142,39 +144,26 @@ class Comparing {
     const hasContents = this.#given === undefined && transform === undefined;
     const judges = judgementOf(subscription, { object, is: about.is, hasContents });
     const counts = { workspace, list, ...NO_COUNTS, because: judges.because };
-    const made = { counts, heldNew: 0, judges, about };
+    const made = { counts, seen: new IdSet(), heldNew: 0, judges, about };
     this.#lists.set(`${workspace} ${list}`, made);
     return made;
   }
 
-  async *written(): AsyncGenerator<PlacedRow> {
+  async *written(): AsyncGenerator<PlacedRow[]> {
     const { copy } = this.#deps.subscription;
     for (const { counts, about } of this.#lists.values()) {
       if (about.is !== 'ready' || copy === undefined) continue;
-      const { workspace, list } = counts;
-      for await (const rows of copy.rows({ workspace, list }))
-        for (const row of rows) {
-          this.#seen.add(`${workspace} ${list} ${row.id}`);
-          yield { workspace, list, ...row };
-        }
+      const place = { workspace: counts.workspace, list: counts.list, where: `the table of ${counts.list}` };
+      for await (const rows of copy.rows(place)) yield rows.map((row) => ({ ...place, ...row }));
     }
   }
 
-  async *placed({ rows }: GivenCopy): AsyncGenerator<PlacedRow> {
+  async *placed({ rows }: GivenCopy): AsyncGenerator<PlacedRow[]> {
     const { subscription } = this.#deps;
     const { catalogue = builtInLists } = subscription;
     const workspaces = [...this.#underWay.keys()];
     const known = { workspaces, lists: () => catalogue };
-    for await (const one of rows) {
-      const row = placeRow(one, known);
-      const { workspace, list, id } = row;
-      if (!this.#seen.add(`${workspace} ${list} ${id}`))
-        throw refused(
-          one.where,
-          `the record ${JSON.stringify(id)} of ${list} is in the copy twice: give one row for each`,
-        );
-      yield row;
-    }
+    for await (const step of rows) yield step.map((one) => placeRow(one, known));
   }
 
   /** Rows of any lists. */
@@ -183,6 +172,12 @@ class Comparing {
     for (const own of grouped(rows)) {
       const [{ workspace, list: name }] = own;
       const list = await this.#listOf(workspace, name);
+      for (const { where, id } of own)
+        if (!list.seen.add(id))
+          throw refused(
+            where,
+            `the record ${JSON.stringify(id)} of ${name} is in the copy twice: give one row for each`,
+          );
       if (list.about.is === 'ready') await this.#compareList(list, own);
       else list.counts.unjudged += own.length;
     }
@@ -191,12 +186,12 @@ class Comparing {
 
   async findMissing(): Promise<void> {
     for (const list of this.#lists.values()) {
-      const { about, counts } = list;
+      const { about, counts, seen } = list;
       const { workspace, list: name } = counts;
       if (about.is !== 'ready') continue;
-      for await (const ids of this.#deps.states.ids(workspace, name)) {
+      for await (const ids of ahead(this.#deps.states.ids(workspace, name))) {
         this.#options.signal?.throwIfAborted();
-        const unseen = ids.filter((id) => this.#seen.add(`${workspace} ${name} ${id}`));
+        const unseen = ids.filter((id) => seen.add(id));
         if (unseen.length > 0)
           await this.#compareList(
             list,
@@ -207,7 +202,7 @@ class Comparing {
       // They are not stored. The status names them.
       counts.held += Math.max(0, about.heldCreations - list.heldNew);
       for (const id of about.unreadable)
-        if (id === null || !this.#seen.has(`${workspace} ${name} ${id}`)) counts.unreadable += 1;
+        if (id === null || !seen.has(id)) counts.unreadable += 1;
     }
   }
 
@@ -222,18 +217,22 @@ class Comparing {
     return sent;
   }
 
+  /** Most records are equal, which their heads say. Of the others the whole stored record is read. */
   async #compareList(list: ComparedList, rows: readonly (PlacedRow | { id: string })[]): Promise<void> {
     const { workspace, list: name } = list.counts;
     const { states } = this.#deps;
-    const stored = await states.read(
-      workspace,
-      name,
-      rows.map(({ id }) => id),
-    );
+    const heads = await states.heads(workspace, name, idsOf(rows));
+    const differing = rows.filter((row, index) => {
+      const is = compareRecord(heldIn(row), heads[index] ?? null);
+      if (is === 'equal') list.counts.equal += 1;
+      return is !== 'equal' && is !== 'absent';
+    });
+    if (differing.length === 0) return;
+    const stored = await states.read(workspace, name, idsOf(differing));
     // After the records: an event that is logged with what was read is found.
     await this.#underWay.get(workspace)?.goOn();
-    const pairs = rows.map((row, index) => {
-      const [held, state] = ['sequence' in row ? row : null, stored[index] ?? null];
+    const pairs = differing.map((row, index) => {
+      const [held, state] = [heldIn(row), stored[index] ?? null];
       return { id: row.id, held, state, is: compareRecord(held, state) };
     });
     const same = await this.#sameContents(list, pairs);
@@ -312,6 +311,11 @@ interface Compared {
   is: ReturnType<typeof compareRecord>;
 }
 
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** Null for an id that the copy does not have. */
+const heldIn = (row: PlacedRow | { id: string }): PlacedRow | null => ('sequence' in row ? row : null);
+
 /** By list. */
 function grouped(rows: readonly PlacedRow[]): (readonly [PlacedRow, ...PlacedRow[]])[] {
   const groups = new Map<string, [PlacedRow, ...PlacedRow[]]>();
@@ -324,13 +328,30 @@ function grouped(rows: readonly PlacedRow[]): (readonly [PlacedRow, ...PlacedRow
   return [...groups.values()];
 }
 
-async function* steps(rows: AsyncIterable<PlacedRow>): AsyncGenerator<PlacedRow[]> {
+async function* steps(parts: AsyncIterable<readonly PlacedRow[]>): AsyncGenerator<PlacedRow[]> {
   let step: PlacedRow[] = [];
-  for await (const row of rows) {
-    step.push(row);
+  for await (const part of parts) {
+    for (const row of part) step.push(row);
     if (step.length < STEP) continue;
     yield step;
     step = [];
   }
   if (step.length > 0) yield step;
+}
+
+/** Each step is read while the one before it is compared. */
+async function* ahead<Step>(read: AsyncGenerator<Step>): AsyncGenerator<Step> {
+  let next = read.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done === true) return;
+      next = read.next();
+      // It is thrown where the step is awaited. Without this it would end the process if the comparison fails before.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await read.return(undefined);
+  }
 }

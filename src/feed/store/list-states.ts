@@ -10,15 +10,13 @@ import { snapshotEvent, withId } from '../detect/build-event.js';
 import { heldOf } from '../detect/held.js';
 import { isDiscarded, isInList, stateOf } from '../detect/record-state.js';
 import { removalEvent } from '../detect/removal.js';
-import type { Keys } from '../../redis/keys.js';
+import type { Keys, WorkspaceRedis } from '../../redis/keys.js';
 import type { Redis } from '../../redis/client.js';
 import { readSummary } from './checkpoint.js';
 import { privacyStore } from './privacy.js';
 import type { SnapshotSourceDeps } from './snapshot-source.js';
-import { everyDigest, inChunks, readRecords } from './stored-records.js';
+import { everyDigest, inChunks, readRecordHeads, readRecords, type RecordHead } from './stored-records.js';
 import type { SerialisedRecord } from './sweep-state.js';
-
-const STEP = 1_000;
 
 interface ListStatesDeps extends Pick<SnapshotSourceDeps, 'list'> {
   redis: Redis;
@@ -41,14 +39,26 @@ export type ListStates = ReturnType<typeof createListStates>;
 
 export function createListStates({ redis, keys, clock, list: configured }: ListStatesDeps) {
   const rulesOf = (workspace: string, list: ListName) => configured(workspace, list)?.rules;
-  const read = async (workspace: string, list: ListName, ids: readonly string[]): Promise<(RecordState | null)[]> =>
+  const areMissing = async (workspace: string, list: ListName, ids: readonly string[]): Promise<boolean[]> => {
+    const key = keys.missing(workspace, list);
+    // Mostly there are none.
+    if ((await redis.hlen(key)) === 0) return ids.map(() => false);
+    return (await redis.hmget(key, ...ids)).map((since) => since !== null);
+  };
+  const readWith = async <Stored, State>(
+    { workspace, list, ids }: { workspace: string; list: ListName; ids: readonly string[] },
+    read: (scope: WorkspaceRedis, list: ListName, ids: readonly string[]) => Promise<(Stored | null)[]>,
+    stateIn: (stored: Stored, isMissing: boolean) => State,
+  ): Promise<(State | null)[]> =>
     await inChunks(ids, async (chunk) => {
       const [stored, missing] = await Promise.all([
-        readRecords({ redis, keys, workspace }, list, chunk),
-        redis.hmget(keys.missing(workspace, list), ...chunk),
+        read({ redis, keys, workspace }, list, chunk),
+        areMissing(workspace, list, chunk),
       ]);
-      return stored.map((record, index) => record && storedState(record, missing[index] != null));
+      return stored.map((one, index) => one && stateIn(one, missing[index] === true));
     });
+  const read = async (workspace: string, list: ListName, ids: readonly string[]) =>
+    await readWith({ workspace, list, ids }, readRecords, storedState);
   return {
     /** `ready`: swept completely. `rows`: its rows are events, not records. `waiting`: will be swept. `off`: is not polled. */
     async about(workspace: string, list: ListName) {
@@ -67,16 +77,13 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
       };
     },
     read,
+    /** What `compareRecord` needs of each, without the contents. */
+    heads: async (workspace: string, list: ListName, ids: readonly string[]) =>
+      await readWith({ workspace, list, ids }, readRecordHeads, headState),
     /** The ids of all records of the list, in steps. One may come twice. */
     async *ids(workspace: string, list: ListName): AsyncGenerator<string[]> {
-      let ids: string[] = [];
-      for await (const [id, digest] of everyDigest({ redis, keys, workspace }, list)) {
-        if (isInList(digest)) ids.push(id);
-        if (ids.length < STEP) continue;
-        yield ids;
-        ids = [];
-      }
-      if (ids.length > 0) yield ids;
+      for await (const step of everyDigest({ redis, keys, workspace }, list))
+        yield step.flatMap(([id, digest]) => (isInList(digest) ? [id] : []));
     },
     /** Whether a receiver's contents mean the same as the stored ones. False where no image is stored. */
     isSame({ workspace, list, id }: { workspace: string; list: ListName; id: string }, image: string, data: object) {
@@ -112,6 +119,10 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
     titleOf: (image: string | null): string | null =>
       image === null ? null : titleOfRecord(JSON.parse(image) as UncheckedRecord),
   };
+}
+
+function headState({ digest, sequence }: RecordHead, isMissing: boolean): Pick<RecordState, 'is' | 'sequence'> {
+  return { is: stateOf(digest, isMissing), sequence };
 }
 
 function storedState(record: SerialisedRecord, isMissing: boolean): RecordState {

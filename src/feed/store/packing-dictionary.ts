@@ -5,7 +5,7 @@
  */
 const FACTS =
   '"content":"","gone":{"at":"2026-01-01T00:00:00.000Z","modifiedAt":"2026-01-01T00:00:00.000Z"},"decisions":[{"at":"2026-01-01T00:00:00.000Z",' +
-  '"sweep":"people-","what":"touched","muted","rule":"schema","refreshed","deleted","created","edited","fields":["수정 날짜"],"event":"evt_"}]}]';
+  '"sweep":"people-","what":"touched","muted","rule":"schema","refreshed","deleted","created","edited","fields":["수정 날짜"],"event":"evt_"}]}';
 const VALUE_TYPES =
   '"timestamp to the minute","list of {id, name}","empty list","{id, name}","boolean","number","null","timestamp","string"';
 /** Fields of real answers that the interface does not describe. */
@@ -35,7 +35,7 @@ const PERSON =
 const VALUES =
   '"https://www.example.com/.com","+82010-"-4000-8000-","user","api","id":null,"name":null},true,[],false,null,null,0,1,[{"id":"","name":""}],' +
   '{"id":"","name":""},"2026-0:00.000Z","2026-0:00.000Z"}]}';
-const BEGINNING = '[0,{}]\n{"id":"';
+const BEGINNING = '{}\n{"id":"';
 
 export const DICTIONARY: Buffer = Buffer.from(
   [FACTS, VALUE_TYPES, FURTHER_FIELDS, ACTIVITY, HISTORY, MEMO, TODO, PERSON, VALUES, BEGINNING].join(''),

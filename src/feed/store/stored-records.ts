@@ -1,12 +1,12 @@
-/** Reads the stored records of a list, and their digests alone. */
+/** Reads the stored records of a list, and their digests and sequences alone. */
 import type { ListName } from '../../crm/lists/lists.js';
 import type { SerialisedRecord } from './sweep-state.js';
 import { type WorkspaceRedis, keyOfField, recordField } from '../../redis/keys.js';
-import { digestOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
+import { digestOfPacked, headOfPacked, HEAD_BYTES, unpackRecord } from './packing.js';
 import { loadScript } from '../../redis/scripts.js';
 
-const readHeads = loadScript('read-digests', import.meta.url);
-const scanHeads = loadScript('scan-digests', import.meta.url);
+const readHeadsScript = loadScript('read-digests', import.meta.url);
+const scanHeadsScript = loadScript('scan-digests', import.meta.url);
 
 const SCAN_COUNT = 1_000;
 const FIRST_CURSOR = '0';
@@ -21,16 +21,25 @@ export async function inChunks<T>(wanted: readonly string[], read: (chunk: strin
   return all;
 }
 
-export async function readDigests(
-  { redis, keys, workspace }: WorkspaceRedis,
-  list: ListName,
-  wanted: readonly string[],
-): Promise<(string | null)[]> {
+export async function readDigests(scope: WorkspaceRedis, list: ListName, wanted: readonly string[]) {
+  return await readHeads({ ...scope, list, read: digestOfPacked }, wanted);
+}
+
+/** The head of a stored record, without its contents. */
+export type RecordHead = ReturnType<typeof headOfPacked>;
+
+export async function readRecordHeads(scope: WorkspaceRedis, list: ListName, wanted: readonly string[]) {
+  return await readHeads({ ...scope, list, read: headOfPacked }, wanted);
+}
+
+type ReadHead<Head> = WorkspaceRedis & { list: ListName; read: (head: Buffer, hash: string, key: string) => Head };
+
+async function readHeads<Head>({ redis, keys, workspace, list, read }: ReadHead<Head>, wanted: readonly string[]) {
   const hash = keys.records(workspace, list);
   return await inChunks(wanted, async (chunk) => {
-    const heads = await readHeads.runBuffer(redis, [hash], [HEAD_BYTES, ...chunk.map(recordField)]);
+    const heads = await readHeadsScript.runBuffer(redis, [hash], [HEAD_BYTES, ...chunk.map(recordField)]);
     return (heads as (Buffer | null)[]).map((head, index) =>
-      head === null ? null : digestOfPacked(head, hash, chunk[index] ?? ''),
+      head === null ? null : read(head, hash, chunk[index] ?? ''),
     );
   });
 }
@@ -49,17 +58,17 @@ export async function readRecords(
   });
 }
 
-/** Every record key of a list with its digest. A record may come twice. */
+/** Every record key of a list with its digest, in steps. A record may come twice. */
 export async function* everyDigest(
   { redis, keys, workspace }: WorkspaceRedis,
   list: ListName,
-): AsyncGenerator<[key: string, digest: string]> {
+): AsyncGenerator<[key: string, digest: string][]> {
   const hash = keys.records(workspace, list);
   let cursor = FIRST_CURSOR;
   do {
-    const answer = await scanHeads.runBuffer(redis, [hash], [cursor, SCAN_COUNT, HEAD_BYTES]);
+    const answer = await scanHeadsScript.runBuffer(redis, [hash], [cursor, SCAN_COUNT, HEAD_BYTES]);
     const [next, flat] = answer as [Buffer, Buffer[]];
-    for (const [key, head] of recordsIn(flat)) yield [key, digestOfPacked(head, hash, key)];
+    yield recordsIn(flat).map(([key, head]) => [key, digestOfPacked(head, hash, key)]);
     cursor = next.toString();
   } while (cursor !== FIRST_CURSOR);
 }

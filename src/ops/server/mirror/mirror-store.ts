@@ -39,7 +39,8 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string) {
     },
     async keys(list: ListName): Promise<string[]> {
       const found = new Set<string>();
-      for await (const [key, digest] of everyDigest(scope, list)) if (isInList(digest)) found.add(key);
+      for await (const step of everyDigest(scope, list))
+        for (const [key, digest] of step) if (isInList(digest)) found.add(key);
       return [...found];
     },
     /** The records' JSON as upstream sent it; null for a record that is gone or has no stored image. */
