@@ -55,11 +55,10 @@ export const verify: Bench = {
           const hash = new Keys(DEFAULT_PREFIX).records('bench', 'people');
           for (let at = 0; at < records; at += STEP) {
             const ids = Array.from({ length: Math.min(STEP, records - at) }, (_, index) => idOf(at + index));
-            const fields = ids.flatMap((id) => {
-              const image = JSON.stringify({ ...person(at), id });
-              return [recordField(id), packRecord(id, { digest: '0123456789abcdef', sequence: 0, image })];
-            });
-            await redis.hset(hash, ...fields);
+            const image = JSON.stringify(person(at));
+            // One for all of a step, since packing takes most of the time: the contents of records that are equal are not read.
+            const packed = packRecord(ids[0] ?? '', { digest: '0123456789abcdef', sequence: 0, image });
+            await redis.hset(hash, ...ids.flatMap((id) => [recordField(id), packed]));
             if (!out.write(ids.map((id) => `people,${id},0\n`).join(''))) await once(out, 'drain');
           }
           out.end();

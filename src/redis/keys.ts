@@ -213,17 +213,17 @@ const TEXT = 2;
 /** UUIDs as 16 bytes, 24-digit hex ids as 12, others as they are. A first byte below three says which. */
 export function recordField(key: string): Buffer {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(key))
-    return Buffer.concat([Buffer.of(UUID), Buffer.from(key.replaceAll('-', ''), 'hex')]);
-  if (/^[0-9a-f]{24}$/u.test(key)) return Buffer.concat([Buffer.of(HEX24), Buffer.from(key, 'hex')]);
+    return Buffer.from(`0${UUID}${key.replaceAll('-', '')}`, 'hex');
+  if (/^[0-9a-f]{24}$/u.test(key)) return Buffer.from(`0${HEX24}${key}`, 'hex');
   const bytes = Buffer.from(key, 'utf8');
   return (bytes[0] ?? 0) <= TEXT ? Buffer.concat([Buffer.of(TEXT), bytes]) : bytes;
 }
 
 export function keyOfField(field: Buffer): string {
+  if (field[0] !== UUID && field[0] !== HEX24) return field.toString('utf8', field[0] === TEXT ? 1 : 0);
   const hex = field.toString('hex', 1);
-  if (field[0] === UUID) return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
   if (field[0] === HEX24) return hex;
-  return field.toString('utf8', field[0] === TEXT ? 1 : 0);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** A field as redis-cli takes it. */

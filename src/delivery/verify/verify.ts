@@ -153,8 +153,10 @@ class Comparing {
     const { copy } = this.#deps.subscription;
     for (const { counts, about } of this.#lists.values()) {
       if (about.is !== 'ready' || copy === undefined) continue;
-      const place = { workspace: counts.workspace, list: counts.list, where: `the table of ${counts.list}` };
-      for await (const rows of copy.rows(place)) yield rows.map((row) => ({ ...place, ...row }));
+      const { workspace, list } = counts;
+      const where = `the table of ${list}`;
+      for await (const rows of copy.rows({ workspace, list }))
+        yield rows.map(({ id, sequence, deleted }) => ({ where, workspace, list, id, sequence, deleted }));
     }
   }
 
@@ -201,8 +203,7 @@ class Comparing {
       }
       // They are not stored. The status names them.
       counts.held += Math.max(0, about.heldCreations - list.heldNew);
-      for (const id of about.unreadable)
-        if (id === null || !seen.has(id)) counts.unreadable += 1;
+      for (const id of about.unreadable) if (id === null || !seen.has(id)) counts.unreadable += 1;
     }
   }
 
@@ -344,12 +345,12 @@ async function* ahead<Step>(read: AsyncGenerator<Step>): AsyncGenerator<Step> {
   let next = read.next();
   try {
     for (;;) {
-      const { done, value } = await next;
-      if (done === true) return;
+      const step = await next;
+      if (step.done === true) return;
       next = read.next();
       // It is thrown where the step is awaited. Without this it would end the process if the comparison fails before.
       next.catch(() => undefined);
-      yield value;
+      yield step.value;
     }
   } finally {
     await read.return(undefined);

@@ -39,26 +39,7 @@ export type ListStates = ReturnType<typeof createListStates>;
 
 export function createListStates({ redis, keys, clock, list: configured }: ListStatesDeps) {
   const rulesOf = (workspace: string, list: ListName) => configured(workspace, list)?.rules;
-  const areMissing = async (workspace: string, list: ListName, ids: readonly string[]): Promise<boolean[]> => {
-    const key = keys.missing(workspace, list);
-    // Mostly there are none.
-    if ((await redis.hlen(key)) === 0) return ids.map(() => false);
-    return (await redis.hmget(key, ...ids)).map((since) => since !== null);
-  };
-  const readWith = async <Stored, State>(
-    { workspace, list, ids }: { workspace: string; list: ListName; ids: readonly string[] },
-    read: (scope: WorkspaceRedis, list: ListName, ids: readonly string[]) => Promise<(Stored | null)[]>,
-    stateIn: (stored: Stored, isMissing: boolean) => State,
-  ): Promise<(State | null)[]> =>
-    await inChunks(ids, async (chunk) => {
-      const [stored, missing] = await Promise.all([
-        read({ redis, keys, workspace }, list, chunk),
-        areMissing(workspace, list, chunk),
-      ]);
-      return stored.map((one, index) => one && stateIn(one, missing[index] === true));
-    });
-  const read = async (workspace: string, list: ListName, ids: readonly string[]) =>
-    await readWith({ workspace, list, ids }, readRecords, storedState);
+  const { read, heads } = statesReader({ redis, keys });
   return {
     /** `ready`: swept completely. `rows`: its rows are events, not records. `waiting`: will be swept. `off`: is not polled. */
     async about(workspace: string, list: ListName) {
@@ -77,9 +58,7 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
       };
     },
     read,
-    /** What `compareRecord` needs of each, without the contents. */
-    heads: async (workspace: string, list: ListName, ids: readonly string[]) =>
-      await readWith({ workspace, list, ids }, readRecordHeads, headState),
+    heads,
     /** The ids of all records of the list, in steps. One may come twice. */
     async *ids(workspace: string, list: ListName): AsyncGenerator<string[]> {
       for await (const step of everyDigest({ redis, keys, workspace }, list))
@@ -118,6 +97,34 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
     },
     titleOf: (image: string | null): string | null =>
       image === null ? null : titleOfRecord(JSON.parse(image) as UncheckedRecord),
+  };
+}
+
+function statesReader({ redis, keys }: Pick<ListStatesDeps, 'redis' | 'keys'>) {
+  const areMissing = async (workspace: string, list: ListName, ids: readonly string[]): Promise<boolean[]> => {
+    const key = keys.missing(workspace, list);
+    // Mostly there are none.
+    if ((await redis.hlen(key)) === 0) return ids.map(() => false);
+    return (await redis.hmget(key, ...ids)).map((since) => since !== null);
+  };
+  const readWith = async <Stored, State>(
+    { workspace, list, ids }: { workspace: string; list: ListName; ids: readonly string[] },
+    read: (scope: WorkspaceRedis, list: ListName, ids: readonly string[]) => Promise<(Stored | null)[]>,
+    stateIn: (stored: Stored, isMissing: boolean) => State,
+  ): Promise<(State | null)[]> =>
+    await inChunks(ids, async (chunk) => {
+      const [stored, missing] = await Promise.all([
+        read({ redis, keys, workspace }, list, chunk),
+        areMissing(workspace, list, chunk),
+      ]);
+      return stored.map((one, index) => one && stateIn(one, missing[index] === true));
+    });
+  return {
+    read: async (workspace: string, list: ListName, ids: readonly string[]) =>
+      await readWith({ workspace, list, ids }, readRecords, storedState),
+    /** What tells whether a record differs, without the contents. */
+    heads: async (workspace: string, list: ListName, ids: readonly string[]) =>
+      await readWith({ workspace, list, ids }, readRecordHeads, headState),
   };
 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { firstSequenceOf } from '../../../src/events/envelope.js';
 import { keyOfField, recordField } from '../../../src/redis/keys.js';
-import { packRecord, unpackRecord } from '../../../src/feed/store/packing.js';
+import { HEAD_BYTES, headOfPacked, packRecord, unpackRecord } from '../../../src/feed/store/packing.js';
 import type { SerialisedRecord } from '../../../src/feed/store/sweep-state.js';
 
 const image = JSON.stringify({
@@ -15,14 +16,14 @@ const image = JSON.stringify({
 });
 
 /** As this version writes it, byte for byte. Values in Redis cannot be edited; if this test fails, increase the version. */
-const VERSION_8 =
-  'OP+RreFnS/3Cpka8HkeLNtGpxt1GNCaijWiIaCRia+JByhi0tp0huHEHc4WBoaVFmkFioq5hsoGBrnmioYGuRRqofQoFiQYGhigtJmJ1wAu4Vxsa3jQ3gsoibEnUNMkg1SDZ1AisHSnuDBDAEBHQEP2OyBkfs5QxerNhhcLr9Tve9rTG5L2ZNeXNprVK+HMO1oRvYKRrZBBiYIHSpgcA';
+const VERSION_9 =
+  'Of+RreFnS/3CpgSe3Ej5q8bdNjQmom1oiGgcYmvaQQoXtDadIcgNMBcYGFpapBkkJuoaJhsY6JonGhroWqSBmqVQkGhgYIjSUiJWB7xge7Wh4U1zI6gMwpY0TZMMUg2STY3A2pHizAABDBEBDNHviJzhMUsXozcbVii8Xr/jbU9rTN6bWVPebFqrhD/HYE3wBka6RgYhBhYoTXkA';
 
 const unpack = (stored: Buffer): SerialisedRecord =>
   unpackRecord(stored, { hash: 'changefeed:{acme}:records:people', key: 'p1' });
 
 it('packing: a record stored by an earlier build of the same version is read', () => {
-  expect(unpack(Buffer.from(VERSION_8, 'base64'))).toEqual(state());
+  expect(unpack(Buffer.from(VERSION_9, 'base64'))).toEqual(state());
 });
 
 it.each<[string, SerialisedRecord]>([
@@ -36,18 +37,33 @@ it.each<[string, SerialisedRecord]>([
   expect(unpack(packRecord('p1', packed))).toEqual(packed);
 });
 
+it.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 32, firstSequenceOf(1_900_000_000), Number.MAX_SAFE_INTEGER])(
+  'packing: digest and sequence %i are read from the head alone',
+  (sequence) => {
+    const packed = packRecord('p1', { ...state(), sequence });
+    const { digest, sequence: read } = headOfPacked(packed.subarray(0, HEAD_BYTES), 'hash', 'p1');
+    expect([digest, read, unpack(packed)]).toEqual([state().digest, sequence, { ...state(), sequence }]);
+  },
+);
+
 it('packing: a stored record is smaller than its JSON', () => {
   expect(packRecord('p1', state()).length).toBeLessThan(Buffer.byteLength(image) / 1.5);
 });
 
 it.each([
-  ['of another version', Buffer.from('4former'), '7 bytes without format version 8'],
-  ['that is too short', Buffer.from(''), '0 bytes without format version 8'],
-  ['whose checksum is wrong', Buffer.from('8\x01d----\x01not packed', 'latin1'), '18 bytes whose checksum is wrong'],
+  ['of another version', Buffer.from('4former'), '7 bytes without format version 9'],
+  ['that is too short', Buffer.from(''), '0 bytes without format version 9'],
+  ['whose sequence is cut off', Buffer.from('9\x01d\x81', 'latin1'), '4 bytes without format version 9'],
+  [
+    'whose checksum is wrong',
+    Buffer.from('9\x01d\x00----\x01not packed', 'latin1'),
+    '19 bytes whose checksum is wrong',
+  ],
+  ['with the sequence of another', withSequence(packRecord('p1', state()), 5), '156 bytes whose checksum is wrong'],
   [
     'without the parts of a record',
-    packRecord('p1', { digest: 'd', image: null } as SerialisedRecord),
-    'an array of 2 whose "0" is wrong',
+    packRecord('p1', { digest: 'd', sequence: 0, image: null, content: 1 } as unknown as SerialisedRecord),
+    'an object with 1 keys whose "content" is wrong',
   ],
 ])('packing: a value %s is refused', (_what, stored, found) => {
   expect(() => unpack(stored)).toThrow(
@@ -85,6 +101,12 @@ it('record key: every key is read as it was written, and no two keys share a fie
     }),
   );
 });
+
+/** The byte after version, mark and digest. */
+function withSequence(packed: Buffer, sequence: number): Buffer {
+  packed[10] = sequence;
+  return packed;
+}
 
 function state(): SerialisedRecord {
   return {

@@ -192,7 +192,7 @@ async function write(
 }
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7];
-const ROWS_AT_ONCE = 5_000;
+const ROWS_AT_ONCE = 1_000;
 
 type Place = { workspace: string; list: ListName };
 
