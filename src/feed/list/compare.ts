@@ -24,10 +24,11 @@ import { parseStored, readDiffering, readSeen, type DifferingRecord } from './re
 /** A page that was read. */
 export interface ComparedPage {
   /**
-   * A shortcut knows which ids shortcuts have created since the last walk began, whether cursors are live, and whether other pages
-   * show known records, which is asked when it shows none.
+   * A shortcut knows which ids shortcuts have created since the last walk began, and whether cursors are live.
    */
-  by: 'walk' | { created: ReadonlySet<string>; isLive: boolean; isOurs: () => Promise<boolean> };
+  by: 'walk' | { created: ReadonlySet<string>; isLive: boolean };
+  /** Whether other pages show known records, which is asked when this one shows none. */
+  isOurs: () => Promise<boolean>;
   number: number;
   /** Its unreadable records stay as they are stored, and they are not missing. */
   page: Page;
@@ -67,7 +68,7 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const { unreadable = [] } = page;
   const seen = await readSeen(list, page);
   const first = by === 'walk' ? seen.filter(({ key }) => !list.seen.has(key)) : seen;
-  const fresh = await suspiciousCreations(list, first, by === 'walk' ? null : by.isOurs);
+  const fresh = await suspiciousCreations(list, first, { isWalk: by === 'walk', isOurs: compared.isOurs });
   if (fresh > 0) return { about: 'creations', fresh };
   const keys = [...seen.map(({ key }) => key), ...unreadable.flatMap(({ id }) => id ?? [])];
   // Compared in every sweep: with a record of an earlier page, which must count once, or with an unreadable one.

@@ -43,12 +43,12 @@ export function reportedNew(list: FeedList): number {
 /**
  * The new records so far, when they are suspiciously many; otherwise 0. A baseline is not guarded.
  * @param rows of a page of the walk, first seen by it; all rows of a shortcut's page
- * @param isOurs asked about a shortcut's page without a known record: whether the list shows some elsewhere
+ * @param by.isOurs asked about a page without a known record: whether the list shows some elsewhere
  */
 export async function suspiciousCreations(
   list: FeedList,
   rows: readonly SeenRecord[],
-  isOurs: (() => Promise<boolean>) | null,
+  { isWalk, isOurs }: { isWalk: boolean; isOurs: () => Promise<boolean> },
 ): Promise<number> {
   const { checkpoint, verdict } = list;
   if (checkpoint.mode === 'baseline' || verdict.heldSince !== null) return 0;
@@ -57,10 +57,10 @@ export async function suspiciousCreations(
   const guard = guardOf(list);
   const fresh = freshWith(list, guard, rows.length - known);
   const soFar = { seen: checkpoint.counts.seen + rows.length, known: (checkpoint.known ?? 0) + known };
+  // The list may have been replaced after the walk had shown known records.
   const isOfAnother = async (): Promise<boolean> =>
-    isOurs === null
-      ? isStrange(soFar, guard)
-      : known === 0 && isStrange({ seen: rows.length, known }, guard) && !(await isOurs());
+    (isWalk && isStrange(soFar, guard)) ||
+    (known === 0 && isStrange({ seen: rows.length, known }, guard) && !(await isOurs()));
   return isSuspicious({ fresh, allowed: verdict.allowed, isStrange: await isOfAnother() }, guard) ? fresh : 0;
 }
 

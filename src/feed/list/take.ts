@@ -19,7 +19,8 @@ import { showsKnown } from './creations.js';
 import { isFinished, summarise } from './finish.js';
 import { isSameSource, pageTagOf, type FeedList } from './list.js';
 import { askForShortcut, type Answer, type ShortcutAnswer, type WalkAnswer } from './pages.js';
-import type { ShortcutPage, ShownPage } from './shortcuts/plan.js';
+import type { PageToRead } from './read-ahead.js';
+import type { ShownPage } from './shortcuts/plan.js';
 import { countPage } from './survey.js';
 
 /** How long unchanged pages may wait for a commit. After a crash they are read again. */
@@ -69,7 +70,11 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
     return walked(list, answer, { reached, changes: null, shown, length: list.lastSweep?.longestPage ?? 0 });
   }
   await recallSkipped(list, number - 1);
-  const compared = await comparePage(list, { by: 'walk', number, page, askedAtMs: answer.askedAtMs });
+  const isOurs = (): Promise<boolean> =>
+    showsKnownElsewhere(list, number, (other) =>
+      list.deps.api.fetchPage(list.name, { ...other, signal: list.options.signal }),
+    );
+  const compared = await comparePage(list, { by: 'walk', isOurs, number, page, askedAtMs: answer.askedAtMs });
   warnOfManyFields(list);
   if ('about' in compared) return { ...nothing, question: compared };
   if (nextCursor !== null) list.visited.shown(list.name, list.showsNew(compared) || hasUnreadable(page));
@@ -155,9 +160,14 @@ async function takeShortcut(list: FeedList, { shortcut, page, askedAtMs }: Short
   const off = whyNoShortcut(list);
   if (off !== null) return dropped(off);
   const created = await deps.store.created(list.name);
-  const isOurs = async (): Promise<boolean> => await showsKnownElsewhere(list, shortcut);
-  const by = { created, isLive: list.options.shortcuts?.isLive() === true, isOurs };
-  const compared = await comparePage(list, { by, number: shortcut.page, page, askedAtMs }).catch(refusedPage);
+  const by = { created, isLive: list.options.shortcuts?.isLive() === true };
+  const isOurs = (): Promise<boolean> =>
+    showsKnownElsewhere(list, shortcut.page, async (other) => {
+      const asked = { ...shortcut, ...other, kind: 'aimed', ids: [] } as const;
+      const answer = await askForShortcut(list, asked, list.options.signal);
+      return answer.page === 'not sent' ? null : answer.page;
+    });
+  const compared = await comparePage(list, { by, isOurs, number: shortcut.page, page, askedAtMs }).catch(refusedPage);
   // An id is missing, which the walk reports.
   if (compared === null) return dropped('malformed');
   // The guard on new records decides on whole lists.
@@ -174,15 +184,18 @@ async function takeShortcut(list: FeedList, { shortcut, page, askedAtMs }: Short
 }
 
 /**
- * A page of which no record is known may be the end of a list that has grown by more than a page, or be of another workspace. Another page
- * of the last complete sweep, requested now, decides.
+ * A page of which no record is known may be one by which the list has grown, or be of another workspace. Another page of the last
+ * complete sweep, requested now, decides.
  */
-async function showsKnownElsewhere(list: FeedList, shortcut: ShortcutPage): Promise<boolean> {
-  const [second] = shortcut.page === 1 ? await list.deps.store.pages(list.name, 2, 1) : [];
-  if (shortcut.page === 1 && second == null) return false;
-  const other = { page: shortcut.page === 1 ? 2 : 1, cursor: second?.cursor ?? null };
-  const { page } = await askForShortcut(list, { ...shortcut, kind: 'aimed', ids: [], ...other }, list.options.signal);
-  return page !== null && page !== 'not sent' && (await showsKnown(list, page));
+async function showsKnownElsewhere(
+  list: FeedList,
+  number: number,
+  read: (other: PageToRead) => Promise<Page | null>,
+): Promise<boolean> {
+  const [second] = number === 1 ? await list.deps.store.pages(list.name, 2, 1) : [];
+  if (number === 1 && second == null) return false;
+  const page = await read({ page: number === 1 ? 2 : 1, cursor: second?.cursor ?? null });
+  return page !== null && (await showsKnown(list, page));
 }
 
 function refusedPage(error: unknown): null {

@@ -121,10 +121,15 @@ export function eraseSql(table: Table): string {
   return `DELETE FROM ${qualified(table)} WHERE "workspace" = $1 AND "id" = $2 RETURNING "id"`;
 }
 
-/** Values: workspace, the id before the first, how many. The next rows in the order of their key. */
+/**
+ * Values: workspace, the id before the first, how many. The next rows in the order of their key. With the workspace as a condition of the inner query,
+ * PostgreSQL may sort all rows that follow for every step: of a table that it has not analysed, it expects few of them.
+ */
 export function rowsSql(table: Table): string {
-  return `SELECT "id", "sequence"::text AS "sequence", "deleted" FROM ${qualified(table)}
-    WHERE "workspace" = $1 AND "id" > $2 ORDER BY "id" LIMIT $3`;
+  return `SELECT "id", "sequence"::text AS "sequence", "deleted" FROM
+    (SELECT "workspace", "id", "sequence", "deleted" FROM ${qualified(table)}
+      WHERE ("workspace", "id") > ($1, $2) ORDER BY "workspace", "id" LIMIT $3) AS step
+    WHERE "workspace" = $1 ORDER BY "id"`;
 }
 
 /** Values: workspace, ids. */
