@@ -39,6 +39,8 @@ export function describeCopies(
     expect(await violationsOf(history, lanes[0]!)).toEqual([]);
   });
 
+  // The gate runs the histories that have failed before. Random ones run at night and by `npm run verify:copy`.
+  if (process.env['TEST_PART'] === 'gate') return;
   const [at, of] = part;
   const runs = Math.ceil(RUNS / of);
   it(

@@ -30,6 +30,7 @@ import {
   type Wrong,
 } from './verified.js';
 
+/** What is compared, and whether what is wrong is sent again. */
 export interface VerifyOptions {
   /** Only this workspace. @defaultValue all that the subscription reads */
   workspace?: string | undefined;

@@ -30,7 +30,7 @@ it('ends: rows behind an empty page that names a cursor are read, and not report
 
 it('ends: a list whose cursors have no end says so, and deletes nothing', async () => {
   const { api, sweep, eventLines } = await baselined(redis, people(), { removals: REMOVALS });
-  api.before = (cursor) => pageOf([{ id: cursor ?? 'p0' }], `x${Number(cursor?.slice(1) ?? 0) + 1}`);
+  api.before = (cursor) => pageOf([{ id: cursor === null ? 'p0' : 'p1' }], `x${Number(cursor?.slice(1) ?? 0) + 1}`);
   await expect(sweep({ removals: REMOVALS, creations: { maxShare: 1, maxCount: 1_000_000 } })).rejects.toThrow(
     /the paging has no end.*disable the list/,
   );
