@@ -1,3 +1,4 @@
+/* eslint-disable max-lines -- one problem after the other, in one table; the next kind moves a group out */
 /** Finds what needs attention in the status. Pure. */
 import type { ProcessStatus } from '../redis/process-registry.js';
 import { isOften } from '../feed/detect/restless.js';

@@ -288,17 +288,17 @@ describe('verify on a terminal', () => {
       'verify, rows.csv, line 3: the record "p1" of people is in the copy twice: give one row for each. Nothing was sent.',
     ],
   ])('verify: refuses %s with one sentence', async (_what, files, args, says) => {
-    const { call } = await cli({
+    const folder = await cli({
       'changefeed.config.json': { ...CONFIG, redis: { prefix: test.keys.prefix } },
       ...files,
     });
-    const { code, stdout, stderr } = await call(['verify', 'copy', ...args], { REDIS_URL: test.url });
+    const { code, stdout, stderr } = await folder.call(['verify', 'copy', ...args], { REDIS_URL: test.url });
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `changefeed: ${says} [CF_USAGE]\n` });
   });
 
   it('verify: refuses a subscription that does not exist', async () => {
-    const { call } = await cli({ 'changefeed.config.json': { ...CONFIG, redis: { prefix: test.keys.prefix } } });
-    expect(await call(['verify', 'other'], { REDIS_URL: test.url })).toEqual({
+    const folder = await cli({ 'changefeed.config.json': { ...CONFIG, redis: { prefix: test.keys.prefix } } });
+    expect(await folder.call(['verify', 'other'], { REDIS_URL: test.url })).toEqual({
       code: 2,
       stdout: '',
       stderr: 'changefeed: There is no subscription "other". Known: "copy". [CF_USAGE]\n',

@@ -32,7 +32,7 @@ async function mirrored() {
     이름: `가상인 ${number}`,
   }));
   const raw = {
-    workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: Object.fromEntries(NOT_POLLED) }],
+    workspaces: [{ name: 'acme', baseUrl: crm.url, token: crm.token, lists: Object.fromEntries(NOT_POLLED) as object }],
     redis: { prefix: test.keys.prefix },
     subscriptions: [
       { handler: 'postgres', name: 'mirror', url, schema: schemaName(), start: 'snapshot', verify: '03:00' },

@@ -31,7 +31,7 @@ async function discardedTodos() {
     ...{ show, todos, due },
     fire: async () => await fireDue({ workspace: 'acme', store, clock: list.clock }),
     discarded: async () => await redis.redis.hget(redis.keys.sweep('acme', 'todo'), 'discarded'),
-    async open() {
+    open: async () => {
       const deps = [{ name: 'acme', timeZone: 'Asia/Seoul', enabled: true, store }];
       const { workspaces } = await reportTodos(deps, {}, list.clock);
       return workspaces[0]?.total.open;
