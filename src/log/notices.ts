@@ -9,7 +9,6 @@ import { isInFuture } from '../kit/stored-time.js';
 import type { Keys } from '../redis/keys.js';
 import { loadScript, unexpectedAnswer, words } from '../redis/scripts.js';
 import { readJson, readNumber } from '../redis/stored.js';
-import type { StateGuard } from './state-guard.js';
 
 const raiseNotice = loadScript('raise-notice', import.meta.url);
 const endNotice = loadScript('end-notice', import.meta.url);
@@ -31,7 +30,11 @@ type Facts = z.infer<typeof factsSchema>;
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
 /** @param guard notices the loss of a notice. @defaultValue none is noticed */
-export function createNoticeStore(redis: Redis, keys: Keys, guard?: Pick<StateGuard, 'steps'>) {
+export function createNoticeStore(
+  redis: Redis,
+  keys: Keys,
+  guard?: { steps: (workspace: string) => Map<string, string> },
+) {
   return {
     /** Reports a problem by an event, unless it was already reported and has lasted since then. */
     async raise(draft: Draft, nowMs: number): Promise<'raised' | 'known'> {

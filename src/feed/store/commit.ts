@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ListName } from '../../crm/lists/lists.js';
 import { UNCONFIRMED } from '../detect/removal.js';
-import type { CommitResult, FencingToken, FinishedPages, RecordWrite, Step } from './sweep-state.js';
+import {
+  HELD_EXAMPLES,
+  type CommitResult,
+  type FencingToken,
+  type FinishedPages,
+  type RecordWrite,
+  type Step,
+} from './sweep-state.js';
 import { packVersioned } from './checkpoint.js';
 import { type WorkspaceRedis, recordField } from '../../redis/keys.js';
 import { packKeys } from './membership.js';
@@ -36,9 +43,6 @@ type KeyName = keyof typeof KEYS;
 const OF_ROWS: Partial<Record<KeyName, KeyName>> = { records: 'rows', rows: 'records' };
 /** What a list of rows has no longer. */
 const OF_RECORDS = ['members', 'missing', 'unconfirmed', 'created'] as const;
-
-/** Of the hash of a list's sweeps. */
-export const HELD_EXAMPLES = 'heldExamples';
 
 type Argument = string | number | Buffer;
 export type FieldChange = [

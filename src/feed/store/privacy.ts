@@ -4,7 +4,7 @@ import type { ListName } from '../../crm/lists/lists.js';
 import { keyedDigest } from '../detect/masks.js';
 import { type WorkspaceRedis, recordField } from '../../redis/keys.js';
 import type { SchemaDelta } from '../detect/schema-drift/schema.js';
-import { HELD_EXAMPLES } from './commit.js';
+import { HELD_EXAMPLES } from './sweep-state.js';
 import { TIMER_KINDS } from '../detect/watch-todo.js';
 
 const KEY_BYTES = 32;

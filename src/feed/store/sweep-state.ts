@@ -270,3 +270,6 @@ export const learnedSchema = z.object({
   rates: z.record(z.string(), z.object({ found: count, of: count, atMs: count })),
 });
 export type Learned = z.infer<typeof learnedSchema>;
+
+/** The field of the hash of a list's sweeps that names some held new records. */
+export const HELD_EXAMPLES = 'heldExamples';
