@@ -142,6 +142,10 @@ export const PROBLEM_TEXTS = {
     '{count} of {of} records are missing and their removals are held; new records are held too, and the list may be another one.',
     '{of}건 중 {count}건이 사라져 삭제 이벤트를 보류했습니다. 신규 레코드도 보류 중이므로 다른 목록일 수 있습니다.',
   ],
+  'held.removals.unreadable': [
+    '{count} of {of} records are missing and their removals are held; the list shows rows whose id cannot be read since then, and these may be the records.',
+    '{of}건 중 {count}건이 사라졌지만, 그때부터 id를 읽을 수 없는 행이 나타나 같은 레코드일 수 있으므로 삭제 이벤트를 보류했습니다.',
+  ],
   'held.creations.too many': [
     '{count} of {of} records are new and are held; this is more than may change at once.',
     '{of}건 중 {count}건이 한꺼번에 새로 나타나 생성 이벤트를 보류했습니다.',

@@ -3,8 +3,11 @@ import { z } from 'zod';
 
 export const heldSchema = z.object({
   what: z.enum(['removals', 'creations']),
-  /** `replaced`: hardly any of the records known before were seen again. `creations`: new records are held. */
-  why: z.enum(['too many', 'replaced', 'creations']),
+  /**
+   * `replaced`: hardly any of the records known before were seen again. `creations`: new records are held. `unreadable`: rows without an id
+   * that can be read may be the missing records.
+   */
+  why: z.enum(['too many', 'replaced', 'creations', 'unreadable']),
   count: z.number(),
   /** Of so many: for removals, records of the list including the missing ones; for creations, records seen. */
   of: z.number(),

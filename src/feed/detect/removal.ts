@@ -9,7 +9,8 @@
  *    (`missingAfter`). A sweep that was stopped while it was finished decides nothing: the list is read again.
  * 4. When more than `maxCount` records and more than `maxShare` of the list are missing, none is deleted: a broken
  *    answer is likelier. They are held until a person accepts them (`decideRemovals`). While new records of the list
- *    are held, any number of missing records is held.
+ *    are held, any number of missing records is held. A row whose id cannot be read may be any of the records that are
+ *    missing since it is shown: they are held as well (`unnamed`).
  * 5. A record first seen less than ten seconds ago is not deleted yet: a replica may not know it (`isNewcomer`).
  * 6. Held removals that a person discards are not reported. The records are no longer in the list (`discardedRecord`).
  * 7. A deleted record keeps its sequence and time of change (`deletedRecord`), to be recognised when it reappears.
@@ -49,6 +50,8 @@ export const missingSchema = z.object({
   readAt: z.iso.datetime().exactOptional(),
   /** The last of them, so that a sweep that is resumed counts once. */
   sweep: z.string(),
+  /** Rows without an id that could be read in the sweep that showed it last: it is none of them. Absent: 0. */
+  unnamed: z.number().exactOptional(),
 });
 export type Missing = z.infer<typeof missingSchema>;
 
@@ -86,6 +89,7 @@ export function missingAfter(
     returned,
     sweep,
     lastSweep,
+    unnamed,
     at,
     readAt,
   }: {
@@ -93,6 +97,8 @@ export function missingAfter(
     returned: ReadonlySet<string>;
     sweep: string;
     lastSweep: string | null;
+    /** Rows without an id that could be read, in the last complete sweep. */
+    unnamed: number;
     at: string;
     readAt: string;
   },
@@ -105,30 +111,43 @@ export function missingAfter(
     const first = firstMs === null ? readAt : new Date(firstMs).toISOString();
     after.set(key, { ...entry, sweeps: entry.sweeps + (entry.sweep === lastSweep ? 1 : 0), readAt: first, sweep });
   }
-  for (const key of left) if (!after.has(key)) after.set(key, { sweeps: 1, since: at, readAt, sweep });
+  const first = { sweeps: 1, since: at, readAt, sweep, ...(unnamed > 0 && { unnamed }) };
+  for (const key of left) if (!after.has(key)) after.set(key, first);
   return after;
 }
 
-export type RemovalDecision = { deleted: string[]; held: { count: number; of: number } | null };
+export type RemovalDecision = {
+  deleted: string[];
+  held: { why: 'too many' | 'unreadable'; count: number; of: number } | null;
+};
 
 export function decideRemovals(
   missing: ReadonlyMap<string, Missing>,
   {
     present,
+    unnamed,
     rules,
     acceptedAt,
     readAt,
-  }: { present: number; rules: RemovalRules; acceptedAt: string | null; readAt: string },
+  }: { present: number; unnamed: number; rules: RemovalRules; acceptedAt: string | null; readAt: string },
 ): RemovalDecision {
   const isAccepted = ({ since }: Missing): boolean => acceptedAt !== null && since <= acceptedAt;
   const isLong = (entry: Missing): boolean =>
     Date.parse(readAt) - Date.parse(entry.readAt ?? entry.since) >= rules.afterMs;
   const confirmed = [...missing].filter(([, entry]) => entry.sweeps >= rules.confirm && isLong(entry));
-  const count = [...missing.values()].filter((entry) => !isAccepted(entry)).length;
+  const open = [...missing.values()].filter((entry) => !isAccepted(entry));
   const of = present + missing.size;
-  if (count <= rules.maxCount || count <= rules.maxShare * of)
-    return { deleted: confirmed.map(([key]) => key), held: null };
-  return { deleted: confirmed.filter(([, entry]) => isAccepted(entry)).map(([key]) => key), held: { count, of } };
+  if (open.length > rules.maxCount && open.length > rules.maxShare * of)
+    return {
+      deleted: confirmed.filter(([, entry]) => isAccepted(entry)).map(([key]) => key),
+      held: { why: 'too many', count: open.length, of },
+    };
+  const mayBeShown = (entry: Missing): boolean => !isAccepted(entry) && unnamed > (entry.unnamed ?? 0);
+  const count = open.filter(mayBeShown).length;
+  return {
+    deleted: confirmed.filter(([, entry]) => !mayBeShown(entry)).map(([key]) => key),
+    held: count === 0 ? null : { why: 'unreadable', count, of },
+  };
 }
 
 /** Longer than replicas usually lag. */

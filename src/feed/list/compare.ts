@@ -95,6 +95,7 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   for (const { key } of left) tally.count(key, 'unchanged');
   for (const one of written) tally.add(one);
   const { changedPages = 0 } = checkpoint;
+  const unnamed = unreadable.filter(({ id }) => id === null).length;
   return {
     keys,
     writes: tally.writes,
@@ -113,6 +114,7 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
       }),
       changedPages: changedPages + (isSame ? 0 : 1),
       ...(unreadable.length > 0 && { unreadable: withUnreadable(checkpoint, number, unreadable) }),
+      ...(by === 'walk' && unnamed > 0 && { unnamed: (checkpoint.unnamed ?? 0) + unnamed }),
     },
   };
 }

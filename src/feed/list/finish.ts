@@ -39,7 +39,7 @@ export function summarise(
   held: readonly Held[],
 ): SweepSummary {
   const { sweepId, startedAt, epoch, mode, pages, counts, muted = {}, edited = {} } = checkpoint;
-  const { source, unreadable, longestPage } = checkpoint;
+  const { source, unreadable, unnamed, longestPage } = checkpoint;
   const completedAt = isoTime(deps.clock.now());
   const drifted = pastAfter(lastSweep?.drifted ?? [], newlyDrifted);
   const restless = restlessAfter(lastSweep?.restless, { at: completedAt, seen: counts.seen, edited, rules });
@@ -65,6 +65,7 @@ export function summarise(
     ...(restless.length === 0 ? {} : { restless }),
     ...(held.length === 0 ? {} : { held }),
     ...(unreadable === undefined ? {} : { unreadable }),
+    ...(unnamed === undefined ? {} : { unnamed }),
     ...(source === undefined ? {} : { source }),
     ...form,
     ...(lastSweep === null ? {} : { foundByWalks: foundByWalks(checkpoint, completedAt, lastSweep) }),

@@ -66,7 +66,7 @@ export async function finishRemovals(
   decided: { at: string; acceptedAt: string | null; discardedAt: string | null; creations: Held | null },
 ): Promise<{ held: Held | null; pages: FinishedPages }> {
   const { at, acceptedAt, discardedAt, creations } = decided;
-  const { counts, readAt = at, takesOver } = list.checkpoint;
+  const { counts, readAt = at, takesOver, unnamed = 0 } = list.checkpoint;
   const { membership, left, pages } = await readMembershipChange(list);
   if (takesOver === true) {
     await dropFormer(list, membership, left);
@@ -81,11 +81,11 @@ export async function finishRemovals(
     discarded.add(key);
   }
   const limits = creations !== null ? HOLD_EVERY_REMOVAL : {};
-  const why = creations?.why === 'too many' ? 'creations' : (creations?.why ?? 'too many');
+  const byCreations = creations?.why === 'too many' ? 'creations' : creations?.why;
   // Without the new ones: they say nothing about how many of the known records are still there.
   const present = knownSeen({ seen: counts.seen - counts.held, fresh: list.fresh });
   const rules = { ...(list.options.removals ?? DEFAULT_REMOVALS), ...limits };
-  const decision = decideRemovals(missing, { present, rules, acceptedAt, readAt });
+  const decision = decideRemovals(missing, { present, unnamed, rules, acceptedAt, readAt });
   const deleted = await withoutNewcomers(list, { keys: decision.deleted, at: isoTime(list.deps.clock.now()) });
   const gone = new Set(deleted);
   const survivors = await mergeSurvivors(list, { missing, gone });
@@ -97,7 +97,8 @@ export async function finishRemovals(
   count(list, { missing: missing.size - deleted.length });
   if (decision.held === null) return { held: null, pages };
   const since = heldOf(list.lastSweep?.held, 'removals')?.since ?? at;
-  return { held: { what: 'removals', why, ...decision.held, since, at }, pages };
+  const why = byCreations ?? decision.held.why;
+  return { held: { what: 'removals', ...decision.held, why, since, at }, pages };
 }
 
 function count(list: FeedList, counts: Partial<SweepCounts>): void {
@@ -115,7 +116,8 @@ async function stillMissing(
   const digests = await store.digests(name, identified);
   const returned = new Set([...changed.values()].flat());
   const unreported = identified.filter((_key, index) => isInList(digests[index]));
-  const sweeps = { sweep: checkpoint.sweepId, lastSweep: lastSweep?.sweepId ?? null };
+  const { sweepId, unnamed = 0 } = lastSweep ?? { sweepId: null };
+  const sweeps = { sweep: checkpoint.sweepId, lastSweep: sweepId, unnamed };
   return missingAfter(missing, { left: unreported, returned, ...sweeps, ...times });
 }
 

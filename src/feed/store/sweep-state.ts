@@ -75,6 +75,8 @@ const sweep = z.object({
     .array(z.object({ page: count, id: z.string().nullable(), reason: z.string() }))
     .readonly()
     .exactOptional(),
+  /** Those of them without an id that can be read, all of them. Absent: 0. */
+  unnamed: count.exactOptional(),
 });
 
 export const checkpointSchema = sweep.extend({

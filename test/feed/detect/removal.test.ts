@@ -10,7 +10,10 @@ describe('removal: the decision', () => {
       (_, index) => [`${prefix}${index}`, { sweeps: 2, since, sweep: 's2', ...entry }] as const,
     );
   const decide = (entries: readonly (readonly [string, Missing])[], present: number, more: object = {}) =>
-    decideRemovals(new Map(entries), { present, rules: DEFAULT_REMOVALS, acceptedAt: null, readAt: at, ...more });
+    decideRemovals(new Map(entries), {
+      ...{ present, unnamed: 0, rules: DEFAULT_REMOVALS, acceptedAt: null, readAt: at },
+      ...more,
+    });
 
   it('is confirmed by a second sweep that does not show the record', () => {
     const entries = [...missing(1), ...missing(1, { sweeps: 1 }, 'new'), ...missing(1, { sweeps: 3 }, 'old')];
@@ -28,9 +31,9 @@ describe('removal: the decision', () => {
   it('is held when more than ten records and more than a fifth of the list are missing, confirmed or not', () => {
     expect(decide(missing(10), 0).held).toBeNull();
     expect(decide(missing(11), 44).held).toBeNull();
-    expect(decide(missing(11), 43)).toEqual({ deleted: [], held: { count: 11, of: 54 } });
+    expect(decide(missing(11), 43)).toEqual({ deleted: [], held: { why: 'too many', count: 11, of: 54 } });
     const some = [...missing(1), ...missing(10, { sweeps: 1 }, 'new')];
-    expect(decide(some, 43)).toEqual({ deleted: [], held: { count: 11, of: 54 } });
+    expect(decide(some, 43)).toEqual({ deleted: [], held: { why: 'too many', count: 11, of: 54 } });
     expect(decide(some, 44)).toEqual({ deleted: ['m0'], held: null });
   });
 
@@ -42,7 +45,18 @@ describe('removal: the decision', () => {
     expect(decide(entries, 0, { acceptedAt })).toEqual({ deleted: accepted, held: null });
     expect(decide([...entries, ...later], 0, { acceptedAt })).toEqual({
       deleted: accepted,
-      held: { count: 11, of: 24 },
+      held: { why: 'too many', count: 11, of: 24 },
+    });
+  });
+
+  it('is held while the list shows more rows without an id than when it showed the record last', () => {
+    const entries = [...missing(1), ...missing(1, { unnamed: 2 }, 'before')];
+    const held = (count: number) => ({ why: 'unreadable', count, of: 102 });
+    expect(decide(entries, 100, { unnamed: 1 })).toEqual({ deleted: ['before0'], held: held(1) });
+    expect(decide(entries, 100, { unnamed: 3 })).toEqual({ deleted: [], held: held(2) });
+    expect(decide(entries, 100, { unnamed: 3, acceptedAt: since })).toEqual({
+      deleted: ['m0', 'before0'],
+      held: null,
     });
   });
 });
