@@ -161,9 +161,11 @@ export class Snapshot {
     if (unread.length === 0) return null;
     const { workspace, source } = this.#options;
     for (const list of unread) {
+      const { readiness } = await source.condition(workspace, list, after?.since);
+      if (readiness !== 'ready' && readiness !== 'imageless') continue;
+      if (after !== undefined) await source.begin(workspace, list);
       const condition = await source.condition(workspace, list, after?.since);
-      const decided = isWhole(condition) ? condition.decided : null;
-      if (['ready', 'imageless'].includes(condition.readiness)) return { list, from: null, decided };
+      return { list, from: null, decided: isWhole(condition) ? condition.decided : null };
     }
     return null;
   }

@@ -27,6 +27,12 @@ function remove(world: World, act: Act, count: number): void {
   world.removed[act.list] = world.crm.remove(act.list, some(world, act, count));
 }
 
+/** Another token comes with a restart. The CRM may also show other records to the same one, also while they are read. */
+async function changeOwner(world: World, n: number, change: () => void): Promise<void> {
+  if (n % 2 === 0) await world.restart(change);
+  else change();
+}
+
 /** A person decides about what is held: then the guard does not count what was new. */
 async function decide(world: World, { list }: Act, how: 'accept' | 'discard'): Promise<void> {
   await world.feed.lists[how](list).catch((error: unknown) => {
@@ -52,14 +58,14 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
     world.removed[list] = [];
   },
   'mass removal': (world, act) => remove(world, act, Math.max(12, Math.ceil(world.crm.rows(act.list).length / 2))),
-  async strangers(world, { list }) {
+  async strangers(world, { list, n }) {
     const { crm, guarded } = world;
     const known = crm.rows(list).filter(({ id }) => !crm.isStranger(id));
-    await world.restart(() => crm.showStrangers(list, true));
+    await changeOwner(world, n, () => crm.showStrangers(list, true));
     if (known.length < 20) return;
     guarded.push({ list, ids: new Set(crm.rows(list).map(({ id }) => id)), allowed: 0, reported: new Set() });
   },
-  own: (world, { list }) => world.restart(() => world.crm.showStrangers(list, false)),
+  own: (world, { list, n }) => changeOwner(world, n, () => world.crm.showStrangers(list, false)),
   accept: (world, act) => decide(world, act, 'accept'),
   discard: (world, act) => decide(world, act, 'discard'),
   pause: (world, act) => world.feed.pause(subscriptionOf(world, act)),
@@ -84,7 +90,7 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
   backup: (world) => world.redis.backUp(),
   // As docs/guides/operate.md says.
   async restore(world, act) {
-    await world.feed.stop();
+    await world.close();
     const isBack = await world.goBack();
     await world.open();
     if (!isBack) return;
@@ -119,7 +125,8 @@ export const ACTS: Record<ActName, (world: World, act: Act) => unknown> = {
     some(world, act, 1).forEach((id) => world.crm.makeOdd(act.list, id, ODDITIES[act.n % 3]!)),
   mend: ({ crm }) => crm.mend(),
   pass: (world, { n }) => world.pass((1 + (n % 30)) * HOUR_MS),
-  step: ({ clock }, { n }) => clock.step(((n % 3) - 1.5) * HOUR_MS),
+  step: (world, { n }) => world.step(((n % 3) - 1.5) * HOUR_MS),
+  kill: (world, { n }) => world.kill(n),
 };
 
 /** Dead letters name their records until they are dropped: what they have named stays named. */

@@ -35,7 +35,8 @@ export type ActName =
   | 'odd record'
   | 'mend'
   | 'pass'
-  | 'step';
+  | 'step'
+  | 'kill';
 
 export interface Act {
   do: ActName;
@@ -58,8 +59,8 @@ export interface Served {
 
 export interface History {
   served: Served;
-  /** `service`: the lists are also polled, with shortcuts. */
-  polling: 'sweeps' | 'service';
+  /** `service`: the lists are also polled, with shortcuts. `processes`: the same by two processes of their own. */
+  polling: 'sweeps' | 'service' | 'processes';
   /** A receiver beside the one that gets each event: one that merges changes (`settle`), the tables of `postgres`, or a rule. */
   second: 'none' | 'settled' | 'tables' | 'rule';
   acts: readonly Act[];
@@ -130,16 +131,25 @@ const histories: fc.Arbitrary<History> = fc
       newest: fc.constantFrom('first', 'last'),
       oddIds: fc.constantFrom(false, false, false, true),
     }),
-    polling: fc.constantFrom('sweeps', 'sweeps', 'service'),
+    // Locks and leases of what is killed last half a minute: few histories have two processes.
+    polling: fc.oneof(
+      { weight: 16, arbitrary: fc.constant('sweeps' as const) },
+      { weight: 8, arbitrary: fc.constant('service' as const) },
+      { weight: 1, arbitrary: fc.constant('processes' as const) },
+    ),
+    kills: fc.array(fc.record({ before: fc.nat(999), n }), { minLength: 1, maxLength: 2 }),
     second: fc.constantFrom('none', 'settled', 'tables'),
     phrases: fc.array(phrase, { minLength: 1, maxLength: 2, size: 'max' }),
   })
-  .map(({ phrases, ...history }) => {
+  .map(({ phrases, kills, ...history }) => {
     const { most } = history.served;
     const other = most === 'people' ? 'todo' : 'people';
     const acts = phrases
       .flat()
       .map(({ isOther: isAside, ...act }) => ({ ...act, list: isAside ? other : most }) as const);
+    if (history.polling === 'processes')
+      for (const { before, n: nth } of kills)
+        acts.splice(before % (acts.length + 1), 0, { do: 'kill', list: most, n: nth });
     const isAboutRules = acts.some((one) => one.do === 'rule on');
     return { ...history, ...(isAboutRules && { second: 'rule' as const }), acts };
   });

@@ -8,6 +8,7 @@ import { fastClock, skippingClock } from '../support/fast-clock.js';
 import { LISTS, CopyCrm } from './crm.js';
 import type { CopyList, History } from './history.js';
 import { countOf, Receiver } from './receivers.js';
+import { Inbox, Processes, type CopyTask } from './processes.js';
 import type { BackedUpRedis } from './redis.js';
 import { Rule } from './rule.js';
 
@@ -47,7 +48,13 @@ export class World {
   feed!: Changefeed;
   readonly #history: History;
   readonly #lane: Lane;
-  readonly #crmClock = skippingClock(fastClock(FASTER));
+  readonly #began = { factor: FASTER, nowMs: Date.now(), atMs: performance.timeOrigin + performance.now() };
+  readonly #crmClock = skippingClock(fastClock(FASTER, this.#began));
+  readonly #inbox: Inbox;
+  /** Null: this process does the work. */
+  readonly #processes: Processes | null;
+  #skippedMs = 0;
+  #steppedMs = 0;
   #baseUrl = '';
   #checkedTo = '0';
   readonly #checked = new Set<string>();
@@ -67,6 +74,8 @@ export class World {
     const names = history.second === 'settled' ? ['mirror', 'settled'] : ['mirror'];
     this.rule = history.second === 'rule' ? new Rule(schema) : null;
     this.receivers = names.map((name) => new Receiver(name, this.crm));
+    this.#inbox = new Inbox(this.receivers);
+    this.#processes = history.polling === 'processes' ? new Processes() : null;
   }
 
   get redis(): BackedUpRedis {
@@ -85,6 +94,7 @@ export class World {
   async begin(): Promise<void> {
     this.#baseUrl = await this.crm.start();
     await this.rule?.start();
+    await this.#inbox.start();
     await this.redis.clear();
     await this.open();
     await this.sweep();
@@ -95,12 +105,24 @@ export class World {
     const config = parseConfig(this.#config(), { source: 'the history', redisUrl: this.redis.url });
     const http = this.rule === null ? false : ('/changefeed' as const);
     this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2, http });
+    await this.#processes?.start(this.#task());
+    if (this.#processes !== null) return;
     await this.feed.start(['dispatch', 'handle', ...(this.#history.polling === 'service' ? (['poll'] as const) : [])]);
+  }
+
+  async close(): Promise<void> {
+    await this.#processes?.stop();
+    await this.feed.stop();
+  }
+
+  /** One of two processes. Where this one does the work, nothing is killed. */
+  async kill(nth: number): Promise<void> {
+    await this.#processes?.kill(nth, this.#task());
   }
 
   /** @param meanwhile what changes while it is stopped: a token belongs to the configuration */
   async restart(meanwhile?: () => void): Promise<void> {
-    await this.feed.stop();
+    await this.close();
     meanwhile?.();
     await this.open();
   }
@@ -108,6 +130,15 @@ export class World {
   /** All clocks go forward. */
   pass(ms: number): void {
     this.#crmClock.skip(ms);
+    this.#skippedMs += ms;
+    this.#processes?.tell({ skip: ms });
+  }
+
+  /** The clocks of the feed do, as if a person had set them. */
+  step(ms: number): void {
+    this.clock.step(ms);
+    this.#steppedMs += ms;
+    this.#processes?.tell({ step: ms });
   }
 
   /** Whether each list was complete. */
@@ -168,9 +199,15 @@ export class World {
   }
 
   async end(): Promise<void> {
-    await this.feed.stop();
+    await this.close();
     await this.crm.stop();
+    this.#inbox.stop();
     this.rule?.stop();
+  }
+
+  #task(): CopyTask {
+    const clock = { clock: this.#began, skippedMs: this.#skippedMs, steppedMs: this.#steppedMs };
+    return { config: this.#config(), redisUrl: this.redis.url, ...clock };
   }
 
   #config(): object {
@@ -190,9 +227,12 @@ export class World {
       // A paused subscription soon misses what it has not read.
       log: { retention: { events: 1 } },
       subscriptions: [
-        ...this.receivers.map(({ name, handle }) =>
-          defineHandler({ ...all, name, handle, ...(name === 'settled' && { settle: '20ms' }) }),
-        ),
+        ...this.receivers.map(({ name, handle }) => {
+          const own = { ...all, name, ...(name === 'settled' && { settle: '20ms' as const }) };
+          return this.#processes === null
+            ? defineHandler({ ...own, handle })
+            : { ...own, ...this.#inbox.subscription(name) };
+        }),
         ...(this.tables === null
           ? []
           : [{ handler: 'postgres', name: 'tables', url, schema: this.schema, start: 'snapshot' }]),

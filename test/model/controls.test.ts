@@ -45,7 +45,7 @@ const removalAtFirstSweep: Sabotage = {
 };
 
 const acceptanceIgnored: Sabotage = {
-  store: (store) => ({ decidedAt: async (list) => ({ ...(await store.decidedAt(list)), acceptedAt: null }) }),
+  store: (store) => ({ decided: async (list) => ({ ...(await store.decided(list)), acceptedAt: null }) }),
 };
 
 const redis = useRedis();

@@ -50,6 +50,7 @@ const backfills: typeof deps.backfills = {
   },
 };
 const source: typeof deps.source = {
+  begin: (...args) => deps.source.begin(...args),
   condition: (...args) => deps.source.condition(...args),
   async scan(...args) {
     const scan = await deps.source.scan(...args);

@@ -1,11 +1,10 @@
 /** A clock that runs `factor` times as fast as real time: waits are shorter, but none is skipped. */
 import { systemClock, type Clock } from '../../src/kit/clock.js';
 
-export function fastClock(factor: number): Clock {
-  const start = systemClock.now();
-  const realStart = performance.now();
+/** @param began where that of another process began: both show the same time */
+export function fastClock(factor: number, began = { nowMs: systemClock.now(), atMs: sinceEpoch() }): Clock {
   return {
-    now: () => Math.round(start + (performance.now() - realStart) * factor),
+    now: () => Math.round(began.nowMs + (sinceEpoch() - began.atMs) * factor),
     monotonic: () => Math.round(performance.now() * factor),
     sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
   };
@@ -21,4 +20,9 @@ export function skippingClock(clock: Clock): Clock & { skip(ms: number): void; s
     skip: (ms) => (skippedMs += ms),
     step: (ms) => (steppedMs += ms),
   };
+}
+
+/** Of a clock that is not stepped. */
+function sinceEpoch(): number {
+  return performance.timeOrigin + performance.now();
 }

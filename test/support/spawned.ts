@@ -36,7 +36,8 @@ export interface TestProcess {
   kill(signal?: NodeJS.Signals): Promise<ExitOutcome>;
 }
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+/** For `--import`: node then runs TypeScript. */
+export const tsxLoader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 export function startProcess(
   script: string | URL,
@@ -44,7 +45,7 @@ export function startProcess(
 ): TestProcess {
   const given = script instanceof URL ? fileURLToPath(script) : script;
   const entry = given.endsWith('.ts') ? childScript(given) : given;
-  const node = [process.execPath, ...(entry.endsWith('.ts') ? ['--import', tsx] : [])];
+  const node = [process.execPath, ...(entry.endsWith('.ts') ? ['--import', tsxLoader] : [])];
   const plain = [...(program === undefined ? node : [program]), entry, ...args];
   const [command = '', ...rest] = terminal === undefined ? plain : onTerminal(plain, terminal.columns);
   const child = spawn(command, rest, {

@@ -38,6 +38,8 @@ export interface DetectInput extends SeenRecordInput {
   stored: StoredRecord | null;
   /** Not null while the list's first complete sweep is under way. */
   baseline: Baseline | null;
+  /** How many snapshots of the list were begun. Their receivers do not have what was discarded before. @defaultValue 0 */
+  snapshots?: number;
 }
 
 /** The decision. Sweeps count records by `kind`. `sequence` is the record's number of events after the decision. */
@@ -52,7 +54,8 @@ export function detect(input: DetectInput): Detection {
   const { stored, baseline } = input;
   if (stored === null || stored.gone?.dropped === true)
     return baseline === null ? appeared(input, { verb: 'created' }) : baselined(input, baseline);
-  if (stored.gone !== undefined)
+  const isToldGone = stored.discarded !== undefined && (stored.discardedAfter ?? 0) < (input.snapshots ?? 0);
+  if (stored.gone !== undefined || isToldGone)
     return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
   if (baseline !== null) return { kind: 'baselined', sequence: stored.sequence, event: null };
   const changes = changesSince(stored, input.record, input.rules);

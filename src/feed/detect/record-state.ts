@@ -8,7 +8,7 @@
  * | missing | stored, and an entry of the missing ones | yes, until it is confirmed | stored | confirmed: gone · too many: held |
  * | held removal | as missing; the summary of the sweep counts it | yes, until a person decides | stored | accepted: gone · discarded: discarded |
  * | held, new | not kept; the summary counts it and names some | no, as for the receivers | held | accepted: created · discarded: stored, said to be discarded |
- * | discarded | stored with the digest DISCARDED | no | compared with what was stored: stored | shown again |
+ * | discarded | stored with the digest DISCARDED | no | compared with what was stored: stored · created, as reappeared, where a snapshot has said since that it is gone | shown again |
  * | gone | the digest GONE, its sequence, no image | no | created, as reappeared | shown again |
  * | erased | a tombstone; nothing of the record | no, although the CRM shows it | left out | the tombstone is lifted |
  * | unreadable | as before; the summary of the sweep names it | as before | compared | the CRM shows it in a readable form |

@@ -172,8 +172,12 @@ export function deletedRecord(
 }
 
 /** A person keeps the removal from the receivers: the record is no longer in the list, and what they have of it stays. */
-export function discardedRecord(stored: StoredRecord, { at, sweep }: { at: string; sweep: string }): StoredRecord {
-  return { ...stored, discarded: at, decisions: withDecision(stored.decisions, { at, sweep, what: 'discarded' }) };
+export function discardedRecord(
+  stored: StoredRecord,
+  { at, sweep, snapshots }: { at: string; sweep: string; snapshots: number },
+): StoredRecord {
+  const decisions = withDecision(stored.decisions, { at, sweep, what: 'discarded' });
+  return { ...stored, discarded: at, ...(snapshots > 0 && { discardedAfter: snapshots }), decisions };
 }
 
 /** A record of another source of the list, dropped without an event. Only its sequence stays. */

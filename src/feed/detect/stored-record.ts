@@ -48,6 +48,8 @@ export const storedFacts = z.object({
   gone: gone.exactOptional(),
   /** ISO 8601: when a person's decision to discard its held removal took effect. */
   discarded: z.iso.datetime().exactOptional(),
+  /** How many snapshots of the list were begun by then. Absent: 0. */
+  discardedAfter: z.number().exactOptional(),
   decisions: z.array(decision).readonly().exactOptional(),
   /** For a watched todo: ISO 8601, when its due date, or that it is open, was learnt. Absent: without an event. */
   dueSince: z.string().exactOptional(),

@@ -15,7 +15,7 @@ import { movesOnPage, NO_MOVES } from '../detect/schema-drift/drift.js';
 import { addToDelta, type SchemaDelta } from '../detect/schema-drift/schema.js';
 import { isOfOtherMasks, movesSince, storedModifiedAt } from '../detect/stored-record.js';
 import type { SurveyQuestion } from '../detect/survey.js';
-import type { Checkpoint, CountedKind, RecordWrite, SweepCounts } from '../store/sweep-state.js';
+import type { Checkpoint, Counted, CountedKind, RecordWrite, SweepCounts } from '../store/sweep-state.js';
 import { decide, type DecidedRecord } from './decide.js';
 import { nameHeld, suspiciousCreations } from './creations.js';
 import type { FeedList } from './list.js';
@@ -46,9 +46,7 @@ export interface Comparison {
   writes: RecordWrite[];
   schema: SchemaDelta;
   created: readonly string[];
-  /** New records that are reported, and records that are no longer known as discarded (negative), or are now. */
-  fresh: number;
-  discarded: number;
+  counted: Counted;
   /** Every record of the page is stored as the page shows it. */
   isSettled: boolean;
   /** Null: the members of the page are those of the last complete sweep. */
@@ -77,7 +75,9 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
   const all = await readDiffering(list, seen);
   const { baseline, drifted, verdict } = list;
   const { askedAtMs } = compared;
-  const answer = { rules, askedAtMs, baseline, drifted, verdict, observation: list.observation() };
+  const wereDiscarded = all.some(({ stored }) => stored?.discarded !== undefined);
+  const { snapshots } = wereDiscarded ? await list.deps.store.decided(list.name) : { snapshots: 0 };
+  const answer = { rules, askedAtMs, baseline, drifted, verdict, snapshots, observation: list.observation() };
   const left = new Set(all.filter(({ record, stored }) => stored !== null && isLeftAlone(stored, record, answer)));
   const differing = all.filter((row) => !left.has(row));
   const isOld = all.some(({ record, stored }) => stored !== null && isOutdated(stored, record, answer));
@@ -101,8 +101,7 @@ export async function comparePage(list: FeedList, compared: ComparedPage): Promi
     writes: tally.writes,
     schema: tally.schema,
     created: tally.created,
-    fresh: tally.fresh,
-    discarded: tally.discarded,
+    counted: tally.counted,
     isSettled: isOwn && left.size === 0 && written.every(({ decision }) => decision.write !== null),
     members: isSame ? null : { page: number, keys },
     left: by === 'walk' ? 0 : decided.filter(({ decision }) => decision.write?.event != null).length - written.length,
@@ -157,8 +156,7 @@ class Tally {
   readonly schema: SchemaDelta = new Map();
   readonly created: string[] = [];
   readonly counts: SweepCounts;
-  fresh = 0;
-  discarded = 0;
+  readonly counted: Counted = { fresh: 0, discarded: 0, quietly: 0 };
   #muted: Readonly<Record<string, number>>;
   #edited: Readonly<Record<string, number>> | undefined;
 
@@ -181,8 +179,9 @@ class Tally {
     if (write === null) return;
     this.writes.push(write);
     if (kind === 'created' || kind === 'baselined') this.created.push(key);
-    if (kind === 'created') this.fresh += 1;
-    this.discarded += Number(write.state !== null && isDiscarded(write.state)) - Number(isDiscarded(stored));
+    if (kind === 'created') this.counted.fresh += 1;
+    this.counted.discarded += Number(write.state !== null && isDiscarded(write.state)) - Number(isDiscarded(stored));
+    if (stored?.discarded !== undefined && write.event === null) this.counted.quietly += 1;
     // The tally counts the values as they were stored.
     const isMaskedNow = state !== null && isOfOtherMasks(state, rules);
     const moves = isMaskedNow

@@ -70,15 +70,16 @@ export async function showsKnown(list: FeedList, page: Page): Promise<boolean> {
 
 /** Now, but after all that was held or decided, whatever clocks said: an acceptance covers nothing later. */
 export async function afterHeld({ name, deps: { store, clock }, lastSweep }: FeedList) {
-  const { acceptedAt, discardedAt } = await store.decidedAt(name);
+  const decided = await store.decided(name);
+  const { acceptedAt, discardedAt } = decided;
   const held = [acceptedAt, discardedAt, ...(lastSweep?.held ?? []).map((one) => one.at)];
   const heldMs = held.map((time) => Date.parse(time ?? '') || 0);
-  return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), acceptedAt, discardedAt };
+  return { at: isoTime(Math.max(clock.now(), ...heldMs.map((ms) => ms + 1))), ...decided };
 }
 
 /** New records that the last complete sweep held wait further, or pass because a person accepted or discarded them. */
 export async function firstVerdict({ name, deps: { store }, state: { lastSweep } }: FeedList): Promise<Verdict> {
-  const { acceptedAt, discardedAt } = await store.decidedAt(name);
+  const { acceptedAt, discardedAt } = await store.decided(name);
   const held = heldOf(lastSweep?.held, 'creations');
   if (held === undefined) return NO_VERDICT;
   const allowed = allowanceFor(held.count + (held.reported ?? 0));

@@ -15,6 +15,8 @@ export interface DecideRules extends AnswerTime {
   /** Fields that drifted: rows that make the same moves yield no event. */
   drifted: readonly DriftedField[];
   verdict: Verdict;
+  /** How many snapshots of the list were begun. 0 also where no record of the page was discarded. */
+  snapshots: number;
 }
 
 export interface DecidedRecord {
@@ -26,8 +28,8 @@ export interface DecidedRecord {
 
 export function decide(row: DifferingRecord, context: DecideRules): DecidedRecord {
   const { key, record, stored } = row;
-  const { rules, baseline, observation, verdict } = context;
-  const input: DetectInput = { key, record, stored, rules, baseline, observation };
+  const { rules, baseline, observation, verdict, snapshots } = context;
+  const input: DetectInput = { key, record, stored, rules, baseline, observation, snapshots };
   const found = detect({ ...input, rules: withoutFields(rules, silentFields(row, input, context.drifted)) });
   // Neither stored nor emitted until a person accepts them.
   if (found.kind === 'created' && verdict.heldSince !== null) return { kind: 'held', write: null };

@@ -247,7 +247,7 @@ export class FeedList {
     const { token } = this.options;
     const write = () => store.commit(this.name, { token, ...step });
     this.expect(await (unfinished?.during(`commit of list "${this.name}"`, write) ?? write()));
-    this.fresh = step.summary == null ? this.fresh + (step.fresh ?? 0) : 0;
+    this.fresh = step.summary == null ? this.fresh + (step.counted?.fresh ?? 0) : 0;
     const events = eventsOf(step);
     if (step.writes.length > 0) await actors?.committed(this.name, step.writes);
     if (events.length > 0) onEvents?.(events);

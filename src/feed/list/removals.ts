@@ -63,9 +63,15 @@ async function readMembershipChange(list: FeedList) {
 /** @param decided.creations new records that are held. Then every removal is held as well: the list may be another one */
 export async function finishRemovals(
   list: FeedList,
-  decided: { at: string; acceptedAt: string | null; discardedAt: string | null; creations: Held | null },
+  decided: {
+    at: string;
+    acceptedAt: string | null;
+    discardedAt: string | null;
+    snapshots: number;
+    creations: Held | null;
+  },
 ): Promise<{ held: Held | null; pages: FinishedPages }> {
-  const { at, acceptedAt, discardedAt, creations } = decided;
+  const { at, acceptedAt, discardedAt, snapshots, creations } = decided;
   const { counts, readAt = at, takesOver, unnamed = 0 } = list.checkpoint;
   const { membership, left, pages } = await readMembershipChange(list);
   if (takesOver === true) {
@@ -93,7 +99,7 @@ export async function finishRemovals(
   for (const key of membership.missing.keys()) if (!missing.has(key)) entries.set(key, null);
   for (const [key, entry] of missing) entries.set(key, gone.has(key) ? null : entry);
   for (const key of discarded) entries.set(key, null);
-  await commitSteps(list, { entries, gone, discarded, survivors });
+  await commitSteps(list, { entries, gone, discarded, snapshots, survivors });
   count(list, { missing: missing.size - deleted.length });
   if (decision.held === null) return { held: null, pages };
   const since = heldOf(list.lastSweep?.held, 'removals')?.since ?? at;
@@ -140,7 +146,7 @@ async function dropFormer(list: FeedList, membership: Membership, left: readonly
   const present = new Set([...membership.changed.values()].flat());
   const entries = new Map([...left, ...membership.missing.keys()].map((key) => [key, null] as const));
   const gone = new Set([...entries.keys()].filter((key) => !present.has(key)));
-  await commitSteps(list, { entries, gone, discarded: new Set(), survivors: new Map() });
+  await commitSteps(list, { entries, gone, discarded: new Set(), snapshots: 0, survivors: new Map() });
   const facts = { workspace, list: list.name, dropped: gone.size, sweepId: list.checkpoint.sweepId };
   log.info(facts, 'baseline of a new source: former records dropped');
 }
@@ -152,12 +158,15 @@ interface Removals {
   gone: ReadonlySet<string>;
   /** Those of them that a person keeps from the receivers. */
   discarded: ReadonlySet<string>;
+  /** How many snapshots of the list were begun. */
+  snapshots: number;
   /** The records that deleted ones were merged into. */
   survivors: ReadonlyMap<string, string>;
 }
 
-async function commitSteps(list: FeedList, { entries, gone, discarded, survivors }: Removals): Promise<void> {
+async function commitSteps(list: FeedList, removals: Removals): Promise<void> {
   const { clock } = list.deps;
+  const { entries, gone, discarded } = removals;
   const all = [...entries];
   const beganMs = clock.monotonic();
   for (let at = 0; at < all.length; at += RECORDS_PER_STEP) {
@@ -166,11 +175,17 @@ async function commitSteps(list: FeedList, { entries, gone, discarded, survivors
     const missing = all.slice(at, at + RECORDS_PER_STEP);
     const keys = missing.map(([key]) => key).filter((key) => gone.has(key) || discarded.has(key));
     const schema: SchemaDelta = new Map();
-    const writes = await removalWrites(list, { keys, discarded, survivors, schema });
+    const writes = await removalWrites(list, { ...removals, keys, schema });
     const reported = writes.filter(({ event }) => event !== null).length;
     count(list, { deleted: list.checkpoint.counts.deleted + reported });
     const now = writes.filter(({ key }) => discarded.has(key)).length;
-    await list.commit({ checkpoint: list.checkpoint, writes, missing, schema, discarded: now });
+    await list.commit({
+      checkpoint: list.checkpoint,
+      writes,
+      missing,
+      schema,
+      counted: { discarded: now, quietly: now },
+    });
   }
 }
 
@@ -180,9 +195,10 @@ async function removalWrites(
   {
     keys,
     discarded,
+    snapshots,
     survivors,
     schema,
-  }: Pick<Removals, 'discarded' | 'survivors'> & { keys: readonly string[]; schema: SchemaDelta },
+  }: Pick<Removals, 'discarded' | 'snapshots' | 'survivors'> & { keys: readonly string[]; schema: SchemaDelta },
 ): Promise<RecordWrite[]> {
   const { rules, tracked, checkpoint } = list;
   const observation = list.observation();
@@ -200,7 +216,7 @@ async function removalWrites(
       { key, state: serialised(after, { digest: GONE, image: null }), event, timers },
     ];
     if (discarded.has(key)) {
-      const after = discardedRecord(stored, { at: observedAt, sweep });
+      const after = discardedRecord(stored, { at: observedAt, sweep, snapshots });
       return [
         { key, state: serialised(after, { digest: DISCARDED, image: state?.image ?? null }), event: null, timers },
       ];

@@ -78,11 +78,11 @@ async function takeWalked(list: FeedList, answer: WalkAnswer): Promise<Taken> {
   warnOfManyFields(list);
   if ('about' in compared) return { ...nothing, question: compared };
   if (nextCursor !== null) list.visited.shown(list.name, list.showsNew(compared) || hasUnreadable(page));
-  const { writes, schema, fresh, discarded, members, keys, reached } = compared;
+  const { writes, schema, counted, members, keys, reached } = compared;
   const shown = shownBy(list, page, compared, nextCursor);
   const { open } = shown;
   const stored = { ...storedPage(list, answer, page, compared), ...(open.length > 0 && { open }) };
-  const changes = { writes, schema, fresh, discarded, members, page: { number, stored } };
+  const changes = { writes, schema, counted, members, page: { number, stored } };
   return walked(list, answer, { reached, changes, shown, length: page.saysEnd === true ? 0 : keys.length });
 }
 
@@ -172,12 +172,12 @@ async function takeShortcut(list: FeedList, { shortcut, page, askedAtMs }: Short
   if (compared === null) return dropped('malformed');
   // The guard on new records decides on whole lists.
   if ('about' in compared) return dropped('too many new');
-  const { writes, schema, fresh, discarded, reached } = compared;
+  const { writes, schema, counted, reached } = compared;
   const shown = shownBy(list, page, compared, page.nextCursor);
   const byShortcuts = (checkpoint.byShortcuts ?? 0) + shown.created.length + shown.rewritten.length;
   // The page may have the bytes it had before, while its stored records no longer are as it shows them.
   const forgotten = shown.rewritten.length === 0 ? {} : { page: { number: shortcut.page, stored: null } };
-  const changes = { writes, schema, fresh, discarded, created: shown.created };
+  const changes = { writes, schema, counted, created: shown.created };
   const step = writes.length === 0 ? null : { ...changes, ...forgotten };
   const after = { ...checkpoint, counts: reached.counts, byShortcuts };
   return { step, checkpoint: after, shown, events: eventsOf({ writes }) };

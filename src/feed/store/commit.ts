@@ -103,8 +103,7 @@ function fieldChanges(
     page,
     missing = [],
     created = [],
-    fresh = 0,
-    discarded = 0,
+    counted = {},
     schema = new Map<string, number>(),
     schemaSequences = [],
     drifted = [],
@@ -113,7 +112,6 @@ function fieldChanges(
   }: Step,
   isRows: boolean,
 ): FieldChange[] {
-  const counted = Object.entries({ fresh, discarded }).filter(([, by]) => by !== 0);
   return [
     ...cursors.map((cursor): FieldChange => [KEYS.walkCursors, 'add', cursor, '']),
     ...(members === null ? [] : [setMembers(members)]),
@@ -122,7 +120,9 @@ function fieldChanges(
       entry === null ? [KEYS.missing, 'del', key, ''] : [KEYS.missing, 'set', key, JSON.stringify(entry)],
     ),
     ...(isRows ? [] : created.map((key): FieldChange => [KEYS.created, 'add', key, ''])),
-    ...counted.map(([field, by]): FieldChange => [KEYS.sweep, 'incr', field, by]),
+    ...Object.entries(counted).flatMap(([field, by]): FieldChange[] =>
+      by === 0 ? [] : [[KEYS.sweep, 'incr', field, by]],
+    ),
     ...[...schema].map(([name, by]): FieldChange => [KEYS.sweep, 'incr', `schema ${name}`, by]),
     ...schemaSequences.map(([field, sequence]): FieldChange => [KEYS.sweep, 'set', `schemaEvents ${field}`, sequence]),
     ...(drifted.length === 0 ? [] : [[KEYS.sweep, 'set', 'drifted', JSON.stringify(drifted)] satisfies FieldChange]),

@@ -13,6 +13,7 @@ import { isInFuture } from '../../kit/stored-time.js';
 import { readSummary } from './checkpoint.js';
 import type { Keys } from '../../redis/keys.js';
 import { loadScript } from '../../redis/scripts.js';
+import { SNAPSHOTS_FIELD } from './sweep-state.js';
 import { recordsIn, unpackAll } from './stored-records.js';
 import type { SerialisedRecord } from './sweep-state.js';
 
@@ -46,7 +47,7 @@ export interface ListCondition {
   held: number;
   /** The records that it could not read: the first few. */
   unreadable: readonly (string | null)[];
-  /** It changes with each decision after which records are stored without an event. */
+  /** It changes with each decision after which records are stored without an event, and when one enters or leaves the list so. */
   decided: string;
 }
 
@@ -59,9 +60,10 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
   const { redis, keys, clock, list: configured } = deps;
   const condition = async (workspace: string, list: ListName, since = ''): Promise<ListCondition> => {
     const options = configured(workspace, list);
-    const fields = ['baselineAt', 'discardedAt', 'lastSweep'] as const;
-    const [baselineAt = null, discardedAt, lastSweep] = await redis.hmget(keys.sweep(workspace, list), ...fields);
-    const summary = readSummary(lastSweep ?? null, { keys, workspace }, list);
+    const hash = keys.sweep(workspace, list);
+    const [lastSweep = null, ...decided] = await redis.hmget(hash, 'lastSweep', 'baselineAt', 'discardedAt', 'quietly');
+    const [baselineAt = null] = decided;
+    const summary = readSummary(lastSweep, { keys, workspace }, list);
     const { startedAt = '', held = [], unreadable = [] } = summary ?? {};
     // A `since` in the future is none: the snapshot would wait for it.
     const isSince = startedAt >= since || isInFuture(Date.parse(since), clock.now());
@@ -71,10 +73,14 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
       readiness: options?.enabled === true ? shown : 'off',
       held: held.reduce((sum, { count }) => sum + count, 0),
       unreadable: unreadable.map(({ id }) => id),
-      decided: `${baselineAt ?? ''} ${discardedAt ?? ''}`,
+      decided: decided.join(' '),
     };
   };
   return {
+    /** Before its condition is asked for: what was discarded by now is gone for the receivers of the snapshot once it is complete. */
+    async begin(workspace: string, list: ListName): Promise<void> {
+      await redis.hincrby(keys.sweep(workspace, list), SNAPSHOTS_FIELD, 1);
+    },
     /** @param since `waiting` until a sweep that began later is complete; ISO 8601. @defaultValue any sweep will do */
     condition,
     /**

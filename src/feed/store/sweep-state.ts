@@ -208,10 +208,7 @@ export interface Step {
   page?: { number: number; stored: StoredPage | null };
   /** Records that become missing, or are missing no longer (null). */
   missing?: readonly (readonly [key: string, entry: Missing | null])[];
-  /** New records that are reported. */
-  fresh?: number;
-  /** By how many more records are said to be discarded. */
-  discarded?: number;
+  counted?: Partial<Counted>;
   /** Keys of new records that the walk under way need not show, because a shortcut has created them. */
   created?: readonly string[];
   schema?: SchemaDelta;
@@ -219,6 +216,19 @@ export interface Step {
   schemaSequences?: readonly (readonly [field: string, sequence: number])[];
   /** Fields whose drift is reported, until a complete sweep has them in its summary. */
   drifted?: readonly DriftedField[];
+}
+
+/** In the hash of a list's sweeps: how many snapshots of it were begun whose end says what is gone. */
+export const SNAPSHOTS_FIELD = 'snapshots';
+
+/** What a step adds to numbers of its list. */
+export interface Counted {
+  /** New records that are reported, since the last complete sweep. */
+  fresh: number;
+  /** Records that are said to be discarded. */
+  discarded: number;
+  /** How often a record left the list, or came back to it, without an event. */
+  quietly: number;
 }
 
 export interface StoredSweep {

@@ -15,6 +15,7 @@ import {
   type StoredSweep,
   learnedSchema,
   type Learned,
+  SNAPSHOTS_FIELD,
 } from './sweep-state.js';
 import { readCheckpoint, readSummary } from './checkpoint.js';
 import { abandonment, beginning, commit, promotion, type CommittedStep, type FieldChange } from './commit.js';
@@ -92,16 +93,7 @@ export function createSweepStore(redis: Redis, keys: Keys, workspace: string, gu
     async forgetBaseline(list: ListName): Promise<void> {
       await forgetBaseline.run(redis, [keys.sweep(workspace, list), keys.lease(workspace, list)], []);
     },
-    /** ISO 8601: what was held by then is accepted, or discarded; null when no person decided so. */
-    async decidedAt(list: ListName): Promise<{ acceptedAt: string | null; discardedAt: string | null }> {
-      const hash = keys.sweep(workspace, list);
-      const [accepted = null, discarded = null] = await redis.hmget(hash, 'acceptedAt', 'discardedAt');
-      const at = { what: 'when a person accepted held records', key: hash } as const;
-      return {
-        acceptedAt: readTime(accepted, { ...at, field: 'acceptedAt' }),
-        discardedAt: readTime(discarded, { ...at, field: 'discardedAt' }),
-      };
-    },
+    decided: (list: ListName) => readDecided(scope, list),
   };
 }
 
@@ -231,6 +223,22 @@ export async function loadSweep(scope: WorkspaceRedis, list: ListName): Promise<
 export const ROWS_FIELD = `schema ${ROWS}`;
 export function rowsIn({ keys, workspace }: WorkspaceRedis, list: ListName, rows: string | null): number | null {
   return rows === null ? null : readCount(keys.sweep(workspace, list), ROWS_FIELD, rows);
+}
+
+/**
+ * What a person decided about held records, ISO 8601: what was held by then is accepted, or discarded; null when no person decided so.
+ * `snapshots`: how many snapshots of the list were begun.
+ */
+async function readDecided({ redis, keys, workspace }: WorkspaceRedis, list: ListName) {
+  const hash = keys.sweep(workspace, list);
+  const fields = ['acceptedAt', 'discardedAt', SNAPSHOTS_FIELD] as const;
+  const [accepted = null, discarded = null, snapshots = null] = await redis.hmget(hash, ...fields);
+  const at = { what: 'when a person accepted held records', key: hash } as const;
+  return {
+    acceptedAt: readTime(accepted, { ...at, field: 'acceptedAt' }),
+    discardedAt: readTime(discarded, { ...at, field: 'discardedAt' }),
+    snapshots: snapshots === null ? 0 : readCount(hash, SNAPSHOTS_FIELD, snapshots),
+  };
 }
 
 /** How many records are said to be discarded. */
