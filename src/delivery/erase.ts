@@ -123,7 +123,7 @@ async function dropGroup({ workspace, list, id }: ErasedRecord, { redis, keys, g
     const entry = entryIn(head, key);
     const skipped = await gate.skip(queue.name, { workspace, group, entry }, EVERYTHING);
     if (skipped.outcome === 'moved') continue;
-    return { dropped: skipped.dropped, running: skipped.outcome === 'runs' ? 1 : 0 };
+    return { dropped: skipped.dropped.map((one) => one.id), running: skipped.outcome === 'runs' ? 1 : 0 };
   }
 }
 

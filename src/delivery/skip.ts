@@ -6,6 +6,7 @@
 import { BEFORE_ALL, compareLogIds } from '../events/log-id.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { LoggedEvent } from '../events/types.js';
+import type { Dropped } from './groups/gate.js';
 import type { MustHaveJob } from './groups/heads.js';
 import { addJobs, deliveryIdOf, loggedAt } from './deliveries.js';
 import { stopReplays } from './replay.js';
@@ -95,12 +96,14 @@ async function noteDropped(
   await receipts.keep({ subscription: subscription.name, workspace }, noted);
 }
 
-/** What is no longer in the log is not noted. */
-async function noteIds(workspace: string, ids: readonly string[], deps: SubscriptionContext): Promise<void> {
+/** What is no longer in the log, and has no copy of its own, is not noted. */
+async function noteQueued(workspace: string, dropped: readonly Dropped[], deps: SubscriptionContext): Promise<void> {
   if (deps.subscription.receipts == null) return;
   const events = await Promise.all(
-    ids.map(async (id) => {
-      const logged = await deps.log.event(workspace, loggedAt(id) ?? '0-0');
+    dropped.map(async ({ id, stored }) => {
+      const logId = loggedAt(id) ?? '0-0';
+      if (stored !== null) return [{ event: stored.event, logId, id }];
+      const logged = await deps.log.event(workspace, logId);
       return logged === null ? [] : [{ ...logged, id }];
     }),
   );
@@ -143,6 +146,6 @@ async function skipGroup(head: MustHaveJob, last: string, deps: SubscriptionCont
     await queue.remove(entry.id);
     if (skipped.next !== null) await addJobs(queue, [{ workspace, group, entry: skipped.next }]);
   }
-  await noteIds(workspace, skipped.dropped, deps);
+  await noteQueued(workspace, skipped.dropped, deps);
   return { word: skipped.outcome, dropped: skipped.dropped.length };
 }

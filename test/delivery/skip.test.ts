@@ -109,4 +109,23 @@ describe('skip', () => {
     await eventually(() => expect(handled).toEqual(['c']));
     expect((await running.dispatcher.statistics())[0]).toMatchObject({ waiting: 0, lagEvents: 0 });
   });
+
+  it('skip: a receipt also says what was dropped where the log no longer has the event', async () => {
+    let failure: Error = new PermanentError('never');
+    const handle = (): never => {
+      throw failure;
+    };
+    const receipts = { ageMs: 86_400_000, number: 1_000 };
+    const running = await runFanOut(test, [aSubscription('ops', handle, { retry, receipts })]);
+    await append(...events(1, 'a'));
+    await eventuallyDead(running.dead, 1);
+    failure = new Error('not today');
+    await append(...events(1, 'b'));
+    await test.redis.xtrim(test.keys.log('acme'), 'MAXLEN', 1);
+    expect(await running.dead.retry()).toBe(1);
+    await eventually(async () => expect((await running.queues.of('ops').getJobCounts('delayed'))['delayed']).toBe(2));
+    expect(await running.dispatcher.skip('ops', {})).toMatchObject({ queued: 2 });
+    const rows = await running.dispatcher.deliveries({ subscription: 'ops', outcome: 'skipped' });
+    expect(rows.map(({ record, reason }) => `${record} ${reason}`).toSorted()).toEqual(['a dropped', 'b dropped']);
+  });
 });

@@ -295,8 +295,14 @@ function positionOf({ keys }: Scope, subscription: string, workspace: string, re
 
 type Skipped =
   | { outcome: 'moved' }
-  /** Of the head; `dropped`: the ids; `next`: the head of the group now. */
-  | { outcome: 'runs' | 'stays' | 'dropped'; dropped: readonly string[]; next: GroupEntry | null };
+  /** Of the head; `dropped`: what was; `next`: the head of the group now. */
+  | { outcome: 'runs' | 'stays' | 'dropped'; dropped: readonly Dropped[]; next: GroupEntry | null };
+
+/** `stored`: its own copy of its event; null: the log has it. */
+export interface Dropped {
+  id: string;
+  stored: StoredEvent | null;
+}
 
 async function skip(
   { redis, keys }: Scope,
@@ -308,10 +314,14 @@ async function skip(
   const key = group === null ? pending : keys.group(subscription, group);
   const own = [keys.payloads(subscription), keys.runs(subscription), keys.jobLock(subscription, entry.id)];
   const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as string[];
-  const [outcome, next = '', ...dropped] = answer;
+  const [outcome, next = '', ...flat] = answer;
   if (outcome === 'moved') return { outcome };
   if (outcome !== 'runs' && outcome !== 'stays' && outcome !== 'dropped')
     throw unexpectedAnswer(skipScript, describe(outcome));
+  const dropped = flat.flatMap((id, at): Dropped[] => {
+    const text = flat[at + 1] ?? '';
+    return at % 2 === 0 ? [{ id, stored: text === '' ? null : storedIn(text, keys.payloads(subscription), id) }] : [];
+  });
   return { outcome, dropped, next: next === '' ? null : entryIn(next, key) };
 }
 
@@ -343,10 +353,11 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
 async function readAllStored({ redis, keys }: Scope, subscription: string, ids: readonly string[]) {
   const key = keys.payloads(subscription);
   const texts = await redis.hmget(key, ...ids);
-  const at = { what: 'an event of an ordering group', key } as const;
-  return texts.map((text, index) =>
-    text === null ? null : readJson(storedSchema, text, { ...at, field: ids[index] ?? '' }),
-  );
+  return texts.map((text, index) => (text === null ? null : storedIn(text, key, ids[index] ?? '')));
+}
+
+function storedIn(text: string, key: string, field: string): StoredEvent {
+  return readJson(storedSchema, text, { what: 'an event of an ordering group', key, field });
 }
 
 const storedSchema = z.object({

@@ -2,7 +2,7 @@
   Atomic because: a run that begins meanwhile must find its delivery at the head or gone, and nothing may be entered between what is dropped.
   KEYS 1 ordering group, or pending again if there is no order · 2 pending · 3 payloads · 4 runs · 5 lock of the head's job
   ARGV 1 id of the head · 2 log id, the last one that is dropped
-  RETURN {"moved"}: it has another head now · {"runs" | "stays" | "dropped" (the head), head of the group now or "", ids that were dropped …}    Cost O(entries). Never calls TIME. ]]
+  RETURN {"moved"}: it has another head now · {"runs" | "stays" | "dropped" (the head), head of the group now or "", id and own event or "" of each that was dropped …}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
 local lastMs, lastSequence = string.match(ARGV[2], '^(%d+)-(%d+)$')
 lastMs, lastSequence = tonumber(lastMs), tonumber(lastSequence)
@@ -15,7 +15,10 @@ end
 
 local dropped = {}
 local function drop(id)
-  if redis.call('ZREM', KEYS[2], id) == 1 then dropped[#dropped + 1] = id end
+  if redis.call('ZREM', KEYS[2], id) == 1 then
+    dropped[#dropped + 1] = id
+    dropped[#dropped + 1] = redis.call('HGET', KEYS[3], id) or ''
+  end
   redis.call('HDEL', KEYS[3], id)
   redis.call('HDEL', KEYS[4], id)
 end
@@ -26,7 +29,7 @@ if KEYS[1] == KEYS[2] then
   if not isPending then return { 'moved' } end
   if isRunning then return { 'runs', '' } end
   drop(ARGV[1])
-  return { 'dropped', '', ARGV[1] }
+  return { 'dropped', '', dropped[1], dropped[2] }
 end
 
 local entries = redis.call('LRANGE', KEYS[1], 0, -1)
@@ -46,5 +49,5 @@ if #kept < #entries then
   for _, entry in ipairs(kept) do redis.call('RPUSH', KEYS[1], entry) end
 end
 local answer = { word, kept[1] or '' }
-for _, id in ipairs(dropped) do answer[#answer + 1] = id end
+for _, text in ipairs(dropped) do answer[#answer + 1] = text end
 return answer
