@@ -5,6 +5,8 @@ import type { Act, ActName } from './history.js';
 import type { World } from './world.js';
 
 const HOUR_MS = 3_600_000;
+/** A sweep dates its decision before it commits it. Of the fast clock. */
+const COMMITTED_MS = 1_000;
 const ODDITIES: readonly Oddity[] = ['half', 'none', 'deep'];
 
 /** Some records of a list, others for another `n`. */
@@ -143,7 +145,7 @@ export async function takeAct(world: World, act: Act): Promise<void> {
   for (const { name, shownAbsent, wrong } of world.receivers)
     for (const { list, id, at } of shownAbsent.splice(0)) {
       const { discarded } = await world.feed.lists.explain(list, id);
-      if (discarded !== null && discarded < at)
+      if (discarded !== null && Date.parse(discarded) + COMMITTED_MS < Date.parse(at))
         wrong.push(`${name}: a snapshot shows ${list} ${id}, which was discarded`);
     }
 }

@@ -56,6 +56,16 @@ export const CONTROLS: Readonly<Record<string, readonly Edit[]>> = {
       'void queues;',
     ],
   ],
+  'a record is gone although it may be a row without an id that can be read': [
+    ['src/feed/detect/removal.ts', 'unnamed > (entry.unnamed ?? 0);', 'unnamed > Infinity;'],
+  ],
+  'a discarded removal that a snapshot has said is gone comes back without an event': [
+    [
+      'src/feed/detect/detect.ts',
+      '(stored.discardedAfter ?? 0) < (input.snapshots ?? 0);',
+      'input.snapshots === null;',
+    ],
+  ],
 };
 
 /** A plugin of Vite that switches one off. */
