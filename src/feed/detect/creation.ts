@@ -37,13 +37,21 @@ export interface KnownShare {
   of: number;
 }
 
+/** What a person has let pass: with `ours`, of this list only. */
+interface Passes {
+  allowed: number;
+  ours?: true;
+}
+
 /** More may be new than the guard allows, or another list is shown. Asked with each page that shows new records. */
 export function isSuspicious(
-  { fresh, allowed, isStrange }: Omit<CreationCounts, 'seen'> & { isStrange: boolean },
+  { fresh, isStrange }: { fresh: number; isStrange: boolean },
   { before, rules: { maxShare, maxCount } }: CreationGuard,
+  { allowed, ours }: Passes,
 ): boolean {
   const excess = fresh - allowed;
-  if (maxShare >= 1 || excess <= 0) return false;
+  if (maxShare >= 1) return false;
+  if (excess <= 0) return isStrange && ours === true;
   return isStrange || (excess > maxCount && excess > maxShare * before);
 }
 
@@ -57,10 +65,11 @@ export function isCleared(counts: CreationCounts, guard: CreationGuard): boolean
   return !isTooMany(counts, guard) && knownSeen(counts) >= counts.seen / 2;
 }
 
-export function isHeld(counts: CreationCounts, guard: CreationGuard): boolean {
-  if (guard.rules.maxShare >= 1 || excess(counts) <= 0) return false;
+export function isHeld(counts: CreationCounts, guard: CreationGuard, { ours }: Pick<Passes, 'ours'> = {}): boolean {
   const known = knownSeen(counts);
+  if (guard.rules.maxShare >= 1 || (excess(counts) <= 0 && ours !== true)) return false;
   if (isReplaced({ seen: known, of: guard.before })) return true;
+  if (excess(counts) <= 0) return false;
   const { growsOnly } = descriptorOf(guard.list);
   return isTooMany(counts, guard) && !(growsOnly && known >= STILL_THERE * guard.before);
 }

@@ -24,6 +24,8 @@ export const verdictSchema = z.object({
   heldSince: z.iso.datetime().nullable(),
   /** New records are stored without an event: a person has discarded those that were held. */
   quiet: z.literal(true).exactOptional(),
+  /** What a person decided was about a list that still had its records: where it shows others, the question arises again. */
+  ours: z.literal(true).exactOptional(),
 });
 /** What a survey has decided. Plain data, kept with the checkpoint of the walk that follows. */
 export type Verdict = z.infer<typeof verdictSchema>;
@@ -92,7 +94,7 @@ export class Survey {
       fields: [...before.fields, ...drifts.map((one) => one.drifted)],
       edited: [...new Set([...before.edited, ...edited])],
       allowed: Math.max(before.allowed, allowanceFor(counts.fresh)),
-      heldSince: before.heldSince ?? (isHeld(counts, guard) ? at : null),
+      heldSince: before.heldSince ?? (isHeld(counts, guard, before) ? at : null),
       ...(before.quiet && { quiet: true }),
     };
     return { verdict, changes: drifts.map(({ change }) => change) };

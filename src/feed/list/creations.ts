@@ -61,7 +61,7 @@ export async function suspiciousCreations(
   const isOfAnother = async (): Promise<boolean> =>
     (isWalk && isStrange(soFar, guard)) ||
     (known === 0 && isStrange({ seen: rows.length, known }, guard) && !(await isOurs()));
-  return isSuspicious({ fresh, allowed: verdict.allowed, isStrange: await isOfAnother() }, guard) ? fresh : 0;
+  return isSuspicious({ fresh, isStrange: await isOfAnother() }, guard, verdict) ? fresh : 0;
 }
 
 export async function showsKnown(list: FeedList, page: Page): Promise<boolean> {
@@ -82,11 +82,12 @@ export async function firstVerdict({ name, deps: { store }, state: { lastSweep }
   const { acceptedAt, discardedAt } = await store.decided(name);
   const held = heldOf(lastSweep?.held, 'creations');
   if (held === undefined) return NO_VERDICT;
-  const allowed = allowanceFor(held.count + (held.reported ?? 0));
-  if (discardedAt !== null && discardedAt >= held.since) return { ...NO_VERDICT, allowed, quiet: true };
-  return acceptedAt !== null && acceptedAt >= held.since
-    ? { ...NO_VERDICT, allowed }
-    : { ...NO_VERDICT, heldSince: held.since };
+  const passes = {
+    ...{ ...NO_VERDICT, allowed: allowanceFor(held.count + (held.reported ?? 0)) },
+    ...(held.why !== 'replaced' && { ours: true as const }),
+  };
+  if (discardedAt !== null && discardedAt >= held.since) return { ...passes, quiet: true };
+  return acceptedAt !== null && acceptedAt >= held.since ? passes : { ...NO_VERDICT, heldSince: held.since };
 }
 
 /** How many held records are named, and how much of a title is kept. */

@@ -17,9 +17,12 @@ interface Walk {
   list?: BuiltInList;
   rules?: CreationRules;
   allowed?: number;
+  /** What may pass was accepted of a list that still had its records. */
+  ours?: true;
 }
 
-function outcome({ before, pages, list = 'people', rules = DEFAULT_CREATIONS, allowed = 0 }: Walk) {
+function outcome({ before, pages, list = 'people', rules = DEFAULT_CREATIONS, allowed = 0, ours }: Walk) {
+  const passes = { allowed, ...(ours && { ours }) };
   const guard = { list, rules, before };
   const counts = (page: number) => {
     const shown = pages.slice(0, page);
@@ -29,10 +32,10 @@ function outcome({ before, pages, list = 'people', rules = DEFAULT_CREATIONS, al
     return { seen, fresh, allowed, isStrange: isStrange({ seen, known }, guard) };
   };
   const numbers = pages.map((_, index) => index + 1);
-  const surveyedAt = numbers.find((page) => isSuspicious(counts(page), guard)) ?? null;
+  const surveyedAt = numbers.find((page) => isSuspicious(counts(page), guard, passes)) ?? null;
   if (surveyedAt === null) return { surveyedAt, read: 0, held: false };
   const read = numbers.find((page) => page >= surveyedAt && isCleared(counts(page), guard)) ?? pages.length;
-  return { surveyedAt, read, held: isHeld(counts(read), guard) };
+  return { surveyedAt, read, held: isHeld(counts(read), guard, passes) };
 }
 
 const times = (count: number, page: Page): Page[] => Array.from({ length: count }, () => page);
@@ -68,6 +71,22 @@ describe('creations: an import', () => {
     ],
   ])('%s is surveyed as far as needed, and passes', (_what, walk, surveyedAt, read) => {
     expect(outcome(walk)).toEqual({ surveyedAt, read, held: false });
+  });
+
+  it('that a person has accepted lets no records of another list pass', () => {
+    const strangers = { before: 20, pages: [[0, 30]] as Page[], allowed: 165 };
+    expect(outcome(strangers).surveyedAt).toBeNull();
+    expect(outcome({ ...strangers, ours: true })).toEqual({ surveyedAt: 1, read: 1, held: true });
+    expect(
+      outcome({
+        ...strangers,
+        pages: [
+          [0, 150],
+          [20, 0],
+        ],
+        ours: true,
+      }),
+    ).toMatchObject({ held: false });
   });
 });
 
