@@ -1,35 +1,23 @@
-/* eslint-disable max-lines -- one problem after the other, in one table; the next kind moves a group out */
-/** Finds what needs attention in the status. Pure. */
+/** Finds what needs attention in the status; of subscriptions: `subscription-problems.ts`. Pure. */
 import type { ProcessStatus } from '../redis/process-registry.js';
 import { isOften } from '../feed/detect/restless.js';
 import { isAsLongAsPages } from '../crm/full-page.js';
 import { REFUSED } from '../redis/conditions.js';
 import { isoTime } from '../kit/clock.js';
-import { agoMs, knownMs, SKEW_MS } from '../kit/stored-time.js';
+import { knownMs, SKEW_MS } from '../kit/stored-time.js';
 import type { Held } from '../feed/detect/held.js';
 import type { Formats } from '../words/format.js';
-import { englishMessage, textOfHeld, type Facts } from '../words/problems.js';
-import { incompleteFacts } from './incomplete.js';
-import type { ListStatus, Problem, Status, SubscriptionStatus, WorkspaceStatus } from './status.js';
-
-type Observed = Omit<Status, 'problems'>;
+import { textOfHeld, type Facts } from '../words/problems.js';
+import { msBetween, problem, runsMs, sentence, type Observed } from './problem.js';
+import type { ListStatus, Problem, WorkspaceStatus } from './status.js';
+import { subscriptionProblems, unconfigured } from './subscription-problems.js';
 
 /** While a process has just started, others may still be starting. */
 const GRACE_MS = 30_000;
-/** Long enough that the deployment of a receiver is no problem. */
-const FAILING_MS = 45_000;
-/** One failed attempt says nothing about the next. */
-const FAILING_ATTEMPTS = 2;
-/** A receiver that is away for longer needs a person, although the events are still tried again. */
-const FAILING_BADLY_MS = 600_000;
-/** So many are no slip of one record. */
-const MANY_DEAD = 10;
 /** Failed turns of a loop over this time are no slip. The waits between them grow to half of it. */
 const LOOP_FAILING_MS = 60_000;
 /** Longer than a start, when all lists are due at once. */
 const OVERLOADED_MS = 30_000;
-/** A subscription that is new begins within seconds. */
-const UNREAD_MS = 60_000;
 /** A loop whose last failure is older runs again, in a turn that takes long. */
 const LOOP_FAILED_MS = 120_000;
 
@@ -60,25 +48,6 @@ export function isError({ severity }: Problem): boolean {
 /** Two problems with the same name are the same problem. */
 export function nameOf({ kind, workspace, subject }: Problem): string {
   return `${kind} ${workspace ?? ''} ${subject}`;
-}
-
-interface Found {
-  subject: string;
-  workspace?: string | null;
-  list?: string | null;
-  since?: string | null;
-  /** What else the text of the problem names. `workspace`, `list` and `since` are among the facts anyway. */
-  facts?: Facts;
-}
-
-/** A problem of all workspaces, unless it names one. */
-function problem(severity: Problem['severity'], kind: Problem['kind'], { subject, ...found }: Found): Problem {
-  const { workspace = null, list = null, since = null } = found;
-  const known = Object.entries({ workspace, list, since }).flatMap(([name, fact]) =>
-    fact === null ? [] : [[name, fact]],
-  );
-  const facts = { ...(Object.fromEntries(known) as Facts), ...found.facts };
-  return { kind, severity, subject, workspace, list, since, message: englishMessage(kind, facts), facts };
 }
 
 function redisProblems({ redis: { evictionPolicy, mayEvict, refuses } }: Observed): Problem[] {
@@ -289,119 +258,4 @@ function heldFacts({ what, why, count, of, known }: Held): Facts {
 /** Why records are held. @param formats of the language. @defaultValue English, as in the log */
 export function heldText(held: Held, formats?: Formats): string {
   return textOfHeld(heldFacts(held), formats);
-}
-
-/** Once for all workspaces: a receiver that is away is one cause. */
-function subscriptionProblems({ at, subscriptions, processes }: Observed): Problem[] {
-  const dispatching = processes.filter(({ roles }) => roles.includes('dispatch'));
-  const dispatchedMs = dispatching.length === 0 ? 0 : Math.min(...dispatching.map((one) => runsMs(one, at)));
-  return subscriptions.flatMap((one) => troublesOf(one, { at, dispatchedMs }));
-}
-
-function trouble(
-  { name }: SubscriptionStatus,
-  severity: Problem['severity'],
-  kind: Problem['kind'],
-  facts: Facts,
-  since: string | null = null,
-): Problem {
-  return problem(severity, kind, { subject: `subscription:${name}`, since, facts: { name, ...facts } });
-}
-
-function unconfigured({ unconfigured: found }: Observed): Problem[] {
-  const [first] = found;
-  if (first === undefined) return [];
-  const names = found.map(({ subscription }) => `"${subscription}"`).join(', ');
-  const sum = (of: 'waiting' | 'dead'): number => found.reduce((all, one) => all + one[of], 0);
-  const facts = { name: first.subscription, names, waiting: sum('waiting'), dead: sum('dead') };
-  return [problem('warning', 'subscription.unconfigured', { subject: 'subscriptions', facts })];
-}
-
-interface Report {
-  at: string;
-  /** How long all processes with the role `dispatch` have run; 0 without one. */
-  dispatchedMs: number;
-}
-
-function troublesOf(subscription: SubscriptionStatus, report: Report): Problem[] {
-  const { paused, unreadable } = subscription;
-  if (unreadable !== null) {
-    const facts = { text: 'subscription.unreadable', error: unreadable };
-    return [trouble(subscription, 'error', 'subscription.failing', facts)];
-  }
-  if (paused !== null && paused.at !== null) {
-    const { at: since, reason, missing } = paused;
-    const facts = { reason: sentence(reason), waiting: missing ? 'waiting.some' : 'waiting.all' };
-    return [trouble(subscription, 'error', 'subscription.disabled', facts, since)];
-  }
-  const fails = failing(subscription, report);
-  // Everything is late where the receiver is away.
-  return [
-    ...fails,
-    ...(fails.length > 0 ? [] : late(subscription)),
-    ...dead(subscription),
-    ...incomplete(subscription),
-    ...wrongCopy(subscription),
-    ...unread(subscription, report),
-  ];
-}
-
-function failing(subscription: SubscriptionStatus, { at }: Report): Problem[] {
-  const { failingSince, failures, lastError } = subscription;
-  const failsMs = failingSince === null || failures < FAILING_ATTEMPTS ? 0 : msBetween(failingSince, at);
-  if (failsMs < FAILING_MS) return [];
-  const facts = { count: failures, ...lastErrorFacts(lastError) };
-  const severity = failsMs >= FAILING_BADLY_MS ? 'error' : 'warning';
-  return [trouble(subscription, severity, 'subscription.failing', facts, failingSince)];
-}
-
-function lastErrorFacts(lastError: SubscriptionStatus['lastError']): Facts {
-  return lastError === null ? {} : { last: 'last.error', error: sentence(lastError.message) };
-}
-
-function late(subscription: SubscriptionStatus): Problem[] {
-  const { lateSince, lagEvents, active, waiting, delayed, paused } = subscription;
-  if (lateSince === null) return [];
-  const counts = { count: lagEvents ?? 0, active, queued: waiting, delayed };
-  const facts = { ...counts, remedy: paused !== null ? 'late.paused' : 'late.slow' };
-  return [trouble(subscription, 'warning', 'delivery.late', facts, lateSince)];
-}
-
-function dead(subscription: SubscriptionStatus): Problem[] {
-  const { dead: count, lastError } = subscription;
-  if (count === 0) return [];
-  const facts = { count, ...lastErrorFacts(lastError) };
-  return [trouble(subscription, count >= MANY_DEAD ? 'error' : 'warning', 'delivery.dead', facts)];
-}
-
-function incomplete(subscription: SubscriptionStatus): Problem[] {
-  const subject = `subscription:${subscription.name}`;
-  return incompleteFacts(subscription).map((of) => problem('warning', 'snapshot.incomplete', { subject, ...of }));
-}
-
-/** A person who compares a copy by hand sees what was found. */
-function wrongCopy(subscription: SubscriptionStatus): Problem[] {
-  const { verified } = subscription;
-  if (verified === null || !verified.nightly || verified.wrong === 0) return [];
-  const { wrong: count, behind, missing, extra, at } = verified;
-  return [trouble(subscription, 'error', 'copy.wrong', { count, behind, missing, extra }, at)];
-}
-
-function unread(subscription: SubscriptionStatus, { dispatchedMs }: Report): Problem[] {
-  if (subscription.lagEvents !== null || dispatchedMs < UNREAD_MS) return [];
-  return [trouble(subscription, 'error', 'delivery.late', { text: 'delivery.unread' })];
-}
-
-/** With a full stop. */
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-/** How long a process has run; Infinity where a clock that has stepped does not say it. */
-function runsMs({ startedAt }: ProcessStatus, at: string): number {
-  return agoMs(startedAt, Date.parse(at)) ?? Infinity;
-}
-
-function msBetween(from: string, to: string): number {
-  return Date.parse(to) - Date.parse(from);
 }

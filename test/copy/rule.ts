@@ -24,6 +24,7 @@ export class Rule {
   readonly #gotIn = new Map<string, number>();
   /** Each time that it is switched on or off. */
   #period = 0;
+  #isOn = false;
   #stalls = false;
 
   constructor(name: string) {
@@ -67,7 +68,8 @@ export class Rule {
     const { revision } = (await ask('')) as { revision: string };
     const saved = await ask('/copied', { revision, rule: { ...RULE, enabled } });
     if ((saved as { outcome?: string }).outcome !== 'saved') throw new Error(`not saved: ${JSON.stringify(saved)}`);
-    this.#period += 1;
+    if (enabled !== this.#isOn) this.#period += 1;
+    this.#isOn = enabled;
     this.#stalls = false;
     for (const response of this.#waiting) response.writeHead(503).end();
     this.#waiting.clear();
