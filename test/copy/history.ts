@@ -147,7 +147,7 @@ const histories: fc.Arbitrary<History> = fc
     const acts = phrases
       .flat()
       .map(({ isOther: isAside, ...act }) => ({ ...act, list: isAside ? other : most }) as const);
-    if (history.polling === 'processes')
+    if (history.polling === 'processes' || history.second === 'tables')
       for (const { before, n: nth } of kills)
         acts.splice(before % (acts.length + 1), 0, { do: 'kill', list: most, n: nth });
     const isAboutRules = acts.some((one) => one.do === 'rule on');

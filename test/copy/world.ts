@@ -106,8 +106,10 @@ export class World {
     const http = this.rule === null ? false : ('/changefeed' as const);
     this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2, http });
     await this.#processes?.start(this.#task());
-    if (this.#processes !== null) return;
-    await this.feed.start(['dispatch', 'handle', ...(this.#history.polling === 'service' ? (['poll'] as const) : [])]);
+    const { polling } = this.#history;
+    // With processes, this one answers the page only.
+    const roles = polling === 'service' ? (['poll', 'dispatch', 'handle'] as const) : (['dispatch', 'handle'] as const);
+    await this.feed.start(polling === 'processes' ? [] : roles);
   }
 
   async close(): Promise<void> {
@@ -115,8 +117,12 @@ export class World {
     await this.feed.stop();
   }
 
-  /** One of two processes. Where this one does the work, nothing is killed. */
+  /** One of two processes, and the connections to the tables. */
   async kill(nth: number): Promise<void> {
+    await this.tables?.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'crm-changefeed' AND query LIKE $1`,
+      [`%${this.schema}%`],
+    );
     await this.#processes?.kill(nth, this.#task());
   }
 
