@@ -107,9 +107,9 @@ export class World {
     this.feed = await openChangefeed({ config, clock: this.clock, attempts: 2, http });
     await this.#processes?.start(this.#task());
     const { polling } = this.#history;
-    // With processes, this one answers the page only.
+    // With processes, this one handles nothing.
     const roles = polling === 'service' ? (['poll', 'dispatch', 'handle'] as const) : (['dispatch', 'handle'] as const);
-    await this.feed.start(polling === 'processes' ? [] : roles);
+    await this.feed.start(polling === 'processes' ? ['dispatch'] : roles);
   }
 
   async close(): Promise<void> {
