@@ -46,11 +46,18 @@ export interface GivenCopy {
   rows: AsyncIterable<readonly GivenRow[]>;
 }
 
+/** Up to 2^53: from the second epoch on, a sequence has 16 digits. */
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,16}$/)
+  .transform(Number)
+  .refine(Number.isSafeInteger);
+
 const rowSchema = z.object({
   workspace: z.string().min(1).nullish(),
   list: z.string().min(1),
   id: z.string().min(1),
-  sequence: z.union([z.number().int().nonnegative(), z.string().regex(/^\d{1,15}$/)]).transform(Number),
+  sequence: z.union([z.number().int().nonnegative(), wholeNumber]),
   deleted: z
     .union([z.boolean(), z.literal(['true', 't', '1', 'yes', 'false', 'f', '0', 'no', ''])])
     .nullish()

@@ -1,3 +1,5 @@
+import { placeRow } from '../../../src/delivery/verify/copy.js';
+import { builtInLists } from '../../../src/crm/lists/lists.js';
 import { describe, expect, it } from 'vitest';
 import { compareRecord, judgementOf } from '../../../src/delivery/verify/compare.js';
 import { IdSet } from '../../../src/delivery/verify/id-set.js';
@@ -66,4 +68,12 @@ describe('verify', () => {
     expect(all.filter((id) => ids.add(id))).toEqual([]);
     expect([ids.size, all.every((id) => ids.has(id)), ids.has('acme people x')]).toEqual([20_000, true, false]);
   });
+});
+
+it('verify: a row may have a sequence of any epoch, as a text or a number', () => {
+  const about = { lists: () => builtInLists, workspaces: ['acme'] };
+  const place = (sequence: unknown) => placeRow({ where: 'row 1', row: { list: 'people', id: 'a', sequence } }, about);
+  expect(place('1883115976916992')).toMatchObject({ sequence: 1_883_115_976_916_992 });
+  expect(place(Number.MAX_SAFE_INTEGER)).toMatchObject({ sequence: Number.MAX_SAFE_INTEGER });
+  expect(() => place(String(2 ** 53))).toThrow('row 1: sequence: expected a whole number');
 });
