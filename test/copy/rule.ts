@@ -48,7 +48,7 @@ export class Rule {
     return { destinations: { chat }, rules: this.#file, http: { tokens: { operate: OPERATE } } };
   }
 
-  /** From now on it answers only when the rule is switched. */
+  /** From now on it answers only when the rule is switched, or when all is to be delivered. */
   stall(): void {
     this.#stalls = true;
   }
@@ -70,9 +70,12 @@ export class Rule {
     if ((saved as { outcome?: string }).outcome !== 'saved') throw new Error(`not saved: ${JSON.stringify(saved)}`);
     if (enabled !== this.#isOn) this.#period += 1;
     this.#isOn = enabled;
-    this.#stalls = false;
-    for (const response of this.#waiting) response.writeHead(503).end();
-    this.#waiting.clear();
+    this.#release(503);
+  }
+
+  /** Nobody waits for one that is on and never answers. */
+  answer(): void {
+    if (this.#isOn) this.#release(200);
   }
 
   /** Where Redis goes back, the log shows an event once more: when it was logged first counts. */
@@ -83,6 +86,12 @@ export class Rule {
   wrong(): string[] {
     const late = [...this.#gotIn].filter(([id, period]) => period > (this.#loggedIn.get(id) ?? period));
     return late.length === 0 ? [] : [`rule: ${late.length} events from before it was switched on last`];
+  }
+
+  #release(status: number): void {
+    this.#stalls = false;
+    for (const response of this.#waiting) response.writeHead(status).end();
+    this.#waiting.clear();
   }
 
   async #receive(request: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {

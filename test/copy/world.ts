@@ -157,6 +157,7 @@ export class World {
 
   /** Until nothing waits, except for paused subscriptions. */
   async deliver(): Promise<void> {
+    this.rule?.answer();
     const waited = await this.feed.waitUntilHandled({ timeoutMs: PATIENCE_MS });
     if (waited.outcome === 'timeout') this.wrong.push(`events wait for ever: ${JSON.stringify(waited.unhandled)}`);
   }
