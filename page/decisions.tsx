@@ -1,10 +1,8 @@
 /** What a problem waits for a person to decide: what a list holds back, and what removed subscriptions have left behind. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { Action } from './action.js';
 import { act, actOn, type Held, type LeftBehind as Left } from './api.js';
 import { usePolled } from './hooks.js';
-import { Choice } from './parts.js';
 import { usePreferences } from './preferences.js';
 
 interface DecisionProps {
@@ -62,7 +60,7 @@ export function HeldRecords({ kind, workspace, list, canAct, again }: HeldProps)
   );
 }
 
-export function LeftBehind({ configured, canAct, again }: DecisionProps & { configured: readonly string[] }) {
+export function LeftBehind({ canAct, again }: DecisionProps) {
   const { t, number } = usePreferences();
   const all = usePolled<{ subscriptions: Left[] }>('/api/subscriptions/left-behind', OFTEN_MS);
   const found = all.value?.subscriptions.filter(({ waiting, dead }) => waiting + dead > 0) ?? [];
@@ -83,7 +81,6 @@ export function LeftBehind({ configured, canAct, again }: DecisionProps & { conf
             {t('left.what', values)}
             {canAct && (
               <p class="actions">
-                <Rename from={name} configured={configured} values={values} done={done} />
                 <Action label={t('left.forget')} name={`${t('left.forget')}: ${name}`} danger run={forget}>
                   <p>{t('left.forgetSure', values)}</p>
                 </Action>
@@ -93,32 +90,5 @@ export function LeftBehind({ configured, canAct, again }: DecisionProps & { conf
         );
       })}
     </ul>
-  );
-}
-
-interface RenameProps {
-  from: string;
-  configured: readonly string[];
-  values: Record<'name' | 'waiting' | 'dead', string>;
-  done: () => void;
-}
-
-function Rename({ from, configured, values, done }: RenameProps) {
-  const { t } = usePreferences();
-  const [to, setTo] = useState('');
-  const run = async (): Promise<string> => {
-    await actOn(from, 'rename', { to }).finally(done);
-    return t('left.renamed', { ...values, to });
-  };
-  return (
-    <Action label={t('left.rename')} name={`${t('left.rename')}: ${from}`} ready={to !== ''} run={run}>
-      <p>{t('left.renameSure', values)}</p>
-      <Choice
-        label={t('left.to')}
-        value={to}
-        onChoose={setTo}
-        options={['', ...configured].map((name) => [name, name])}
-      />
-    </Action>
   );
 }

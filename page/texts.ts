@@ -333,13 +333,6 @@ export const texts = {
     '{waiting} waiting events and {dead} dead letters of {name} are removed. This cannot be undone.',
     '{name} 구독의 대기 이벤트 {waiting}건과 데드 레터 {dead}건을 지웁니다. 되돌릴 수 없습니다.',
   ],
-  'left.rename': ['Rename', '이름 바꾸기'],
-  'left.renameSure': [
-    'Another subscription gets the {waiting} waiting events and {dead} dead letters of {name}, and goes on where it stopped. No process may handle it meanwhile.',
-    '{name} 구독의 대기 이벤트 {waiting}건과 데드 레터 {dead}건을 다른 구독이 이어받아 멈춘 곳부터 전달합니다. 그동안 그 구독을 처리하는 프로세스가 없어야 합니다.',
-  ],
-  'left.to': ['New name', '새 이름'],
-  'left.renamed': ['{to} goes on where {name} stopped.', '{to} 구독이 {name} 구독이 멈춘 곳부터 이어서 전달합니다.'],
   'confirm.close': ['Close', '닫기'],
   'sub.resumeSure': [
     'Delivery goes on where it was paused: {count} event{s} wait.',

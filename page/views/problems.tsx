@@ -31,9 +31,7 @@ export function Problems({ status, canAct, again }: SectionProps) {
                   again={again}
                 />
               )}
-              {problem.kind === 'subscription.unconfigured' && (
-                <LeftBehind configured={status.subscriptions.map(({ name }) => name)} canAct={canAct} again={again} />
-              )}
+              {problem.kind === 'subscription.unconfigured' && <LeftBehind canAct={canAct} again={again} />}
             </One>
           ))}
         </ul>

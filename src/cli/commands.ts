@@ -69,7 +69,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   pause: ["pause billing --reason 'a new release'"],
   resume: ['resume billing'],
   skip: ['skip billing --dry-run'],
-  subscriptions: ['subscriptions list', 'subscriptions rename billing invoices'],
+  subscriptions: ['subscriptions list', 'subscriptions forget billing'],
   webhook: ['webhook test billing', 'webhook test billing --type crm.todo.completed'],
   explain: ['explain todo 0190b3c4-7f2e-7c1d-9a51-4f'],
   schema: ['schema people', 'schema --types -o records.d.ts'],

@@ -6,8 +6,10 @@ import { BEFORE_ALL, compareLogIds, offsetBefore, parseBeginning } from '../even
 import { isForgetting } from '../events/notices.js';
 import type { ChangeEvent, LoggedEvent } from '../events/types.js';
 import type { Schedule, Subscription } from './handlers/handler.js';
+import type { ChangefeedError } from '../kit/errors.js';
 import { runLoop } from '../kit/loop.js';
-import { enqueueEvents } from './deliveries.js';
+import { optionsError } from '../kit/schema/problem.js';
+import { enqueueEvents, loggedAt, originOf } from './deliveries.js';
 import { ALLOWANCE_MS, isDigestPlanned, planDigest, planDigestIn, planTimed, type Timed } from './digest-job.js';
 import { nextMoment } from './moments.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
@@ -256,11 +258,29 @@ class SubscriptionReader {
       const outdated = await this.#snapshot.stored();
       if ((await offsets.get(workspace, subscription.name)) !== null) return;
       if (isSnapshot) await this.#snapshot.begin(outdated);
-      const first = parseBeginning(subscription.start, timeZoneOf(workspace)) ?? (await this.#endWhenRead());
+      const { start } = subscription;
+      const first =
+        typeof start === 'object' ? await this.#offsetAfter(start.after) : parseBeginning(start, timeZoneOf(workspace));
       // Where Redis has forgotten the snapshot since, there is no offset yet.
       const task = isSnapshot ? snapshotNameOf(workspace) : undefined;
-      begun = await offsets.begin(workspace, subscription.name, first, task);
+      begun = await offsets.begin(workspace, subscription.name, first ?? (await this.#endWhenRead()), task);
     }
+  }
+
+  /**
+   * Before the first event of the log that `former` has not handled. What it has queued counts: nothing else would deliver it. Undefined: it
+   * does not read this workspace.
+   */
+  async #offsetAfter(former: string): Promise<string | undefined> {
+    const { workspace, workspaces, subscription, offsets, gate } = this.#options;
+    // The offset first: what `former` enters meanwhile lies behind it.
+    const stored = await Promise.all(workspaces.map((name) => offsets.get(name, former)));
+    if (stored.every((offset) => offset === null)) throw unknownFormer(subscription, former);
+    const offset = stored[workspaces.indexOf(workspace)] ?? undefined;
+    if (offset === undefined) return undefined;
+    const pending = await gate.pendingIds(former, workspace);
+    const queued = pending.flatMap((id) => (originOf(id) === undefined ? (loggedAt(id) ?? []) : []));
+    return [offset, ...queued.map(offsetBefore)].sort(compareLogIds)[0];
   }
 
   /** The end of the log when the configuration was read, by the clock of Redis. */
@@ -271,4 +291,11 @@ class SubscriptionReader {
     const then = offsetBefore(`${serverMs - (clock.monotonic() - configReadAtMs)}-0`);
     return compareLogIds(then, end) < 0 ? then : end;
   }
+}
+
+function unknownFormer({ name, handler }: Subscription, former: string): ChangefeedError {
+  const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
+  const problem = `nothing is stored of a subscription "${former}"`;
+  const suggestion = '"changefeed subscriptions list" shows the names that can be given; "now" begins without one.';
+  return optionsError([{ path: ['start', 'after'], owner, problem, suggestion }]);
 }

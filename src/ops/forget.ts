@@ -106,49 +106,21 @@ export async function forgetSubscription(
   deps: TracesDeps,
 ): Promise<ForgottenSubscription> {
   if (configured.includes(subscription))
-    throw refused('forget', `the configuration has the subscription "${subscription}". Remove it there first.`);
-  const found = idle('forget', subscription, await storedSubscriptions(deps));
+    throw refused(`the configuration has the subscription "${subscription}". Remove it there first.`);
+  const found = idle(subscription, await storedSubscriptions(deps));
   const { traces } = deps;
   return { ...found, keys: dryRun ? 0 : await traces.remove(await traces.ofSubscription(subscription)) };
 }
 
-/** What waits and is dead under the old name, and its place in the log, belong to the new one. May be repeated. */
-export async function renameSubscription(
-  { from, to, configured }: { from: string; to: string; configured: readonly string[] },
-  deps: TracesDeps,
-): Promise<StoredSubscription> {
-  const { traces } = deps;
-  if (configured.includes(from) || !configured.includes(to))
-    throw refused('rename', `the configuration must have "${to}" and not "${from}". Change it there first.`);
-  const stored = await storedSubscriptions(deps);
-  const found = idle('rename', from, stored);
-  const target = stored.find(({ subscription }) => subscription === to);
-  if (target !== undefined && (await traces.hasOffsets(to))) {
-    const { waiting, dead } = idle('rename', to, stored);
-    if (waiting + dead > 0)
-      throw refused(
-        'rename',
-        `"${to}" has events of its own (${waiting} waiting, ${dead} dead). Deliver or drop them first.`,
-      );
-    await traces.remove(await traces.ofSubscription(to));
-  }
-  await traces.rename(from, to);
-  return found;
-}
-
-function idle(verb: string, subscription: string, stored: readonly StoredSubscription[]): StoredSubscription {
+function idle(subscription: string, stored: readonly StoredSubscription[]): StoredSubscription {
   const found = stored.find((one) => one.subscription === subscription);
   if (found === undefined) {
     const names = stored.map((one) => `"${one.subscription}"`).join(', ');
-    throw refused(
-      verb,
-      `nothing is stored of a subscription "${subscription}". Stored: ${names === '' ? 'none' : names}.`,
-    );
+    throw refused(`nothing is stored of a subscription "${subscription}". Stored: ${names === '' ? 'none' : names}.`);
   }
   if (found.workers === 0) return found;
   const who = found.workers === 1 ? 'process handles' : 'processes handle';
   throw refused(
-    verb,
     `${found.workers} ${who} "${subscription}" now. Stop it, or remove the subscription from its configuration.`,
   );
 }
@@ -221,6 +193,6 @@ async function removeJob(queue: Queue<JobData>, jobId: string): Promise<keyof Fo
   return state === 'failed' ? 'dead' : state === 'completed' ? 'handled' : 'waiting';
 }
 
-function refused(verb: string, why: string): ChangefeedError {
-  return usage(`subscriptions ${verb}: ${why}`);
+function refused(why: string): ChangefeedError {
+  return usage(`subscriptions forget: ${why}`);
 }

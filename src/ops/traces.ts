@@ -1,7 +1,7 @@
 /** Uses SCAN, never KEYS, which would block Redis. Every step can be repeated. */
 import { scanKeys, type Redis } from '../redis/client.js';
 import type { Keys } from '../redis/keys.js';
-import { CONFIGURED, unorderedField } from '../delivery/offsets.js';
+import { unorderedField } from '../delivery/offsets.js';
 import { countRecords } from '../feed/store/stored-records.js';
 
 const SCAN_COUNT = 1_000;
@@ -75,8 +75,6 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       ];
     },
     ofSubscription: (subscription: string) => ofSubscription({ redis, keys }, { subscription, scan, all }),
-    rename: (from: string, to: string) => rename({ redis, keys }, { from, to, scan }),
-    hasOffsets: async (subscription: string) => (await redis.exists(keys.offsets(subscription))) === 1,
     /** Returns the number of keys and fields that were there. */
     async remove(traces: readonly Trace[]): Promise<number> {
       let removed = 0;
@@ -110,19 +108,6 @@ async function ofSubscription(
   const first = { key: offsets, fields: await redis.hkeys(offsets) };
   const readers = (await scan(keys.everyReaders())).map((key) => ({ key, fields: [subscription] }));
   return [first, ...readers, ...(await all(keys.everythingOfSubscription(subscription)))];
-}
-
-/** The offsets last: an interrupted move is continued, and no dispatcher reads on before it is complete. */
-async function rename(
-  { redis, keys }: { redis: Redis; keys: Keys },
-  { from, to, scan }: { from: string; to: string; scan: Scan },
-): Promise<void> {
-  const offsets = keys.offsets(from);
-  for (const key of await scan(keys.everythingOfSubscription(from)))
-    if (key !== offsets) await redis.rename(key, keys.renamed(key, from, to));
-  for (const key of await scan(keys.everyReaders()))
-    if ((await redis.hdel(key, from)) === 1) await redis.hset(key, to, CONFIGURED);
-  if ((await redis.exists(offsets)) === 1) await redis.rename(offsets, keys.offsets(to));
 }
 
 /** Each by itself: a command may only name keys of one slot of a Redis Cluster. */

@@ -184,13 +184,6 @@ export class Keys {
     return key.startsWith(start) && end !== -1 ? key.slice(start.length, end) : null;
   }
 
-  /** What a key of one subscription is called under the name of another. BullMQ's keys have the name twice. */
-  renamed(key: string, from: string, to: string): string {
-    const rest = key.slice(this.#subscription(from, '').length);
-    const isOfQueue = rest.startsWith(`${from}:`);
-    return this.#subscription(to, isOfQueue ? `${to}${rest.slice(from.length)}` : rest);
-  }
-
   #workspace(workspace: string, name: string): string {
     return `${this.prefix}:{${workspace}}:${name}`;
   }

@@ -1,7 +1,6 @@
 /** Removes what is stored: of a workspace, of one record, or of a subscription that is no longer configured. */
 import {
   forgetSubscription,
-  renameSubscription,
   forgetWorkspace,
   isWorkspaceStored,
   storedSubscriptions,
@@ -11,7 +10,6 @@ import {
 } from '../ops/forget.js';
 import { eraseRecord, type EraseCall, type Erased } from '../ops/erase.js';
 import { usage } from '../kit/errors.js';
-import { Cluster } from '../redis/client.js';
 import { NAME } from '../kit/schema/fields.js';
 import { createProcessRegistry } from '../redis/process-registry.js';
 import { createTraceStore } from '../ops/traces.js';
@@ -44,12 +42,6 @@ export interface Forgetting {
    * @throws ChangefeedError CF_USAGE
    */
   forgetSubscription(subscription: string, options?: { dryRun?: boolean }): Promise<ForgottenSubscription>;
-  /**
-   * Gives a subscription what is stored under its former name: waiting events, dead letters, offsets. Not in a Redis Cluster, where
-   * the two names are on different servers.
-   * @throws ChangefeedError CF_USAGE while a process handles one of them, or the new one has events of its own
-   */
-  renameSubscription(from: string, to: string): Promise<StoredSubscription>;
 }
 
 export function forgetting(context: AppContext, workspaces: Workspaces): Forgetting {
@@ -78,13 +70,6 @@ export function forgetting(context: AppContext, workspaces: Workspaces): Forgett
       return await isWorkspaceStored(workspace, deps);
     },
     storedSubscriptions: () => storedSubscriptions(deps),
-    async renameSubscription(from, to) {
-      if (redis instanceof Cluster)
-        throw usage(
-          'subscriptions rename: not possible in a Redis Cluster, where the keys of two subscriptions are on different servers. Configure the former name until its events are delivered.',
-        );
-      return await renameSubscription({ from, to, configured }, deps);
-    },
     forgetSubscription: (subscription, { dryRun } = {}) =>
       forgetSubscription({ subscription, configured, dryRun }, deps),
   };

@@ -173,8 +173,8 @@ export const PROBLEM_TEXTS = {
   ],
   'last.error': [' Last error: {error}', ' 마지막 오류: {error}'],
   'says.subscription.unconfigured': [
-    'No process has these subscriptions in its configuration, and their events are delivered to nobody: {names} ({waiting} waiting, {dead} dead). Give a renamed one its events: changefeed subscriptions rename {name} <new name>. Remove what is left of one: changefeed subscriptions forget {name}.',
-    '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다: {names} (대기 {waiting}건, 데드 레터 {dead}건). 이름이 바뀐 구독으로 옮기려면 changefeed subscriptions rename {name} <새 이름>, 지우려면 changefeed subscriptions forget {name}을 실행하세요.',
+    'No process has these subscriptions in its configuration, and their events are delivered to nobody: {names} ({waiting} waiting, {dead} dead). Another subscription can go on where one of them stopped, with its option start.after. Remove what is left of one: changefeed subscriptions forget {name}.',
+    '설정에서 이름이 바뀌었거나 빠진 구독에 이벤트가 남아 있습니다: {names} (대기 {waiting}건, 데드 레터 {dead}건). 멈춘 곳부터 다른 구독이 이어받게 하려면 그 구독에 start.after를 설정하고, 지우려면 changefeed subscriptions forget {name}을 실행하세요.',
   ],
   'says.delivery.late': [
     'Subscription "{name}": its oldest event has waited since {since}. {count} events wait: {active} are handled now, {queued} are in the queue, {delayed} wait for a retry. {>remedy}',

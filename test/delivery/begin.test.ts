@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kit/clock.js';
+import type { LoopBoard } from '../../src/kit/loop.js';
+import { createDeliveryStores } from '../../src/delivery/stores.js';
 import { createOffsetStore } from '../../src/delivery/offsets.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import { RetryAfterError } from '../../src/delivery/handlers/errors.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
+import { appendEvents, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut } from '../support/running-fan-out.js';
 
@@ -42,6 +45,52 @@ describe('a reader that begins', () => {
     });
     await append(3);
     await eventually(() => expect(never).toEqual([3]));
+  });
+
+  it('begin: `after` goes on where a paused subscription stopped: no event is lost or repeated', async () => {
+    const handled: Record<'former' | 'next', string[]> = { former: [], next: [] };
+    const of = (name: 'former' | 'next', changes = {}) =>
+      aSubscription(name, ({ id }) => void handled[name].push(id), changes);
+    const old = await runFanOut(test, [of('former')], { workspaces: ['acme', 'beta'] });
+    const append = async (from: number, to: number): Promise<string[]> => {
+      const events = Array.from({ length: to - from }, (_, at) =>
+        changeEvent({ record: `r${at % 3}`, sequence: from + at }),
+      );
+      await appendEvents(test, events);
+      return events.map(({ id }) => id);
+    };
+    const first = await append(0, 20);
+    await old.settled();
+    await old.dispatcher.pause('former', 'replaced');
+    // In its queue: its offset is behind them.
+    const queued = await append(20, 40);
+    const { offsets, gate } = createDeliveryStores(test);
+    await eventually(async () => expect((await gate.pending('former', 'acme')).events).toBe(20));
+    await Promise.all([old.pool.stop(), old.dispatcher.close()]);
+    const unread = await append(40, 60);
+
+    const after = await runFanOut(test, [of('next', { start: { after: 'former' } })], { workspaces: ['acme', 'beta'] });
+    const last = await append(60, 70);
+    await after.settled();
+    expect(handled.former.toSorted()).toEqual(first.toSorted());
+    expect(handled.next.toSorted()).toEqual([...queued, ...unread, ...last].toSorted());
+    expect(await offsets.get('beta', 'next')).toBe(await offsets.get('beta', 'former'));
+  });
+
+  it('begin: `after` a subscription of which nothing is stored says so, begins nowhere, and stops no other one', async () => {
+    const handled: string[] = [];
+    const loops: LoopBoard = new Map();
+    const lost = aSubscription('lost', () => undefined, { start: { after: 'formr' } });
+    const other = aSubscription('other', ({ id }) => void handled.push(id));
+    const { append } = await runFanOut(test, [lost, other], { loops });
+    await append(1);
+    await eventually(() => expect(handled).toHaveLength(1));
+    await eventually(() =>
+      expect(loops.get('dispatch acme to lost')?.failed?.error).toBe(
+        'start.after of defineHandler "lost": nothing is stored of a subscription "formr". "changefeed subscriptions list" shows the names that can be given; "now" begins without one.',
+      ),
+    );
+    expect(await createDeliveryStores(test).offsets.get('acme', 'lost')).toBeNull();
   });
 
   it('begin: what was handled when a rule was switched off, and failed then, is not sent when it is switched on again', async () => {

@@ -1,12 +1,9 @@
-/** A subscription that was renamed: its waiting events and dead letters are shown, and move to the new name. */
+/** A subscription that the configuration no longer has: its waiting events and dead letters are shown. */
 import { expect, it } from 'vitest';
-import { renameSubscription } from '../../src/ops/forget.js';
 import { PermanentError } from '../../src/delivery/handlers/errors.js';
 import type { Handle } from '../../src/delivery/handlers/handler.js';
 import { systemClock } from '../../src/kit/clock.js';
-import { silentLog } from '../../src/kit/log.js';
 import { trimLog } from '../../src/delivery/retention.js';
-import { createTraceStore } from '../../src/ops/traces.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription } from '../support/fan-out.js';
 import { appendEvents, changeEvent, changesOf } from '../support/events.js';
@@ -17,7 +14,7 @@ const test = useRedis();
 const DAY_MS = 86_400_000;
 const KEPT = { receipts: { ageMs: DAY_MS, number: 1_000 } };
 
-it('left behind: events of a subscription that was renamed are reported, and `rename` gives them to the new name', async () => {
+it('left behind: events of a subscription that the configuration no longer has are reported', async () => {
   const { redis, keys } = test;
   const fails: Handle = async (event, { signal }) => {
     if (event.subject === 'r1') throw new PermanentError('closed');
@@ -33,38 +30,16 @@ it('left behind: events of a subscription that was renamed are reported, and `re
   await old.pool.stop();
   await old.dispatcher.stop();
 
-  // The service is started with the new name.
-  const handled: string[] = [];
-  const keep: Handle = (event) => void handled.push(event.id);
   const nowMs = systemClock.now();
   const clock = { ...systemClock, now: () => systemClock.now() + DAY_MS };
-  const renamed = await runFanOut(test, [aSubscription('invoices', keep)], { clock });
+  const others = await runFanOut(test, [aSubscription('invoices', () => undefined)], { clock });
   const trim = {
     workspace: 'acme',
     readers: ['invoices'],
     retention: { ageMs: 7 * DAY_MS, events: 1_000 },
     paused: [],
   };
-  expect(await renamed.dispatcher.leftBehind()).toEqual([]);
+  expect(await others.dispatcher.leftBehind()).toEqual([]);
   await trimLog(redis, keys, { ...trim, nowMs });
-  expect(await renamed.dispatcher.leftBehind()).toEqual([{ subscription: 'billing', waiting: 1, dead: 1 }]);
-
-  const connect = () => test.connect({ maxRetriesPerRequest: null });
-  const deps = { keys, connect, logger: silentLog, traces: createTraceStore(redis, keys) };
-  const call = { from: 'billing', to: 'invoices', configured: ['invoices'] };
-  await expect(renameSubscription(call, deps)).rejects.toThrow('1 process handles "invoices" now');
-  await renamed.pool.stop();
-  await renamed.dispatcher.stop();
-  await renameSubscription(call, deps);
-  handled.length = 0;
-
-  const after = await runFanOut(test, [aSubscription('invoices', keep, KEPT)]);
-  await eventually(() => expect(handled).toEqual(waiting.map(({ id }) => id)));
-  expect(await after.dispatcher.leftBehind()).toEqual([]);
-  expect(await after.dead.retry({ subscription: 'invoices' })).toBe(1);
-  await eventually(() => expect(handled).toContain(bad.id));
-  const receipts = await after.dispatcher.deliveries({ event: bad.id });
-  expect(receipts.map(({ outcome }) => outcome)).toEqual(['delivered', 'dead']);
-  const keysLeft = await redis.keys(`${keys.subscriptionQueuePrefix('billing')}*`);
-  expect(keysLeft).toEqual([]);
+  expect(await others.dispatcher.leftBehind()).toEqual([{ subscription: 'billing', waiting: 1, dead: 1 }]);
 });

@@ -67,28 +67,21 @@ export const skip = defineFeedCommand({
 
 export const subscriptions = defineFeedCommand({
   input: {
-    action: argument('list, forget, rename', word('list', 'forget', 'rename')),
-    name: restArguments('forget: its name; rename: the former and the new name', asText),
+    action: argument('list, forget', word('list', 'forget')),
+    name: restArguments('forget: its name', asText),
     dryRun: flag('forget: only say what is stored'),
     yes: flag('forget: do not ask'),
     json: flag('print it as JSON; list: one line per subscription'),
   },
   async run({ action, name: names, dryRun = false, yes = false, json = false }, service, io) {
-    const [name, to, ...more] = names;
-    if (action === 'list') await list(service, json, io);
-    else if (action === 'forget') {
-      if (name === undefined || to !== undefined)
-        throw usage('subscriptions forget: give the name of one subscription; "subscriptions list" shows them.');
-      return await forget(service, { name, dryRun, yes, json }, io);
-    } else {
-      if (name === undefined || to === undefined || more.length > 0)
-        throw usage('subscriptions rename: give the former and the new name.');
-      const moved = await service.feed.renameSubscription(name, to);
-      service.decided('subscriptions rename', { from: name, to, count: moved.waiting + moved.dead });
-      const what = `${count(moved.waiting, 'waiting event')} and ${count(moved.dead, 'dead letter')}`;
-      answer(io, json, moved, `"${to}" has ${what} of "${name}", and reads the log from its offset.`);
+    if (action === 'list') {
+      await list(service, json, io);
+      return 0;
     }
-    return 0;
+    const [name, ...more] = names;
+    if (name === undefined || more.length > 0)
+      throw usage('subscriptions forget: give the name of one subscription; "subscriptions list" shows them.');
+    return await forget(service, { name, dryRun, yes, json }, io);
   },
 });
 

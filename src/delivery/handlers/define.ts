@@ -71,7 +71,7 @@ type ListSuffix = '.schema_changed';
 type IsLiteral<Text extends string> = { readonly '': never } extends Record<Text, unknown> ? false : true;
 
 /** The event that a handler with this `on` (and `start`, which may ask for a snapshot) receives. */
-export type EventOf<On extends readonly string[], Start extends string = 'now'> =
+export type EventOf<On extends readonly string[], Start = 'now'> =
   EventOfPattern<On[number]> | ('snapshot' extends Start ? SnapshotOf<On[number]> : never);
 
 type EventOfPattern<Pattern extends string> = Pattern extends string
@@ -102,13 +102,13 @@ type OrDefault<On extends readonly string[]> = typeof UNSET extends keyof On ? r
  * The event that a handler of these `lists` receives. A list of `defineList` adds its own events, with the type of its records;
  * where there are no other lists, events of the built-in ones do not occur.
  */
-export type EventOfLists<On extends readonly string[], Start extends string, Lists extends NamedLists> = EventOfChosen<
+export type EventOfLists<On extends readonly string[], Start, Lists extends NamedLists> = EventOfChosen<
   OrDefault<On>,
   Start,
   Lists
 >;
 
-type EventOfChosen<On extends readonly string[], Start extends string, Lists extends NamedLists> =
+type EventOfChosen<On extends readonly string[], Start, Lists extends NamedLists> =
   | ([Extract<Lists[number], string>] extends [never]
       ? never
       : NotOf<Extract<Lists[number], ListDefinition<object>>, EventOf<On, Start>>)
@@ -119,7 +119,7 @@ type NotOf<List extends ListDefinition<object>, Event> = Event extends { type: `
   ? never
   : Event;
 
-type EventOfDefinition<List, Pattern extends string, Start extends string> =
+type EventOfDefinition<List, Pattern extends string, Start> =
   List extends ListDefinition<object, string, infer Word>
     ? FurtherEvent<List, SelectedVerb<Word, Pattern> | ('snapshot' extends Start ? 'snapshot' : never)>
     : never;
@@ -147,7 +147,7 @@ export type Start = NonNullable<SubscriptionOptions['start']>;
 type AfterRewind = NonNullable<SubscriptionOptions['afterRewind']>;
 
 /** With `afterRewind: 'snapshot'` there are snapshots too, and what says that a list is complete. */
-type Handled<On extends readonly string[], From extends string, Lists extends NamedLists, Rewind extends AfterRewind> =
+type Handled<On extends readonly string[], From, Lists extends NamedLists, Rewind extends AfterRewind> =
   | EventOfLists<On, From | Rewind, Lists>
   | ('snapshot' extends Rewind ? FeedEvent<'changefeed.snapshot.complete'> : never);
 

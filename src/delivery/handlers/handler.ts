@@ -195,8 +195,8 @@ export interface Subscription extends Selection {
   readonly timeoutMs: number;
   /** An event that waits for longer is late, ms; `settle` adds to it. */
   readonly lateAfterMs: number;
-  /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, or a log id (that event first). */
-  readonly start: string;
+  /** Where a new subscription starts: `now`, `beginning`, `snapshot`, a time, a log id (that event first), or where another one stopped. */
+  readonly start: string | { readonly after: string };
   /** After Redis went back to an earlier state, or lost it. @defaultValue 'nothing' */
   readonly afterRewind?: 'snapshot' | 'nothing' | undefined;
   /** Handles one event. What it throws decides what follows. */

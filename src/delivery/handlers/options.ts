@@ -26,7 +26,7 @@ export const DEFAULT_RETRY: RetryPolicy = { attempts: 10, delayMs: 1_000, maxDel
 // A timer of the platform holds at most 24.8 days; a longer one would fire at once.
 export const LONGEST_WAIT = '24d';
 const AN_EVENT_TYPE = anEventType(builtInLists);
-const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', or a log id such as '1772323200000-0'`;
+const A_START = `'now', 'beginning', 'snapshot', a time such as '2026-03-01T09:00:00+09:00', a log id such as '1772323200000-0', or { after: the name of another subscription }`;
 
 const retryOptions = strictOptions({
   /** Number of attempts, the first included. @defaultValue 10; webhook 15 */
@@ -149,10 +149,14 @@ export const subscriptionShape = {
   timeout: duration({ from: '1ms', to: LONGEST_WAIT }).prefault('30s'),
   /**
    * Where a new subscription starts: `now`, `beginning` (of the log), `snapshot` (every record as it is now, then the changes),
-   * a date or time (without a zone, of each workspace's `timeZone`) or a log id (that event first). It does not move a subscription that has begun;
-   * `changefeed replay` does. @defaultValue 'now'
+   * a date or time (without a zone, of each workspace's `timeZone`), a log id (that event first), or `{ after: 'former' }`: with the first event
+   * that the subscription `former` has not handled. It does not move a subscription that has begun; `changefeed replay` does. @defaultValue 'now'
    */
-  start: z.custom<'now' | 'beginning' | 'snapshot' | (string & {})>(isStart, { error: A_START }).default('now'),
+  start: z
+    .union([z.custom<'now' | 'beginning' | 'snapshot' | (string & {})>(isStart), strictOptions({ after: name })], {
+      error: A_START,
+    })
+    .default('now'),
   /**
    * After Redis went back to an earlier state, or lost it: `snapshot` sends every record of a list once the list was swept since, and then
    * `changefeed.snapshot.complete`. `nothing`: only what the sweeps find. @defaultValue 'nothing'; postgres 'snapshot'
@@ -229,6 +233,8 @@ function refuseContradictions(settings: SubscriptionSettings, { handler, digest 
     const owner = `${handler === 'custom' ? 'defineHandler' : handler} "${name}"`;
     throw optionsError([{ path: [option], owner, problem, suggestion }]);
   };
+  if (typeof start === 'object' && start.after === name)
+    refuse('start', 'found its own name in after; allowed: the name of another subscription');
   if (order === 'none' && whenDead === 'hold')
     refuse(
       'whenDead',

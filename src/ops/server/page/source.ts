@@ -40,7 +40,6 @@ export interface FeedOfPage {
   test(subscription: string, call: { type?: string | undefined; run?: boolean | undefined }): Promise<TestOutcome>;
   storedSubscriptions(): Promise<StoredSubscription[]>;
   forgetSubscription(subscription: string, options: { dryRun: boolean }): Promise<StoredSubscription>;
-  renameSubscription(from: string, to: string): Promise<StoredSubscription>;
   erase(call: EraseCall): Promise<Erased>;
   todos(call: TodosCall): Promise<TodosReport>;
   readonly lists: {

@@ -203,13 +203,6 @@ function addLeftBehind(app: Api, { source: { feed }, status }: EndpointDeps): vo
     { config: OPERATE, schema: of('forgetSubscription', removes, answers.stored, { ...named, body }) },
     async ({ params: { name }, body: { dryRun = false } }) => await feed.forgetSubscription(name, { dryRun }),
   );
-  const given = { params: named.params.describe('the former name'), body: z.strictObject({ to: z.string() }) };
-  const gives = 'Gives a subscription what is stored under a former name.';
-  app.post(
-    '/api/subscriptions/:name/rename',
-    { config: OPERATE, schema: of('renameSubscription', gives, answers.stored, given) },
-    async ({ params: { name }, body: { to } }) => await feed.renameSubscription(name, to),
-  );
 }
 
 const MOST_DEAD_LETTERS = 200;

@@ -142,18 +142,13 @@ describe.skipIf(CHROMIUM === null)('status page: actions', () => {
     await appendEvents(redis, [eventOf('p1')]);
     await eventually(async () => expect(await former.feed.deadLetters.count()).toBe(1));
     await former.feed.stop();
-    const { url, feed } = await open({ subscriptions: [handlerOf('renamed')] });
+    const { url, feed } = await open({ subscriptions: [handlerOf('other')] });
     const { page } = await browse(`${url}/#/problems`);
     await eventually(async () => {
       // No process has had it in its configuration for long; a process that has just begun says otherwise.
       await redis.redis.hset(redis.keys.readers('acme'), 'former', '1');
       expect(await page.getByText('former: 0 waiting, 1 dead').count()).toBe(1);
     });
-    await page.getByRole('button', { name: 'Rename: former' }).click();
-    await page.getByLabel('New name').selectOption('renamed');
-    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
-    await page.getByText(/1 process handles "renamed" now\. Stop it/).waitFor();
-    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Forget: former' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
     await eventually(async () => {
