@@ -154,7 +154,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['settle without an order', out({ settle: '1s', order: 'none' })],
     ['whenDead without an order', out({ whenDead: 'hold', order: 'none' })],
     ['a secret in place of a word', out({ class: secret })],
-    ['rotation of standard output', out({ rotate: { size: '1MB' } })],
     ['a function without options', () => defineHandler(undefined as never)],
     ['a function without handle', () => defineHandler({ name: 'greet' } as never)],
     ['handle as text', () => defineHandler({ name: 'greet', handle: 'x' } as never)],

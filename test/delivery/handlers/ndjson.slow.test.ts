@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -76,7 +76,7 @@ describe('ndjson: a file', () => {
   });
 
   it('ndjson: writes into the file of its name, also after that was moved or removed', async () => {
-    const subscription = ndjson({ name: 'out', path, rotate: { size: '1MB' } });
+    const subscription = ndjson({ name: 'out', path });
     await send(subscription, 'a');
     await rename(path, join(folder, 'moved'));
     await send(subscription, 'b', 'c');
@@ -123,22 +123,6 @@ describe('ndjson: a file', () => {
     await send(subscription, 'a');
     await subscription.close?.();
     expect(await subjectsIn(path)).toEqual(['a']);
-  });
-
-  it('ndjson: rotates full files, keeps the configured number, and loses no line', async () => {
-    const lineBytes = Buffer.byteLength(`${JSON.stringify(sampleEvent('0'))}\n`);
-    await write({ rotate: { size: `${2 * lineBytes}B`, keep: 2 } }, '0', '1', '2', '3', '4', '5', '6');
-    expect((await readdir(folder)).sort()).toEqual(['events.ndjson', 'events.ndjson.1', 'events.ndjson.2']);
-    expect(await subjectsIn(`${path}.2`)).toEqual(['2', '3']);
-    expect(await subjectsIn(`${path}.1`)).toEqual(['4', '5']);
-    expect(await subjectsIn(path)).toEqual(['6']);
-  });
-
-  it('ndjson: rotation counts the existing size of the file', async () => {
-    await appendFile(path, `${'x'.repeat(999)}\n`);
-    await write({ rotate: { size: '1kB' } }, 'a');
-    expect(await subjectsIn(path)).toEqual(['a']);
-    expect(await readFile(`${path}.1`, 'utf8')).toHaveLength(1_000);
   });
 });
 
