@@ -12,7 +12,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>
     tail: 'follow the log of events',
     listen: 'post each event, signed, to a program on your machine; the service does not notice',
     status: 'problems, lists, freshness, budget, queues, dead letters, processes',
-    doctor: 'check token, API, Redis, clocks, disk and the targets of handlers; each finding with what to do',
+    doctor: 'check the token, each list, Redis and the targets of handlers; each finding with what to do',
     todos: 'todos: open, due today, overdue, completed; in total, per person in charge, per team',
   },
   'Deliveries:': {

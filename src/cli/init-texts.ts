@@ -17,7 +17,7 @@ const ENGLISH = {
   budget: 'At most this many requests in 10 s, of the 100 that the API is known to allow to all integrations together.',
   lists: 'Options per list: people, organization, memo, todo, history, activity.',
   readyMade:
-    'Ready-made lists: edits are found in seconds, with who made them. "changefeed doctor" asks the API which it serves.',
+    'Ready-made lists: edits are found in seconds, with who made them. "changefeed doctor" says of those switched on whether the API serves them.',
   subscriptions: 'Each subscription gets the events that its `on` selects, in the order of each record.',
   redis: 'Without it, a private Redis is started, with its data in .changefeed/. REDIS_URL in the environment wins.',
   handler:
@@ -45,7 +45,7 @@ const KOREAN: typeof ENGLISH = {
   budget: '10초 동안 보낼 최대 요청 수. API는 모든 연동을 합쳐 100건까지 허용하는 것으로 알려져 있습니다.',
   lists: '목록별 옵션: people, organization, memo, todo, history, activity.',
   readyMade:
-    '미리 준비된 목록: 수정을 몇 초 안에, 누가 했는지와 함께 찾습니다. API가 무엇을 제공하는지는 "changefeed doctor"가 확인합니다.',
+    '미리 준비된 목록: 수정을 몇 초 안에, 누가 했는지와 함께 찾습니다. 켠 목록을 API가 제공하는지는 "changefeed doctor"가 확인합니다.',
   subscriptions: '각 구독은 `on`이 고른 이벤트를 레코드별 순서대로 받습니다.',
   redis: '지정하지 않으면 전용 Redis가 시작되고 데이터는 .changefeed/에 저장됩니다. 환경 변수 REDIS_URL이 우선합니다.',
   handler:

@@ -8,7 +8,6 @@ import type { Subscription } from '../delivery/handlers/handler.js';
 import { parseRedisUrl } from '../redis/client.js';
 import type { Log } from '../kit/log.js';
 import { normaliseBaseUrl, sendsInClear } from '../kit/schema/addresses.js';
-import { wordsFor, type WordKey } from '../words/words.js';
 
 export interface ConfigWarning {
   about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'shared' | 'mirror' | 'todos';
@@ -44,23 +43,21 @@ export function logConfigWarnings(log: Log, config: Config, about: readonly Conf
     if (about.includes(kind)) log.warn({ ...subject, reason, remedy }, MESSAGES[kind]);
 }
 
-/** @param t in the language of a person; English for the log */
-export function clearWarnings(
-  { workspaces, subscriptions, redis: { url, options } }: Config,
-  t = wordsFor('en').t,
-): ConfigWarning[] {
-  const clear = (subject: ConfigWarning['subject'], remedy: WordKey): ConfigWarning => {
-    return { about: 'address', subject, reason: t('doctor.address.clear'), remedy: t(remedy) };
+const IN_CLEAR = 'a public host without TLS: secrets and records can be read on the way';
+
+export function clearWarnings({ workspaces, subscriptions, redis: { url, options } }: Config): ConfigWarning[] {
+  const clear = (subject: ConfigWarning['subject'], remedy: string): ConfigWarning => {
+    return { about: 'address', subject, reason: IN_CLEAR, remedy };
   };
   return [
     ...(url !== undefined && options?.tls === undefined && sendsInClear(url)
-      ? [clear({ redis: parseRedisUrl(url).place }, 'doctor.address.rediss')]
+      ? [clear({ redis: parseRedisUrl(url).place }, 'use rediss')]
       : []),
     ...workspaces.flatMap(({ name, baseUrl }) =>
-      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'doctor.address.https')] : [],
+      sendsInClear(baseUrl) ? [clear({ workspace: name }, 'use https in baseUrl')] : [],
     ),
     ...subscriptions.flatMap(({ name, handler, isInClear = false }) => {
-      const remedy = handler === 'postgres' ? 'doctor.address.postgres' : 'doctor.address.queue';
+      const remedy = handler === 'postgres' ? 'add ?sslmode=verify-full to url' : 'use rediss in redis';
       return isInClear ? [clear({ subscription: name }, remedy)] : [];
     }),
   ];

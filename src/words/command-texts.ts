@@ -19,7 +19,6 @@ export const COMMAND_TEXTS = {
     '오류 {errors}건, 경고 {warnings}건, 정상 {fine}건',
   ],
   'doctor.and': [' and ', ', '],
-  'doctor.clock': ['clock of the API', 'API의 시계'],
   'doctor.near': ['at most {seconds} s from the clock of this machine', '이 컴퓨터의 시계와 {seconds}초 이내'],
   'doctor.ahead': ['{seconds} s ahead of the clock of this machine', '이 컴퓨터의 시계보다 {seconds}초 빠름'],
   'doctor.behind': ['{seconds} s behind the clock of this machine', '이 컴퓨터의 시계보다 {seconds}초 느림'],
@@ -27,7 +26,6 @@ export const COMMAND_TEXTS = {
     'Synchronise this machine and {whose} with a time server.',
     '이 컴퓨터와 {whose}의 시계를 시간 서버에 맞추세요.',
   ],
-  'doctor.whose.api': ['the server of the API', 'API 서버'],
   'doctor.whose.redis': ['that of Redis', 'Redis 서버'],
 
   // Its findings about the API.
@@ -79,30 +77,6 @@ export const COMMAND_TEXTS = {
     'baseUrl이 /{path} 앞부분인지 확인하세요. 이 계정에 없는 목록이라면 enabled: false로 끄세요.',
   ],
   'doctor.list.askTodo': ['Ask the operator of the API.', 'API 운영자에게 문의하세요.'],
-  'doctor.quota': ['quota', '요청 한도'],
-  'doctor.quota.unnamed': ['the API names no limit', 'API가 한도를 알려 주지 않음'],
-  'doctor.quota.hidden': ['(not shown)', '(표시하지 않음)'],
-  'doctor.quota.none': [
-    'no 429; {limits}; budget {requests} requests per {seconds} s',
-    '429 없음; {limits}; 사용 한도 {seconds}초당 {requests}회',
-  ],
-  'doctor.quota.refused': [
-    'answered 429; {limits}; budget {requests} requests per {seconds} s',
-    '429 응답; {limits}; 사용 한도 {seconds}초당 {requests}회',
-  ],
-  'doctor.quota.todo': [
-    'Lower budget.requests, so that other clients have their part.',
-    '다른 연동도 쓸 수 있도록 budget.requests를 낮추세요.',
-  ],
-  'doctor.offers': ['ready-made lists', '미리 준비된 목록'],
-  'doctor.offers.no': ['{name} is not served ({why})', '{name}: 제공되지 않음({why})'],
-  'doctor.offers.noAnswer': ['no answer', '응답 없음'],
-  'doctor.offers.yes': ['{name} is served and off ({brings})', '{name}: 제공되지만 꺼져 있음({brings})'],
-  'doctor.offers.events': ['events crm.{object}.*', '이벤트 crm.{object}.*'],
-  'doctor.offers.edits': [
-    'edits of {of} in about 2 s, with who made them',
-    '{of}의 수정을 약 2초 안에, 수정한 사람과 함께 발견',
-  ],
 
   // About Redis.
   'doctor.redis.private': [
@@ -114,6 +88,8 @@ export const COMMAND_TEXTS = {
     'Start it, or correct redis.url or REDIS_URL.',
     'Redis를 시작하거나 redis.url 또는 REDIS_URL을 고치세요.',
   ],
+  'doctor.redis.state': ['Redis: state', 'Redis: 저장된 상태'],
+  'doctor.redis.stateTodo': ['"changefeed start" says the same.', '"changefeed start"도 같은 이유로 멈춥니다.'],
   'doctor.redis.clock': ['Redis: clock', 'Redis: 시계'],
   'doctor.redis.rights': ['Redis: rights', 'Redis: 권한'],
   'doctor.redis.noSweep': ['no sweep can run: {refusal}', '목록을 수집할 수 없음: {refusal}'],
@@ -174,22 +150,7 @@ export const COMMAND_TEXTS = {
     '가득 차기 전에 maxmemory를 늘리세요. 가득 차면 수집과 전달이 멈춥니다.',
   ],
 
-  // About the disk, the targets of handlers, and the feed.
-  'doctor.disk': ['disk', '디스크'],
-  'doctor.disk.free': ['{size} GB free for {folder}', '{folder}에 {size} GB 남음'],
-  'doctor.disk.todo': [
-    'Free space there, or set CHANGEFEED_STATE_DIR to another disk. A full disk stops Redis.',
-    '공간을 비우거나 CHANGEFEED_STATE_DIR을 다른 디스크로 바꾸세요. 디스크가 차면 Redis가 멈춥니다.',
-  ],
-  'doctor.address': ['address of {name}', '{name}의 주소'],
-  'doctor.address.clear': [
-    'a public host without TLS: secrets and records can be read on the way',
-    'TLS 없이 공개 주소를 씀: 비밀 값과 레코드를 중간에서 읽을 수 있습니다',
-  ],
-  'doctor.address.rediss': ['use rediss', 'rediss를 쓰세요'],
-  'doctor.address.https': ['use https in baseUrl', 'baseUrl에 https를 쓰세요'],
-  'doctor.address.postgres': ['add ?sslmode=verify-full to url', 'url에 ?sslmode=verify-full을 붙이세요'],
-  'doctor.address.queue': ['use rediss in redis', 'redis에 rediss를 쓰세요'],
+  // About the targets of handlers.
   'doctor.endpoint': ['endpoint of {name}', '{name}의 수신처'],
   'doctor.endpoint.reached': ['{place} can be reached; nothing was sent', '{place}에 연결됨(아무것도 보내지 않음)'],
   'doctor.endpoint.todo': [
@@ -198,21 +159,6 @@ export const COMMAND_TEXTS = {
   ],
   'doctor.handler': ['handler of {name}', '{name}의 핸들러'],
   'doctor.handler.ready': ['what {handler} needs on this machine is there', '{handler}에 필요한 것이 이 컴퓨터에 있음'],
-  'doctor.feed': ['feed', '피드'],
-  'doctor.feed.off': [
-    'no process is running: nothing is polled or delivered',
-    '실행 중인 프로세스가 없어 수집도 전달도 하지 않습니다',
-  ],
-  'doctor.feed.start': ['Run "changefeed start".', '"changefeed start"를 실행하세요.'],
-  'doctor.feed.fine': ['no problems, no dead letters', '문제 없음, 데드 레터 없음'],
-  'doctor.feed.skipped': ['its problems are stored in Redis', '문제 목록이 Redis에 있어 확인할 수 없음'],
-  'doctor.feed.todo': ['See "changefeed status".', '"changefeed status"를 보세요.'],
-  'doctor.dead': ['dead letters of {name}', '{name}의 데드 레터'],
-  'doctor.dead.count': ['{count} {count|event was|events were} given up', '전달을 포기한 이벤트 {count}건'],
-  'doctor.dead.todo': [
-    'See "changefeed dead list --subscription {name}", then dead retry or dead drop.',
-    '"changefeed dead list --subscription {name}"으로 확인한 뒤 dead retry나 dead drop을 실행하세요.',
-  ],
 
   // Sweeps, and their progress.
   'sweep.baseline': ['baseline', '첫 수집'],

@@ -1,8 +1,6 @@
 import type { Finding } from '../../service/doctor.js';
-import { isoTime, systemClock } from '../../kit/clock.js';
 import { wordsFor, type Words } from '../../words/words.js';
-import { formatsFor } from '../../words/format.js';
-import { formatsOf } from '../answers.js';
+import { languageOf } from '../answers.js';
 import { defineCommand, flag } from '../command.js';
 import { hanging, padded, printable, widthOf, type Colours } from '../text.js';
 
@@ -15,10 +13,9 @@ export const doctor = defineCommand({
       import('../../config/load.js'),
     ]);
     const loaded = await loadConfig({ ...io, path });
-    const now = isoTime(systemClock.now());
-    const formats = json ? formatsFor({ language: 'en', now }) : formatsOf(loaded.config, io.env, now);
-    const findings = await examine(loaded, { ...io, path, signal: io.signal, formats });
-    const { t } = wordsFor(formats.language);
+    const language = json ? 'en' : languageOf(loaded.config, io.env);
+    const findings = await examine(loaded, { ...io, path, signal: io.signal, language });
+    const { t } = wordsFor(language);
     const page = { t, colours: io.colours.out, columns: io.columns ?? 100 };
     io.out(json ? JSON.stringify({ findings }, null, 2) : findingsText(findings, page));
     return findings.some(({ result }) => result === 'error') ? 1 : 0;

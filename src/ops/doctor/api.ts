@@ -1,24 +1,15 @@
-/** What the first pages of each list say about token, address, form, cursor, clock and quota. Pure. */
-import { clockApart } from '../../feed/api/request.js';
+/** What the first pages of each list say about the token, the address, the form and the cursor. Pure. */
 import { isAsLongAsPages } from '../../crm/full-page.js';
 import { EXTRA_CA } from '../../kit/errors.js';
-import { clockFinding, error, ok, skipped, warning, type Finding, type Text } from './finding.js';
+import { error, ok, skipped, warning, type Finding, type Text } from './finding.js';
 import { expectedFields, keyOf, type FailedPage, type ReadList } from './read-list.js';
 
-export function judgeApi(workspace: string, lists: readonly ReadList[], budget: Budget, t: Text): Finding[] {
+export function judgeApi(workspace: string, lists: readonly ReadList[], t: Text): Finding[] {
   const about = (what: string): string => `${workspace}: ${what}`;
-  const apartMs = clockApartMs(lists);
   return [
     token(about(t('doctor.token')), { workspace, lists, t }),
     ...lists.flatMap((read) => listFindings(about(read.list.name), read, { lists, t })),
-    ...(apartMs === null ? [] : [clockFinding(about(t('doctor.clock')), apartMs, 'doctor.whose.api', t)]),
-    quota(about(t('doctor.quota')), { lists, budget, t }),
   ];
-}
-
-interface Budget {
-  requests: number;
-  perSeconds: number;
 }
 
 interface Judged {
@@ -88,46 +79,6 @@ function todoOf({ status, what }: FailedPage, otherwise: string, t: Text): strin
 function unreadTodo(failed: FailedPage, path: string, t: Text): string {
   const isAbsent = failed.status === 404;
   return todoOf(failed, isAbsent ? t('doctor.list.absentTodo', { path }) : t('doctor.list.askTodo'), t);
-}
-
-const ABOUT_A_LIMIT = /rate-?limit|quota|retry-after|throttl/;
-/** A longer or stranger value may be an id. */
-const PLAIN = /^[\w ,;:=./-]{1,60}$/;
-
-function quota(check: string, { lists, budget, t }: Judged & { budget: Budget }): Finding {
-  const answers = lists.flatMap((read) => read.answers);
-  const headers = new Map(answers.flatMap((answer) => Object.entries(answer.headers)));
-  const limits = [...headers].filter(([name]) => ABOUT_A_LIMIT.test(name));
-  const hidden = t('doctor.quota.hidden');
-  const named = limits.map(([name, value]) => `${name}: ${PLAIN.test(String(value)) ? String(value) : hidden}`);
-  const facts = {
-    limits: named.length === 0 ? t('doctor.quota.unnamed') : named.join('; '),
-    requests: budget.requests,
-    seconds: budget.perSeconds,
-  };
-  if (answers.every(({ status }) => status !== 429)) return ok(check, t('doctor.quota.none', facts));
-  return warning(check, t('doctor.quota.refused', facts), t('doctor.quota.todo'));
-}
-
-/** How far its last dated answer is from the clock of this machine. */
-function clockApartMs(lists: readonly ReadList[]): number | null {
-  return (
-    lists
-      .flatMap(({ answers }) => answers)
-      .flatMap((answer) => clockApart(answer) ?? [])
-      .at(-1) ?? null
-  );
-}
-
-export function judgeOffers(workspace: string, offered: readonly ReadList[], t: Text): Finding[] {
-  if (offered.length === 0) return [];
-  const said = offered.map(({ list: { name, object, history }, pages, failed }) => {
-    if (pages.length === 0) return t('doctor.offers.no', { name, why: failed?.status ?? t('doctor.offers.noAnswer') });
-    const of = history?.of.map((one) => `crm.${one.object}`).join(t('doctor.and'));
-    const brings = of === undefined ? t('doctor.offers.events', { object }) : t('doctor.offers.edits', { of });
-    return t('doctor.offers.yes', { name, brings });
-  });
-  return [ok(`${workspace}: ${t('doctor.offers')}`, said.join('; '))];
 }
 
 const MOST_NAMED = 5;

@@ -35,8 +35,7 @@ it('connection: the error of a certificate that is not accepted says what to do'
     pages: 1,
     signal: AbortSignal.timeout(9_000),
   });
-  const budget = { requests: 80, perSeconds: 10 };
-  expect(judgeApi('acme', [list], budget, wordsFor('en').t)[1]?.todo).toBe(
+  expect(judgeApi('acme', [list], wordsFor('en').t)[1]?.todo).toBe(
     'Set NODE_EXTRA_CA_CERTS for every process of the feed.',
   );
 });

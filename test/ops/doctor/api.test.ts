@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReadApi } from '../../../src/feed/api/client.js';
 import { fieldsOf } from '../../../src/crm/known-fields.js';
 import type { ListDescriptor } from '../../../src/crm/lists/descriptor.js';
-import { descriptorOf, LIST_NAMES, readyMadeLists } from '../../../src/crm/lists/lists.js';
-import { judgeApi, judgeOffers } from '../../../src/ops/doctor/api.js';
+import { descriptorOf, LIST_NAMES } from '../../../src/crm/lists/lists.js';
+import { judgeApi } from '../../../src/ops/doctor/api.js';
 import type { Finding } from '../../../src/ops/doctor/finding.js';
 import { readList, type ReadList } from '../../../src/ops/doctor/read-list.js';
 import type { Behaviour } from '../../../sandbox/faults/behaviour.js';
@@ -12,8 +12,6 @@ import { walkAll } from '../../support/read-api.js';
 import { wordsFor } from '../../../src/words/words.js';
 
 const { t } = wordsFor('en');
-
-const BUDGET = { requests: 80, perSeconds: 10 };
 
 interface Asked {
   behaviour?: Partial<Behaviour>;
@@ -38,19 +36,17 @@ async function ask({ lists = [descriptorOf('people')], pages = 2, ...options }: 
 
 async function judged(asked: Asked): Promise<string[]> {
   const { read } = await ask(asked);
-  return shown(judgeApi('acme', read, BUDGET, t));
+  return shown(judgeApi('acme', read, t));
 }
 
 const shown = (findings: readonly Finding[]): string[] =>
   findings.map(({ result, check, seen }) => `${result} ${check}: ${seen.replace(/127\.0\.0\.1:\d+/, 'crm')}`);
 
 describe('doctor: the API', () => {
-  it('key, rows, cursor, token, clock and quota', async () => {
+  it('key, rows, cursor and token', async () => {
     expect(await judged({})).toEqual([
       'ok acme: token: accepted',
       'ok acme: people: "peopleList", 10 and 10 rows; the cursor leads on',
-      expect.stringMatching(/^ok acme: clock of the API: at most 1 s/),
-      'ok acme: quota: no 429; the API names no limit; budget 80 requests per 10 s',
     ]);
   });
 
@@ -79,13 +75,13 @@ describe('doctor: the API', () => {
     expect(refused[1]).toMatch(/^error acme: people: "peopleList", 10 rows; asked for the next page, .* answered 400/);
     const { read } = await ask({ pages: 1 });
     const circle = read.map((one) => ({ ...one, pages: [...one.pages, ...one.pages] }));
-    expect(shown(judgeApi('acme', circle, BUDGET, t))[1]).toMatch(/^error .* leads to the same rows$/);
+    expect(shown(judgeApi('acme', circle, t))[1]).toMatch(/^error .* leads to the same rows$/);
   });
 
   it('a list: its only page is as long as a whole page and names no cursor', async () => {
     const { read } = await ask({ behaviour: { pageSize: 50 }, pages: 1 });
     const missed = read.map((one) => ({ ...one, pages: one.pages.map((page) => ({ ...page, nextCursor: null })) }));
-    const [, list] = judgeApi('acme', missed, BUDGET, t);
+    const [, list] = judgeApi('acme', missed, t);
     expect(list).toMatchObject({ result: 'warning', todo: expect.stringContaining('another name') as string });
   });
 
@@ -130,16 +126,15 @@ describe('doctor: the API', () => {
 
   it('a quota that is used up, which pauses the budget', async () => {
     const { read, pauses } = await ask({ behaviour: { limitRequests: 1, limitWindowMs: 60_000 } });
-    const [, list, , quota] = judgeApi('acme', read, BUDGET, t);
+    const [, list] = judgeApi('acme', read, t);
     expect(list?.todo).toContain('Other clients use up the quota');
-    expect(quota).toMatchObject({ result: 'warning', seen: expect.stringMatching(/^answered 429/) as string });
     expect(pauses[0]).toBeGreaterThan(1_000);
   });
 
   it('no contents of records and no names of custom fields are shown', async () => {
     const lists = LIST_NAMES.map(descriptorOf);
     const { read, sandbox } = await ask({ profile: 'wild', lists });
-    const text = JSON.stringify(judgeApi('acme', read, BUDGET, t));
+    const text = JSON.stringify(judgeApi('acme', read, t));
     const records = Object.values(await walkAll(await sandbox.start())).flat();
     const known = LIST_NAMES.flatMap((list) => fieldsOf(list).map(({ name }) => name));
     const custom = new Set(records.flatMap((record) => Object.keys(record)).filter((name) => !known.includes(name)));
@@ -150,18 +145,6 @@ describe('doctor: the API', () => {
     );
     expect(values.size).toBeGreaterThan(500);
     expect([...values].filter((value) => text.includes(value))).toEqual([]);
-  });
-});
-
-describe('doctor: ready-made lists', () => {
-  it('it says which the API serves, and what they bring', async () => {
-    const lists = ['people_history', 'lead', 'deal'].flatMap((name) => readyMadeLists.byName(name) ?? []);
-    const { read } = await ask({ lists, pages: 1, behaviour: { schedules: { forbidden: { after: 1, times: 1 } } } });
-    expect(shown(judgeOffers('acme', read, t))).toEqual([
-      'ok acme: ready-made lists: people_history is served and off (edits of crm.person in about 2 s, with who made them); ' +
-        'lead is not served (403); deal is served and off (events crm.deal.*)',
-    ]);
-    expect(judgeOffers('acme', [], t)).toEqual([]);
   });
 });
 

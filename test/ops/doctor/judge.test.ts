@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/ops/doctor/finding.js';
 import { judgeRedis } from '../../../src/ops/doctor/redis.js';
-import { judgeDisk, judgeClear, judgeEndpoint, judgeFeed } from '../../../src/ops/doctor/surroundings.js';
+import { judgeEndpoint } from '../../../src/ops/doctor/receivers.js';
 import { wordsFor } from '../../../src/words/words.js';
-import { formatsFor } from '../../../src/words/format.js';
 
 const { t } = wordsFor('en');
-const formats = formatsFor({ language: 'en', now: 0 });
 
 const wrong = (findings: readonly Finding[]) =>
   findings.filter(({ result }) => result !== 'ok').map(({ result, check, seen }) => `${result} ${check}: ${seen}`);
@@ -49,41 +47,10 @@ describe('doctor: Redis', () => {
   });
 });
 
-describe('doctor: disk and feed', () => {
-  it('an address without encryption', () => {
-    const found = judgeClear({ subject: { redis: 'redis.example:6379' }, reason: 'why', remedy: 'use rediss' }, t);
-    expect(found).toEqual({
-      result: 'warning',
-      check: 'address of redis redis.example:6379',
-      seen: 'why',
-      todo: 'Use rediss.',
-    });
-  });
-
+describe('doctor: receivers', () => {
   it('the remedy of a handler is shown instead of the one for addresses', () => {
     const reached = { place: 'db:5432', problem: 'no' };
     expect(judgeEndpoint('mirror', { ...reached, remedy: 'Start it.' }, t).todo).toBe('Start it.');
     expect(judgeEndpoint('mirror', reached, t).todo).toContain('webhook test mirror');
-  });
-
-  it('a disk that is nearly full, and one that is full', () => {
-    expect(judgeDisk('/state', 5e9, t).result).toBe('ok');
-    expect(judgeDisk('/state', 5e8, t).result).toBe('warning');
-    expect(judgeDisk('/state', 5e7, t).result).toBe('error');
-  });
-
-  it('without a process, missing roles are one finding', () => {
-    const missing = { severity: 'error', kind: 'role.missing', subject: 'role:poll', message: 'none' } as const;
-    const late = { severity: 'error', kind: 'list.late', subject: 'list:people', message: 'late' } as const;
-    const dead = [{ subscription: 'ops', count: 2 }];
-    expect(wrong(judgeFeed({ processes: 0, problems: [missing, late], dead }, formats))).toEqual([
-      expect.stringMatching(/^warning feed: no process is running/),
-      'error list people: late',
-      'warning dead letters of ops: 2 events were given up',
-    ]);
-    expect(wrong(judgeFeed({ processes: 1, problems: [missing], dead: [] }, formats))).toEqual([
-      'error role poll: none',
-    ]);
-    expect(judgeFeed({ processes: 1, problems: [], dead: [] }, formats)).toMatchObject([{ result: 'ok' }]);
   });
 });
