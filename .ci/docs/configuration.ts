@@ -115,13 +115,8 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Options of `ndjson`',
-    name: 'ndjsonOptions',
+    name: 'ndjsonSchema',
     around: (more) => subscription(NDJSON, more),
-  },
-  {
-    title: 'Options of `ndjson`: `rotate`',
-    name: 'rotateOptions',
-    around: (rotate) => subscription(NDJSON, { path: 'events.ndjson', rotate: { size: '1MB', ...rotate } }),
   },
   {
     title: '`redis`',
