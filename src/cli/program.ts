@@ -107,7 +107,7 @@ function usageText({ message }: CommanderError, command: string | undefined): st
   return `changefeed: ${[first.replace(/\.$/, ''), ...hints].join(' ')}. See "${help}". [CF_USAGE]`;
 }
 
-/** The problems of a configuration, each with its place in the file; undefined for any other error. */
+/** The problems of a configuration, the first one of a JSON file with its place; undefined for any other error. */
 export function configReport(error: unknown, columns = 100): string | undefined {
   if (!(error instanceof ChangefeedError)) return undefined;
   const { source, problems } = error.facts;

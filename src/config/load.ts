@@ -104,7 +104,7 @@ function readJson(file: string, source: string, env: Env): Read {
   return {
     raw: value,
     files: [file],
-    collected: problems.map((problem) => ({ ...problem, place: locate(problem.path) })),
+    collected: problems,
     locate,
   };
 }

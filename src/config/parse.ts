@@ -20,7 +20,7 @@ export interface ParseOptions {
   /** `REDIS_URL`: wins over the configuration. */
   redisUrl?: string | undefined;
   remedyOf?: Explained['remedyOf'];
-  /** Where an option stands in a file. */
+  /** Where an option stands in a file: asked for the first problem only. */
   locate?: (path: Path) => Place | undefined;
   /** The folder from which `rules` is named, and how messages name a file. @defaultValue the working directory */
   folder?: string;
@@ -37,8 +37,9 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): Config {
   const { source = 'parseConfig', redisUrl, remedyOf = remedyInFile, locate = () => undefined } = options;
   const { collected = [], folder = process.cwd(), nameOf = (path) => path } = options;
   const refuse = (found: readonly ConfigProblem[]): ChangefeedError => {
-    const located = found.map((problem) => ({ ...problem, place: locate(problem.path) }));
-    return configError(source, withoutRepeated([...located, ...collected]));
+    const [first, ...others] = withoutRepeated([...found, ...collected]);
+    // The place of one is enough to find the others, which say their paths.
+    return configError(source, first === undefined ? [] : [{ place: locate(first.path), ...first }, ...others]);
   };
   const result = configSchema.safeParse(raw);
   const { subscriptions, problems } = buildSubscriptions(raw);

@@ -138,15 +138,11 @@ export function parseRules(
   for (const [index, data] of (given as unknown[]).entries()) {
     const outcome = buildRule(data, known, rules);
     if ('rule' in outcome) rules.push(outcome.rule);
-    else
-      problems.push(
-        ...outcome.problems.map((one) => {
-          const path = ['rules', index, ...one.path];
-          return { ...one, path, place: at(optionInJson(content, path)) };
-        }),
-      );
+    else problems.push(...outcome.problems.map((one) => ({ ...one, path: ['rules', index, ...one.path] })));
   }
-  return { rules, problems };
+  const [first, ...more] = problems;
+  if (first === undefined) return { rules, problems };
+  return { rules, problems: [{ ...first, place: at(optionInJson(content, first.path)) }, ...more] };
 }
 
 /** Empty where it cannot be one of ours: the rest of the parsing would run out of stack, or of time. */

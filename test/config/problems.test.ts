@@ -105,11 +105,12 @@ export const late = defineHandler({
   "lists": { "peoples": { "interval": "5x" }, "todo": { "idle": "30s" }, "memo": { "intervall": "5s" } } }] }`,
     });
     expect(message).toContain('there is no such list (did you mean "people"?)');
+    // Only the first has its place.
     expect(places).toEqual([
       'changefeed.config.json:2:27: workspaces[0].lists.peoples.interval',
-      'changefeed.config.json:2:57: workspaces[0].lists.todo.idle',
-      'changefeed.config.json:2:84: workspaces[0].lists.memo.intervall',
-      'changefeed.config.json:2:14: workspaces[0].lists.peoples',
+      'workspaces[0].lists.todo.idle',
+      'workspaces[0].lists.memo.intervall',
+      'workspaces[0].lists.peoples',
     ]);
   });
 
