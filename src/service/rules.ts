@@ -100,14 +100,14 @@ function decisions(
       // Before it is in the file: it begins at this moment, whenever a process reads the file.
       if (enabled && before?.enabled !== true && now.file?.revision === revision)
         await dispatcher.beginNow(subscription);
-      const changed = changeRules(config, revision, (all) => [...all.filter((one) => one.id !== id), saved]);
+      const changed = await changeRules(config, revision, (all) => [...all.filter((one) => one.id !== id), saved]);
       if (changed.outcome !== 'saved') return changed;
       if (!enabled) await drop(subscription.name);
       await note(id, who, decided(before, built));
       return changed;
     },
     async remove({ revision, id }, who) {
-      const changed = changeRules(config, revision, (all) => all.filter((one) => one.id !== id));
+      const changed = await changeRules(config, revision, (all) => all.filter((one) => one.id !== id));
       if (changed.outcome !== 'saved') return changed;
       await drop(ruleNameOf(id));
       await note(id, who, { what: 'removed', changed: [] });

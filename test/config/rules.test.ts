@@ -1,6 +1,7 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { changeRules, type ChangedRules } from '../../src/config/change-rules.js';
 import { loadConfig } from '../../src/config/load.js';
 import { rulesOf } from '../../src/config/rules.js';
 import { messageOf } from '../../src/kit/errors.js';
@@ -72,21 +73,69 @@ describe('rules', () => {
     expect(readdirSync(cwd)).toEqual(['changefeed.config.json', 'changefeed.rules.json']);
   });
 
-  it.each(rowsOfGate(1, ['renameSync', 'fsyncSync', 'symlinkSync', 'unlinkSync', 'rmSync']))(
-    'rules: a kill while they are saved, at %s, leaves the former file or the new one, and holds up nobody',
+  // The lock is made, written and held; the new file is made, written and moved; the lock is removed.
+  const STEPS = ['writeFileSync', 'fstatSync', 'rmSync', 'openSync 2', 'fsyncSync', 'renameSync', 'rmSync 2'];
+
+  it.each(rowsOfGate(2, STEPS))(
+    'rules: a kill while they are saved, at %s, leaves the former file or the new one, and holds up nobody for long',
     async (step) => {
       await load({ rules: [{ id: 'old', on: ['crm.*'], to: 'ops' }] });
-      await spawn(savingChild, { args: [cwd, 'dead', '1', step] }).exited;
+      expect(await spawn(savingChild, { args: [cwd, 'dead', '1', step] }).exited).toMatchObject({ signal: 'SIGKILL' });
       const left = rulesOf(await load()).rules.map(({ id }) => id);
-      expect([['old'], ['dead0', 'old']]).toContainEqual(left);
+      expect(left).toEqual(step === 'rmSync 2' ? ['dead0', 'old'] : ['old']);
       const next = spawn(savingChild, { args: [cwd, 'next', '2'] });
       expect(await next.exited).toEqual({ code: 0, signal: null });
-      expect(rulesOf(await load()).rules.map(({ id }) => id)).toEqual(
-        expect.arrayContaining([...left, 'next0', 'next1']),
-      );
-      expect(next.stdout.match(/^changed/gm) ?? []).toHaveLength(step === 'renameSync' ? 1 : 0);
+      expect(next.stdout).toBe('saved next0\nsaved next1\n');
+      expect(rulesOf(await load()).rules.map(({ id }) => id)).toEqual([...left, 'next0', 'next1'].toSorted());
+      expect(readdirSync(cwd)).toEqual(['changefeed.config.json', 'changefeed.rules.json']);
     },
   );
+
+  const RULE = { id: 'new', on: ['crm.person.*'], to: 'ops' } as const;
+  const save = async (): Promise<ChangedRules> => {
+    const config = await load();
+    return await changeRules(config, rulesOf(config).file?.revision ?? '', (all) => [...all, RULE]);
+  };
+
+  it('rules: nothing that lies in the folder is followed, and only the owner can read what is saved', async () => {
+    await load({ rules: [] });
+    const elsewhere = join(testFolder(), 'elsewhere');
+    writeFileSync(elsewhere, 'theirs');
+    const file = join(cwd, 'changefeed.rules.json');
+    chmodSync(file, 0o644);
+    for (const name of ['.lock', '.next']) symlinkSync(elsewhere, `${file}${name}`);
+    expect(await save()).toEqual({ outcome: 'saved' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('theirs');
+    expect(readdirSync(cwd)).toEqual(['changefeed.config.json', 'changefeed.rules.json']);
+  });
+
+  it('rules: a file that is a symbolic link is not saved', async () => {
+    await load();
+    const elsewhere = join(testFolder(), 'elsewhere');
+    writeFileSync(elsewhere, '{ "rules": [] }');
+    symlinkSync(elsewhere, join(cwd, 'changefeed.rules.json'));
+    expect(await save()).toEqual({
+      outcome: 'refused',
+      why: 'Nothing was saved, as changefeed.rules.json is a symbolic link: set rules to the file itself.',
+    });
+    expect(readFileSync(elsewhere, 'utf8')).toBe('{ "rules": [] }');
+  });
+
+  it('rules: a save that was suspended until its lock was taken from it does not overwrite that of another process', async () => {
+    await load({ rules: [] });
+    const config = await load();
+    const revision = rulesOf(config).file?.revision ?? '';
+    const late = await changeRules(config, revision, (all) => {
+      // What the next saver does with a lock that is too old, and its save.
+      rmSync(join(cwd, 'changefeed.rules.json.lock'));
+      write('changefeed.rules.json.lock', 'of another process');
+      write('changefeed.rules.json', { rules: [{ ...RULE, id: 'theirs' }] });
+      return [...all, RULE];
+    });
+    expect(late).toEqual({ outcome: 'changed' });
+    expect(rulesOf(config).rules.map(({ id }) => id)).toEqual(['theirs']);
+  });
 
   it('rules: the command lists them, and refuses a file that is not valid', async () => {
     const workspaces = [{ name: 'acme', baseUrl: 'https://crm.example', token: 'token' }];
