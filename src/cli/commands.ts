@@ -88,9 +88,6 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The former names of commands. */
-export const RENAMED: Readonly<Record<string, string>> = { disable: 'pause', enable: 'resume' };
-
 /** Commands that have no file of their own. */
 const FILE_OF: Readonly<Record<string, string>> = {
   ...{ accept: 'held', discard: 'held', resync: 'held' },

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addEnvFile } from '../config/env-file.js';
 import { exitCodeOf, messageOf, usage, ChangefeedError } from '../kit/errors.js';
 import { packageVersion } from '../kit/package-version.js';
-import { COMMANDS, EXAMPLES, loadCommand, RENAMED } from './commands.js';
+import { COMMANDS, EXAMPLES, loadCommand } from './commands.js';
 import type { Io } from './io.js';
 import { problemsText, type LocatedProblem, type Place } from '../config/report.js';
 import { cut, widthOf } from './text.js';
@@ -43,8 +43,6 @@ function commandOf(args: readonly string[]): string | undefined {
 /** With `--help` after an unknown command, commander would show the help of the program as if all were well. */
 function refuseUnknownCommand(program: Command, [first = '']: readonly string[]): void {
   if (first.startsWith('-') || first === '' || commandOf([first]) !== undefined) return;
-  const renamed = new Map(Object.entries(RENAMED)).get(first);
-  if (renamed !== undefined) throw usage(`"changefeed ${first}" is now "changefeed ${renamed}".`);
   program.parse([first], { from: 'user' });
 }
 

@@ -4,7 +4,6 @@ import { dirname, extname, relative, resolve } from 'node:path';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { userFrame } from '../kit/user-frame.js';
 import { whileCollecting, type CollectedProblem, type Path } from '../kit/schema/problem.js';
-import { retiredText } from '../kit/schema/fields.js';
 import { readText } from './env-file.js';
 import { evaluate, type Evaluated } from './evaluate.js';
 import { configFromEnvironment, envValue, replaceVariables, withHttpOfEnvironment, type Env } from './env.js';
@@ -144,8 +143,7 @@ function failedRun(error: unknown, { source, cwd }: Named): ChangefeedError {
   const frame = userFrame(error instanceof Error ? (error.stack ?? '') : '');
   const where = frame === undefined ? source : `${nameOf(frame.file, cwd)}:${frame.line}`;
   const [first = ''] = messageOf(error).split('\n');
-  const removed = retiredText(/(\w+)\)? is not a (?:function|constructor)/.exec(first)?.[1] ?? '');
-  return unloadable(where, `running it failed: ${removed ?? first.replace(/\.$/, '')}. Correct the file`, error);
+  return unloadable(where, `running it failed: ${first.replace(/\.$/, '')}. Correct the file`, error);
 }
 
 /** At the call that has the problem. */

@@ -19,7 +19,6 @@ import {
   matching,
   name,
   oneOf,
-  retiredText,
   share,
   strictOptions,
   text,
@@ -273,12 +272,6 @@ const deadLettersOptions = strictOptions({
   retention: deadLetterRetentionOptions.transform(({ age, count }) => ({ ageMs: age, count })).prefault({}),
 });
 
-const telemetry = z.preprocess((given: boolean, context) => {
-  const message = typeof given === 'object' ? retiredText('telemetry: { … }') : undefined;
-  if (message !== undefined) context.addIssue({ code: 'custom', message, params: { whole: true } });
-  return given;
-}, yesOrNo);
-
 const WORKSPACES = 'an array of one or more workspaces';
 
 export const configSchema = strictOptions({
@@ -312,7 +305,7 @@ export const configSchema = strictOptions({
   /** The status page, its HTTP API, and what monitors read. @defaultValue served on the loopback address */
   http: httpOptions.prefault({}),
   /** True: BullMQ's spans and metrics for OpenTelemetry, see operations.md. Needs the package `bullmq-otel`. @defaultValue false */
-  telemetry: telemetry.prefault(false),
+  telemetry: yesOrNo.prefault(false),
   /** In a JSON file: the address of the schema, for the editor. @defaultValue none */
   $schema: z.string({ error: 'the address of a JSON schema' }).optional(),
 });

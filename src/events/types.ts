@@ -51,7 +51,7 @@ const noticeFields = fields({
   list: listName.nullable(),
   /** Only with `changefeed.problem.over`: the problem that is over. */
   problem: z.enum(PROBLEM_KINDS).exactOptional(),
-  /** The names and numbers in the message, of which it is made in another language. Absent in events of earlier releases. */
+  /** The names and numbers in the message, of which it is made in another language. */
   facts: facts.exactOptional(),
 });
 const notice: z.ZodType<Notice> = noticeFields;

@@ -59,7 +59,7 @@ export function createNoticeStore(
         if (seenMs >= sinceMs && !isInFuture(seenMs, nowMs)) continue;
         const problem = field.slice('open '.length);
         const over = endOf(problem, readFacts(key, problem, fields), { workspace, nowMs });
-        // Another release may have left entries of which nothing can be reported.
+        // Nothing can be reported of an entry that is damaged.
         if (over === null) await redis.hdel(key, field, `facts ${problem}`);
         else {
           const steps = guard?.steps(workspace);

@@ -15,7 +15,7 @@ const count = z.number().int();
 /** A process as it reports itself. Redis keeps it in this form. */
 export const processStatus = z.object({
   id: z.string().describe('random'),
-  version: z.string().nullable().describe('of the package; null when another release reports no version'),
+  version: z.string().nullable().describe('of the package; null when it is not known'),
   pid: count,
   host: z.string(),
   startedAt: z.iso.datetime(),
@@ -39,7 +39,7 @@ export const processStatus = z.object({
         .describe('the last step within ten minutes'),
     })
     .optional()
-    .describe('absent where another release reports none'),
+    .describe('absent where it was not measured yet'),
   edits: z
     .array(z.object({ workspace: z.string(), list: z.string(), known: count, of: count }))
     .readonly()

@@ -30,7 +30,7 @@ export function englishMessage(kind: string, facts: Facts): string {
   return said(keyOf(kind, facts), facts, AS_STORED) ?? '';
 }
 
-/** The text in the language of `formats`; the English message where an earlier release has stored no facts. */
+/** The text in the language of `formats`; the English message where it has no facts. */
 export function problemText({ kind, message, facts }: Told, formats: Formats): string {
   return (facts && said(keyOf(kind, facts), facts, formats)) ?? message;
 }

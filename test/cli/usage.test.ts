@@ -35,10 +35,6 @@ describe('usage errors: one sentence and exit code 2', () => {
     await runAll({
       'an unknown command': { args: ['sweeep'], says: /unknown command 'sweeep' \(did you mean sweep\?\)/ },
       'an unknown command with --help': { args: ['sweeep', '--help'], says: /unknown command 'sweeep'/ },
-      'a former name of a command': {
-        args: ['disable', 'ops'],
-        says: /"changefeed disable" is now "changefeed pause"\./,
-      },
       'help for an unknown command': { args: ['help', 'sweeep'], says: /unknown command 'sweeep'/ },
       'an unknown profile': {
         args: ['sandbox', '--profile', 'wld'],

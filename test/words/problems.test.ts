@@ -79,7 +79,7 @@ describe('words: problems', () => {
     expect(said).toContain('changefeed accept people --workspace acme');
   });
 
-  it('without facts, as an earlier release has stored it, it has its English message', () => {
+  it('without facts it has its English message', () => {
     expect(problemText({ kind: 'list.late', message: 'A sweep is due.' }, korean)).toBe('A sweep is due.');
   });
 

@@ -3,7 +3,6 @@ import { describe, type ChangefeedError } from '../../kit/errors.js';
 import { bullmqKind } from './bullmq/bullmq.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { optionsError } from '../../kit/schema/problem.js';
-import { retiredText } from '../../kit/schema/fields.js';
 import type { Subscription } from './handler.js';
 import type { Kind } from './kind.js';
 import { messageKind } from './message/message.js';
@@ -51,8 +50,6 @@ function isSubscription(value: unknown): value is Subscription {
 
 function unknownKind(handler: unknown): string {
   const name = typeof handler === 'string' && handler.length <= 64 ? handler : '';
-  const retired = retiredText(name);
-  if (retired !== undefined) return retired;
   const found = name === '' ? describe(handler) : JSON.stringify(name);
   const meant = didYouMean(name, KIND_NAMES);
   return `found ${found}; allowed: ${ALLOWED_KINDS}${meant}; handlers written in code need a configuration file in TypeScript or JavaScript`;

@@ -46,8 +46,8 @@ export const missingSchema = z.object({
   sweeps: z.number(),
   /** ISO 8601: when the first of them was decided, and so whether an acceptance covers it. */
   since: z.iso.datetime(),
-  /** ISO 8601: when that sweep had read its last page. Absent: by an earlier release. */
-  readAt: z.iso.datetime().exactOptional(),
+  /** ISO 8601: when that sweep had read its last page. */
+  readAt: z.iso.datetime(),
   /** The last of them, so that a sweep that is resumed counts once. */
   sweep: z.string(),
   /** Rows without an id that could be read in the sweep that showed it last: it is none of them. Absent: 0. */
@@ -107,7 +107,7 @@ export function missingAfter(
   for (const [key, entry] of before) {
     if (returned.has(key)) continue;
     // A time in the future is none: the wait begins now, and would never end if this were not kept.
-    const firstMs = knownMs(entry.readAt ?? entry.since, Date.parse(readAt));
+    const firstMs = knownMs(entry.readAt, Date.parse(readAt));
     const first = firstMs === null ? readAt : new Date(firstMs).toISOString();
     after.set(key, { ...entry, sweeps: entry.sweeps + (entry.sweep === lastSweep ? 1 : 0), readAt: first, sweep });
   }
@@ -132,8 +132,7 @@ export function decideRemovals(
   }: { present: number; unnamed: number; rules: RemovalRules; acceptedAt: string | null; readAt: string },
 ): RemovalDecision {
   const isAccepted = ({ since }: Missing): boolean => acceptedAt !== null && since <= acceptedAt;
-  const isLong = (entry: Missing): boolean =>
-    Date.parse(readAt) - Date.parse(entry.readAt ?? entry.since) >= rules.afterMs;
+  const isLong = (entry: Missing): boolean => Date.parse(readAt) - Date.parse(entry.readAt) >= rules.afterMs;
   const confirmed = [...missing].filter(([, entry]) => entry.sweeps >= rules.confirm && isLong(entry));
   const open = [...missing.values()].filter((entry) => !isAccepted(entry));
   const of = present + missing.size;

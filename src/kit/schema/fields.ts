@@ -4,24 +4,6 @@ import { parseDuration, type Duration } from '../duration.js';
 import { readTime } from '../iso-time.js';
 import { didYouMean } from './did-you-mean.js';
 
-/** What was removed, options, handlers and functions alike, and what to use instead. */
-const INSTEAD_OF_DERIVE = 'where on the change, or your own queue by the handler bullmq';
-
-const RETIRED: Readonly<Record<string, string>> = {
-  batch: 'concurrency',
-  BatchError: 'handle (its error is that of one event)',
-  handleBatch: 'handle, with concurrency',
-  'telemetry: { … }': 'telemetry: true (what BullMQ records, by the package bullmq-otel)',
-  defineDerive: INSTEAD_OF_DERIVE,
-  derive: INSTEAD_OF_DERIVE,
-  exec: 'a function that calls execFile (docs/guides/automation.md)',
-};
-
-/** A part of an error text: what to use in place of `name`. Undefined for a name that was never an option. */
-export function retiredText(name: string): string | undefined {
-  return Object.hasOwn(RETIRED, name) ? `"${name}" was removed; use ${RETIRED[name]} instead` : undefined;
-}
-
 /** Names of options in other products, and ours. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ events: 'on', eventTypes: 'on', types: 'on', topics: 'on', filter: 'where', endpoint: 'url' },
@@ -45,9 +27,7 @@ export function strictOptions<Shape extends z.core.$ZodLooseShape>(
       if (issue.code !== 'unrecognized_keys')
         return orAlone === undefined ? `an object with ${allowed}` : `${orAlone}, or { ${allowed} }`;
       // A line for each: `problemsOf` makes a problem of each.
-      return issue.keys
-        .map((key) => retiredText(key) ?? `there is no such option${meant(key)}; allowed: ${allowed}`)
-        .join('\n');
+      return issue.keys.map((key) => `there is no such option${meant(key)}; allowed: ${allowed}`).join('\n');
     },
   });
 }

@@ -131,13 +131,6 @@ describe('the record gate', () => {
   });
 });
 
-it('gate: a stored event with the trace context of an earlier release is read', async () => {
-  const stored = { event: changeEvent({ record: 'a', sequence: 1 }), traceparent: '00-1' };
-  await enter(gateOf(), [entry('a', 1, { kind: 'stored', stored })]);
-
-  expect(await gateOf().stored(SUB, 'evt_1')).toMatchObject({ event: stored.event });
-});
-
 describe('a held dead letter in the record gate', () => {
   it('gate: a retry of one that was released goes to the end', async () => {
     const gate = gateOf();

@@ -7,7 +7,8 @@ describe('removal: the decision', () => {
   const missing = (count: number, entry: Partial<Missing> = {}, prefix = 'm') =>
     Array.from(
       { length: count },
-      (_, index) => [`${prefix}${index}`, { sweeps: 2, since, sweep: 's2', ...entry }] as const,
+      (_, index) =>
+        [`${prefix}${index}`, { sweeps: 2, since, readAt: entry.since ?? since, sweep: 's2', ...entry }] as const,
     );
   const decide = (entries: readonly (readonly [string, Missing])[], present: number, more: object = {}) =>
     decideRemovals(new Map(entries), {
