@@ -83,9 +83,9 @@ async function sweepOneNow(context: AppContext, workspace: Workspace, sweep: One
   }
 }
 
-/** In a state of a newer release, not even a failure is written. */
+/** In a state of another format, not even a failure is written. */
 export function refuseToReport(error: unknown): void {
-  if (error instanceof ChangefeedError && error.code === 'CF_STATE_NEWER') throw error;
+  if (error instanceof ChangefeedError && error.code === 'CF_STATE_FORMAT') throw error;
 }
 
 /** Aborted when Redis begins to evict keys: a record whose key was evicted would be taken for a new one. */

@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   CF_STATE_DIR: 'The state directory cannot be written, or others may write in it.',
   CF_STATE_LOST: 'The stored state of a list is gone from Redis.',
   CF_STATE_UNREADABLE: 'A value in Redis is damaged, or another release wrote it.',
-  CF_STATE_NEWER: 'A newer release wrote the state in Redis.',
+  CF_STATE_FORMAT: 'The state in Redis has the format of another release.',
   CF_HANDLER_TIMEOUT: 'A handler did not finish within its timeout.',
   CF_HANDLER_FAILED: 'A handler threw a value that is not an error.',
   CF_HANDLER_UNCAUGHT: 'An error was thrown outside of any awaited call, most likely by a handler.',
@@ -78,7 +78,7 @@ const USAGE: readonly ErrorCode[] = [
   'CF_REDIS_MISSING',
   'CF_REDIS_EVICTS',
   'CF_STATE_DIR',
-  'CF_STATE_NEWER',
+  'CF_STATE_FORMAT',
 ];
 
 /** 2 for usage and configuration errors, 1 for errors at run time. */

@@ -1,7 +1,7 @@
 /**
  * Binds the state of a workspace to the Redis server that has it. Another server (another run id: a restart, a failover, a restored backup) begins
  * a new epoch, in which sequences are higher than all that were given out before, because what was written last may be lost. Until then, scripts
- * write nothing to the log. So does a release with a higher format: leases of an earlier one end, which then refuses the state. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
+ * write nothing to the log. A clean restart looks the same as one that lost something, so a loss is reported only where there is evidence: the
  * state is gone or an earlier one, a step that this process knows is gone, or a subscription's offset lies above the end of the log.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,17 +23,17 @@ import { readJson, unreadable } from '../redis/stored.js';
 const readStateScript = loadScript('read-state', import.meta.url);
 const beginEpoch = loadScript('begin-epoch', import.meta.url);
 
-/** Increase it when an earlier release would misread what this one writes, in any key of a workspace. */
+/** The version of what is stored, in any key of a workspace. Increase it when another version would misread it. */
 const FORMAT = 2;
 
 const stateSchema = z.object({
-  format: z.number().exactOptional(),
+  format: z.number(),
   id: z.string(),
   /** ISO 8601: when it began. */
   since: z.iso.datetime(),
   /** ISO 8601: when the loss of an earlier state was noticed; null if none was lost. */
   lostAt: z.iso.datetime().nullable(),
-  /** Which sequences are given out now. @defaultValue 0, of an earlier release */
+  /** Which sequences are given out now. @defaultValue 0 */
   epoch: z.number().int().exactOptional(),
   /** ISO 8601: when the epoch began. Lists that were swept last before then are due. */
   epochSince: z.iso.datetime().exactOptional(),
@@ -123,8 +123,7 @@ class WorkspaceGuard {
         return null;
       }
       const isLost = state !== null && (await this.#isLost(state, isSuspect || state.server !== server));
-      const isCurrent = state?.server === server && state.format === FORMAT;
-      if (isCurrent && !isLost && compareLogIds(offset, last) <= 0) {
+      if (state?.server === server && !isLost && compareLogIds(offset, last) <= 0) {
         this.#adopt(state);
         return state;
       }
@@ -184,7 +183,7 @@ class WorkspaceGuard {
     const base = state ?? freshState(this.#known?.state ?? null, nowMs);
     const stored = await this.#storedEpoch();
     const epoch = epochAfter(Math.max(base.epoch, this.#known?.state.epoch ?? 0, stored), nowMs);
-    const next: WorkspaceState = { ...base, format: FORMAT, epoch, epochSince: to, server };
+    const next: WorkspaceState = { ...base, epoch, epochSince: to, server };
     // Where the state is gone and was known, its loss is what is reported.
     if (state !== null && (isLost || isCut)) next.rewound = { from: timeBefore(last, { to, state }), to };
     const loss = state === null && this.#known !== null ? lossNotice(workspace, next, this.#known.seenAt) : null;
@@ -200,8 +199,7 @@ class WorkspaceGuard {
     const [word] = words(beginEpoch, await beginEpoch.run(redis, [...touched, ...leases], [...args, ...notice]));
     if (word !== 'begun' || this.#known !== null) return;
     if (state === null && stored === 0) log.info({ workspace, firstSequence: firstSequenceOf(epoch) }, NOTHING_STORED);
-    if (state?.server !== undefined)
-      log.info({ workspace, epoch }, state.server === server ? ANOTHER_FORMAT : ANOTHER_SERVER);
+    if (state?.server !== undefined) log.info({ workspace, epoch }, ANOTHER_SERVER);
   }
 
   /**
@@ -263,7 +261,7 @@ function rewoundArguments(workspace: string, rewound: { from: string; to: string
 /** @param before the state that was lost; null: none is known */
 function freshState(before: WorkspaceState | null, nowMs: number): WorkspaceState {
   const at = isoTime(nowMs);
-  return { id: randomUUID(), since: at, lostAt: before === null ? null : at, epoch: 0 };
+  return { format: FORMAT, id: randomUUID(), since: at, lostAt: before === null ? null : at, epoch: 0 };
 }
 
 const LOST =
@@ -273,7 +271,6 @@ const REWOUND =
 const NOTHING_STORED =
   'no earlier state is stored: sequences begin with the present time. Receivers that have higher ones, from a clock that was ahead, ignore ' +
   'new events: empty their copies, then run `changefeed replay --snapshot <subscription>`';
-const ANOTHER_FORMAT = 'the state has the format of this release now: sequences go on higher, and every list is swept';
 const ANOTHER_SERVER =
   'another Redis server, or one that was restarted: sequences go on higher, and every list is swept';
 
@@ -282,24 +279,24 @@ export async function readState(redis: Redis, keys: Keys, workspace: string): Pr
   return json === null ? null : parseState(keys.state(workspace), json);
 }
 
-/** An earlier release must not work on what it would misread. @throws ChangefeedError CF_STATE_NEWER */
-export async function refuseNewerState(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
+/** What would be misread is left alone. @throws ChangefeedError CF_STATE_FORMAT */
+export async function refuseOtherFormat(redis: Redis, keys: Keys, workspaces: readonly string[]): Promise<void> {
   const found = await Promise.all(workspaces.map((workspace) => redis.get(keys.state(workspace))));
-  found.forEach((json, index) => refuseNewer(keys.state(workspaces[index] ?? ''), json));
+  found.forEach((json, index) => refuseOther(keys.state(workspaces[index] ?? ''), json));
 }
 
 const epochSchema = z.object({ epoch: z.number() });
 const formatSchema = z.object({ format: z.number() });
 
-/** A value that cannot be read is not newer; who needs it says what is wrong with it. */
-function refuseNewer(key: string, json: string | null): void {
+/** A value that cannot be read has no format; who needs it says what is wrong with it. */
+function refuseOther(key: string, json: string | null): void {
   const { data } = formatSchema.safeParse(jsonOrNull(json));
-  if (data === undefined || data.format <= FORMAT) return;
-  throw new ChangefeedError('CF_STATE_NEWER', {
+  if (data === undefined || data.format === FORMAT) return;
+  throw new ChangefeedError('CF_STATE_FORMAT', {
     key,
     message:
-      `A newer release of Changefeed wrote the state in Redis: key "${key}" has format ${data.format}, and version ${packageVersion()} ` +
-      `reads formats up to ${FORMAT}. Nothing was changed. Run the newer release, restore a backup from before it, or set another redis.prefix.`,
+      `The state in Redis has format ${data.format} (key "${key}"), and version ${packageVersion()} reads format ${FORMAT} only: ` +
+      `run the release that wrote it, or set another redis.prefix; nothing was changed.`,
   });
 }
 
@@ -312,7 +309,7 @@ function jsonOrNull(json: string | null): unknown {
 }
 
 export function parseState(key: string, json: string): WorkspaceState {
-  refuseNewer(key, json);
+  refuseOther(key, json);
   const at = { what: 'the id of a state', key } as const;
   // Bytes that are no text are read as something else, so the state would never be as it was read.
   if (json.includes('\ufffd')) throw unreadable(at, 'bytes that are no text');

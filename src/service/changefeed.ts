@@ -31,7 +31,7 @@ import { systemClock, type Clock } from '../kit/clock.js';
 import type { OpenedRedis } from '../redis/private/open.js';
 import { silentLog, type Log } from '../kit/log.js';
 import { stopWithRedis } from '../redis/stop-with-redis.js';
-import { refuseNewerState } from '../log/state-guard.js';
+import { refuseOtherFormat } from '../log/state-guard.js';
 import type { TodosReport } from '../crm/todo-counts.js';
 import { reportTodos, type TodosCall } from '../feed/todos/report.js';
 import { logConfigWarnings, type ConfigWarning } from './config-warnings.js';
@@ -305,7 +305,7 @@ function watchOf(context: AppContext) {
 async function checkRedis({ config, redis, keys, watch }: AppContext): Promise<void> {
   await watch.start();
   const workspaces = config.workspaces.map(({ name }) => name);
-  await refuseNewerState(redis, keys, workspaces);
+  await refuseOtherFormat(redis, keys, workspaces);
 }
 
 async function sendSnapshots(

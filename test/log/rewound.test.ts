@@ -146,28 +146,6 @@ it('rewound: of several processes one begins the epoch, and the others find it',
   expect(new Set(states.map(({ epoch }) => epoch)).size).toBe(1);
 });
 
-it.each([1, undefined])(
-  'format: a state of format %s gets that of this release, and old leases end',
-  async (format) => {
-    const { epoch } = await process().check(W);
-    const { token } = (await storeOf(process()).acquire('people', 60_000)) as { token: string };
-    const key = test.keys.state(W);
-    const state = JSON.parse((await test.redis.get(key)) ?? '') as { format: number };
-    await test.redis.set(key, JSON.stringify({ ...state, format }));
-
-    const guards = [process(), process()];
-    const found = await Promise.all(guards.map((guard) => guard.check(W)));
-    expect(found.map((one) => [one.format, one.epoch > epoch])).toEqual([
-      [state.format, true],
-      [state.format, true],
-    ]);
-    const stored = JSON.parse((await test.redis.get(key)) ?? '') as object;
-    expect(stored).toMatchObject({ ...state, epoch: found[0]?.epoch, epochSince: found[0]?.epochSince });
-    const late = await storeOf(guards[0]!).commit('people', { token, writes: [] });
-    expect([late.outcome, await rewindings()]).toEqual(['fenced', 0]);
-  },
-);
-
 it('rewound: an epoch begins above every offset of a reader, which would otherwise skip what is logged', async () => {
   const guard = process();
   await guard.check(W);

@@ -26,11 +26,11 @@ async function folderOf() {
   };
 }
 
-async function markAsNewer(): Promise<void> {
+async function markAs(format: number): Promise<void> {
   const key = redis.keys.state('acme');
   const state = JSON.parse((await redis.redis.get(key)) ?? '') as { format: number };
   expect(state.format).toBe(2);
-  await redis.redis.set(key, JSON.stringify({ ...state, format: 3, since: { another: 'form' } }));
+  await redis.redis.set(key, JSON.stringify({ ...state, format, since: { another: 'form' } }));
 }
 
 /** Without a mark of BullMQ that expires after some seconds. */
@@ -39,32 +39,34 @@ async function stored(): Promise<[string, string][]> {
   return all.filter(([key]) => !key.endsWith(':stalled-check')).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-const SENTENCE =
-  /^changefeed: A newer release of Changefeed wrote the state in Redis: key "\S+" has format 3, and version \S+ reads formats up to 2\. Nothing was changed\. .* \[CF_STATE_NEWER\]\n$/;
+const sentence = (format: number): RegExp =>
+  new RegExp(
+    `^changefeed: The state in Redis has format ${format} \\(key "\\S+"\\), and version \\S+ reads format 2 only: run the release that wrote it, or set another redis\\.prefix; nothing was changed\\. \\[CF_STATE_FORMAT\\]\\n$`,
+  );
 
-it('newer state: a process refuses it with one message and changes nothing', async () => {
+it.each([1, 3])('state of format %i: a process refuses it with one message and changes nothing', async (format) => {
   const folder = await folderOf();
   expect(await folder.call('sweep')).toMatchObject({ code: 0 });
   folder.edit();
-  await markAsNewer();
+  await markAs(format);
   const before = await stored();
   const service = folder.start();
   const [started, swept, status] = await Promise.all([service.exited, folder.call('sweep'), folder.call('status')]);
   expect([started.code, swept.code, status.code]).toEqual([2, 2, 2]);
-  for (const { stderr } of [swept, status]) expect(stderr).toMatch(SENTENCE);
+  for (const { stderr } of [swept, status]) expect(stderr).toMatch(sentence(format));
   expect(service.stderr).toContain(swept.stderr.split('\n')[0]);
   expect(await stored()).toEqual(before);
 });
 
-it('newer state: a process that runs when it is written sweeps no more', async () => {
+it('state of another format: a process that runs when it is written sweeps no more', async () => {
   const folder = await folderOf();
   const service = folder.start();
   await service.waitForLine(/"list":"people".*"sweep complete"/);
-  await markAsNewer();
-  await service.waitForLine(/CF_STATE_NEWER/);
+  await markAs(3);
+  await service.waitForLine(/CF_STATE_FORMAT/);
   const summary = await redis.redis.hgetall(redis.keys.sweep('acme', 'people'));
   folder.edit();
-  const turns = (): number => service.stderr.match(/"loop":"poll acme people".*CF_STATE_NEWER/g)?.length ?? 0;
+  const turns = (): number => service.stderr.match(/"loop":"poll acme people".*CF_STATE_FORMAT/g)?.length ?? 0;
   const before = turns();
   await eventually(() => expect(turns()).toBeGreaterThan(before + 1));
   expect(await redis.redis.hgetall(redis.keys.sweep('acme', 'people'))).toEqual(summary);
