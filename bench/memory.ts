@@ -1,4 +1,4 @@
-/** Bytes of Redis memory per record: digests only, and with images; compared with the JSON of each record in a string. */
+/** Bytes of Redis memory per record; compared with the JSON of each record in a string. */
 import type { Redis } from 'ioredis';
 import { atMost, type Bench } from './support/bench.js';
 import { ours } from './support/ours.js';
@@ -13,23 +13,16 @@ export const memory: Bench = {
   does: 'bytes of Redis memory per record',
   records: [100_000],
   run: async ({ records: [records = 0] }) => {
-    const digestsOnly = await used(records, (redis, url) => sweepTwice(redis, url, { images: false }));
-    const withImages = await used(records, (redis, url) => sweepTwice(redis, url, { images: true }));
+    const { bytes: images, keys } = await used(records, sweepTwice);
     const { bytes: strings } = await used(records, (redis) => writeStrings(redis, records));
-    const [digests, images] = [digestsOnly.bytes, withImages.bytes];
     return {
-      median: digests,
-      unit: 'bytes per record, digests only',
-      ratios: {
-        'digests only, bytes': digests,
-        'with images, bytes': images,
-        'JSON strings to digests': rounded(strings / digests),
-        'JSON strings to images': rounded(strings / images),
-      },
-      goals: { 'digests only, bytes': atMost(90), 'with images, bytes': atMost(600) },
+      median: images,
+      unit: 'bytes per record',
+      ratios: { bytes: images, 'JSON strings to records': rounded(strings / images) },
+      goals: { bytes: atMost(600) },
       facts: {
         records,
-        keys: { 'digests only': digestsOnly.keys, 'with images': withImages.keys },
+        keys,
         jsonStrings: strings,
         jsonBytes: Buffer.byteLength(JSON.stringify(person(records))),
       },
@@ -57,8 +50,8 @@ async function used(records: number, fill: (redis: Redis, url: string) => Promis
 }
 
 /** The second sweep leaves nothing behind that only the first one needs. */
-async function sweepTwice(redis: Redis, url: string, { images }: { images: boolean }): Promise<void> {
-  const changefeed = ours({ url, redis, images });
+async function sweepTwice(redis: Redis, url: string): Promise<void> {
+  const changefeed = ours({ url, redis });
   for (let sweep = 0; sweep < 2; sweep += 1) await changefeed.sweep();
   await changefeed.close();
 }

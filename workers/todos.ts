@@ -20,7 +20,7 @@ export async function countTodos(
     const [report] = counted;
     return report === undefined ? { refused: `Workspace "${workspace}" has no todos.`, at } : { report, at };
   } catch (error) {
-    // The list is disabled, or kept without images: each report says so.
+    // The list is disabled: each report says so.
     if (error instanceof ChangefeedError && error.code === 'CF_USAGE') return { refused: error.message, at: now };
     throw error;
   }

@@ -94,7 +94,7 @@ export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | un
   return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
 }
 
-/** The stored record; null when there is none, or when only a digest of it is stored. */
+/** The stored record; null when there is none. */
 export async function storedRecord(
   store: Pick<SweepStore, 'records'>,
   list: ListName,
@@ -104,10 +104,12 @@ export async function storedRecord(
   return stored?.image == null ? null : (JSON.parse(stored.image) as CrmRecord);
 }
 
-/** What was stored before a list was switched off, or its images, is not what the CRM has. */
+/** What was stored before a list was switched off is not what the CRM has. */
 function surroundings({ language, timeZone, lists, links }: WorkspaceConfig, store: SweepStore): Surroundings {
   const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
-  const kept = new Set(Object.values(lists).flatMap((one) => (one.enabled && one.images ? [one.descriptor.name] : [])));
+  const kept = new Set(
+    Object.values(lists).flatMap((one) => (one.enabled && !one.descriptor.recognisedOnly ? [one.descriptor.name] : [])),
+  );
   return {
     ...{ language, timeZone, lists: known, links: linksByObject(links, known) },
     async record(word, id) {
@@ -201,10 +203,10 @@ function listsWithRules({ lists, budget, timeZone }: WorkspaceConfig, watch: Tod
     baseline: typeof baseline === 'object' ? { since: isoTime(readTime(baseline.since, timeZone) ?? 0) } : baseline,
     rules: compileRules(list.descriptor, list, watch),
   }));
-  const inBackground = all.filter(({ enabled, rules }) => enabled && rules.recognisedOnly).length;
+  const inBackground = all.filter(({ enabled, rules }) => enabled && rules.list.recognisedOnly).length;
   const walksPerSecond = (BACKGROUND_PART * budget.requests) / budget.perSeconds / inBackground;
   return new Map<ListName, ListWithRules>(
-    all.map((list) => [list.descriptor.name, { ...list, ...(list.rules.recognisedOnly && { walksPerSecond }) }]),
+    all.map((list) => [list.descriptor.name, { ...list, ...(list.descriptor.recognisedOnly && { walksPerSecond }) }]),
   );
 }
 
@@ -217,8 +219,8 @@ function shortcutsOf(
   const about = { ...deps, workspace, requestsPerSecond };
   const enabled = [...lists].filter(([, list]) => list.enabled);
   return new Map<ListName, Shortcuts>(
-    enabled.map(([list, { descriptor, rules, intervalMs }]) => {
-      const kind = { hasOpen: descriptor.open !== undefined, namesOnly: rules.recognisedOnly };
+    enabled.map(([list, { descriptor, intervalMs }]) => {
+      const kind = { hasOpen: descriptor.open !== undefined, namesOnly: descriptor.recognisedOnly };
       return [list, new ListShortcuts({ ...about, ...kind, list, intervalMs })];
     }),
   );

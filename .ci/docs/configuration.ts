@@ -230,7 +230,7 @@ another file. In code it is \`export default defineConfig({ … })\`; in JSON, \
 environment. Durations are texts with a unit: \`'250ms'\`, \`'30s'\`, \`'15m'\`, \`'12h'\`, \`'7d'\`. An error message names the path of a
 wrong option, what was found and what is allowed, for all wrong options at once. Nothing is ignored silently.
 
-A valid configuration can still ask for something that cannot happen. \`start\` and \`sweep\` log a warning with reason and remedy for a subscription whose \`on\` selects no event of its \`lists\` and \`workspaces\`, or only events of disabled lists, or whose \`fields\` are those of lists kept without images, a workspace without an enabled list, two workspaces with one address and token, a mirror of lists that are disabled or kept without images, and watched todos of a disabled list.
+A valid configuration can still ask for something that cannot happen. \`start\` and \`sweep\` log a warning with reason and remedy for a subscription whose \`on\` selects no event of its \`lists\` and \`workspaces\`, or only events of disabled lists, a workspace without an enabled list, two workspaces with one address and token, a mirror of lists that are disabled or of which only keys are stored, and watched todos of a disabled list.
 
 Without a file, \`CHANGEFEED_BASE_URL\` and \`CHANGEFEED_TOKEN\` are enough: one workspace \`default\`, its events as lines of JSON
 on standard output.`;

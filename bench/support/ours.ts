@@ -14,8 +14,6 @@ import type { Contestant } from './turns.js';
 export interface OursOptions {
   url: string;
   redis: Redis;
-  /** False: digests only. @defaultValue true */
-  images?: boolean;
   /** @defaultValue 'bench' */
   workspace?: string;
 }
@@ -29,7 +27,7 @@ export interface Ours extends Contestant {
 
 export const unlimited: Budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
 
-export function ours({ url, redis, images = true, workspace = 'bench' }: OursOptions): Ours {
+export function ours({ url, redis, workspace = 'bench' }: OursOptions): Ours {
   const api: ReadApi = createReadApi({ workspace, baseUrl: url, token: 'bench', budget: unlimited });
   let [inFlight, most] = [0, 0];
   const fetchIfChanged: ReadApi['fetchIfChanged'] = async (...request) => {
@@ -38,7 +36,7 @@ export function ours({ url, redis, images = true, workspace = 'bench' }: OursOpt
   };
   const store = createSweepStore(redis, new Keys('bench'), workspace);
   const deps = { workspace, api: { ...api, fetchIfChanged }, store, clock: systemClock, log: silentLog };
-  const rules = compileRules('people', { images });
+  const rules = compileRules('people');
   const sweepResult = (): Promise<SweepResult> => sweepList(deps, { list: 'people', rules, baseline: 'quiet' });
   return {
     name: 'ours',

@@ -106,13 +106,9 @@ const listOptions = strictOptions(
       })
       .default('quiet'),
     /**
-     * False: of a record, only a digest is stored; no personal data in Redis, and events say that a record changed, but not what.
-     * @defaultValue true; false for the ready-made history lists, whose events carry the row nevertheless
-     */
-    images: yesOrNo.optional(),
-    /**
      * Fields (patterns allowed; the first that matches counts) that are kept in another form: `last4` (the last four characters), `hash`, or
-     * `drop` (not at all). Before anything is stored or delivered; changes are still found, see personal-data.md. @defaultValue none
+     * `drop` (not at all). `'*'` is every field without another entry, but for the id and the times. Before anything is stored or delivered;
+     * changes are still found, see personal-data.md. @defaultValue none
      */
     mask: z.record(fieldPattern, z.enum(MASKS, { error: A_MASK }), { error: A_MASK_OF }).default({}),
     /** When a record that is no longer shown counts as removed. */
@@ -191,11 +187,8 @@ const lists: z.ZodType<ListConfigs, ListsInput> = z
 
 type CommonListOptions = Omit<z.output<typeof listOptions>, keyof DescriptorOptions>;
 
-function listConfig(
-  descriptor: ListDescriptor,
-  { interval, images = descriptor.images, ...options }: CommonListOptions,
-): ListConfig {
-  return { descriptor, ...options, images, intervalMs: interval ?? null };
+function listConfig(descriptor: ListDescriptor, { interval, ...options }: CommonListOptions): ListConfig {
+  return { descriptor, ...options, intervalMs: interval ?? null };
 }
 
 function withEveryBuiltIn(named: ReadonlyMap<string, ListConfig>): ListConfigs {
@@ -325,9 +318,8 @@ export interface ConfigInput extends z.input<typeof configSchema> {}
 export type ListInput = z.input<typeof listOptions>;
 
 /** A list's options, checked and with their defaults. */
-export type ListConfig = Readonly<Omit<CommonListOptions, 'interval' | 'images'>> & {
+export type ListConfig = Readonly<Omit<CommonListOptions, 'interval'>> & {
   /** Records are stored whole. */
-  readonly images: boolean;
   /** What the list is. */
   readonly descriptor: ListDescriptor;
   /** The shortest time from the start of one sweep to the start of the next; null: as often as the budget allows. */

@@ -42,8 +42,6 @@ const snapshotTask = z.object({
   steps: z.number(),
   /** Log id: no image contains an event after it. `0`: no times of reading are stored. */
   until: z.string(),
-  /** Records of the list being read that have no stored image. */
-  withoutImage: z.number(),
   /** After this epoch began, and for each list a sweep begun since. Absent: it starts the subscription. */
   after: z.object({ epoch: z.number(), since: z.iso.datetime() }).exactOptional(),
   /** Lists that were read to their end, and are not complete (snapshot-end.ts). `decided`: as in `reading`. `isSent`: so was the end. */
@@ -52,7 +50,6 @@ const snapshotTask = z.object({
       z.object({
         list: z.string(),
         decided: z.string().nullable(),
-        withoutImage: z.number(),
         isSent: z.boolean(),
       }),
     )

@@ -43,7 +43,7 @@ export async function endingLists(
 }
 
 function verdictOn(
-  { decided, withoutImage, isSent }: Ending,
+  { decided, isSent }: Ending,
   condition: ListCondition,
   { pending, dead, dropped }: Undelivered,
 ): EndingList['verdict'] {
@@ -52,5 +52,5 @@ function verdictOn(
   if (isSent) return isDelivered ? 'over' : 'waits';
   if (!isWhole(condition)) return 'waits';
   if (decided !== condition.decided) return 'again';
-  return isDelivered && withoutImage === 0 ? 'complete' : 'waits';
+  return isDelivered ? 'complete' : 'waits';
 }

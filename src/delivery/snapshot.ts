@@ -97,8 +97,10 @@ export class Snapshot {
 
   async #begin(outdated: StoredSnapshot | undefined, { id, after }: Begun = {}): Promise<void> {
     const { subscription, workspace, backfills } = this.#options;
-    const unread = listsCovered(subscription);
-    const progress = { reading: null, staged: false, steps: 0, until: BEFORE_ALL, withoutImage: 0 };
+    const { catalogue = builtInLists } = subscription;
+    // Of some lists, only the keys of rows are stored: they have no snapshot.
+    const unread = listsCovered(subscription).filter((list) => catalogue.byName(list)?.recognisedOnly !== true);
+    const progress = { reading: null, staged: false, steps: 0, until: BEFORE_ALL };
     const own = id ?? `s${randomBytes(5).toString('hex')}`;
     const task: SnapshotTask = { kind: 'snapshot', id: own, ...(after && { after }), workspace, unread, ...progress };
     if (outdated === undefined) await backfills.begin(subscription.name, task);
@@ -162,7 +164,7 @@ export class Snapshot {
     const { workspace, source } = this.#options;
     for (const list of unread) {
       const { readiness } = await source.condition(workspace, list, after?.since);
-      if (readiness !== 'ready' && readiness !== 'imageless') continue;
+      if (readiness !== 'ready') continue;
       if (after !== undefined) await source.begin(workspace, list);
       const condition = await source.condition(workspace, list, after?.since);
       return { list, from: null, decided: isWhole(condition) ? condition.decided : null };
@@ -173,14 +175,10 @@ export class Snapshot {
   async #scan(stored: StoredSnapshot, { list, from, decided }: NonNullable<SnapshotTask['reading']>): Promise<void> {
     const { workspace, subscription, source, backfills, logger } = this.#options;
     const { task } = stored;
-    const imageless = (await source.condition(workspace, list)).readiness === 'imageless';
-    const scan = imageless
-      ? { next: null, tail: task.until, records: [], withoutImage: 0 }
-      : await source.scan(workspace, list, from, task.after && leastOf(task));
-    const withoutImage = (from === null ? 0 : task.withoutImage) + scan.withoutImage;
+    const scan = await source.scan(workspace, list, from, task.after && leastOf(task));
     const isRead = scan.next === null;
     const waiting = (task.ending ?? []).filter((one) => one.list !== list);
-    const read = { list, decided, withoutImage, isSent: false };
+    const read = { list, decided, isSent: false };
     const to: SnapshotTask = {
       ...task,
       unread: isRead ? task.unread.filter((one) => one !== list) : task.unread,
@@ -188,8 +186,7 @@ export class Snapshot {
       staged: true,
       steps: task.steps + 1,
       until: compareLogIds(scan.tail, task.until) > 0 ? scan.tail : task.until,
-      withoutImage,
-      ...(task.after && isRead && !imageless && { ending: [...waiting, read] }),
+      ...(task.after && isRead && { ending: [...waiting, read] }),
     };
     const records = scan.records.map(({ key, event, as }, index) => ({
       record: recordOf(list, key),
@@ -197,16 +194,7 @@ export class Snapshot {
       sent: event !== null && (as === 'gone' || this.#selects(event)) ? staged(event, to, index) : null,
     }));
     const moved = await backfills.step(subscription.name, stored, { to, staged: { tail: scan.tail, records } });
-    if (!moved || !isRead) return;
-    const facts = { subscription: subscription.name, workspace, list };
-    if (imageless) {
-      logger.warn(facts, 'list stores no images (images: false): it has no snapshot, only its changes are delivered');
-    } else if (to.withoutImage > 0) {
-      const missing = { ...facts, withoutImage: to.withoutImage };
-      logger.warn(missing, 'records without a stored image are missing in the snapshot');
-    } else {
-      logger.info(facts, 'snapshot of a list read');
-    }
+    if (moved && isRead) logger.info({ subscription: subscription.name, workspace, list }, 'snapshot of a list read');
   }
 
   async #send(stored: StoredSnapshot, offset: string): Promise<void> {

@@ -136,10 +136,10 @@ async function incompleteIn(
   options: DispatchContext,
 ): Promise<SubscriptionStatus['incomplete']> {
   const all = await Promise.all(tasks.filter(isSnapshot).map((one) => endingLists(one, name, options)));
-  return all.flat().flatMap(({ workspace, ending: { list, withoutImage }, condition, undelivered, verdict }) => {
+  return all.flat().flatMap(({ workspace, ending: { list }, condition, undelivered, verdict }) => {
     const { held, unreadable } = condition;
     const { dead, dropped } = undelivered;
-    const counts = { held, unreadable: unreadable.length, dead: dead.length, dropped: dropped.length, withoutImage };
+    const counts = { held, unreadable: unreadable.length, dead: dead.length, dropped: dropped.length };
     if (verdict !== 'waits' || Object.values(counts).every((count) => count === 0)) return [];
     const ids = [...dead, ...dropped, ...unreadable].filter((id) => id !== null && id !== '') as string[];
     return [{ workspace, list, ...counts, records: ids.slice(0, NAMED) }];

@@ -47,7 +47,6 @@ export const subscriptionStatus = z.object({
         unreadable: count.describe('records that it could not read; the first few are counted'),
         dead: count.describe('events of the snapshot that are dead letters'),
         dropped: count.describe('events of the snapshot that were dropped'),
-        withoutImage: count.describe('records of which only a digest is stored'),
         records: z.array(z.string()).readonly().describe('the ids of a few of them'),
       }),
     )

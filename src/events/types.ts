@@ -128,13 +128,12 @@ export interface ChangeData extends z.output<typeof changeData> {}
 const changeData = fields({
   /**
    * The record before the change. Null where there was none (`created`, `snapshot`, `due_soon`, `overdue`, `schema_changed`), and
-   * where none is stored: with `images: false`, in the first sweep after `images` was switched on again, and for `updated` of a
-   * baseline `{ since }`. Always null for a webhook with `thin`.
+   * where none is stored: for `updated` of a baseline `{ since }`. Always null for a webhook with `thin`.
    */
   before: recordSchema.nullable(),
-  /** The record after the change; with `images: false`, and for a webhook with `thin`, only its `id`. Null only for `deleted` and `schema_changed`. */
+  /** The record after the change; for a webhook with `thin`, only its `id`. Null only for `deleted` and `schema_changed`. */
   after: recordSchema.nullable(),
-  /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`, and with `images: false`. Timestamps of the change are left out. */
+  /** The changed fields, sorted by name. Empty for `created`, `deleted` and `snapshot`. Timestamps of the change are left out. */
   changes: z.array(fieldChange).readonly(),
   /**
    * One more with each change of the record. On another server of Redis (after a restart, a failover, a restored backup) the next is far higher, so

@@ -2,7 +2,7 @@
 import type { Facts } from '../words/problems.js';
 import type { SubscriptionStatus } from './status.js';
 
-const WAYS = ['held', 'unreadable', 'dead', 'dropped', 'withoutImage'] as const;
+const WAYS = ['held', 'unreadable', 'dead', 'dropped'] as const;
 
 export function incompleteFacts({ name, incomplete }: SubscriptionStatus): { workspace: string; facts: Facts }[] {
   return [...new Set(incomplete.map(({ workspace }) => workspace))].map((workspace) => {

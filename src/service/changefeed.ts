@@ -200,7 +200,7 @@ export interface Changefeed extends Forgetting {
   status(): Promise<Status>;
   /**
    * Counts the stored todos.
-   * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are kept without images
+   * @throws ChangefeedError CF_USAGE when there is no such workspace or time, or todos are disabled
    */
   todos(call?: TodosCall): Promise<TodosReport>;
   /** Questions and decisions about single lists. */
@@ -329,7 +329,7 @@ function warningsFor(roles: readonly Role[]): ConfigWarning['about'][] {
   const needs = {
     poll: ['address', 'polling', 'shared', 'todos'],
     serve: ['address', 'mirror'],
-    dispatch: ['address', 'subscription', 'unpolled', 'fields'],
+    dispatch: ['address', 'subscription', 'unpolled'],
     handle: ['address', 'handler'],
   } as const;
   return roles.flatMap((role) => needs[role]);

@@ -10,7 +10,7 @@ import type { Log } from '../kit/log.js';
 import { normaliseBaseUrl, sendsInClear } from '../kit/schema/addresses.js';
 
 export interface ConfigWarning {
-  about: 'subscription' | 'unpolled' | 'fields' | 'handler' | 'address' | 'polling' | 'shared' | 'mirror' | 'todos';
+  about: 'subscription' | 'unpolled' | 'handler' | 'address' | 'polling' | 'shared' | 'mirror' | 'todos';
   subject: { subscription: string } | { workspace: string } | { redis: string };
   reason: string;
   remedy: string;
@@ -19,7 +19,6 @@ export interface ConfigWarning {
 const MESSAGES = {
   subscription: 'subscription can never match',
   unpolled: 'subscription selects only lists that are disabled',
-  fields: 'subscription selects no updated event',
   handler: 'handler cannot work',
   address: 'an address is used without encryption',
   polling: 'workspace is not polled',
@@ -83,35 +82,30 @@ function workspaceWarnings({ name, lists, todos }: WorkspaceConfig, { serve }: C
     void warnings.push({ about, subject: { workspace: name }, reason, remedy });
   const all = Object.entries(lists);
   const disabled = all.filter(([, { enabled }]) => !enabled).map(([list]) => list);
-  const imageless = all.filter(([, { enabled, images }]) => enabled && !images).map(([list]) => list);
+  const onlyKeys = all.filter(([, one]) => one.enabled && one.descriptor.recognisedOnly).map(([list]) => list);
   if (disabled.length === all.length)
     warn(
       'polling',
       'every list of the workspace is disabled',
       'enable a list, or take the workspace out of the configuration',
     );
-  if (serve?.tokens.has(name) === true && disabled.length + imageless.length > 0) {
+  if (serve?.tokens.has(name) === true && disabled.length + onlyKeys.length > 0) {
     const reasons = [
       ...(disabled.length > 0 ? [`${disabled.join(', ')}: disabled`] : []),
-      ...(imageless.length > 0 ? [`${imageless.join(', ')}: kept without images`] : []),
+      ...(onlyKeys.length > 0 ? [`${onlyKeys.join(', ')}: only keys of rows are stored`] : []),
     ];
     const reason = `lists that the mirror does not have (${reasons.join('; ')})`;
-    warn('mirror', reason, 'set enabled and images of these lists to true, or expect 404 for them');
+    warn('mirror', reason, 'set enabled of these lists to true, or expect 404 for them');
   }
   if (todos.watch && disabled.includes('todo')) {
     const remedy = 'set todos.watch to false, or lists.todo.enabled to true';
     warn('todos', 'todos.watch is on, and the list "todo" is disabled', remedy);
   }
-  if (todos.watch && imageless.includes('todo')) {
-    const reason =
-      'todos.watch is on, and the list "todo" is kept without images: todos cannot be counted, and crm.todo.reassigned is never emitted';
-    warn('todos', reason, 'set lists.todo.images to true');
-  }
   return warnings;
 }
 
 function subscriptionWarning(subscription: Subscription, config: Config): ConfigWarning[] {
-  const { name, on, lists: wanted, workspaces: named, fields, catalogue = builtInLists } = subscription;
+  const { name, on, lists: wanted, workspaces: named, catalogue = builtInLists } = subscription;
   if (subscription.report !== undefined) return reportWarning(subscription, config);
   const patterns = on.map(compileTypePattern);
   const isSelected = (type: string): boolean =>
@@ -128,12 +122,6 @@ function subscriptionWarning(subscription: Subscription, config: Config): Config
   const names = (some: typeof lists): string =>
     some.map(({ descriptor, workspace }) => `"${descriptor.name}" in ${workspace}`).join(', ');
   const enabled = lists.filter((list) => list.enabled);
-  const isUpdated = (type: string): boolean => type.endsWith('.updated') && isSelected(type);
-  const updated = enabled.filter(({ descriptor }) => typesOf(descriptor).some(isUpdated));
-  if (fields !== undefined && updated.length > 0 && !updated.some(({ images }) => images)) {
-    const reason = `its fields match no change in lists that are kept without images: ${names(updated)}`;
-    return warn('fields', reason, 'set images of these lists to true, or remove its fields');
-  }
   if (enabled.length > 0) return [];
   if (lists.length > 0)
     return warn('unpolled', `these lists are disabled: ${names(lists)}`, 'enable one of them, or change its on');
@@ -146,10 +134,10 @@ function subscriptionWarning(subscription: Subscription, config: Config): Config
 function reportWarning({ name, workspaces: named }: Subscription, { workspaces }: Config): ConfigWarning[] {
   const uncounted = workspaces
     .filter((one) => named === undefined || named.includes(one.name))
-    .filter(({ lists: { todo } }) => !todo.enabled || !todo.images);
+    .filter(({ lists: { todo } }) => !todo.enabled);
   if (uncounted.length === 0) return [];
-  const reason = `the list "todo" is disabled or kept without images in ${uncounted.map((one) => one.name).join(', ')}: there is nothing to report`;
-  const remedy = 'set enabled and images of lists.todo to true, or name other workspaces in its workspaces';
+  const reason = `the list "todo" is disabled in ${uncounted.map((one) => one.name).join(', ')}: there is nothing to report`;
+  const remedy = 'set enabled of lists.todo to true, or name other workspaces in its workspaces';
   return [{ about: 'subscription', subject: { subscription: name }, reason, remedy }];
 }
 

@@ -26,7 +26,7 @@ describe('lists: a list of your own', () => {
   it('lists: an added list has a descriptor and the usual options', () => {
     const { deals } = parse({ deals: { path: '/v2/deal', object: 'deal', interval: '1m', ignore: ['x'] } })
       .workspaces[0]!.lists;
-    expect(deals).toMatchObject({ enabled: true, intervalMs: 60_000, ignore: ['x'], images: true });
+    expect(deals).toMatchObject({ enabled: true, intervalMs: 60_000, ignore: ['x'] });
     expect(deals?.descriptor).toEqual({ ...USUAL, name: 'deals', path: 'v2/deal', key: null, object: 'deal' });
   });
 
@@ -63,13 +63,13 @@ describe('lists: a ready-made list', () => {
     ['false', { people_history: false }, { enabled: false }],
   ])('lists: a ready-made list is switched by %s', (_what, lists, options) => {
     const { people_history } = listsOf(lists);
-    expect(people_history).toMatchObject({ ...options, images: false });
+    expect(people_history).toMatchObject(options);
     expect(people_history?.descriptor).toEqual(readyMadeLists.byName('people_history'));
   });
 
-  it('lists: rows of the ready-made histories are not stored unless it is asked for', () => {
-    const { deal, lead_history } = listsOf({ deal: true, lead_history: { images: true } });
-    expect([deal?.images, lead_history?.images]).toEqual([true, true]);
+  it('lists: of the rows of the ready-made histories, only the keys are stored', () => {
+    const { deal, lead_history } = listsOf({ deal: true, lead_history: true });
+    expect([deal, lead_history].map((list) => list?.descriptor.recognisedOnly)).toEqual([false, true]);
   });
 
   it('lists: a list of your own with the name of a ready-made one stays your own', () => {
@@ -83,7 +83,6 @@ describe('lists: a ready-made list', () => {
       key: 'peopleHistoryList',
       object: 'person_history',
     };
-    expect(people_history).toMatchObject({ images: true });
     expect(people_history?.descriptor).toEqual({ ...USUAL, ...own });
   });
 });

@@ -26,7 +26,6 @@ describe('snapshot: the end of a list', { timeout: 60_000 }, () => {
     unreadable: 0,
     dead: 0,
     dropped: 0,
-    withoutImage: 0,
   };
   const receipts = { ageMs: 86_400_000, number: 1_000 };
 

@@ -1,21 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { BuiltInList } from '../../src/crm/lists/lists.js';
+import { descriptorOf, listsFrom } from '../../src/crm/lists/lists.js';
 import { createDispatcher } from '../../src/delivery/dispatcher.js';
 import { firstSequenceOf } from '../../src/events/envelope.js';
 import { buildNotice } from '../../src/events/notices.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Subscription } from '../../src/delivery/handlers/handler.js';
-import { systemClock } from '../../src/kit/clock.js';
-import { compileRules } from '../../src/feed/detect/rules.js';
 import { createBackfillStore, type BackfillStore } from '../../src/delivery/backfills.js';
-import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, fanOutDeps, seeded } from '../support/fan-out.js';
 import { WORKSPACE, appendEvents } from '../support/events.js';
 import { useFanOutProcesses } from '../support/fan-out-processes.js';
 import { isGate, rowsOfGate } from '../support/night.js';
 import { StoredList, recordNames } from '../support/stored-list.js';
-import { heardLog } from '../support/heard-log.js';
 import { useRedis } from '../support/redis.js';
 import { runFanOut, type FanOutExtras } from '../support/running-fan-out.js';
 
@@ -182,22 +178,16 @@ describe('snapshot', { timeout: 240_000 }, () => {
     expect(wrongRecords(received, list.sequences)).toEqual([]);
   });
 
-  it('a list without images is logged, and its changes are sent', async () => {
+  it('a list of which only keys are stored has no snapshot, and its events are sent', async () => {
     const people = new StoredList(test, 'people');
     await people.baseline(['p1']);
-    const { log: logger, heard } = heardLog();
-    const { received, subscription } = listener({ lists: ['people'] });
-    const source = createSnapshotSource({
-      ...{ redis: test.redis, keys: test.keys, clock: systemClock },
-      list: (_workspace, list) => ({ enabled: true, images: false, rules: compileRules(list as BuiltInList) }),
-    });
-    const { settled } = await runFanOut(test, [subscription], { source, logger });
+    const catalogue = listsFrom([{ ...descriptorOf('people'), recognisedOnly: true }]);
+    const { received, subscription } = listener({ lists: ['people'], catalogue });
+    const { settled } = await runFanOut(test, [subscription]);
     await settled();
     await people.change('p1');
     await settled();
     expect(Object.fromEntries(received)).toEqual({ p1: ['updated 1'] });
-    const warned = heard.filter(({ level }) => level === 'warn').map(({ facts }) => facts);
-    expect(warned).toEqual([{ subscription: 's', workspace: WORKSPACE, list: 'people' }]);
   });
 });
 

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Changefeed } from '../../src/service/changefeed.js';
 import { mergeChanges } from '../../src/delivery/merge-changes.js';
-import { LIST_NAMES } from '../../src/crm/lists/lists.js';
 import { TODO_VERBS, VERBS } from '../../src/events/kinds.js';
 import type { ChangeEvent } from '../../src/events/types.js';
 import type { Clock } from '../../src/kit/clock.js';
@@ -10,7 +9,6 @@ import type { Sandbox } from '../../sandbox/sandbox.js';
 import { problemsOf } from '../support/event-schemas.js';
 import { fastClock } from '../support/fast-clock.js';
 import { eventsOf, openFeed } from '../support/feed.js';
-import { rowsOfGate } from '../support/night.js';
 import { useRedis } from '../support/redis.js';
 import { served } from '../support/sandbox.js';
 
@@ -23,15 +21,14 @@ const verbOf = ({ type }: ChangeEvent): string => type.split('.')[2] ?? '';
 describe('event types', () => {
   const redis = useRedis();
 
-  async function world(): Promise<{ sandbox: Sandbox; clock: Clock; open: (images: boolean) => Promise<Changefeed> }> {
+  async function world(): Promise<{ sandbox: Sandbox; clock: Clock; open: () => Promise<Changefeed> }> {
     const clock = fastClock(120);
     const { sandbox, target } = await served({ people: 40, organizations: 20, todos: 30, seed: 5, clock });
     const { url, token } = target;
-    const open = async (images: boolean): Promise<Changefeed> => {
+    const open = async (): Promise<Changefeed> => {
       const lists = {
-        ...Object.fromEntries(LIST_NAMES.map((list) => [list, { images }])),
-        organization: { images, baseline: { since: '2025-01-01T00:00:00.000Z' } },
-        memo: { images, baseline: 'emit' },
+        organization: { baseline: { since: '2025-01-01T00:00:00.000Z' } },
+        memo: { baseline: 'emit' },
       };
       const budget = { requests: 100_000, perSeconds: 1 };
       const workspace = { name: 'acme', baseUrl: url, token, budget, lists, todos: { dueSoon: '30m' } };
@@ -90,20 +87,13 @@ describe('event types', () => {
     });
   }
 
-  it.each(
-    rowsOfGate(1, [
-      ['with images', true, []],
-      // A digest does not contain the person in charge.
-      ['without images', false, ['reassigned']],
-    ] as const),
-  )('event types: describe the events of every verb, %s', async (_how, images, missing) => {
+  it('event types: describe the events of every verb', async () => {
     const { sandbox, clock, open } = await world();
-    const feed = await open(images);
+    const feed = await open();
     await sweepTimes(feed, clock, 1);
     await live(feed, sandbox, clock);
     const events = await eventsOf(feed);
-    const all = [...VERBS, ...TODO_VERBS].filter((verb) => !(missing as readonly string[]).includes(verb));
-    expect([...new Set(events.map(verbOf))].sort()).toEqual(all.sort());
+    expect([...new Set(events.map(verbOf))].sort()).toEqual([...VERBS, ...TODO_VERBS].sort());
     expect(events.flatMap(problemsOf)).toEqual([]);
     const ofLists = events.filter((event) => verbOf(event) === 'schema_changed');
     expect(await eventsOf(feed, ['crm.*.schema_changed'])).toEqual(ofLists);
@@ -113,33 +103,9 @@ describe('event types', () => {
     expect(merged.flatMap(problemsOf)).toEqual([]);
   });
 
-  it('event types: describe the first changes after images were switched off and on again', async () => {
-    const { sandbox, clock, open } = await world();
-    const id = sandbox.life.createPerson();
-    for (const images of [true, false, true]) {
-      const feed = await open(images);
-      await sweepTimes(feed, clock, 1);
-      sandbox.life.editPerson(id);
-      await sweepTimes(feed, clock);
-      await feed.stop();
-    }
-    const feed = await open(true);
-    sandbox.life.delete('people', id);
-    await sweepTimes(feed, clock);
-    const events = (await eventsOf(feed)).filter(({ subject }) => subject === id);
-    expect(events.flatMap(problemsOf)).toEqual([]);
-    expect(events.map((event) => `${verbOf(event)} ${event.data.before === null ? 'from nothing' : 'known'}`)).toEqual([
-      'updated known',
-      'updated from nothing',
-      // The first sweep after the switch stores the image.
-      'updated known',
-      'deleted known',
-    ]);
-  });
-
   it('event types: an event that does not match its type is found (control)', async () => {
     const { clock, open, sandbox } = await world();
-    const feed = await open(true);
+    const feed = await open();
     await sweepTimes(feed, clock, 1);
     sandbox.life.editPerson();
     await sweepTimes(feed, clock, 1);

@@ -63,7 +63,7 @@ it.each<[string, Sabotage, RegExp, number]>([
     'model: finds that a process writes after it has lost its lease (control)',
     noFencing,
     /twice|sequence|tally|invented|two ids|not reported/,
-    450,
+    500,
   ],
   ['model: finds that a removal is accepted after one sweep (control)', removalAtFirstSweep, /deleted/, 4],
   ['model: finds that held creations are never reported (control)', acceptanceIgnored, /missing/, 8],

@@ -81,11 +81,7 @@ function stateViolations({ scenario, events, end }: RunRecord): string[] {
         found.push(`${id}: the image is not what the list shows`);
     }
   }
-  // Without images the tally shows the records as they were first seen.
-  if (
-    scenario.config.images &&
-    JSON.stringify(tallyOf(scenario, records)) !== JSON.stringify(sorted(schema.rows, schema.fields))
-  )
+  if (JSON.stringify(tallyOf(scenario, records)) !== JSON.stringify(sorted(schema.rows, schema.fields)))
     found.push('the tally of the schema is not that of the records');
   return found;
 }
@@ -249,15 +245,13 @@ function comparedUnder({ config }: RunRecord['scenario'], record: CrmRecord | nu
 /** The event as `verify` compares it with the journal; empty for an event that claims no change of content. */
 function toJudgedEvent(run: RunRecord, event: ChangeEvent): JudgedEvent[] {
   const { config } = run.scenario;
-  const { data, subject, type } = event;
+  const { data, type } = event;
   if (data.schema !== undefined || type.endsWith('.snapshot')) return [];
   // Events of the `touch` rule and of a baseline since a time follow the timestamp, which is no content.
   const isTouch = data.detectedBy === 'timestamp' && (config.rules === 'touch' || config.baseline === 'since');
   if (isTouch && data.changes.length === 0) return [];
   const image = (record: CrmRecord | null): CrmRecord | null => compared(run, record);
-  if (config.images) return [{ ...event, data: { ...data, before: image(data.before), after: image(data.after) } }];
-  const shown = run.intended.find((one) => one.event.id === event.id)?.shown ?? null;
-  return [{ ...event, subject, data: { ...data, before: null, after: data.after === null ? null : image(shown) } }];
+  return [{ ...event, data: { ...data, before: image(data.before), after: image(data.after) } }];
 }
 
 // Removals: reported only after enough complete sweeps in a row did not show the record.
@@ -288,11 +282,11 @@ function removalViolations(run: RunRecord): string[] {
 // Rows without ids are identified by their content: each is reported exactly once.
 
 function rowViolations(run: RunRecord): string[] {
-  const { scenario, journal, events, baselines } = run;
+  const { journal, events, baselines } = run;
   const odd = events.filter(({ type }) => !/\.(created|snapshot)$/.test(type));
   const found = odd.map(({ type, subject }) => `${type} ${subject}: a row without an id can only appear`);
-  // Without images events have no contents; and a renamed reference changes the content, and so the identity, of its rows.
-  if (!scenario.config.images || journal.some(({ line }) => line === 'rename')) return found;
+  // A renamed reference changes the content, and so the identity, of its rows.
+  if (journal.some(({ line }) => line === 'rename')) return found;
   const content = (row: CrmRecord | null): string | null =>
     contentText(row, { ignore: new Set(['id']), refNames: 'compared' });
   const lines = mutationsOf(run);

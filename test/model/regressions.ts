@@ -12,7 +12,6 @@ const CALM: Omit<Scenario, 'list' | 'steps'> = {
   shortcuts: null,
   config: {
     rules: 'none',
-    images: true,
     baseline: 'quiet',
     removals: { confirm: 2, afterMs: 0, maxShare: 0.2, maxCount: 10 },
     creations: { maxShare: 0.5, maxCount: 100 },

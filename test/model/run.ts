@@ -82,10 +82,10 @@ class Run {
     this.#store = createSweepStore(context.redis, context.keys, context.workspace);
     this.#aims = createAimQueue(context);
     this.#crm = new ModelCrm(scenario, this.#time);
-    const { baseline, images, removals, creations, rules } = scenario.config;
+    const { baseline, removals, creations, rules } = scenario.config;
     this.#options = {
       list: scenario.list,
-      rules: compileRules(scenario.list, { ...RULE_SETS[rules].rules, images }),
+      rules: compileRules(scenario.list, RULE_SETS[rules].rules),
       baseline: baseline === 'since' ? { since: new Date(this.#time.now()).toISOString() } : baseline,
       removals,
       creations,

@@ -32,7 +32,6 @@ export interface ModelShortcuts {
 
 export interface ModelConfig {
   rules: RuleSetName;
-  images: boolean;
   baseline: 'quiet' | 'emit' | 'since';
   removals: RemovalRules;
   creations: { maxShare: number; maxCount: number };
@@ -164,7 +163,6 @@ const shortcuts: fc.Arbitrary<ModelShortcuts> = fc.record({
 
 const config: fc.Arbitrary<ModelConfig> = fc.record({
   rules: fc.constantFrom(...(Object.keys(RULE_SETS) as RuleSetName[])),
-  images: fc.constantFrom(true, true, true, false),
   baseline: fc.constantFrom('quiet', 'quiet', 'quiet', 'emit', 'since'),
   removals: fc.record({
     confirm: fc.constantFrom(2, 2, 1, 3),
@@ -201,17 +199,17 @@ function ofList(list: BuiltInList, drifts: boolean): fc.Arbitrary<Scenario> {
     config,
     steps: steps(list, drifts),
   });
-  return scenario.map((one) => walkable(decidable(drifts ? ofDrift(one) : one)));
+  return scenario.map((one) => walkable(drifts ? ofDrift(one) : one));
 }
 
-/** Without images or with `collapse: false`, drift is reported per record, and the judge could not distinguish it from edits. */
+/** With `collapse: false`, drift is reported per record, and the judge could not distinguish it from edits. */
 function ofDrift(scenario: Scenario): Scenario {
   const { 'cursor-row-deleted': _, ...left } = scenario.apiFaults;
   const { config: given } = scenario;
   return {
     ...scenario,
     apiFaults: left,
-    config: { ...given, images: true, rules: given.rules === 'no-collapse' ? 'none' : given.rules },
+    config: { ...given, rules: given.rules === 'no-collapse' ? 'none' : given.rules },
   };
 }
 
@@ -223,11 +221,4 @@ function walkable(scenario: Scenario): Scenario {
   const { churn, shortcuts: used, rendering: given } = scenario;
   const read = used === null ? 1 : 4;
   return churn * read * ROWS_OF_AN_ACT < (given.pageSize ?? Infinity) ? scenario : { ...scenario, churn: 0 };
-}
-
-/** Without images an event has no `before`, so the judge could not distinguish a renamed reference from an edit. */
-function decidable(scenario: Scenario): Scenario {
-  if (scenario.config.images) return scenario;
-  const { rename: _, ...left } = scenario.apiFaults;
-  return { ...scenario, apiFaults: left };
 }

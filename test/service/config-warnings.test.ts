@@ -41,12 +41,6 @@ describe('config warnings: a subscription that can never match', () => {
       'these lists are disabled: "memo" in acme',
       { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
     ],
-    [
-      'its fields are those of a list without images',
-      { on: ['crm.person.*'], fields: ['이름'] },
-      'its fields match no change in lists that are kept without images: "people" in acme',
-      acme({ people: { images: false } }) as Given,
-    ],
   ])('config warnings: %s', (_what, options, reason, given = {}) => {
     expect(warningsOf(options, given).map((warning) => warning.reason)).toEqual([reason]);
   });
@@ -61,11 +55,6 @@ describe('config warnings: a subscription that can never match', () => {
       { workspaces: [workspace('acme', { lists: off('memo') }), workspace('beta')] },
     ],
     ['its class and fields depend on the events', { on: ['crm.*.created'], class: 'refreshed', fields: ['수정 날짜'] }],
-    [
-      'its fields are those of one list with images',
-      { fields: ['이름'] },
-      acme({ people: { images: false } }) as Given,
-    ],
     ['it has a where, whose result depends on the events', { where: { 'data.after.등급': 'never' } }],
   ])('config warnings: none where %s', (_what, options, given = {}) => {
     expect(warningsOf(options, given)).toEqual([]);
@@ -88,10 +77,12 @@ describe('config warnings: a list that is needed and not polled', () => {
     [
       'the mirror serves a workspace without some of its lists',
       {
-        ...acme({ ...off('memo', 'history'), people: { images: false } }),
+        ...acme({ ...off('memo', 'history'), people_history: true }),
         serve: { token: 'mirror-token-0123456789' },
       },
-      ['mirror acme: lists that the mirror does not have (memo, history: disabled; people: kept without images)'],
+      [
+        'mirror acme: lists that the mirror does not have (memo, history: disabled; people_history: only keys of rows are stored)',
+      ],
     ],
     ['nothing is served', acme(off('memo')), []],
     [
@@ -105,13 +96,6 @@ describe('config warnings: a list that is needed and not polled', () => {
       'todos are watched and disabled',
       acme(off('todo')),
       ['todos acme: todos.watch is on, and the list "todo" is disabled'],
-    ],
-    [
-      'todos are watched and kept without images',
-      acme({ todo: { images: false } }),
-      [
-        'todos acme: todos.watch is on, and the list "todo" is kept without images: todos cannot be counted, and crm.todo.reassigned is never emitted',
-      ],
     ],
   ])('config warnings: %s', (_what, config, expected) => {
     expect(about(config)).toEqual(expected);

@@ -97,6 +97,6 @@ it('report: where nothing can be counted, one line says why, and a warning is lo
   const report = { handler: 'todoReport', name: 'morning', at: '09:00', url: 'https://hooks.example.com/key' };
   const warningsWith = (lists: object) =>
     configWarnings(parseConfig({ workspaces: [{ ...workspace, lists }], subscriptions: [report] }));
-  expect(warningsWith({ todo: { images: false } })).toMatchObject([{ subject: { subscription: 'morning' } }]);
+  expect(warningsWith({ todo: false })).toMatchObject([{ subject: { subscription: 'morning' } }]);
   expect(warningsWith({})).toEqual([]);
 });

@@ -80,7 +80,7 @@ export const NO_SURROUNDINGS: Surroundings = {
 export function fanOutDeps({ redis, keys, ...parts }: FanOutParts): DispatcherOptions & HandlerPoolOptions {
   const connect = (): Redis => parts.connect({ maxRetriesPerRequest: null });
   const list = (_workspace: string, name: string) => ({
-    ...{ enabled: true, images: true },
+    enabled: true,
     rules: compileRules(name as BuiltInList, {}),
   });
   return {

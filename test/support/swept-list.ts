@@ -14,7 +14,6 @@ import { loggedEvents, type TestRedis } from './redis.js';
 
 export interface SweptListOptions extends Partial<Omit<ListOptions, 'rules' | 'list'>> {
   rules?: FieldRules;
-  images?: boolean;
   watch?: TodoWatch;
   log?: Log;
   source?: string;
@@ -40,9 +39,9 @@ export function sweptList(redis: TestRedis, api: ListedApi, list: ListRef = 'peo
   const ours = createSweepStore(redis.redis, redis.keys, workspace);
   const events = (): Promise<ChangeEvent[]> => loggedEvents(redis, workspace);
   const sweep = async (asked: SweptListOptions = {}): Promise<SweepSummary> => {
-    const { rules, images, watch, log = silentLog, store = ours, source, minutesLater = 1, ...options } = asked;
+    const { rules = {}, watch, log = silentLog, store = ours, source, minutesLater = 1, ...options } = asked;
     minutes += minutesLater;
-    const compiled = compileRules(list, { images, ...rules }, watch);
+    const compiled = compileRules(list, rules, watch);
     const result = await sweepList(
       { workspace, source, api, store, clock, log },
       { baseline: 'quiet', pagesAhead: 0, ...options, list: nameOf(list), rules: compiled },

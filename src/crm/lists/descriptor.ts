@@ -24,8 +24,8 @@ export interface ListDescriptor {
   readonly systemKept: readonly string[];
   /** Fields that real answers spell differently: other spelling → name in the interface. */
   readonly spellings: Readonly<Record<string, string>>;
-  /** The default of the option `images`. Where it is false, events still carry the row: no other place has it. */
-  readonly images: boolean;
+  /** Of a row, only its key is kept: it is never changed or removed, and only its event shows it. For lists that may be very long. */
+  readonly recognisedOnly: boolean;
   /** Rows that say what changed in which record, and who did it. */
   readonly history?: HistoryRole;
   /** Which records are likelier to change than others. */
@@ -62,7 +62,7 @@ export const USUAL = {
   createdAt: ['생성 날짜', 'createdAt', 'date'],
   systemKept: [],
   spellings: {},
-  images: true,
+  recognisedOnly: false,
 } as const satisfies Omit<ListDescriptor, 'name' | 'path' | 'key' | 'object'>;
 
 /** The name of a field in the interface, unless the record has both spellings. */

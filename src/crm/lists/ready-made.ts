@@ -5,8 +5,8 @@ import { USUAL, type ListDescriptor } from './descriptor.js';
 /** As in the documentation of the field `상태`, and as its answers write it. */
 const CLOSED = ['성사', '실패', 'Won', 'Lost', 'won', 'lost'];
 
-/** There may be far more rows than records, so they are not stored unless the configuration asks for it. */
-const HISTORY = { ...ROWS, images: false } as const;
+/** There may be far more rows than records, so only their keys are stored. */
+const HISTORY = { ...ROWS, recognisedOnly: true } as const;
 
 const people_history = {
   ...HISTORY,

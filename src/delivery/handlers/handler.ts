@@ -42,7 +42,7 @@ export interface HandlerContext {
 export interface StoredRecords {
   /**
    * @param list its name or object: `people`, `person`
-   * @returns null when none is stored, with `images: false`, and for a list that is not polled
+   * @returns null when none is stored, and for a list that is not polled
    */
   get(list: ListName, id: string): Promise<CrmRecord | null>;
 }

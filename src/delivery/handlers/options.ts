@@ -107,7 +107,7 @@ export const subscriptionShape = {
   lists: listOf(listName, 'lists').optional(),
   /** Only changes made by people and integrations (`edited`), or only of fields the system keeps (`refreshed`). @defaultValue both */
   class: oneOf('edited', 'refreshed').optional(),
-  /** Field patterns: an `updated` event must have changed one of these fields. Events of lists with `images: false` name none. @defaultValue all */
+  /** Field patterns: an `updated` event must have changed one of these fields. @defaultValue all */
   fields: listOf(text('the name of a field, or a pattern with *'), 'field names').optional(),
   /**
    * Only changes made by one of these: `user`, `workflow`, `sequence`, `api`, `field` (the system itself), `unknown`, or one actor

@@ -1,4 +1,4 @@
-/** With `images: false`, events name records and carry no contents. */
+/** The events about one record that a page has shown. */
 import type { CrmRecord, UncheckedRecord } from '../../crm/record.js';
 import { buildEvent } from '../../events/envelope.js';
 import type { Verb } from '../../events/kinds.js';
@@ -52,9 +52,9 @@ export function buildRecordEvent(input: SeenRecordInput, change: ObservedChange)
     time,
     contentDigest: digestOf(canonicalText(record, rules)),
     data: {
-      before: before === null || !rules.images ? null : withId(before, key),
-      after: rules.images || !rules.list.images ? withId(record, key) : { id: key },
-      changes: rules.images ? changes : [],
+      before: before === null ? null : withId(before, key),
+      after: withId(record, key),
+      changes,
       ...rest,
       observedAt: observation.observedAt,
       sweep: observation.sweep,

@@ -2,7 +2,7 @@
  * Decides what an answer of the API means for one record: did something change, and what is stored? Pure: no clock.
  *
  * The stored image follows the answer also where rules mute the change, so a rule switched off later reports nothing
- * old. A digest of content cannot be compared under other rules; it is replaced.
+ * old.
  */
 import type { UncheckedRecord } from '../../crm/record.js';
 import { nextSequence } from '../../events/envelope.js';
@@ -17,13 +17,9 @@ import {
 import { eventTime } from '../../kit/iso-time.js';
 import { creationTimeOf, modifiedAtOf } from './fields.js';
 import { SCHEMA_RULE, isEdit, withEveryField, type Rules } from './rules.js';
-import { valueTypesOf } from './schema-drift/schema.js';
-import { todoFactsOf } from './todo.js';
 import {
   changesSince,
-  contentOf,
   hasNewTime,
-  isEditedSince,
   storedContent,
   withDecision,
   type Decision,
@@ -59,7 +55,7 @@ export function detect(input: DetectInput): Detection {
     return appeared(input, { verb: 'created', time: input.observation.observedAt, reappeared: true });
   if (baseline !== null) return { kind: 'baselined', sequence: stored.sequence, event: null };
   const changes = changesSince(stored, input.record, input.rules);
-  return changes?.length === 0 ? unchanged(input, stored) : updated(input, stored, changes);
+  return changes.length === 0 ? unchanged(input, stored) : updated(input, stored, changes);
 }
 
 function baselined(input: DetectInput, baseline: Baseline): Detection {
@@ -94,36 +90,24 @@ function unchanged(input: DetectInput, stored: StoredRecord): Detection {
   return { ...updated(input, stored, []), kind: 'touched' };
 }
 
-/** Where only a digest is stored, nothing says what other rules have muted. */
 function mutingRule(stored: StoredRecord, record: UncheckedRecord, rules: Rules): string | null {
-  const isSchemas = (field: string): boolean => rules.mutedBy(field) === SCHEMA_RULE;
-  if (stored.content !== undefined) return [...valueTypesOf(record, rules).keys()].some(isSchemas) ? SCHEMA_RULE : null;
-  const muted = changesSince(stored, record, withEveryField(rules))?.[0];
+  const muted = changesSince(stored, record, withEveryField(rules))[0];
   return muted === undefined ? null : (rules.mutedBy(muted.field.normalize('NFC')) ?? SCHEMA_RULE);
 }
 
-/** @param changes null: without an image, digests give the class, and after a change of the rules the time of change */
-function updated(
-  input: DetectInput,
-  stored: StoredRecord,
-  changes: FieldChange[] | null,
-): Detection & { event: ChangeEvent } {
+function updated(input: DetectInput, stored: StoredRecord, changes: FieldChange[]): Detection & { event: ChangeEvent } {
   const { record, rules } = input;
   const isNewTime = hasNewTime(stored, record, rules);
-  const isEdited =
-    changes === null
-      ? (isEditedSince(stored, record, rules) ?? isNewTime)
-      : changes.some((change) => isEdit(change, rules));
-  const kind = isEdited ? 'edited' : 'refreshed';
+  const kind = changes.some((change) => isEdit(change, rules)) ? 'edited' : 'refreshed';
   const sequence = nextSequence(stored.sequence, input.observation);
   const event = buildRecordEvent(input, {
     verb: 'updated',
     // A `modifiedAt` that stayed the same is the time of an earlier change.
     time: (isNewTime ? eventTime(modifiedAtOf(record, rules.list)) : null) ?? input.observation.observedAt,
     before: stored.record,
-    changes: changes ?? [],
+    changes,
     class: kind,
-    detectedBy: changes?.length === 0 ? 'timestamp' : isNewTime ? 'both' : 'content',
+    detectedBy: changes.length === 0 ? 'timestamp' : isNewTime ? 'both' : 'content',
     sequence,
   });
   return { kind, sequence, event };
@@ -137,11 +121,9 @@ export function recordAfter(input: DetectInput, detection: Detection): StoredRec
   const content = stored === null || event !== null ? null : contentBeforeDrift(stored, detection, rules);
   return {
     sequence,
-    record: rules.images ? record : null,
-    ...(!rules.images && { modifiedAt: modifiedAtOf(record, rules.list), content: contentOf(record, rules) }),
-    ...(!rules.images && rules.list.name === 'todo' && { todo: todoFactsOf(record) }),
+    record,
     ...(content !== null && { beforeDrift: content }),
-    ...(rules.images && rules.masks !== '' && { masked: rules.masks }),
+    ...(rules.masks !== '' && { masked: rules.masks }),
     ...(decisions !== undefined && { decisions }),
   };
 }

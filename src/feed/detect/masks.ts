@@ -5,11 +5,15 @@
  *   last4   `…1234#q7Xa_0`            the last four characters, and six of the digest
  *   hash    `#q7Xa_0bN3kW9sT1r`       sixteen characters of the digest: equal values have equal ones in the whole workspace
  *   drop    the field does not exist
+ *
+ * The pattern `*` is every field without an entry of its own, but for those that the list is read by.
  */
 import { createHmac } from 'node:crypto';
+import { meaningOfText } from '../../crm/canonical.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { compilePattern } from '../../events/pattern.js';
+import { TODO_FIELDS } from './fields.js';
 
 export const MASKS = ['last4', 'hash', 'drop'] as const;
 export type Mask = (typeof MASKS)[number];
@@ -19,15 +23,27 @@ export type Masks = Readonly<Record<string, Mask>>;
 export type MaskOf = (field: string) => Mask | undefined;
 
 /** A field is looked for by its name in the interface and as the record spells it, so that neither lets a value through. */
-export function compileMasks(masks: Masks, { spellings }: ListDescriptor): MaskOf {
-  const compiled = Object.entries(masks).map(([pattern, mask]) => {
+export function compileMasks(masks: Masks, list: ListDescriptor): MaskOf {
+  const { spellings } = list;
+  const { [EVERY_FIELD]: others, ...named } = masks;
+  const plain = new Set(fieldsReadBy(list));
+  const compiled = Object.entries(named).map(([pattern, mask]) => {
     return { mask, matches: compilePattern(pattern.normalize('NFC')) };
   });
   return (field) => {
     const name = field.normalize('NFC');
     const written = Object.hasOwn(spellings, name) ? (spellings[name] ?? name) : name;
-    return compiled.find(({ matches }) => matches(name) || matches(written))?.mask;
+    const own = compiled.find(({ matches }) => matches(name) || matches(written));
+    return own?.mask ?? (plain.has(name) || plain.has(written) ? undefined : others);
   };
+}
+
+const EVERY_FIELD = '*';
+
+/** What a record is recognised by, when it was changed, and whether and when a todo is due. */
+function fieldsReadBy({ name, modifiedAt, createdAt }: ListDescriptor): string[] {
+  const { done, doneAt, due } = TODO_FIELDS;
+  return ['id', ...modifiedAt, ...createdAt, ...(name === 'todo' ? [...done, ...doneAt, ...due] : [])];
 }
 
 export function maskRecord(record: UncheckedRecord, maskOf: MaskOf, key: string): UncheckedRecord {
@@ -45,7 +61,8 @@ function masked(value: unknown, mask: 'last4' | 'hash', key: string): unknown {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one, mask, key)]));
   if (value === '' || (typeof value !== 'string' && typeof value !== 'number')) return value;
-  const text = String(value);
+  // Otherwise a link that is signed anew in every answer would be an edit in every sweep.
+  const text = meaningOfText(String(value));
   return mask === 'hash' ? `#${keyedDigest(key, text, 16)}` : `…${endOf(text)}#${keyedDigest(key, text, 6)}`;
 }
 

@@ -203,7 +203,7 @@ export function removalEvent(
     time: observation.observedAt,
     contentDigest: 'deleted',
     data: {
-      before: record === null || !rules.images ? null : withId(record, key),
+      before: record === null ? null : withId(record, key),
       after: null,
       changes: [],
       sequence,

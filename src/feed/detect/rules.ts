@@ -1,6 +1,6 @@
 /** A workspace's rules about fields, compiled once per list: which fields are compared, and which the system keeps. */
 import { z } from 'zod';
-import { digestOf, isRelabelled, type Comparison, type FieldChange } from '../../crm/canonical.js';
+import { digestOf, isRelabelled, type FieldChange } from '../../crm/canonical.js';
 import type { ListDescriptor } from '../../crm/lists/descriptor.js';
 import { descriptorOf, type ListRef } from '../../crm/lists/lists.js';
 import { compilePattern } from '../../events/pattern.js';
@@ -22,8 +22,6 @@ export interface FieldRules {
   touch?: boolean | undefined;
   /** A field that appears, vanishes or changes its value type on nearly all rows makes one schema event. @defaultValue true */
   collapse?: boolean | undefined;
-  /** False: of a record, only a digest of its content is stored. @defaultValue true */
-  images?: boolean | undefined;
   /** Fields that are kept in another form. @defaultValue none */
   mask?: Masks | undefined;
 }
@@ -43,10 +41,6 @@ export interface Rules {
   readonly nullIsAbsent: boolean;
   readonly touch: boolean;
   readonly collapse: boolean;
-  /** False: of a record, a digest of its content is stored, and events carry no contents. */
-  readonly images: boolean;
-  /** Identifies the rules that a digest of content depends on. Digests made under other rules cannot be compared. */
-  readonly tag: string;
   /** Identifies the masks and the key, under which a record is stored; empty: no field is masked. */
   readonly masks: string;
   readonly maskOf: MaskOf;
@@ -54,8 +48,6 @@ export interface Rules {
   readonly masked: (record: UncheckedRecord) => UncheckedRecord;
   /** Goes into digests of rows. All but the masked fields of a row may be known. */
   readonly rowKey: string;
-  /** Of a row, only its key is kept: it is never changed or removed. For lists that only grow and may be very long. */
-  readonly recognisedOnly: boolean;
   /** Null: todos have no derived events and no timers. */
   readonly watch: TodoWatch | null;
   readonly compares: (field: string) => boolean;
@@ -70,7 +62,6 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
   const { ignore = [], only, refreshed = [], nullIsAbsent = true, touch = false, collapse = true, mask = {} } = options;
   const hasMasks = Object.keys(mask).length > 0;
   const ignoring = ignore.map((pattern) => ({ pattern, matches: matcher([pattern]) }));
-  const recognisedOnly = list.growsOnly && !list.images && options.images === false;
   const wanted = only === undefined ? () => true : matcher(only);
   const mutedBy = (field: string): string | null => {
     if (isStampField(field, list)) return 'stamp';
@@ -83,14 +74,10 @@ export function compileRules(of: ListRef, options: FieldRules = {}, watch: TodoW
     nullIsAbsent,
     touch,
     collapse,
-    // What is only recognised can be shown by its event only.
-    images: options.images !== false || recognisedOnly,
-    tag: tagOf(list, { ignore, only, nullIsAbsent, refreshed, ...(hasMasks && { mask: Object.entries(mask) }) }),
     masks: hasMasks ? digestOf(JSON.stringify(Object.entries(mask))).slice(0, TAG_LENGTH) : '',
     maskOf: compileMasks(mask, list),
     masked: hasMasks ? withoutKey : (record) => record,
     rowKey: '',
-    recognisedOnly,
     watch: list.name === 'todo' ? watch : null,
     compares: (field) => mutedBy(field) === null,
     isSystemKept: matcher([...list.systemKept, ...refreshed]),
@@ -108,16 +95,8 @@ export function withKey(rules: Rules, key: string): Rules {
   return { ...rules, masks, rowKey: `${masks}${key}`, masked: (record) => maskRecord(record, rules.maskOf, key) };
 }
 
-/** Raised when the canonical form changes. */
-const CANONICAL_VERSION = 2;
-
-/** Two rules have the same tag once in 16 million times. Then a change of the rules may yield events. */
+/** Two sets of masks have the same tag once in 16 million times. Then a change of the masks may yield events. */
 const TAG_LENGTH = 4;
-
-function tagOf({ modifiedAt, spellings, systemKept }: ListDescriptor, options: object): string {
-  const all = [CANONICAL_VERSION, options, modifiedAt, spellings, systemKept];
-  return digestOf(JSON.stringify(all)).slice(0, TAG_LENGTH);
-}
 
 /** The rule of a decision that a change of the schema explains. */
 export const SCHEMA_RULE = 'schema';
@@ -127,12 +106,6 @@ export function withoutFields(rules: Rules, fields: ReadonlySet<string>): Rules 
   if (fields.size === 0) return rules;
   const mutedBy = (field: string): string | null => (fields.has(field) ? SCHEMA_RULE : rules.mutedBy(field));
   return { ...rules, mutedBy, compares: (field) => mutedBy(field) === null };
-}
-
-/** Compares what only an edit of the record itself changes. */
-export function editsUnder({ list, nullIsAbsent, compares, isSystemKept }: Rules): Comparison {
-  const isEdited = (field: string): boolean => compares(field) && !isSystemKept(field);
-  return { list, nullIsAbsent, compares: isEdited, withoutLabels: true };
 }
 
 /** Whether a person or an integration made the change, and neither the system nor a change of another record. */

@@ -1,11 +1,10 @@
-/** A record's decision log, and its image, or with `images: false` its content's digest and time of change. */
+/** What is stored of a record: its image, its decision log, and what became of it. */
 import { z } from 'zod';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { canonicalText, diffRecords, meaningOf, shortDigest, type FieldChange } from '../../crm/canonical.js';
 import { modifiedAtOf, type Timestamps } from './fields.js';
-import { SCHEMA_RULE, editsUnder, type Rules } from './rules.js';
-import type { SchemaTally } from './schema-drift/schema.js';
-import { ABSENT, isEmptyValueType, movesBetween, valueTypesOf, type Transition } from './schema-drift/schema.js';
+import { SCHEMA_RULE, type Rules } from './rules.js';
+import { movesBetween, type Transition } from './schema-drift/schema.js';
 
 const decision = z.object({
   /** ISO 8601; of the last occurrence when the same decision was made several times in a row. */
@@ -35,12 +34,6 @@ const gone = z.object({
 export type Gone = z.infer<typeof gone>;
 
 export const storedFacts = z.object({
-  /** With `images: false`: the record's own change time. */
-  modifiedAt: z.string().nullable().exactOptional(),
-  /** With `images: false`: the digest of the content (`contentOf`). */
-  content: z.string().exactOptional(),
-  /** With `images: false`, of a todo: what its derived events follow from. */
-  todo: z.object({ done: z.boolean().nullable(), due: z.string().nullable() }).exactOptional(),
   /** The masks under which it is stored (`masks` of the rules). */
   masked: z.string().exactOptional(),
   /** Digest of the content before the record silently followed a change of the schema. */
@@ -57,7 +50,7 @@ export const storedFacts = z.object({
 
 export interface StoredRecord extends z.infer<typeof storedFacts> {
   sequence: number;
-  /** The image. Null when only a digest is kept, or the record is gone. */
+  /** The image. Null when the record is gone. */
   record: UncheckedRecord | null;
 }
 
@@ -65,62 +58,31 @@ const DECISIONS_KEPT = 5;
 
 /** Its image has another form: nothing of it can be compared. */
 export function isOfOtherMasks(stored: z.infer<typeof storedFacts>, { masks }: Rules): boolean {
-  return stored.content === undefined && stored.gone === undefined && (stored.masked ?? '') !== masks;
+  return stored.gone === undefined && (stored.masked ?? '') !== masks;
 }
 
-/** Null where only digests differ. A digest of other rules says nothing: the record's time of change decides. */
-export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] | null {
-  if (isOfOtherMasks(stored, rules)) return [];
-  if (stored.content === undefined) return diffRecords(stored.record ?? {}, record, rules);
-  if (stored.content === contentOf(record, rules) || isSchemaChangeUndone(stored, record, rules)) return [];
-  if (stored.content.startsWith(rules.tag)) return null;
-  return hasNewTime(stored, record, rules) ? null : [];
+export function changesSince(stored: StoredRecord, record: UncheckedRecord, rules: Rules): FieldChange[] {
+  return isOfOtherMasks(stored, rules) ? [] : diffRecords(stored.record ?? {}, record, rules);
 }
 
-/** 36 bits: a wrong match gives an event the wrong class. */
-const EDITS_LENGTH = 6;
-
-/**
- * The tag of the rules, and the digests of the content and of what only edits change. Under the same rules, equal
- * contents have equal digests.
- */
-export function contentOf(record: UncheckedRecord, rules: Rules): string {
-  const edits = shortDigest(canonicalText(record, editsUnder(rules))).slice(0, EDITS_LENGTH);
-  return `${rules.tag}${shortDigest(canonicalText(record, rules))}${edits}`;
+/** Equal contents have equal digests. */
+function contentOf(record: UncheckedRecord, rules: Rules): string {
+  return shortDigest(canonicalText(record, rules));
 }
 
-/** Whether something differs that only an edit changes. Null: digests of other rules do not say. */
-export function isEditedSince({ content }: StoredRecord, record: UncheckedRecord, rules: Rules): boolean | null {
-  if (content?.startsWith(rules.tag) !== true) return null;
-  return content.slice(-EDITS_LENGTH) !== contentOf(record, rules).slice(-EDITS_LENGTH);
-}
-
-/** The same of a stored record; null where nothing is left of it. */
-export function storedContent({ content, record }: StoredRecord, rules: Rules): string | null {
-  if (content !== undefined) return content;
+/** The digest of a stored record's content; null where nothing is left of it. */
+export function storedContent({ record }: StoredRecord, rules: Rules): string | null {
   return record === null ? null : contentOf(record, rules);
 }
 
-/** The fields whose value types differ from the stored ones; without an image, those that `schema` knows to be new. */
-export function movesSince(
-  stored: StoredRecord | null,
-  record: UncheckedRecord,
-  { rules, schema }: { rules: Rules; schema: SchemaTally },
-): Transition[] {
-  if (stored?.content === undefined) return movesBetween(stored?.record ?? {}, record, rules);
-  const after = valueTypesOf(record, rules);
-  return [...after].flatMap(([field, to]): Transition[] => {
-    const types = [...(schema.fields.get(field)?.keys() ?? [])];
-    // A field that some row has had a value in does not move.
-    if (types.length > 0 && (isEmptyValueType(to) || !types.every(isEmptyValueType))) return [];
-    const [from = ABSENT] = types;
-    return from === to ? [] : [{ field, from, to }];
-  });
+/** The fields whose value types differ from the stored ones. */
+export function movesSince(stored: StoredRecord | null, record: UncheckedRecord, rules: Rules): Transition[] {
+  return movesBetween(stored?.record ?? {}, record, rules);
 }
 
 export function storedModifiedAt(stored: StoredRecord, list?: Timestamps): string | null {
   if (stored.gone !== undefined) return stored.gone.modifiedAt;
-  return stored.record === null ? (stored.modifiedAt ?? null) : modifiedAtOf(stored.record, list);
+  return stored.record === null ? null : modifiedAtOf(stored.record, list);
 }
 
 /** Whether the record's own time of change is another instant than the stored one. */

@@ -3,23 +3,13 @@ import { Temporal } from 'temporal-polyfill';
 import type { UncheckedRecord } from '../../crm/record.js';
 import { eventTime } from '../../kit/iso-time.js';
 import { TODO_FIELDS, creationTimeOf, firstValue } from './fields.js';
-import type { StoredRecord } from './stored-record.js';
 
 export interface TodoSide {
   /** Null: the record does not say. */
   done: boolean | null;
   due: string | null;
-  /** Null: no owner. Undefined: not known, because no image is stored. */
-  owner: string | null | undefined;
-}
-
-export function storedTodoSide({ record, todo }: StoredRecord): TodoSide {
-  return todo === undefined ? todoSide(record ?? {}) : { ...todo, owner: undefined };
-}
-
-export function todoFactsOf(record: UncheckedRecord): NonNullable<StoredRecord['todo']> {
-  const { done, due } = todoSide(record);
-  return { done, due };
+  /** Null: no owner. */
+  owner: string | null;
 }
 
 export function todoSide(record: UncheckedRecord): TodoSide {

@@ -6,7 +6,7 @@ import type { ChangeEvent, FieldChange } from '../../events/types.js';
 import type { DetectInput, Detection } from './detect.js';
 import { TODO_FIELDS } from './fields.js';
 import type { TodoWatch } from './rules.js';
-import { deadlineOf, doneAtOf, isDone, storedTodoSide, todoSide, type TodoSide } from './todo.js';
+import { deadlineOf, doneAtOf, isDone, todoSide, type TodoSide } from './todo.js';
 
 export const TIMER_KINDS = ['due_soon', 'overdue'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
@@ -39,10 +39,10 @@ export function watchTodo(input: DetectInput, detection: Detection): Watched {
   const { watch } = rules;
   if (watch === null) return { derived: [], timers: unwatchedTimers(input), since: undefined };
   const isKnown = stored !== null && stored.gone === undefined;
-  const [before, after] = [isKnown ? storedTodoSide(stored) : null, todoSide(record)];
+  const [before, after] = [isKnown ? todoSide(stored.record ?? {}) : null, todoSide(record)];
   const { event } = detection;
-  const doneAt = rules.images ? doneAtOf(record) : null;
-  const isChanged = (...kinds: TodoField[]): boolean => event !== null && mayHaveChanged(event, input, kinds);
+  const doneAt = doneAtOf(record);
+  const isChanged = (...kinds: TodoField[]): boolean => event !== null && changesOf(event, kinds).length > 0;
   const derived = event === null ? [] : deriveTodoEvents(event, { before, after, doneAt, isChanged });
   // A discarded todo has no timers: shown again, it gets them.
   if (before !== null && stored?.discarded === undefined && before.done === after.done && before.due === after.due)
@@ -106,7 +106,7 @@ function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt, isChange
     return isNew && after.done === true ? [derived('completed', [], doneAt ?? source.time)] : [];
   }
   const events: ChangeEvent[] = [];
-  if (isChanged('owner') && before.owner !== undefined && before.owner !== after.owner)
+  if (isChanged('owner') && before.owner !== after.owner)
     events.push(derived('reassigned', changesOf(source, ['owner'])));
   if (isChanged('due') && before.due !== after.due)
     events.push(derived('rescheduled', changesOf(source, ['start', 'due'])));
@@ -116,12 +116,6 @@ function deriveTodoEvents(source: ChangeEvent, { before, after, doneAt, isChange
   if (isFlipped && before.done === false && after.done === true)
     events.push(derived('completed', flipped, doneAt ?? source.time));
   return events;
-}
-
-/** Whether the event names such a field. Where no image says which fields changed, every compared one may have. */
-function mayHaveChanged(event: ChangeEvent, { stored, rules }: DetectInput, kinds: readonly TodoField[]): boolean {
-  if (rules.images && stored?.content === undefined) return changesOf(event, kinds).length > 0;
-  return kinds.some((kind) => rules.compares(TODO_FIELDS[kind][0]));
 }
 
 function changesOf({ data }: ChangeEvent, kinds: readonly TodoField[]): FieldChange[] {

@@ -171,7 +171,7 @@ class Tally {
 
   add({ row, decision: { kind, write, mutedBy } }: Decided): void {
     const { key, record, state, stored } = row;
-    const { rules, schema, tracked } = this.#list;
+    const { rules, tracked } = this.#list;
     if (mutedBy !== undefined && this.#isFirst(key)) this.#muted = countedOnce(this.#muted, mutedBy);
     if (kind === 'edited' && this.#isFirst(key)) this.#countEdits(write?.event?.data.changes ?? []);
     this.count(key, kind);
@@ -184,9 +184,7 @@ class Tally {
     if (stored?.discarded !== undefined && write.event === null) this.counted.quietly += 1;
     // The tally counts the values as they were stored.
     const isMaskedNow = state !== null && isOfOtherMasks(state, rules);
-    const moves = isMaskedNow
-      ? movesSince(parseStored(state, { ...rules, masks: '' }), record, { rules, schema })
-      : row.moves;
+    const moves = isMaskedNow ? movesSince(parseStored(state, { ...rules, masks: '' }), record, rules) : row.moves;
     addToDelta(this.schema, { moves, rows: isStored(stored) ? 0 : 1, tracked });
   }
 

@@ -1,11 +1,10 @@
 /** Decides about one record that differs from its stored record: which event, and what is stored. */
-import type { UncheckedRecord } from '../../crm/record.js';
 import { detect, recordAfter, type Detection, type DetectInput } from '../detect/detect.js';
 import type { AnswerTime } from '../detect/left-alone.js';
-import { withoutFields, type Rules } from '../detect/rules.js';
+import { withoutFields } from '../detect/rules.js';
 import { fieldsFollowingDrift, type DriftedField } from '../detect/schema-drift/drift.js';
 import { isStored } from '../detect/record-state.js';
-import { contentOf, isSchemaChangeUndone, type StoredRecord } from '../detect/stored-record.js';
+import { isSchemaChangeUndone } from '../detect/stored-record.js';
 import type { Verdict } from '../detect/survey.js';
 import { watchTodo, type Watched } from '../detect/watch-todo.js';
 import { serialised, type DifferingRecord } from './records.js';
@@ -53,21 +52,7 @@ function silentFields(
   if (drifted.length === 0 || !isStored(stored) || baseline !== null) return new Set();
   // A key that comes back with values on few rows must not look like an edit of these rows.
   if (isSchemaChangeUndone(stored, record, rules)) return new Set(drifted.map(({ field }) => field));
-  if (stored.content !== undefined) return gainedFields(stored, record, rules, drifted);
   return fieldsFollowingDrift(moves, drifted);
-}
-
-/** A record without an image: the drifted fields without which it is as it was stored. */
-function gainedFields(
-  { content }: StoredRecord,
-  record: UncheckedRecord,
-  rules: Rules,
-  drifted: readonly DriftedField[],
-): ReadonlySet<string> {
-  const fields = drifted.map(({ field }) => field);
-  if (content === contentOf(record, rules)) return new Set();
-  const sets = [fields, ...fields.map((field) => [field])].map((some) => new Set(some));
-  return sets.find((some) => content === contentOf(record, withoutFields(rules, some))) ?? new Set();
 }
 
 const NOT_WATCHED: Watched = { derived: [], timers: [] };
@@ -76,6 +61,6 @@ function recordWrite({ key, record, digest }: DifferingRecord, input: DetectInpu
   const next = recordAfter(input, detection);
   const { derived, timers, since } = input.rules.list.name === 'todo' ? watchTodo(input, detection) : NOT_WATCHED;
   const watched = since === undefined ? next : { ...next, dueSince: since };
-  const state = serialised(watched, { digest, image: next.record === null ? null : JSON.stringify(record) });
+  const state = serialised(watched, { digest, image: JSON.stringify(record) });
   return { key, state, event: detection.event, derived, timers };
 }

@@ -16,8 +16,8 @@ export interface RecordStory {
   erased: boolean;
   /** Number of its last event; 0 before the first. */
   sequence: number;
-  /** The whole image, a digest of its content, or nothing because it is gone. */
-  kept: 'image' | 'digest' | 'only its key' | 'nothing';
+  /** The whole image, or nothing because it is gone; in a list of which only keys are stored, its key. */
+  kept: 'image' | 'only its key' | 'nothing';
   /** Its page in the last complete sweep; null when it was on none. */
   page: number | null;
   /** Missing in the last complete sweep: how often so far, and since when. */
@@ -73,7 +73,7 @@ export async function explainRecord(
 
 function keptOf(state: SerialisedRecord | null): RecordStory['kept'] {
   if (state === null || state.gone !== undefined) return 'nothing';
-  return state.image === null ? 'digest' : 'image';
+  return state.image === null ? 'nothing' : 'image';
 }
 
 function fieldsOf(state: SerialisedRecord | null): string[] {

@@ -330,7 +330,7 @@ export class FeedList {
     });
   }
 
-  /** A page whose records were stored under other rules is not recognised: digests of their contents are made again. */
+  /** A page whose records were stored under other masks is not recognised: they are stored again. */
   #underRules(page: StoredPage | null): StoredPage | null {
     return page === null || page.rules === pageTagOf(this.rules) ? page : { ...page, digest: NOT_RECOGNISED };
   }
@@ -373,9 +373,9 @@ export class FeedList {
   }
 }
 
-/** Under which rules the records of a page are stored, as far as what is stored depends on them. */
-export function pageTagOf({ images, tag, masks }: Rules): string | undefined {
-  return images && masks === '' ? undefined : `${images ? '' : tag}${masks}`;
+/** Under which masks the records of a page are stored. */
+export function pageTagOf({ masks }: Rules): string | undefined {
+  return masks === '' ? undefined : masks;
 }
 
 function betweenWalks(lastSweep: SweepSummary | null): Checkpoint {

@@ -75,7 +75,7 @@ export async function openList(deps: ListDeps, options: ListOptions, leased: Lea
   // Both under the lease: an erasure ends it.
   const [stored, isErased] = await Promise.all([store.load(list), store.erased(list)]);
   const rules = given.masks === '' ? given : withKey(given, await store.secret());
-  const List = rules.recognisedOnly ? RowList : FeedList;
+  const List = rules.list.recognisedOnly ? RowList : FeedList;
   return new List(deps, { ...options, ...leased, rules }, stored, isErased);
 }
 

@@ -46,12 +46,10 @@ export async function readSeen(list: FeedList, page: Page): Promise<SeenRecord[]
 }
 
 /**
- * 64 bits: like a page's digest, it is compared with one earlier digest only. Without images it depends on the rules:
- * under others, the content digest is made again. Under other masks, the record is stored again.
+ * 64 bits: like a page's digest, it is compared with one earlier digest only. Under other masks, the record is stored again.
  */
-export function digestOfRow({ bytes }: PageRow, { images, tag, rowKey }: Rules): string {
-  const before = images ? rowKey : `${tag}${rowKey}`;
-  return hash('sha256', before === '' ? bytes : Buffer.concat([Buffer.from(before), bytes]), 'hex').slice(0, 16);
+export function digestOfRow({ bytes }: PageRow, { rowKey }: Rules): string {
+  return hash('sha256', rowKey === '' ? bytes : Buffer.concat([Buffer.from(rowKey), bytes]), 'hex').slice(0, 16);
 }
 
 function keyed(rows: readonly PageRow[], rules: Rules): Map<string, PageRow> {
@@ -70,7 +68,7 @@ function keyed(rows: readonly PageRow[], rules: Rules): Map<string, PageRow> {
 }
 
 export async function readDiffering(
-  { deps: { store }, name, rules, schema }: FeedList,
+  { deps: { store }, name, rules }: FeedList,
   seen: readonly SeenRecord[],
 ): Promise<DifferingRecord[]> {
   const differing = seen.filter(({ digest, storedDigest }) => digest !== storedDigest);
@@ -83,7 +81,7 @@ export async function readDiffering(
     return {
       ...{ ...one, state, stored },
       get moves() {
-        return (moves ??= movesSince(isStored(stored) ? stored : null, one.record, { rules, schema }));
+        return (moves ??= movesSince(isStored(stored) ? stored : null, one.record, rules));
       },
     };
   });

@@ -62,6 +62,5 @@ async function showsTheSame(shown: FeedList, seenBefore: number) {
 /** The same contents in another text: another order of keys, or a new signature in a link. */
 function isAlike({ record, stored }: DifferingRecord, rules: Rules): boolean {
   if (!isStored(stored) || isOfOtherMasks(stored, rules)) return false;
-  const compared = stored.content === undefined ? withEveryField(rules) : rules;
-  return changesSince(stored, record, compared)?.length === 0;
+  return changesSince(stored, record, withEveryField(rules)).length === 0;
 }

@@ -47,7 +47,13 @@ export function createListStates({ redis, keys, clock, list: configured }: ListS
       const json = await redis.hget(keys.sweep(workspace, list), 'lastSweep');
       const { held, unreadable = [] } = readSummary(json, { keys, workspace }, list) ?? {};
       const is: 'off' | 'rows' | 'waiting' | 'ready' =
-        options?.enabled !== true ? 'off' : options.rules.recognisedOnly ? 'rows' : json === null ? 'waiting' : 'ready';
+        options?.enabled !== true
+          ? 'off'
+          : options.rules.list.recognisedOnly
+            ? 'rows'
+            : json === null
+              ? 'waiting'
+              : 'ready';
       return {
         is,
         heldRemovals: heldOf(held, 'removals')?.count ?? 0,

@@ -14,7 +14,7 @@ import { textOf } from '../../kit/utf8.js';
 import { readJson, unreadable, type StoredAt } from '../../redis/stored.js';
 
 /** One byte. Increase it with every change of the format or of the dictionary. */
-const VERSION = '9';
+const VERSION = 'A';
 /** A digest of 16 hexadecimal digits is stored as 8 bytes after this byte; any other text after its length. */
 const BINARY = 255;
 const BINARY_DIGEST = /^[0-9a-f]{16}$/u;

@@ -34,15 +34,15 @@ export interface SnapshotSourceDeps {
   keys: Keys;
   clock: Clock;
   /** The options of a list; null where the workspace has no such list. */
-  list: (workspace: string, list: ListName) => { enabled: boolean; images: boolean; rules: Rules } | null;
+  list: (workspace: string, list: ListName) => { enabled: boolean; rules: Rules } | null;
 }
 
 export type SnapshotSource = ReturnType<typeof createSnapshotSource>;
 
 /** Whether the stored records of a list are what the CRM shows. */
 export interface ListCondition {
-  /** `ready`: complete baseline. `waiting`: will have one. `off`: not swept. `imageless`: its records cannot be shown. */
-  readiness: 'ready' | 'waiting' | 'off' | 'imageless';
+  /** `ready`: complete baseline. `waiting`: will have one. `off`: not swept. */
+  readiness: 'ready' | 'waiting' | 'off';
   /** How many records the last complete sweep held. */
   held: number;
   /** The records that it could not read: the first few. */
@@ -68,9 +68,8 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
     // A `since` in the future is none: the snapshot would wait for it.
     const isSince = startedAt >= since || isInFuture(Date.parse(since), clock.now());
     const stored = baselineAt !== null && isSince ? 'ready' : 'waiting';
-    const shown = options?.images === false ? 'imageless' : stored;
     return {
-      readiness: options?.enabled === true ? shown : 'off',
+      readiness: options?.enabled === true ? stored : 'off',
       held: held.reduce((sum, { count }) => sum + count, 0),
       unreadable: unreadable.map(({ id }) => id),
       decided: decided.join(' '),
@@ -89,21 +88,20 @@ export function createSnapshotSource(deps: SnapshotSourceDeps) {
      */
     async scan(workspace: string, list: ListName, from: ScanPosition | null, least?: number) {
       const options = configured(workspace, list);
-      if (options === null) return { next: null, tail: BEFORE_ALL, records: [], withoutImage: 0 };
+      if (options === null) return { next: null, tail: BEFORE_ALL, records: [] };
       const { rules } = options;
       const scanned = await scan(deps, { workspace, list, from });
       const { sweep, next, tail } = scanned;
       const observation = { workspace, sweep, observedAt: isoTime(clock.now()) };
       const stored = unpackAll({ redis, keys, workspace }, list, scanned.records);
-      const shown = stored.map(([key, record]) => ({ key, ...shownAs({ key, record, rules, observation, least }) }));
-      const records = shown.filter(({ as }) => as !== 'imageless');
-      return { next, tail, records, withoutImage: shown.length - records.length };
+      const records = stored.map(([key, record]) => ({ key, ...shownAs({ key, record, rules, observation, least }) }));
+      return { next, tail, records };
     },
   };
 }
 
 /** What a receiver is told of a stored record. `left out`: it is not in the list, and a receiver that has it has an older sequence. */
-type Shown = { as: 'listed' | 'gone'; event: ChangeEvent } | { as: 'left out' | 'imageless'; event: null };
+type Shown = { as: 'listed' | 'gone'; event: ChangeEvent } | { as: 'left out'; event: null };
 
 interface StoredInput {
   key: string;
@@ -120,7 +118,6 @@ function shownAs({ key, record: stored, rules, observation, least }: StoredInput
     const event = snapshotEvent({ key, record, rules, observation }, Math.max(sequence, least ?? 0));
     return { as: 'listed', event };
   }
-  if (isStored(stored)) return { as: 'imageless', event: null };
   // A person keeps the removal from the receivers.
   if (gone === undefined) return { as: 'left out', event: null };
   // What was dropped without an event has the sequence of what was told last.

@@ -113,7 +113,7 @@ export const storedPageSchema = z.object({
   nextCursor: z.string().nullable(),
   /** Digest of its bytes, or `NOT_RECOGNISED`. */
   digest: z.string(),
-  /** With `images: false`, or masks: the tag of the rules that its records were stored under. */
+  /** The tag of the masks that its records were stored under. Absent: none. */
   rules: z.string().exactOptional(),
   records: count,
   /** Only for the first page: identifies it, to notice cursors that lead back to it. */
@@ -167,9 +167,9 @@ export type ListFailure = z.infer<typeof listFailureSchema>;
 
 /** A stored record as Redis keeps it: the image is JSON text, which is parsed only when the record is compared. */
 export interface SerialisedRecord extends Omit<StoredRecord, 'record'> {
-  /** Of the JSON text as received, with `images: false` under the list's rules; `GONE` once reported as deleted. */
+  /** Of the JSON text as received; `GONE` once reported as deleted. */
   digest: string;
-  /** The record's JSON text as it was received. Null when only a digest is kept, or the record is gone. */
+  /** The record's JSON text as it was received. Null when the record is gone. */
   image: string | null;
 }
 

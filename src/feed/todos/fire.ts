@@ -1,6 +1,6 @@
 /** The clock does not show an open todo: a timer fires after a complete sweep begun later that found it open. */
 import { isStored } from '../detect/record-state.js';
-import { storedTodoSide } from '../detect/todo.js';
+import { isDone } from '../detect/todo.js';
 import { buildEvent } from '../../events/envelope.js';
 import type { ChangeEvent } from '../../events/types.js';
 import { isoTime, type Clock } from '../../kit/clock.js';
@@ -66,7 +66,7 @@ async function fireOne(
 }
 
 function isOpen({ known }: StoredTodo): boolean {
-  return isStored(known) && storedTodoSide(known).done === false;
+  return isStored(known) && isDone(known.record ?? {}) === false;
 }
 
 function timerEvent(

@@ -38,7 +38,7 @@ const DEFAULT_SINCE = '30d';
 /** Then the process does its other work: some milliseconds of counting. */
 const TODOS_IN_A_ROW = 50;
 
-/** Disabled lists are left out. @throws CF_USAGE: no such workspace or time, or todos disabled or without images */
+/** Disabled lists are left out. @throws CF_USAGE: no such workspace or time, or todos disabled */
 export async function reportTodos(
   workspaces: readonly ReportedTodos[],
   { workspace, since = DEFAULT_SINCE }: TodosCall,
@@ -80,12 +80,7 @@ async function countTodos(
     for (const [at, [, { known }]] of todos.entries()) {
       // Chunks that are read ahead come without a pause, and time zones take long.
       if (at % TODOS_IN_A_ROW === 0) await setImmediate();
-      if (!isStored(known)) continue;
-      if (known.record !== null) facts.push(factsOf(known.record));
-      else
-        throw usage(
-          `Workspace "${name}" keeps todos without their contents (images: false), so there is nothing to count. Set images: true for the list "todo" and run: changefeed sweep todo.`,
-        );
+      if (isStored(known) && known.record !== null) facts.push(factsOf(known.record));
     }
   }
   const last = await store.lastSweep();

@@ -17,7 +17,7 @@ const startReceiver = useReceivers();
 
 const ON = ['crm.todo.completed'];
 const INCLUDE = ['person', 'organization', 'deal'];
-const lists = { organization: { images: true }, memo: false, history: false, activity: false };
+const lists = { memo: false, history: false, activity: false };
 
 /** A todo of a person and an organization, which is completed when the feed runs. */
 async function completedTodo(subscriptions: readonly object[], workspace: object = {}) {
@@ -88,7 +88,7 @@ it('related records: a webhook and a function get the fields that are asked for;
         },
       }),
     ],
-    { lists: { ...lists, organization: { images: false } }, links: { person: 'https://crm.example/{id}' } },
+    { lists: { ...lists, organization: false }, links: { person: 'https://crm.example/{id}' } },
   );
   await eventually(() => expect([receiver.received.length, seen.length]).toEqual([1, 1]));
   const related = { person: { id: 'p1', title: '김고객', 등급: 'A' }, organization: null, deal: null };

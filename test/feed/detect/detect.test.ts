@@ -5,7 +5,7 @@ import type { BuiltInList } from '../../../src/crm/lists/lists.js';
 import { detect, recordAfter, type Baseline, type DetectInput } from '../../../src/feed/detect/detect.js';
 import { deletedRecord, removalEvent } from '../../../src/feed/detect/removal.js';
 import { compileRules, type FieldRules } from '../../../src/feed/detect/rules.js';
-import { contentOf, type StoredRecord } from '../../../src/feed/detect/stored-record.js';
+import type { StoredRecord } from '../../../src/feed/detect/stored-record.js';
 
 const observation = { workspace: 'acme', sweep: 'people-1', observedAt: '2026-03-01T00:00:00.000Z' };
 const STAMP = '2026-02-28T09:00:00.000Z';
@@ -41,9 +41,7 @@ interface Given {
 
 function inputOf(answer: object, { image = minsu, stored, rules, list = 'people', baseline }: Given = {}): DetectInput {
   const compiled = compileRules(list, rules);
-  const kept: StoredRecord = compiled.images
-    ? { sequence: 4, record: image }
-    : { sequence: 4, record: null, content: contentOf(image, compiled), modifiedAt: minsu['수정 날짜'] };
+  const kept: StoredRecord = { sequence: 4, record: image };
   const record = answer as UncheckedRecord;
   return {
     ...{ key: 'p1', record, rules: compiled, observation },
@@ -140,19 +138,6 @@ it.each<[string, string, object, Given?]>([
   ['neither', 'baselined 0', { createdAt: '2026-03-01T09:59:59.999Z', '수정 날짜': '2026-03-01T09:59:59.999Z' }, NEW],
   ['no times', 'baselined 0', { id: 'p1' }, NEW],
   ['times that are none', 'baselined 0', { '생성 날짜': 'yesterday', '수정 날짜': 'today' }, NEW],
-  [
-    'a renamed reference, no images',
-    'refreshed 5: updated content',
-    { ...minsu, 담당자: { id: 'u1' } },
-    { rules: { images: false } },
-  ],
-  [
-    'a field the system keeps and a time, no images',
-    `refreshed 5: updated both, at ${STAMP}`,
-    { ...minsu, '딜 개수': 3, '수정 날짜': STAMP },
-    { rules: { images: false } },
-  ],
-  ['an edit, no images', 'edited 5: updated content', { ...minsu, 이름: '김민서' }, { rules: { images: false } }],
   ...(
     [
       [1, '1'],

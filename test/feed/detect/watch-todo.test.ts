@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeEvent } from '../../../src/events/types.js';
 import type { StoredRecord } from '../../../src/feed/detect/stored-record.js';
 import type { UncheckedRecord } from '../../../src/crm/record.js';
-import { compileRules, type FieldRules } from '../../../src/feed/detect/rules.js';
+import { compileRules } from '../../../src/feed/detect/rules.js';
 import { NO_TIMERS, watchTodo, type Watched } from '../../../src/feed/detect/watch-todo.js';
 import { inputOf, runCase, observation } from '../../support/detect-case.js';
 
@@ -116,22 +116,6 @@ describe('todo events: derived from a change', () => {
     const back = seen({ ...OPEN, 완료: true }, { stored: gone });
     expect(back.event?.data.reappeared).toBe(true);
     expect(verbs(back)).toEqual([]);
-  });
-
-  it('without images derive completion and dates, and nothing about people or ignored fields', () => {
-    const record = { ...OPEN, 완료: true, '마지막 날짜': LATER, 담당자: lee, '수정 날짜': '2026-03-01T11:00:05.000Z' };
-    const sighted = (options: FieldRules): Sighting => {
-      const all = { rules: compileRules('todo', { images: false, ...options }, WATCH) };
-      const { next: stored } = runCase({ ...all, record: OPEN, baseline: 'quiet' });
-      return seen({ ...record, '완료 날짜': '2026-03-01T10:59:00.000Z' }, { ...all, stored });
-    };
-    const { watched, event } = sighted({});
-    expect(watched.derived.map(({ type }) => type)).toEqual(['crm.todo.rescheduled', 'crm.todo.completed']);
-    expect(watched.derived.map(({ data }) => data.changes)).toEqual([[], []]);
-    // The completion time is content, which is not stored.
-    expect(watched.derived[1]?.time).toBe(event?.time);
-    expect(verbs(sighted({ ignore: ['완료*'] }))).toEqual(['crm.todo.rescheduled']);
-    expect(verbs(sighted({ only: ['이름', '담당자'] }))).toEqual([]);
   });
 });
 

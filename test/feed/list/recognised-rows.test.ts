@@ -9,14 +9,15 @@ import { MOST_REPEATED_PAGES } from '../../../src/feed/api/visited-cursors.js';
 import { listedApi } from '../../support/listed.js';
 import { useRedis, type TestRedis } from '../../support/redis.js';
 import { shortcutLoop } from '../../support/shortcut-loop.js';
-import { sweptList, type SweptListOptions } from '../../support/swept-list.js';
+import { sweptList } from '../../support/swept-list.js';
 
 const LIST: ListDescriptor = {
   ...USUAL,
   ...{ name: 'people_history', path: 'v2/people/history', key: 'peopleHistoryList', object: 'person_history' },
-  ...{ keyIsWritten: false, growsOnly: true, images: false, ids: 'optional' },
+  ...{ keyIsWritten: false, growsOnly: true, recognisedOnly: true, ids: 'optional' },
 };
-const RULES = { images: false };
+/** The same list as somebody describes it who wants its rows stored. */
+const STORED: ListDescriptor = { ...LIST, recognisedOnly: false };
 const row = (n: number, fieldValue: unknown = n) => ({
   id: `0197f3b0-0000-7000-8000-${n.toString(16).padStart(12, '0')}`,
   ...{ peopleId: `p${n}`, fieldName: '담당자', fieldValue, createdAt: '2026-03-01T00:00:00.000Z' },
@@ -27,10 +28,10 @@ const test = useRedis();
 const swept = (count: number, pageSize = 2) => {
   const api = listedApi(rows(count), pageSize);
   const list = sweptList(test, api, LIST);
+  const stored = sweptList(test, api, STORED);
   const created = async () =>
     (await list.events()).map(({ type, data }) => `${type.split('.')[2] ?? ''} ${String(data.after?.['peopleId'])}`);
-  const sweep = (options: SweptListOptions = {}) => list.sweep({ rules: RULES, images: false, ...options });
-  return { ...list, api, created, sweep };
+  return { ...list, api, created, sweepStored: stored.sweep };
 };
 const keysOf = async ({ redis, keys }: TestRedis) =>
   (await redis.keys(keys.everythingOf('acme'))).map((key) => key.split('}:')[1]).sort();
@@ -49,11 +50,10 @@ it('recognised rows: a new row is one event with its contents; a changed or remo
 });
 
 it('recognised rows: with its records stored, the same list reports all of this (control)', async () => {
-  const { api, sweep, eventLines } = swept(5);
-  const stored = { rules: {}, images: true };
-  await sweep(stored);
+  const { api, sweepStored, eventLines } = swept(5);
+  await sweepStored();
   api.records = [row(0, 'changed'), row(1), row(3), row(4), row(5)];
-  for (let n = 0; n < 3; n += 1) await sweep(stored);
+  for (let n = 0; n < 3; n += 1) await sweepStored();
   expect((await eventLines()).map((line) => line.split(' ')[0]).sort()).toEqual(['created', 'deleted', 'updated']);
 });
 
@@ -104,7 +104,7 @@ it('recognised rows: a row has the same event in every epoch', async () => {
 
 it('recognised rows: the end is read, also after removals moved it; late rows elsewhere are found by the walk; nothing twice', async () => {
   const api = listedApi(rows(9), 2);
-  const { pass, walk, lines, restart } = await shortcutLoop(test, { people_history: api }, LIST, RULES);
+  const { pass, walk, lines, restart } = await shortcutLoop(test, { people_history: api }, LIST);
   const found = async () => (await lines()).map((line) => Number.parseInt(line.slice(-12), 16));
   await walk();
   api.records.push(...rows(3, 9));
@@ -126,7 +126,7 @@ it('recognised rows: the end is read, also after removals moved it; late rows el
 
 it('recognised rows: the guard counts what shortcuts have created since the last complete sweep, of which no id is kept', async () => {
   const api = listedApi(rows(4), 2);
-  const { pass, walk, store } = await shortcutLoop(test, { people_history: api }, LIST, RULES);
+  const { pass, walk, store } = await shortcutLoop(test, { people_history: api }, LIST);
   await walk();
   api.records.push(...rows(3, 4));
   await pass(8_000);
@@ -148,18 +148,17 @@ it('recognised rows: a list of other rows is held, and a person may accept it', 
 });
 
 it('recognised rows: another form of what is kept, or its loss, leads to a quiet baseline', async () => {
-  const { api, sweep, created, store } = swept(5);
-  const stored = { rules: {}, images: true };
-  await sweep(stored);
+  const { api, sweep, sweepStored, created, store } = swept(5);
+  await sweepStored();
   api.records.push(row(5));
   expect(await sweep()).toMatchObject({ mode: 'baseline' });
   expect(await keysOf(test)).toEqual(['pages:people_history', 'rows:people_history', 'sweep:people_history']);
   api.records.push(row(6));
   expect(await sweep()).toMatchObject({ mode: 'changes' });
-  expect(await sweep(stored)).toMatchObject({ mode: 'baseline' });
+  expect(await sweepStored()).toMatchObject({ mode: 'baseline' });
   expect(await store.schema('people_history')).toMatchObject({ rows: 7 });
   api.records.push(row(7));
-  await sweep(stored);
+  await sweepStored();
   await sweep();
   await test.redis.del(test.keys.rows('acme', 'people_history'));
   api.records.push(row(8));
@@ -172,7 +171,7 @@ it('recognised rows: another form of what is kept, or its loss, leads to a quiet
 it('recognised rows: explain says what is kept', async () => {
   const { sweep, store } = swept(1);
   await sweep();
-  const story = (id: string) => explainRecord(store, { list: LIST.name, id, rules: compileRules(LIST, RULES) });
+  const story = (id: string) => explainRecord(store, { list: LIST.name, id, rules: compileRules(LIST) });
   expect(await story(row(0).id)).toMatchObject({ known: true, kept: 'only its key' });
   expect(await story('nobody')).toMatchObject({ known: false, kept: 'nothing' });
 });

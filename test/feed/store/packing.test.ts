@@ -16,22 +16,18 @@ const image = JSON.stringify({
 });
 
 /** As this version writes it, byte for byte. Values in Redis cannot be edited; if this test fails, increase the version. */
-const VERSION_9 =
-  'Of+RreFnS/3CpgSe3Ej5q8bdNjQmom1oiGgcYmvaQQoXtDadIcgNMBcYGFpapBkkJuoaJhsY6JonGhroWqSBmqVQkGhgYIjSUiJWB7xge7Wh4U1zI6gMwpY0TZMMUg2STY3A2pHizAABDBEBDNHviJzhMUsXozcbVii8Xr/jbU9rTN6bWVPebFqrhD/HYE3wBka6RgYhBhYoTXkA';
+const VERSION_A =
+  'Qf+RreFnS/3CpgSvko4+q8bdNjQmom1oiGgcYmvaQQoXtDadIcgNMBcYGFpapBkkJuoaJhsY6JonGhroWqSBmqVQkGhgYIjSUiJWB7xge7Wh4U1zI6gMwpY0TZMMUg2STY3A2pHizAABDBEBDNHviJzhMUsXozcbVii8Xr/jbU9rTN6bWVPebFqrhD/HYE3wBka6RgYhBhYoTXkA';
 
 const unpack = (stored: Buffer): SerialisedRecord =>
   unpackRecord(stored, { hash: 'changefeed:{acme}:records:people', key: 'p1' });
 
 it('packing: a record stored by an earlier build of the same version is read', () => {
-  expect(unpack(Buffer.from(VERSION_9, 'base64'))).toEqual(state());
+  expect(unpack(Buffer.from(VERSION_A, 'base64'))).toEqual(state());
 });
 
 it.each<[string, SerialisedRecord]>([
   ['with decisions and the content before a change of the schema', { ...state(), beforeDrift: 'c' }],
-  [
-    'without an image',
-    { digest: 'd', sequence: 0, image: null, modifiedAt: null, content: 'c', todo: { done: false, due: null } },
-  ],
   ['that was deleted', { digest: 'gone', sequence: 2, image: null, gone: { at: 'x', modifiedAt: null } }],
 ])('packing: a record %s is read as it was stored', (_what, packed) => {
   expect(unpack(packRecord('p1', packed))).toEqual(packed);
@@ -51,19 +47,19 @@ it('packing: a stored record is smaller than its JSON', () => {
 });
 
 it.each([
-  ['of another version', Buffer.from('4former'), '7 bytes without format version 9'],
-  ['that is too short', Buffer.from(''), '0 bytes without format version 9'],
-  ['whose sequence is cut off', Buffer.from('9\x01d\x81', 'latin1'), '4 bytes without format version 9'],
+  ['of another version', Buffer.from('4former'), '7 bytes without format version A'],
+  ['that is too short', Buffer.from(''), '0 bytes without format version A'],
+  ['whose sequence is cut off', Buffer.from('A\x01d\x81', 'latin1'), '4 bytes without format version A'],
   [
     'whose checksum is wrong',
-    Buffer.from('9\x01d\x00----\x01not packed', 'latin1'),
+    Buffer.from('A\x01d\x00----\x01not packed', 'latin1'),
     '19 bytes whose checksum is wrong',
   ],
   ['with the sequence of another', withSequence(packRecord('p1', state()), 5), '156 bytes whose checksum is wrong'],
   [
     'without the parts of a record',
-    packRecord('p1', { digest: 'd', sequence: 0, image: null, content: 1 } as unknown as SerialisedRecord),
-    'an object with 1 keys whose "content" is wrong',
+    packRecord('p1', { digest: 'd', sequence: 0, image: null, masked: 1 } as unknown as SerialisedRecord),
+    'an object with 1 keys whose "masked" is wrong',
   ],
 ])('packing: a value %s is refused', (_what, stored, found) => {
   expect(() => unpack(stored)).toThrow(

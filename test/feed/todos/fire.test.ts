@@ -104,17 +104,6 @@ describe('due times', () => {
     expect(overdue.map(({ data }) => data.sequence)).toEqual([1, 1, 3]);
   });
 
-  it('due times: without images the event has the id of the todo and no contents', async () => {
-    const list = open();
-    const record = written('a', { due: list.inHours(1), owner: { id: 'u1', name: '담당A' } });
-    await list.sweep([record], 0, { images: false });
-    await list.sweep([record], 1, { images: false });
-    await list.fire();
-    const [event] = await list.events();
-    expect(event).toMatchObject({ type: 'crm.todo.overdue', data: { after: { id: 'a' }, due: list.inHours(1) } });
-    expect(Object.keys(event?.data.after ?? {})).toEqual(['id']);
-  });
-
   it('due times: timers are set again when todos are watched for the first time or by other options; missed timers stay', async () => {
     const list = open();
     const midnight = new Date(Math.ceil(list.clock.now() / DAY_MS) * DAY_MS + 3 * DAY_MS).toISOString();
@@ -182,37 +171,31 @@ describe('due times', () => {
       expect(await told(list)).toEqual([`overdue ${near}`, `due_soon ${far}`]);
     });
 
-    it.each([true, false])(
-      'switched off: a todo that was moved meanwhile keeps no old time, images %s',
-      async (images) => {
-        const list = open();
-        const shown = (due: string) => [written('a', { due })];
-        await list.sweep(shown(list.inHours(30)), 0, { images });
-        await rebuildTimers(list.todos, watch, list.clock);
-        await rebuildTimers(list.todos, null, list.clock);
-        await list.sweep(shown(list.inHours(50)), 0.1, { images, watch: undefined } as unknown as SweptListOptions);
-        await rebuildTimers(list.todos, watch, list.clock);
-        await list.sweep(shown(list.inHours(50)), 32, { images });
-        await list.fire();
-        expect((await told(list)).filter((line) => line.startsWith('overdue'))).toEqual([]);
-      },
-    );
+    it('switched off: a todo that was moved meanwhile keeps no old time', async () => {
+      const list = open();
+      const shown = (due: string) => [written('a', { due })];
+      await list.sweep(shown(list.inHours(30)), 0);
+      await rebuildTimers(list.todos, watch, list.clock);
+      await rebuildTimers(list.todos, null, list.clock);
+      await list.sweep(shown(list.inHours(50)), 0.1, { watch: undefined } as unknown as SweptListOptions);
+      await rebuildTimers(list.todos, watch, list.clock);
+      await list.sweep(shown(list.inHours(50)), 32);
+      await list.fire();
+      expect((await told(list)).filter((line) => line.startsWith('overdue'))).toEqual([]);
+    });
 
-    it.each([true, false])(
-      'switched off: what becomes due meanwhile is not reported later, images %s',
-      async (images) => {
-        const list = open();
-        const record = written('a', { due: list.inHours(30) });
-        await list.sweep([record], 0, { images });
-        await rebuildTimers(list.todos, watch, list.clock);
-        await rebuildTimers(list.todos, null, list.clock);
-        await list.sweep([record], 31, { images, watch: undefined } as unknown as SweptListOptions);
-        await rebuildTimers(list.todos, watch, list.clock);
-        await list.sweep([record], 1, { images });
-        await list.fire();
-        expect(await told(list)).toEqual([]);
-      },
-    );
+    it('switched off: what becomes due meanwhile is not reported later', async () => {
+      const list = open();
+      const record = written('a', { due: list.inHours(30) });
+      await list.sweep([record], 0);
+      await rebuildTimers(list.todos, watch, list.clock);
+      await rebuildTimers(list.todos, null, list.clock);
+      await list.sweep([record], 31, { watch: undefined } as unknown as SweptListOptions);
+      await rebuildTimers(list.todos, watch, list.clock);
+      await list.sweep([record], 1);
+      await list.fire();
+      expect(await told(list)).toEqual([]);
+    });
   });
 
   describe('no timer without an event', () => {

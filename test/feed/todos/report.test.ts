@@ -166,10 +166,5 @@ describe('todos report', () => {
         /2 todos with .* such as "2026.*: never due\. Understood: 2026-03-01/,
       );
     });
-
-    it('todos report: refuses a list that is kept without images', async () => {
-      await sweptList(redis, listedApi(all(SPELLINGS[0][1])), 'todo').sweep({ images: false });
-      await expect(report()).rejects.toThrow(/images: false/);
-    });
   });
 });

@@ -48,23 +48,15 @@ const switches: [string, ListInput, ListInput][] = [
   ['only, taken back', { only: ['이름', '등급'] }, {}],
   ['refreshed', {}, { refreshed: ['전화'] }],
   ['mask', {}, { mask: { 등급: 'hash', 담당자: 'last4', '최근*': 'drop' } }],
+  ['mask of every field', {}, { mask: { '*': 'hash' } }],
+  ['mask of every field, taken back', { mask: { '*': 'hash' } }, {}],
   ['nullIsAbsent', {}, { nullIsAbsent: false }],
   ['nullIsAbsent, taken back', { nullIsAbsent: false }, {}],
   ['touch', {}, { touch: true }],
   ['collapse', {}, { collapse: false }],
 ];
 
-it.each(
-  rowsOfGate(2, switches).flatMap(([name, before, after]) => [
-    [name, 'updated p5 edited 이름', before, after] as const,
-    [
-      `${name}, without images`,
-      'updated p5 edited ',
-      { ...before, images: false },
-      { ...after, images: false },
-    ] as const,
-  ]),
-)('rules: %s: only the real change is reported', async (_name, expected, before, after) => {
+it.each(rowsOfGate(4, switches))('rules: %s: only the real change is reported', async (_name, before, after) => {
   const [crm, run] = [await crmOfTwenty(), sweepInNewLives({ redis })];
   expect(await run(crm, before)).toEqual([]);
   // A field that the first rules ignore changes while they apply: it is stored silently, or reported then.
@@ -74,7 +66,7 @@ it.each(
 
   edit(crm, 5, { 이름: '새 이름', '수정 날짜': '2026-03-02T00:00:00.000Z' });
   const reported = await run(crm, after);
-  expect(reported.map(said)).toEqual([expected]);
+  expect(reported.map(said)).toEqual(['updated p5 edited 이름']);
   expect(await run(crm, after)).toEqual([]);
 });
 

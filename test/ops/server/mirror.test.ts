@@ -97,15 +97,15 @@ describe('the mirror', () => {
 
   it('mirror: refuses a list that it never serves with the reason, and a client does not retry', async () => {
     const upstream = await chain();
-    const near = await open(upstream, redis.keys.prefix, { memo: { enabled: false }, todo: { images: false } });
+    const near = await open(upstream, redis.keys.prefix, { memo: { enabled: false }, people_history: true });
     const swept = await near.feed.sweep();
     expect(swept.map(({ list }) => list)).not.toContain('memo');
     const asIs = 'Asking again does not help; change its configuration.';
     const disabled = `This mirror does not poll the list "memo" (lists.memo.enabled is false). ${asIs}`;
     expect(await refusal(await near.get('/v2/memo'))).toEqual([404, null, false, 'Not Found', disabled]);
     expect(await refusal(await near.get('/v2/memo/some-id'))).toEqual([404, null, false, 'Not Found', disabled]);
-    const imageless = `This mirror keeps the list "todo" without its contents (lists.todo.images is false). ${asIs}`;
-    expect(await refusal(await near.get('/v2/todo'))).toEqual([404, null, false, 'Not Found', imageless]);
+    const onlyKeys = `This mirror keeps only the keys of the list "people_history", not its rows. ${asIs}`;
+    expect(await refusal(await near.get('/v2/people/history'))).toEqual([404, null, false, 'Not Found', onlyKeys]);
     expect((await near.get('/v2/people')).status).toBe(200);
 
     const far = await open(near.address, `${redis.keys.prefix}-far`);

@@ -154,7 +154,7 @@ export function encodeEvent(
   return { id: event.id, headers: { ...headers, 'content-type': CONTENT_TYPE[format] }, body: JSON.stringify(event) };
 }
 
-/** As a list with `images: false` has it, but for the changes. */
+/** For receivers that read the record themselves. */
 function thinned(event: ChangeEvent): ChangeEvent {
   return { ...event, data: { ...event.data, before: null, after: event.data.after && { id: event.data.after.id } } };
 }

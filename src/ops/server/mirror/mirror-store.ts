@@ -43,7 +43,7 @@ export function createMirrorStore(redis: Redis, keys: Keys, workspace: string) {
         for (const [key, digest] of step) if (isInList(digest)) found.add(key);
       return [...found];
     },
-    /** The records' JSON as upstream sent it; null for a record that is gone or has no stored image. */
+    /** The records' JSON as upstream sent it; null for a record that is gone. */
     async images(list: ListName, wanted: readonly string[]): Promise<(string | null)[]> {
       const stored = await readRecords(scope, list, wanted);
       return stored.map((record) => (isStored(record) ? record.image : null));

@@ -17,7 +17,6 @@ const MOST_IDS = 200;
 interface MirrorList {
   readonly descriptor: ListDescriptor;
   readonly enabled: boolean;
-  readonly images: boolean;
 }
 
 export interface MirrorDeps {
@@ -66,12 +65,12 @@ export function createMirror(deps: MirrorDeps): Source {
 /** A list that is never served is a 404: clients repeat a request after a 5xx, and waiting does not help. */
 function findList({ lists }: MirrorDeps, name: string): ListDescriptor | SourceFailure {
   const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
-  if (list?.enabled === true && list.images) return list.descriptor;
+  if (list?.enabled === true && !list.descriptor.recognisedOnly) return list.descriptor;
   const why =
     list === undefined
       ? `has no list "${name}" for the workspace of this token`
       : list.enabled
-        ? `keeps the list "${name}" without its contents (lists.${name}.images is false)`
+        ? `keeps only the keys of the list "${name}", not its rows`
         : `does not poll the list "${name}" (lists.${name}.enabled is false)`;
   return failure(404, 'Not Found', `This mirror ${why}. Asking again does not help; change its configuration.`);
 }
