@@ -7,7 +7,7 @@ import { createProcessRegistry } from '../src/redis/process-registry.js';
 import type { AppContext } from './context.js';
 import { withMeasure } from './measured.js';
 import { countTodos } from './todos.js';
-import { rulesFor, type Workspaces } from './workspaces.js';
+import type { Workspaces } from './workspaces.js';
 
 export function handleRole(context: AppContext, workspaces: Workspaces, { verify }: Pick<Dispatcher, 'verify'>): Part {
   const { config, subscriptions, keys, redis, events, log: logger, clock } = context;
@@ -20,7 +20,6 @@ export function handleRole(context: AppContext, workspaces: Workspaces, { verify
     processes: createProcessRegistry(redis, keys),
     deadLetters: config.deadLetters.retention,
     logAgeMs: config.log.retention.ageMs,
-    comparisonOf: (event) => rulesFor(workspaces, event),
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),
     verifyCopy: (subscription, call) => verify(subscription, undefined, call),
     pageUrl: config.http.publicUrl,

@@ -11,7 +11,6 @@ import { builtInLists, withBuiltIn, type ListName } from '../src/crm/lists/lists
 import type { CrmRecord } from '../src/crm/record.js';
 import { listsForWord } from '../src/crm/references.js';
 import type { Surroundings } from '../src/delivery/attempt.js';
-import { objectOf, workspaceOf } from '../src/events/envelope.js';
 import { linksByObject } from '../src/events/related.js';
 import type { ChangeEvent } from '../src/events/types.js';
 import { normaliseBaseUrl } from '../src/kit/schema/addresses.js';
@@ -70,6 +69,7 @@ export function createWorkspaces(context: AppContext, { attempts }: { attempts: 
 /** The configuration may no longer name a workspace whose events are still in the queues. */
 const NO_SURROUNDINGS: Surroundings = {
   ...{ language: 'en', timeZone: 'UTC', lists: builtInLists, links: new Map() },
+  comparisonOf: () => undefined,
   record: () => Promise.resolve(null),
 };
 
@@ -86,14 +86,6 @@ export function listIn({ name, lists }: Pick<Workspace, 'name' | 'lists'>, list:
   throw usage(`The workspace "${name}" has no list "${list}". Its lists are ${[...lists.keys()].join(', ')}.`);
 }
 
-/** Undefined where unknown: events of a list that the configuration no longer names may still be in the queues. */
-export function rulesFor(workspaces: Workspaces, event: ChangeEvent): Rules | undefined {
-  const workspace = workspaceOf(event);
-  if (!workspaces.names.includes(workspace)) return undefined;
-  const lists = [...workspaces.get(workspace).lists.values()];
-  return lists.find(({ descriptor }) => descriptor.object === objectOf(event))?.rules;
-}
-
 /** The stored record; null when there is none. */
 export async function storedRecord(
   store: Pick<SweepStore, 'records'>,
@@ -105,13 +97,17 @@ export async function storedRecord(
 }
 
 /** What was stored before a list was switched off is not what the CRM has. */
-function surroundings({ language, timeZone, lists, links }: WorkspaceConfig, store: SweepStore): Surroundings {
+function surroundings(
+  { language, timeZone, lists, links }: WorkspaceConfig,
+  { store, ruled }: { store: SweepStore; ruled: ReadonlyMap<ListName, ListWithRules> },
+): Surroundings {
   const known = withBuiltIn(Object.values(lists).map(({ descriptor }) => descriptor));
   const kept = new Set(
     Object.values(lists).flatMap((one) => (one.enabled && !one.descriptor.recognisedOnly ? [one.descriptor.name] : [])),
   );
   return {
     ...{ language, timeZone, lists: known, links: linksByObject(links, known) },
+    comparisonOf: (object) => [...ruled.values()].find(({ descriptor }) => descriptor.object === object)?.rules,
     async record(word, id) {
       const list = listsForWord(word, known).find((name) => kept.has(name));
       return list === undefined ? null : await storedRecord(store, list, id);
@@ -179,7 +175,7 @@ function openWorkspace(context: AppContext, config: WorkspaceConfig, attempts: n
     /** As far as this process polls. */
     asked,
     edits: actors.edits,
-    surroundings: surroundings(config, store),
+    surroundings: surroundings(config, { store, ruled }),
     /** Also those that are not polled. */
     lists: ruled,
     /** `watch` is null when the due times of todos are not watched. */

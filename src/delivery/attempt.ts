@@ -1,5 +1,6 @@
 /** One attempt: a call of a handler, bounded in time even when the handler ignores its signal. */
 import { ChangefeedError, describe } from '../kit/errors.js';
+import type { Comparison } from '../crm/canonical.js';
 import type { ListName, Lists } from '../crm/lists/lists.js';
 import { listOf } from '../events/envelope.js';
 import { SNAPSHOT_COMPLETE } from '../events/notices.js';
@@ -253,7 +254,9 @@ export interface Surroundings {
   timeZone: string;
   lists: Lists;
   links: Links;
-  /** The stored record; null when there is none, when only its digest is stored, and of a list that is not polled. */
+  /** How detection compares the records of an object; undefined where the configuration does not name its list. */
+  comparisonOf: (object: string) => Comparison | undefined;
+  /** The stored record; null when there is none, and of a list that is not polled. */
   record: (list: ListName, id: string) => Promise<CrmRecord | null>;
 }
 

@@ -4,6 +4,7 @@
  * The quiet time counts from when events were entered, not logged, so a backlog is merged as well. Both times are those
  * of Redis, so that the clocks of two processes make no difference. One in the future is of another server: it is unknown, and they wait no longer.
  */
+import { objectOf } from '../events/envelope.js';
 import type { ChangeEvent } from '../events/types.js';
 import { isInFuture } from '../kit/stored-time.js';
 import { loadDelivery, isOfSnapshot, replayOf, type Delivery } from './deliveries.js';
@@ -57,11 +58,12 @@ async function merge(
   behind: readonly Delivery[],
   context: RunContext,
 ): Promise<Run | Outcome> {
-  const { subscription, gate, comparisonOf } = context;
+  const { subscription, gate, surroundingsOf } = context;
   const { claim, delivery } = run;
   const all = [delivery, ...behind];
   const events: [ChangeEvent, ...ChangeEvent[]] = [delivery.event, ...behind.map(({ event }) => event)];
-  const { taken, event } = mergeChanges(events, comparisonOf);
+  const comparison = surroundingsOf(claim.workspace).comparisonOf(objectOf(delivery.event));
+  const { taken, event } = mergeChanges(events, comparison);
   const merging = all.slice(0, taken);
   const isSelected = event === null || taken === 1 || compileSelection(subscription)(event);
   if (event === null || !isSelected) {

@@ -22,7 +22,6 @@ import {
   type FailedAttempt,
   type Wait,
 } from './failure.js';
-import type { ComparisonOf } from './merge-changes.js';
 import type { JobData, QueueHandle } from './queues.js';
 import type { Noting } from './receipts/note.js';
 import type { DeliveryStores } from './stores.js';
@@ -37,8 +36,6 @@ export interface HandlingContext extends DeliveryStores {
   logger: Log;
   clock: Clock;
   unfinished: Unfinished;
-  /** How detection compares the records of a list, for debounce. @defaultValue of a list without options */
-  comparisonOf?: ComparisonOf | undefined;
   surroundingsOf: SurroundingsOf;
   /** The todos since this time, ISO 8601, for a report. @defaultValue there are no reports */
   countTodos?: ((workspace: string, since: string) => Promise<ReportOutcome>) | undefined;

@@ -86,6 +86,7 @@ export function fakeSurroundings({
     timeZone: timeZone ?? 'Asia/Seoul',
     lists: builtInLists,
     links: new Map<string, string>(),
+    comparisonOf: () => undefined,
     record,
   };
   const once: ContextOptions['once'] = {

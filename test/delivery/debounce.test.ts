@@ -4,7 +4,7 @@ import { replay } from '../../src/delivery/replay.js';
 import type { ChangeEvent, FieldChange } from '../../src/events/types.js';
 import { systemClock } from '../../src/kit/clock.js';
 import { eventually } from '../support/eventually.js';
-import { fanOutDeps } from '../support/fan-out.js';
+import { NO_SURROUNDINGS, fanOutDeps } from '../support/fan-out.js';
 import { WORKSPACE, changeEvent } from '../support/events.js';
 import { useRedis } from '../support/redis.js';
 import { NOT_TODAY, changes, idOf, put, queue, debouncing, start, stateOf } from '../support/debouncing.js';
@@ -41,7 +41,10 @@ describe('debounce: changes of a record', () => {
       subject: 'r1',
       data: {
         sequence: 3,
-        changes: [{ field: '담당자', before: 0, after: 3 }],
+        changes: [
+          { field: '담당자', before: 0, after: 3 },
+          { field: '이름', before: '가상인 1', after: '가상인 3' },
+        ],
         merged: { ids: events.map(({ id }) => id), firstSequence: 1 },
       },
     });
@@ -114,7 +117,11 @@ describe('debounce: changes of a record', () => {
 
     await put(
       running,
-      [...changes(1), undone, changeEvent({ record: 'r1', sequence: 3, verb: 'deleted' })].slice(0, 2),
+      [
+        changed(1, { field: '담당자', before: 0, after: 1 }),
+        undone,
+        changeEvent({ record: 'r1', sequence: 3, verb: 'deleted' }),
+      ].slice(0, 2),
     );
     await running.settled();
     expect(seen).toEqual([]);
@@ -127,7 +134,10 @@ describe('debounce: changes of a record', () => {
   it('between null and absent are sent when the list has nullIsAbsent off', async () => {
     const seen: unknown[] = [];
     const extras = {
-      comparisonOf: () => compileRules('people', { nullIsAbsent: false }),
+      surroundingsOf: () => ({
+        ...NO_SURROUNDINGS,
+        comparisonOf: () => compileRules('people', { nullIsAbsent: false }),
+      }),
     };
     const running = await start(
       test,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileRules } from '../../src/feed/detect/rules.js';
+import { compileRules, type Rules } from '../../src/feed/detect/rules.js';
 import { mergeChanges } from '../../src/delivery/merge-changes.js';
 import { buildEvent, mergedEventId } from '../../src/events/envelope.js';
 import type { EventType, Verb } from '../../src/events/kinds.js';
@@ -72,12 +72,12 @@ describe('merge: who made the changes', () => {
     expect(event?.data.changes).toEqual([{ field: '딜', before: 1, after: 3 }]);
   });
 
-  it('without images, a field of a merged change does not name the actor of its last part', () => {
-    const blind = (sequence: number): ChangeEvent =>
-      change('updated', sequence, { changes: [{ field: '딜', before: null, after: null, actor: B }] });
-    expect(mergeChanges([blind(1), blind(2)]).event?.data.changes).toEqual([
-      { field: '딜', before: null, after: null },
-    ]);
+  it('a field of a merged change does not name the actor of its last part', () => {
+    const step = (sequence: number): ChangeEvent => {
+      const event = edit(sequence);
+      return { ...event, data: { ...event.data, changes: event.data.changes.map((one) => ({ ...one, actor: B })) } };
+    };
+    expect(mergeChanges([step(1), step(2)]).event?.data.changes).toEqual([{ field: '딜', before: 1, after: 3 }]);
   });
 });
 
@@ -118,27 +118,44 @@ describe('merge: changes of one record', () => {
     expect(mergeChanges([one])).toEqual({ taken: 1, event: one });
   });
 
-  it('a field that a rule ignores now stays if an event named it, and a field that no event named is left out', () => {
-    const comparisonOf = () => compileRules('people', { ignore: ['이름'] });
-    const there = change('updated', 1, {
-      from: { 이름: 'a', 등급: 1 },
-      to: { 이름: 'b', 등급: 1 },
-      changes: [{ field: '이름', before: 'a', after: 'b' }],
-    });
-    const more = change('updated', 2, {
-      from: { 이름: 'b', 등급: 2 },
-      to: { 이름: 'c', 등급: 2 },
-      changes: [{ field: '이름', before: 'b', after: 'c' }],
-    });
-    expect(mergeChanges([there, more], comparisonOf).event?.data.changes).toEqual([
-      { field: '이름', before: 'a', after: 'c' },
-    ]);
+  it('only fields that the rules compare are among the changes, and never the times of the change', () => {
+    const both = [
+      change('updated', 1, {
+        from: { 이름: 'a', 등급: 1, '수정 날짜': '1' },
+        to: { 이름: 'b', 등급: 1, '수정 날짜': '2' },
+      }),
+      change('updated', 2, {
+        from: { 이름: 'b', 등급: 1, '수정 날짜': '2' },
+        to: { 이름: 'c', 등급: 2, '수정 날짜': '3' },
+      }),
+    ] as const;
+    const fieldsOf = (...[comparison]: [] | [Rules]): unknown =>
+      mergeChanges(both, comparison).event?.data.changes.map(({ field }) => field);
+    expect(fieldsOf()).toEqual(['등급', '이름']);
+    expect(fieldsOf(compileRules('people', { ignore: ['이름'] }))).toEqual(['등급']);
   });
 
-  it('without images every named field stays, because its first value is not known', () => {
-    const nameless = { changes: [{ field: '이름', before: null, after: null }], to: {} };
-    const { event } = mergeChanges([change('updated', 1, nameless), change('updated', 2, nameless)]);
-    expect(event?.data.changes).toEqual([{ field: '이름', before: null, after: null }]);
+  it('a change of which the first part has no `before`, as in a baseline since a time, names no fields', () => {
+    const first = change('updated', 1, { to: { 이름: 'a' }, changes: [] });
+    const { event } = mergeChanges([first, change('updated', 2, { from: { 이름: 'a' }, to: { 이름: 'b' } })]);
+    expect(event?.data).toMatchObject({ before: null, after: { 이름: 'b' }, changes: [] });
+  });
+
+  it('of a list that is not built in, the usual times are left out', () => {
+    const deal = (sequence: number, fields: Fields): ChangeEvent => ({
+      ...change('updated', sequence, { from: { 금액: sequence }, to: { 금액: sequence + 1, ...fields } }),
+      type: 'crm.deal.updated',
+    });
+    const { event } = mergeChanges([deal(1, {}), deal(2, { updatedAt: '2026-03-02T04:10:00.000Z' })]);
+    expect(event?.data.changes).toEqual([{ field: '금액', before: 1, after: 3 }]);
+  });
+
+  it('changes that cancel out are no event', () => {
+    const [there, back] = [
+      change('updated', 1, { from: { 딜: 1 }, to: { 딜: 2 } }),
+      change('updated', 2, { from: { 딜: 2 }, to: { 딜: 1 } }),
+    ];
+    expect(mergeChanges([there, back])).toEqual({ taken: 2, event: null });
   });
 
   it.each<[Verb, Verb, EventType, unknown]>([

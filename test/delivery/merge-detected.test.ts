@@ -92,7 +92,7 @@ describe('merge and detection', () => {
         const [first = null, ...rest] = steps.filter((event) => event !== null);
         fc.pre(first !== null && rest.length === steps.length - 1);
         const atOnce = step(looks[0]!, looks.at(-1)!, { list, rules: given, sequence: steps.length });
-        const { taken, event } = mergeChanges([first, ...rest], () => compileRules(list, given));
+        const { taken, event } = mergeChanges([first, ...rest], compileRules(list, given));
         expect(taken).toBe(steps.length);
         expect(event?.data.changes).toEqual(atOnce?.data.changes);
       }),

@@ -74,6 +74,7 @@ export const NO_SURROUNDINGS: Surroundings = {
   timeZone: 'Asia/Seoul',
   lists: builtInLists,
   links: new Map(),
+  comparisonOf: () => undefined,
   record: () => Promise.resolve(null),
 };
 
