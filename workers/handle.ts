@@ -3,21 +3,19 @@ import type { Dispatcher } from '../src/delivery/dispatcher.js';
 import { createHandlerPool } from '../src/delivery/handler-pool.js';
 import type { Part } from '../src/kit/lifecycle.js';
 import { createDeliveryStores } from '../src/delivery/stores.js';
-import { createProcessRegistry } from '../src/redis/process-registry.js';
 import type { AppContext } from './context.js';
 import { withMeasure } from './measured.js';
 import { countTodos } from './todos.js';
 import type { Workspaces } from './workspaces.js';
 
 export function handleRole(context: AppContext, workspaces: Workspaces, { verify }: Pick<Dispatcher, 'verify'>): Part {
-  const { config, subscriptions, keys, redis, events, log: logger, clock } = context;
+  const { config, subscriptions, events, log: logger, clock } = context;
   const pool = createHandlerPool({
     ...context,
     logger,
     subscriptions: withMeasure(subscriptions, context),
     ...createDeliveryStores(context),
     log: events,
-    processes: createProcessRegistry(redis, keys),
     deadLetters: config.deadLetters.retention,
     logAgeMs: config.log.retention.ageMs,
     countTodos: (workspace, since) => countTodos(workspaces, { workspace, since, clock }),

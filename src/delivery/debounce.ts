@@ -21,11 +21,11 @@ const MOST_MERGED = 500;
 /** @throws TakenOver */
 export async function settle(run: Run, context: RunContext): Promise<Run | Outcome> {
   const { subscription, gate, log } = context;
-  const { claim, delivery, kind, attempt } = run;
+  const { claim, delivery, kind, job } = run;
   // An event that was attempted before `settle` was switched on stays the event it was.
-  if (subscription.settle === undefined || kind === 'decided' || attempt > 1) return run;
+  if (subscription.settle === undefined || kind === 'decided' || job.attemptsMade > 0) return run;
   const { stillMs, atMostMs } = subscription.settle;
-  const standing = await gate.standing(subscription.name, claim, { count: MOST_MERGED });
+  const standing = await gate.standing(subscription.name, claim, MOST_MERGED);
   if (standing.outcome === 'taken-over') throw new TakenOver();
   if (standing.outcome === 'left') return standing;
   const [head, ...behind] = standing.entries;

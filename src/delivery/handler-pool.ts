@@ -1,5 +1,4 @@
 /** One BullMQ worker per subscription. It interrupts a run whose job was lost to another process. */
-import { randomUUID } from 'node:crypto';
 import { Worker, type WorkerOptions } from 'bullmq';
 import { ChangefeedError, messageOf } from '../kit/errors.js';
 import { partsOf } from './handlers/errors.js';
@@ -12,7 +11,6 @@ import { Episode } from '../kit/episode.js';
 import type { Log } from '../kit/log.js';
 import { runLoop, type LoopBoard } from '../kit/loop.js';
 import { Tally } from '../kit/tally.js';
-import type { ProcessRegistry } from '../redis/process-registry.js';
 import { keepPaused } from './circuit-breaker.js';
 import { AttemptFailedError } from './failure.js';
 import {
@@ -26,26 +24,18 @@ import {
 } from './queues.js';
 import { HANDLER_FAILED, type HandlingContext } from './run.js';
 import { createRuns } from './runs.js';
-import { Suspects } from './suspects.js';
 
 export interface WorkerTiming {
-  /** A process that renews no lock for so long loses its events to others; ms. Twice as long: it has crashed. @defaultValue 10000 */
+  /** A process that renews no lock for so long loses its events to others; ms. @defaultValue 10000 */
   lockMs: number;
   /** How often lost locks are searched for, ms. @defaultValue 3000 */
   stalledCheckMs: number;
-  /**
-   * After so many crashes of the processes that handled one event, it becomes a dead letter. Of those in which other
-   * suspects ran too, one counts (suspects.ts). @defaultValue 3
-   */
-  mostCrashes: number;
 }
 
 /** After a crash, events in flight wait for the sum. Handlers that block for seconds would lose a shorter lock. */
-export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000, mostCrashes: 3 };
+export const DEFAULT_TIMING: WorkerTiming = { lockMs: 10_000, stalledCheckMs: 3_000 };
 /** Locks are renewed this often while they last, so that a process may be blocked for three quarters of the time. */
 const RENEWALS_PER_LOCK = 4;
-/** A process that has renewed nothing for so many locks has crashed. */
-const LOCKS_PER_LIFE = 2;
 
 /** After a lost connection: the longest wait for the next connection attempt, and for the worker to close. */
 const LOST_CONNECTION_WAIT_MS = 1_000;
@@ -63,7 +53,6 @@ export interface HandlerPoolOptions extends HandlingContext {
   /** No event is taken while Redis accepts no writes. */
   watch: RedisUse;
   loops: LoopBoard;
-  processes: ProcessRegistry;
   timing?: Partial<WorkerTiming>;
   /** How long dead letters are kept. @defaultValue until they are retried or dropped */
   deadLetters?: DeadLetterRetention | undefined;
@@ -73,11 +62,9 @@ export interface HandlerPoolOptions extends HandlingContext {
 }
 
 export function createHandlerPool(options: HandlerPoolOptions) {
-  const { connect, processes, clock } = options;
-  const processId = randomUUID();
+  const { connect } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
-  const lives = oncePerProcess((id) => (id === processId ? Promise.resolve(true) : processes.lives(id)));
-  const common = { ...options, ...timing, processId, lives, suspects: new Suspects(clock) };
+  const common = { ...options, ...timing };
   // Each worker makes connections of its own with the options of this one, because it blocks them.
   let redis: Redis | undefined;
   let workers: readonly SubscriptionWorker[] = [];
@@ -86,8 +73,7 @@ export function createHandlerPool(options: HandlerPoolOptions) {
   const stopped = new AbortController();
   const everyMs = timing.lockMs / RENEWALS_PER_LOCK;
   const renew = async (): Promise<number> => {
-    const living = processes.live(processId, LOCKS_PER_LIFE * timing.lockMs);
-    await Promise.all([living, ...workers.map((worker) => worker.renewLocks())]);
+    await Promise.all(workers.map((worker) => worker.renewLocks()));
     return everyMs;
   };
   const start = async (): Promise<void> => {
@@ -114,16 +100,6 @@ export function createHandlerPool(options: HandlerPoolOptions) {
     start: (): Promise<void> => (starting ??= start()),
     /** Interrupted attempts do not count. @throws ChangefeedError `CF_STOP_TIMEOUT` naming who did not end */
     stop: (): Promise<void> => (stopping ??= stop()),
-  };
-}
-
-/** Many runs ask at once about the process that had their events. */
-function oncePerProcess(ask: (id: string) => Promise<boolean>): (id: string) => Promise<boolean> {
-  const asked = new Map<string, Promise<boolean>>();
-  return (id) => {
-    const asking = asked.get(id) ?? ask(id).finally(() => asked.delete(id));
-    asked.set(id, asking);
-    return asking;
   };
 }
 
@@ -166,9 +142,6 @@ async function closeAll(
 
 interface SubscriptionWorkerOptions extends HandlerPoolOptions, WorkerTiming {
   subscription: Subscription;
-  processId: string;
-  lives: (process: string) => Promise<boolean>;
-  suspects: Suspects;
   redis: Redis;
 }
 
@@ -186,6 +159,7 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
   const runs = createRuns({ ...options, failing, queue: () => worker });
   const worker: Worker<JobData> = new Worker<JobData>(subscription.name, runs.run, workerOptions(options));
   const errors = new Tally((found) => logger.warn({ ...facts, ...found }, 'worker error, the worker continues'));
+  worker.on('stalled', runs.lost);
   worker.on('error', (error) => errors.add({ error: messageOf(error) }, causeOf(error)));
   pauseWhileUnwritable(worker, options.watch);
   return {
@@ -207,7 +181,6 @@ function createSubscriptionWorker(options: SubscriptionWorkerOptions) {
     interrupt: () => runs.interrupt(),
     /** Closes the connections. Other processes take over the running jobs. */
     async abandon(): Promise<void> {
-      await runs.leaveBehind().catch(() => undefined);
       await worker.disconnect();
     },
   };

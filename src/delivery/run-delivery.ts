@@ -5,7 +5,7 @@
  *   claim     is it the head of its group? If not, it has left: a repeat after a crash. Is its wait over?
  *   load      its event, from the log or from its group
  *   settle    (debounce.ts) it waits until its record is quiet, and its followers are merged into it
- *   suspect   its job was lost before: is it the cause of crashes? If not, it waits for its turn (suspects.ts)
+ *   crashed   are its attempts used up by processes that were lost while they handled it?
  *   attempt   the handler is called
  *   leave     its receipt is kept, it leaves its group, and the next head gets its job
  *   report    BullMQ completes, delays, fails or requeues the job (run.ts)
@@ -36,13 +36,13 @@ import {
   extendLock,
   isLockOver,
   logFailure,
+  numberOf,
   outcomeOfFailure,
   report,
   TakenOver,
   waitBefore,
   type GivenRun,
 } from './run.js';
-import { isCause, judge, type Verdict } from './suspects.js';
 
 const DEAD = 'event became a dead letter';
 
@@ -61,13 +61,7 @@ async function outcomeOf(given: GivenRun, context: RunContext): Promise<Outcome>
   if (isOutcome(loaded)) return loaded;
   const settled = context.subscription.settle === undefined ? loaded : await settle(loaded, context);
   if (isOutcome(settled)) return settled;
-  const due = await suspect(settled, context);
-  if (isOutcome(due)) return due;
-  try {
-    return await attempt(due, context);
-  } finally {
-    if (due.noted !== undefined && due.noted.among > 0) context.suspects.ended();
-  }
+  return crashed(settled, context) ?? (await attempt(settled, context));
 }
 
 function isOutcome(step: ClaimedRun | Outcome): step is Outcome {
@@ -81,15 +75,12 @@ function claimOf({ job, lock }: GivenRun): Claim {
 
 /** @throws TakenOver */
 export async function claim(given: GivenRun, context: RunContext): Promise<ClaimedRun | Outcome> {
-  const { gate, subscription, clock, processId } = context;
+  const { gate, subscription, clock } = context;
   const { job, lock } = given;
   const { death, kind } = job.data;
   const own = claimOf(given);
-  // The run of a job that was lost before is noted when it is known whether it is a suspect, and may begin.
-  const isFirst = job.stalledCounter === 0;
-  const run = isFirst ? { process: processId, lost: 0, among: 0, alone: 0, late: 0 } : undefined;
   const askedAtMs = systemClock.monotonic();
-  const standing = await gate.standing(subscription.name, own, { run });
+  const standing = await gate.standing(subscription.name, own);
   if (standing.outcome === 'taken-over') throw new TakenOver();
   if (standing.outcome === 'left') return { ...standing, ...(death && { death: death.failure }) };
   lock.untilMs = Math.max(lock.untilMs, askedAtMs + standing.lockedForMs);
@@ -106,8 +97,7 @@ export async function claim(given: GivenRun, context: RunContext): Promise<Claim
     claim: own,
     // A merge may have been stored since the job was added.
     kind: standing.entries[0]?.kind ?? kind,
-    before: standing.runBefore,
-    attempt: job.attemptsMade + 1,
+    attempt: numberOf(job),
     beganMs: clock.now(),
   };
 }
@@ -125,47 +115,23 @@ export async function load(run: ClaimedRun, context: RunContext): Promise<Run | 
   return { outcome: 'skipped', why: 'gone', about: { id: own.id, workspace, logId, event } };
 }
 
-/** @throws TakenOver */
-export async function suspect(run: Run, context: RunContext): Promise<Run | Outcome> {
-  const { job, attempt: number, beganMs, lock, delivery } = run;
-  if (job.stalledCounter === 0) return run;
-  const { clock, mostCrashes, suspects, processId } = context;
-  const verdict = await judged(run, context);
-  const cause = isCause(verdict, mostCrashes);
-  if (cause !== null) {
-    const message = `${cause} Find out whether the event is the cause, then retry it.`;
-    const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
-    const failure = recordFailure(error, { attempt: number, nowMs: clock.now() });
-    logFailure(error, { facts: factsOf(run, context), ended: DEAD, beganMs, failure, because: 'crashed' }, context);
-    return { outcome: 'dead', about: delivery, failure };
-  }
-  const { most, alone, late } = verdict;
-  try {
-    const among = most === null ? 0 : await suspects.turn(most, lock.interrupt.signal);
-    return { ...run, noted: { process: processId, lost: job.stalledCounter, among, alone, late } };
-  } catch (error) {
-    if (lock.interrupt.cause === 'lost') throw new TakenOver();
-    if (lock.interrupt.cause === 'stopping') return { outcome: 'stopping' };
-    throw error;
-  }
-}
-
-/** Whether its last run was lost, and what that says about the event. */
-async function judged({ job, claim: own, before }: Run, { lives, tallies }: RunContext): Promise<Verdict> {
-  const isLost = before !== null && before.lost < job.stalledCounter;
-  const verdict = judge(before, job.stalledCounter, !isLost || (await lives(before.process)));
-  if (verdict.last !== 'ended') tallies[verdict.last].add({ ...idsOf(own.id), process: before?.process });
-  return verdict;
+/** A crash is an attempt of all that was in flight: which event was the cause is not known, and one that always is must not go on. */
+function crashed({ job, attempt: number, beganMs, delivery, ...run }: Run, context: RunContext): Outcome | null {
+  const { clock, subscription } = context;
+  if (job.stalledCounter === 0 || number <= subscription.retry.attempts) return null;
+  const times = job.stalledCounter === 1 ? 'once' : `${job.stalledCounter} times`;
+  const message = `The process crashed ${times} while it handled this event, or did not respond for longer than its lock. Find out whether the event is the cause, then retry it.`;
+  const error = new ChangefeedError('CF_HANDLER_FAILED', { message });
+  const failure = recordFailure(error, { attempt: number - 1, nowMs: clock.now() });
+  const facts = factsOf({ ...run, delivery }, context);
+  logFailure(error, { facts, ended: DEAD, beganMs, failure, because: 'crashed' }, context);
+  return { outcome: 'dead', about: delivery, failure };
 }
 
 /** @throws TakenOver */
 export async function attempt(run: Run, context: RunContext): Promise<Outcome> {
-  const { clock, failing, gate, subscription, logger, once, surroundingsOf } = context;
-  const { lock, attempt: number, delivery, beganMs, noted } = run;
-  if (noted !== undefined) {
-    await extendLock(run, context);
-    await gate.note(subscription.name, run.claim.id, noted);
-  }
+  const { clock, failing, subscription, logger, once, surroundingsOf } = context;
+  const { lock, attempt: number, delivery, beganMs } = run;
   // A process that was suspended may have lost the event, and others of the record may have run.
   while (isLockOver(run)) await extendLock(run, context);
   const startedMs = clock.monotonic();
@@ -238,6 +204,9 @@ async function askToLeave(ended: Outcome, own: Claim, context: RunContext) {
   }
 }
 
-function factsOf({ claim: { workspace }, delivery }: Run, { subscription }: RunContext): object {
+function factsOf(
+  { claim: { workspace }, delivery }: Pick<Run, 'claim' | 'delivery'>,
+  { subscription }: RunContext,
+): object {
   return { workspace, subscription: subscription.name, ...idsOf(delivery.id, delivery.event.id) };
 }

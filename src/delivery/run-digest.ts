@@ -16,6 +16,7 @@ import { noteEnd, type Ended, type Noted } from './receipts/note.js';
 import {
   extendLock,
   isLockOver,
+  numberOf,
   outcomeOfFailure,
   report,
   TakenOver,
@@ -65,7 +66,7 @@ export async function runDigest(run: GivenRun, options: RunOptions): Promise<voi
 type Attempt = RunOptions & { attempt: number; interrupt: GivenRun['lock']['interrupt'] };
 
 function attemptOf({ job, lock }: GivenRun, options: RunOptions): Attempt {
-  return { ...options, attempt: job.attemptsMade + 1, interrupt: lock.interrupt };
+  return { ...options, attempt: numberOf(job), interrupt: lock.interrupt };
 }
 
 /** One message: how it is sent, and what its receipt is about. */
@@ -80,16 +81,16 @@ async function attempted(
   options: RunOptions,
   prepare: () => Promise<Call | null>,
 ): Promise<'handled' | 'nothing' | 'over'> {
-  const { subscription, clock, mostCrashes, logger } = options;
+  const { subscription, clock, logger } = options;
   const { job } = run;
   const beganMs = clock.now();
   const facts = { workspace: job.data.workspace, subscription: subscription.name, job: job.id };
   // It may be the cause.
-  if (job.stalledCounter >= mostCrashes) {
+  const attempt = numberOf(job);
+  if (job.stalledCounter > 0 && attempt > subscription.retry.attempts) {
     logger.error({ ...facts, crashes: job.stalledCounter }, ENDED);
     return 'over';
   }
-  const attempt = job.attemptsMade + 1;
   let about: Noted | undefined;
   const startedMs = clock.monotonic();
   try {

@@ -3,7 +3,6 @@ import type { Tally } from '../kit/tally.js';
 import type { Delivery } from './deliveries.js';
 import type { FailedAttempt, Wait } from './failure.js';
 import type { Claim, GroupEntry, HeadJob } from './groups/gate.js';
-import type { NotedRun } from './groups/group-entry.js';
 import type { Noted, Skipped } from './receipts/note.js';
 import type { GivenRun, RunOptions } from './run.js';
 
@@ -12,14 +11,12 @@ export interface RunContext extends RunOptions {
   tallies: Tallies;
 }
 
-export type Tallies = Record<'overtaken' | 'late' | 'crashed', Tally>;
+export type Tallies = Record<'overtaken' | 'lost', Tally>;
 
 export interface ClaimedRun extends GivenRun {
   claim: Claim;
   /** Where its event is. */
   kind: GroupEntry['kind'];
-  /** The last run that has begun it. */
-  before: NotedRun | null;
   /** 1 for the first attempt. */
   attempt: number;
   beganMs: number;
@@ -27,8 +24,6 @@ export interface ClaimedRun extends GivenRun {
 
 export interface Run extends ClaimedRun {
   delivery: Delivery;
-  /** What is noted of this run when it begins; absent: the claim has noted it. */
-  noted?: NotedRun;
 }
 
 /** `about`: what its receipt names. */

@@ -25,7 +25,6 @@ import {
 import type { JobData, QueueHandle } from './queues.js';
 import type { Noting } from './receipts/note.js';
 import type { DeliveryStores } from './stores.js';
-import type { Suspects } from './suspects.js';
 import type { VerifyOptions } from './verify/verify.js';
 
 export interface HandlingContext extends DeliveryStores {
@@ -47,15 +46,8 @@ export interface HandlingContext extends DeliveryStores {
 
 export interface RunOptions extends HandlingContext {
   subscription: Subscription;
-  /** This process, as it is noted with each run that it begins. */
-  processId: string;
-  lives: (process: string) => Promise<boolean>;
-  /** The suspects of all subscriptions of the process. */
-  suspects: Suspects;
   /** How long a job's lock lasts unless it is extended, ms. */
   lockMs: number;
-  /** After so many processes that were lost while they handled it, an event becomes a dead letter. */
-  mostCrashes: number;
   queue: () => QueueHandle;
   /** Its failures in this process since the last success. */
   failing: Episode;
@@ -72,6 +64,11 @@ export interface Lock {
 export interface GivenRun {
   job: Job<JobData>;
   lock: Lock;
+}
+
+/** 1 for the first attempt. A run whose process was lost, or did not respond for longer than the lock, was an attempt too. */
+export function numberOf({ attemptsMade, stalledCounter }: Job<JobData>): number {
+  return attemptsMade + stalledCounter + 1;
 }
 
 /** Another run has the job, or will have it: this one ends without a result, and its attempt does not count. Any step may throw it. */

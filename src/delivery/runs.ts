@@ -16,7 +16,7 @@ import { runDigest } from './run-digest.js';
 type ExtendLocks = (ids: string[], tokens: string[], lockMs: number) => Promise<string[]>;
 
 export function createRuns(options: RunOptions) {
-  const { subscription, unfinished, queue, lockMs, gate } = options;
+  const { subscription, unfinished, queue, lockMs } = options;
   const running = new Map<string, Lock>();
   const tallies = talliesOf(options);
   const what = `handling of "${subscription.name}"`;
@@ -66,8 +66,8 @@ export function createRuns(options: RunOptions) {
       isStopping = true;
       for (const { interrupt } of running.values()) interrupt.abort('stopping');
     },
-    /** Leaves the running handlers behind: their process has not crashed. */
-    leaveBehind: () => gate.forgetRuns(subscription.name, [...running.keys()]),
+    /** The process that had this job was lost, or has not renewed its lock. */
+    lost: (id: string) => tallies.lost.add(idsOf(id)),
     close: () => Object.values(tallies).forEach((tally) => tally.close()),
   };
 }
@@ -76,7 +76,6 @@ function talliesOf({ logger, subscription: { name } }: RunOptions): Tallies {
   const warn = (message: string) => new Tally((facts) => logger.warn({ subscription: name, ...facts }, message));
   return {
     overtaken: warn('this process did not respond for too long: events it was handling go to another run'),
-    late: warn('events are handled again: their process did not respond for too long, but lives'),
-    crashed: warn('process lost while handling events, they will be handled again'),
+    lost: warn('events are handled again: their process crashed, or did not respond for too long'),
   };
 }

@@ -57,7 +57,6 @@ export function createTraceStore(redis: Redis, keys: Keys) {
     async ofWorkspaceIn(subscription: string, workspace: string): Promise<Trace[]> {
       const ofAll = [keys.offsets, keys.backfills, keys.health] as const;
       const [offsets = '', backfills = '', health = ''] = ofAll.map((keyOf) => keyOf(subscription));
-      const ofEvents = [keys.payloads(subscription), keys.runs(subscription)];
       // The name of a backfill's task ends in its workspace, and so do the sources of replays and snapshots.
       const tasks = (await redis.hkeys(backfills)).filter((name) => name.endsWith(` ${workspace}`));
       const pending = await redis.zrange(keys.pending(subscription, workspace), '0', '-1');
@@ -65,7 +64,7 @@ export function createTraceStore(redis: Redis, keys: Keys) {
       return [
         ...((await redis.hexists(offsets, workspace)) === 1 ? [{ key: offsets, fields: ofWorkspace(workspace) }] : []),
         ...(tasks.length > 0 ? [{ key: backfills, fields: tasks }] : []),
-        ...(pending.length > 0 ? ofEvents.map((key) => ({ key, fields: pending })) : []),
+        ...(pending.length > 0 ? [{ key: keys.payloads(subscription), fields: pending }] : []),
         ...(isLastError ? [{ key: health, fields: ['lastError', 'lastErrorIn'] }] : []),
         ...(await all(keys.groupsOf(subscription, workspace), keys.entered(subscription, `*:${workspace}`))),
         ...(await existing(

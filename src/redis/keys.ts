@@ -22,8 +22,6 @@ export class Keys {
   processes = (): string => `${this.prefix}:processes`;
   /** string with TTL (JSON): what a process runs, and which of its loops are stalled. */
   process = (id: string): string => `${this.prefix}:process:${id}`;
-  /** string with TTL (JSON): host, pid and start of a process that runs handlers, while it lives. */
-  alive = (id: string): string => `${this.prefix}:alive:${id}`;
 
   // Per workspace.
 
@@ -121,8 +119,6 @@ export class Keys {
   entered = (subscription: string, source: string): string => this.#subscription(subscription, `entered:${source}`);
   /** hash delivery id → event (JSON), of pending deliveries whose event is not in the log. */
   payloads = (subscription: string): string => this.#subscription(subscription, 'payloads');
-  /** hash delivery id → the process that has begun it, and what is known of the crashes before (delivery/suspects.ts). */
-  runs = (subscription: string): string => this.#subscription(subscription, 'runs');
   /** hash name → task (JSON): backfills (snapshots and replays) that are not complete, and how far each is. */
   backfills = (subscription: string): string => this.#subscription(subscription, 'backfills');
   /** list `<delivery id> <event>` (JSON): events of a snapshot that are being sent. */

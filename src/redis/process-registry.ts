@@ -1,12 +1,8 @@
-/**
- * The processes that run roles: one key with TTL for each, and a set of their ids. Those that run handlers have another
- * key with TTL, also where no report is made.
- */
+/** The processes that run roles: one key with TTL for each, and a set of their ids. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { Redis } from './client.js';
-import { systemClock } from '../kit/clock.js';
-import { isAlive, processSchema, thisProcess } from '../kit/process-identity.js';
+import { isAlive, thisProcess } from '../kit/process-identity.js';
 import type { Keys } from './keys.js';
 import { readJson } from './stored.js';
 
@@ -61,11 +57,6 @@ export type ProcessStatus = z.output<typeof processStatus>;
 
 /** With the time at which the process started: the system gives its pid to another process later. */
 const storedProcess = processStatus.extend({ token: z.string() });
-const livingProcess = processSchema.extend({ host: z.string() });
-type LivingProcess = z.output<typeof livingProcess>;
-
-/** How often it is asked for whether a process of another machine has renewed its key. */
-const LOOKS_AGAIN_MS = 500;
 
 export type ProcessRegistry = ReturnType<typeof createProcessRegistry>;
 
@@ -91,26 +82,10 @@ export function createProcessRegistry(redis: Redis, keys: Keys) {
       });
       return stored.filter(mayLive).map(({ token: _, ...process }) => process);
     },
-    async live(id: string, ttlMs: number): Promise<void> {
-      await redis.set(keys.alive(id), JSON.stringify({ ...thisProcess, host: hostname() }), 'PX', ttlMs);
-    },
-    /** Resolves when it is known: of a process of another machine, when its key is renewed or has expired. */
-    async lives(id: string): Promise<boolean> {
-      const key = keys.alive(id);
-      for (let [before, isFirst] = [0, true]; ; isFirst = false) {
-        const [text, ttlMs] = await Promise.all([redis.get(key), redis.pttl(key)]);
-        if (text === null) return false;
-        const living = readJson(livingProcess, text, { what: 'the report of a process', key });
-        if (living.host === hostname()) return mayLive(living);
-        if (!isFirst && ttlMs > before) return true;
-        before = ttlMs;
-        await systemClock.sleep(LOOKS_AGAIN_MS);
-      }
-    },
   };
 }
 
 /** A process of this machine that was just killed still has its key. */
-function mayLive({ host, pid, token }: LivingProcess): boolean {
+function mayLive({ host, pid, token }: z.output<typeof storedProcess>): boolean {
   return host !== hostname() || isAlive({ pid, token });
 }

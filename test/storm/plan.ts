@@ -17,7 +17,7 @@ export const LONG: StormSize = { events: 5_000, records: 40, handlers: 3, stormM
 export const LOCK_MS = 2_000;
 export const STALLED_CHECK_MS = 400;
 export const TIMEOUT_MS = 500;
-export const ATTEMPTS = 4;
+const ATTEMPTS = 4;
 const REDIS_RESTARTS = 2;
 
 export interface StormSubscription {
@@ -123,7 +123,8 @@ export function actionOf(
   const work: Action = { kind: 'work', ms: Math.floor(random() * random() * 30) };
   if (roll < 0.01) return { kind: 'refuse' };
   if (roll < 0.04) return n <= 1 ? { kind: 'refuse' } : work;
-  if (roll < 0.06) return n <= ATTEMPTS ? { kind: 'fail' } : work;
+  // As with the most attempts: those that a kill has ended are not limited here.
+  if (roll < 0.06) return n < ATTEMPTS ? { kind: 'fail' } : n === ATTEMPTS ? { kind: 'refuse' } : work;
   if (roll < 0.08) return n <= 1 ? { kind: 'hang' } : work;
   if (roll < 0.11) return n <= 1 ? { kind: 'wait', retryAfterMs: Math.floor(random() * 400) } : work;
   if (roll < 0.2) return n <= 1 + random() * 2 ? { kind: 'fail' } : work;

@@ -14,7 +14,7 @@ import { silentLog, type Log } from '../../src/kit/log.js';
 import { openConnections } from '../../src/redis/connections.js';
 import { Keys } from '../../src/redis/keys.js';
 import { aSubscription, fanOutDeps, openGate } from '../support/fan-out.js';
-import { ATTEMPTS, LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
+import { LOCK_MS, STALLED_CHECK_MS, SUBSCRIPTIONS, TIMEOUT_MS, actionOf, type SelfFault } from './plan.js';
 import { appendEntry, type Outcome, type StormEvent } from './journal.js';
 
 export interface StormTask {
@@ -79,7 +79,7 @@ const handle: Handle = async (event, { attempt, replay, subscription, signal, on
     isOver = true;
   };
   // The run has ended when the signal aborts, even if a promise is still pending.
-  signal.addEventListener('abort', () => end(isTimeout(signal.reason) ? failedAt(attempt) : 'aborted'));
+  signal.addEventListener('abort', () => end(isTimeout(signal.reason) ? 'failed' : 'aborted'));
   try {
     const n = await redis.hincrby(`${task.prefix}:runs`, `${subscription} ${about.record} ${about.sequence}`, 1);
     signal.throwIfAborted();
@@ -88,16 +88,12 @@ const handle: Handle = async (event, { attempt, replay, subscription, signal, on
     await perform(actionOf(task.seed, about, n), signal);
     signal.throwIfAborted();
   } catch (error) {
-    end(error instanceof PermanentError ? 'final' : failedAt(attempt));
+    end(error instanceof PermanentError ? 'final' : 'failed');
     throw error;
   }
   end('done');
   point();
 };
-
-function failedAt(attempt: number): Outcome {
-  return attempt >= ATTEMPTS ? 'final' : 'failed';
-}
 
 async function perform(action: ReturnType<typeof actionOf>, signal: AbortSignal): Promise<void> {
   if (action.kind === 'fail') throw new Error('by plan');
@@ -129,7 +125,8 @@ const subscriptions = SUBSCRIPTIONS.map(({ name, ...rest }) =>
   aSubscription(name, handle, {
     ...rest,
     concurrency: 8,
-    retry: { attempts: ATTEMPTS, delayMs: 10, maxDelayMs: 60 },
+    // The storm kills and stops processes whatever they handle: no event becomes a dead letter for it.
+    retry: { attempts: 1_000, delayMs: 10, maxDelayMs: 60 },
     timeoutMs: TIMEOUT_MS,
   }),
 );
@@ -141,8 +138,7 @@ const options = {
   highWater: 400,
   lostJobsMs: LOCK_MS,
   stopGraceMs: 300,
-  // The storm kills and stops processes whatever they handle: no event becomes a dead letter for it.
-  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS, mostCrashes: Infinity },
+  timing: { lockMs: LOCK_MS, stalledCheckMs: STALLED_CHECK_MS },
 };
 const log: typeof deps.log = { ...deps.log, event: (...args) => withPoints(() => deps.log.event(...args)) };
 const part = task.role === 'dispatch' ? createDispatcher(options) : createHandlerPool({ ...options, log });

@@ -15,13 +15,14 @@ const note = async (kind: 'singles' | 'digests', ids: readonly string[]): Promis
 };
 const subscription = aSubscription('s', (event) => note('singles', [event.id]), {
   mostPerMinute: 20,
+  retry: { attempts: 100, delayMs: 10, maxDelayMs: 50 },
   async handleDigest({ events }) {
     const ids: string[] = [];
     for await (const { id } of events()) ids.push(id);
     await note('digests', ids);
   },
 });
-const all = { ...deps, subscriptions: [subscription], timing: { lockMs: 600, stalledCheckMs: 200, mostCrashes: 100 } };
+const all = { ...deps, subscriptions: [subscription], timing: { lockMs: 600, stalledCheckMs: 200 } };
 await createHandlerPool(all).start();
 await createDispatcher(all).start();
 process.stdout.write('running\n');

@@ -109,6 +109,9 @@ const subscription = aSubscription(
   },
   {
     timeoutMs: 600_000,
+    ...(process.env['FAN_OUT_ATTEMPTS'] && {
+      retry: { attempts: Number(process.env['FAN_OUT_ATTEMPTS']), delayMs: 10, maxDelayMs: 50 },
+    }),
     receipts: { ageMs: 3_600_000, number: 1_000 },
     start: process.env['FAN_OUT_START'] ?? 'beginning',
     ...(process.env['FAN_OUT_SETTLES'] && { settle: { stillMs: 1, atMostMs: 1 } }),
@@ -140,9 +143,7 @@ if (role === 'dispatch') {
   const operations = createDispatcher({ ...deps, gate, backfills, subscriptions: [subscription] });
   await operations.replay({ subscription: 's', from: 'beginning' });
 } else {
-  const mostCrashes = Number(process.env['FAN_OUT_MOST_CRASHES'] ?? DEFAULT_TIMING.mostCrashes);
-  const timing =
-    process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200, mostCrashes } : DEFAULT_TIMING;
+  const timing = process.env['FAN_OUT_BLOCKS'] === undefined ? { lockMs: 600, stalledCheckMs: 200 } : DEFAULT_TIMING;
   const health: typeof deps.health = {
     read: (...args) => deps.health.read(...args),
     failed: (...args) => deps.health.failed(...args),

@@ -12,7 +12,6 @@ import { silentLog } from '../../src/kit/log.js';
 import type { RecordGate } from '../../src/delivery/groups/gate.js';
 import type { Keys } from '../../src/redis/keys.js';
 import { createLogReader } from '../../src/log/event-log.js';
-import { createProcessRegistry } from '../../src/redis/process-registry.js';
 import { createDeliveryStores } from '../../src/delivery/stores.js';
 import { createListStates } from '../../src/feed/store/list-states.js';
 import { createSnapshotSource } from '../../src/feed/store/snapshot-source.js';
@@ -91,7 +90,6 @@ export function fanOutDeps({ redis, keys, ...parts }: FanOutParts): DispatcherOp
     ...createDeliveryStores({ redis, keys }),
     source: createSnapshotSource({ redis, keys, clock: systemClock, list }),
     states: createListStates({ redis, keys, clock: systemClock, list }),
-    processes: createProcessRegistry(redis, keys),
     surroundingsOf: () => NO_SURROUNDINGS,
     subscriptions: [],
     workspaces: [WORKSPACE],
@@ -117,14 +115,11 @@ export const openGate = ({ redis, keys }: Pick<FanOutParts, 'redis' | 'keys'>): 
       outcome: 'head',
       entries: [{ id, logId: '', atMs: 0, kind: 'logged', type: '' }],
       lockedForMs: 0,
-      runBefore: null,
     }),
   advance: () => Promise.resolve({ outcome: 'left', next: null }),
   handled: () => Promise.resolve({ outcome: 'left', next: null }),
   drop: () => Promise.resolve({ outcome: 'left', next: null }),
   failed: () => Promise.resolve({ outcome: 'head' }),
-  note: () => Promise.resolve(1),
-  forgetRuns: () => Promise.resolve(0),
   hold: () => Promise.resolve({ outcome: 'held' }),
   merge: () => Promise.resolve({ outcome: 'head' }),
   skip: () => Promise.resolve({ outcome: 'dropped', dropped: [], next: null }),

@@ -22,16 +22,7 @@ import { gatherEach } from '../../kit/gather.js';
 import type { FailedAttempt } from '../failure.js';
 import type { StoredTask } from '../backfills.js';
 import { eventSchema } from '../../log/event-log.js';
-import {
-  entryIn,
-  logIdOf,
-  packEntry,
-  packRun,
-  runIn,
-  SEPARATOR,
-  type GroupEntry,
-  type NotedRun,
-} from './group-entry.js';
+import { entryIn, logIdOf, packEntry, SEPARATOR, type GroupEntry } from './group-entry.js';
 import { readDelayedTooFar, readHeads, type HeadJob } from './heads.js';
 import type { Keys } from '../../redis/keys.js';
 import { packReceipt, type Receipt } from '../receipts/receipt.js';
@@ -94,8 +85,6 @@ interface IsHead {
   entries: readonly GroupEntry[];
   /** For how long the lock lasts at least, ms from when this was asked. */
   lockedForMs: number;
-  /** The last run that was noted; null: none, or this question notes one. */
-  runBefore: NotedRun | null;
 }
 export type Standing = IsHead | HasLeft | TakenOver;
 export type AdvanceOutcome = HasLeft | TakenOver;
@@ -112,8 +101,6 @@ interface Question {
   verb: 'standing' | 'done' | 'handled' | 'drop' | 'hold' | 'retry' | 'merge';
   count: number;
   noted?: NotedReceipts | undefined;
-  /** The run that is noted. */
-  run?: NotedRun | undefined;
   /** The entry and the event that the head gets. */
   merged?: readonly [entry: string, stored: string];
 }
@@ -148,15 +135,9 @@ export function createRecordGate(redis: Redis, keys: Keys) {
   return {
     /** `heads`: per entry, whether it is a head and its job must be added; empty: `readAt` was outdated. */
     enter: (subscription: string, batch: SourceBatch) => enter(scope, subscription, batch),
-    /**
-     * At most `count` first entries of the group, if this delivery is its head.
-     * @param more `run`: noted as the run that has begun it @defaultValue the noted one stays
-     */
-    standing: (
-      subscription: string,
-      claim: Claim,
-      { count = 1, run }: { count?: number; run?: NotedRun | undefined } = {},
-    ) => standing(subscription, { claim, verb: 'standing', count, run }),
+    /** At most `count` first entries of the group, if this delivery is its head. */
+    standing: (subscription: string, claim: Claim, count = 1) =>
+      standing(subscription, { claim, verb: 'standing', count }),
     /** `count` deliveries leave in one step: the head, and those behind it that were merged into it. */
     advance: (subscription: string, claim: Claim, noted?: NotedReceipts, count = 1) =>
       leave(subscription, { claim, verb: 'done', count, noted }),
@@ -169,11 +150,6 @@ export function createRecordGate(redis: Redis, keys: Keys) {
     /** Notes an attempt that has failed and is retried. */
     failed: (subscription: string, claim: Claim, noted: NotedReceipts) =>
       stay(subscription, { claim, verb: 'retry', count: 0, noted }, 'head'),
-    /** Notes a run that could not be noted by `standing`. */
-    note: (subscription: string, id: string, run: NotedRun) => redis.hset(keys.runs(subscription), id, packRun(run)),
-    /** Runs that were left behind have not crashed. */
-    forgetRuns: (subscription: string, ids: readonly string[]) =>
-      ids.length === 0 ? Promise.resolve(0) : redis.hdel(keys.runs(subscription), ...ids),
     hold: (subscription: string, claim: Claim, noted?: NotedReceipts) =>
       stay(subscription, { claim, verb: 'hold', count: 0, noted }, 'held'),
     /** In one step, the `count` entries behind the head leave, and the head becomes `head` with the event given. */
@@ -242,11 +218,11 @@ function askersOf({ redis, keys }: Scope) {
     const words = await ask(subscription, question);
     const answer = outcomeIn(words, subscription, question);
     if (answer.outcome !== 'other') return answer;
-    const [word, lockedFor, runBefore = '', ...entries] = words;
+    const [word, lockedFor, ...entries] = words;
     if (word !== 'head') throw unexpectedAnswer(advanceScript, describe(word));
     const key = groupKey(subscription, question);
     const found = entries.map((text) => entryIn(text, key));
-    return { outcome: 'head', entries: found, lockedForMs: Number(lockedFor), runBefore: runIn(runBefore) };
+    return { outcome: 'head', entries: found, lockedForMs: Number(lockedFor) };
   };
   return { leave, stay, standing };
 }
@@ -312,7 +288,7 @@ async function skip(
 ): Promise<Skipped> {
   const pending = keys.pending(subscription, workspace);
   const key = group === null ? pending : keys.group(subscription, group);
-  const own = [keys.payloads(subscription), keys.runs(subscription), keys.jobLock(subscription, entry.id)];
+  const own = [keys.payloads(subscription), keys.jobLock(subscription, entry.id)];
   const answer = (await skipScript.run(redis, [key, pending, ...own], [entry.id, last])) as string[];
   const [outcome, next = '', ...flat] = answer;
   if (outcome === 'moved') return { outcome };
@@ -334,14 +310,14 @@ async function askAll({ redis, keys }: Scope, place: string, questions: readonly
     keys.jobLock(subscription, id),
   ]);
   const receipts: Buffer[] = [];
-  const texts = questions.map(({ claim: { id, token }, verb, count, run, noted }) => {
+  const texts = questions.map(({ claim: { id, token }, verb, count, noted }) => {
     const packed = noted?.receipts.map(packReceipt) ?? [];
     receipts.push(...packed);
     const bytes = packed.reduce((sum, { length }) => sum + length, 0);
-    return [verb, id, token, count, bytes, run ? packRun(run) : ''].join(SEPARATOR);
+    return [verb, id, token, count, bytes].join(SEPARATOR);
   });
   const merged = questions.flatMap((question) => question.merged ?? []);
-  const own = [keys.payloads(subscription), keys.runs(subscription), keys.health(subscription), pending];
+  const own = [keys.payloads(subscription), keys.health(subscription), pending];
   const kept = [keys.receipts, keys.openReceipts, keys.undelivered].map((keyOf) => keyOf(subscription, workspace));
   const most = Math.max(0, ...questions.map(({ noted }) => noted?.most ?? 0));
   const all = receipts.length === 0 ? '' : Buffer.concat(receipts);

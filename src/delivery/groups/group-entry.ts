@@ -1,4 +1,4 @@
-/** An entry of an ordering group, and the run that was noted with it, as they are stored. */
+/** An entry of an ordering group, as it is stored. */
 import { describe } from '../../kit/errors.js';
 import { unreadable } from '../../redis/stored.js';
 
@@ -31,30 +31,4 @@ export function entryIn(text: string, key: string): GroupEntry {
 export function logIdOf(score: string): string {
   const ms = Math.floor(Number(score));
   return `${ms}-${Math.round((Number(score) - ms) * 4_096)}`;
-}
-
-/** Stored with the delivery: the last run that has begun it. */
-export interface NotedRun {
-  process: string;
-  /** BullMQ's count of lost locks of the job at that time. */
-  lost: number;
-  /** How many suspects ran at once, itself included; 0: it was no suspect. */
-  among: number;
-  /** The crashes in which it was the only suspect that ran. */
-  alone: number;
-  /** Runs in a row whose lock was lost by a process that lives. */
-  late: number;
-}
-
-const NOTED = /^(\S+) (\d+) (\d+) (\d+) (\d+)$/;
-
-export function packRun({ process, lost, among, alone, late }: NotedRun): string {
-  return [process, lost, among, alone, late].join(' ');
-}
-
-/** Null: none is noted. */
-export function runIn(text: string): NotedRun | null {
-  const [, process, ...numbers] = NOTED.exec(text) ?? [];
-  const [lost = 0, among = 0, alone = 0, late = 0] = numbers.map(Number);
-  return process === undefined ? null : { process, lost, among, alone, late };
 }

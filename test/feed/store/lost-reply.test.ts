@@ -46,7 +46,7 @@ it('lost reply: a merge that is sent twice merges once', async () => {
   expect(await lose(() => gate.merge('s', claim, merge))).toEqual({ outcome: 'head' });
 
   const left = ['evt_1', 'evt_4', 'evt_5', 'evt_6'].map((id) => ({ id }));
-  expect(await gate.standing('s', claim, { count: 9 })).toMatchObject({ outcome: 'head', entries: left });
+  expect(await gate.standing('s', claim, 9)).toMatchObject({ outcome: 'head', entries: left });
   expect(await gate.pending('s', WORKSPACE)).toMatchObject({ events: 4 });
 });
 

@@ -1,6 +1,6 @@
 --[[ group-skip: drops what waits in an ordering group and was logged up to a log id. A head that runs stays, and so does a dead letter that is held.
   Atomic because: a run that begins meanwhile must find its delivery at the head or gone, and nothing may be entered between what is dropped.
-  KEYS 1 ordering group, or pending again if there is no order · 2 pending · 3 payloads · 4 runs · 5 lock of the head's job
+  KEYS 1 ordering group, or pending again if there is no order · 2 pending · 3 payloads · 4 lock of the head's job
   ARGV 1 id of the head · 2 log id, the last one that is dropped
   RETURN {"moved"}: it has another head now · {"runs" | "stays" | "dropped" (the head), head of the group now or "", id and own event or "" of each that was dropped …}    Cost O(entries). Never calls TIME. ]]
 --- @include "entry"
@@ -20,10 +20,9 @@ local function drop(id)
     dropped[#dropped + 1] = redis.call('HGET', KEYS[3], id) or ''
   end
   redis.call('HDEL', KEYS[3], id)
-  redis.call('HDEL', KEYS[4], id)
 end
 
-local isRunning = redis.call('EXISTS', KEYS[5]) == 1
+local isRunning = redis.call('EXISTS', KEYS[4]) == 1
 local isPending = redis.call('ZSCORE', KEYS[2], ARGV[1])
 if KEYS[1] == KEYS[2] then
   if not isPending then return { 'moved' } end
