@@ -58,6 +58,8 @@ export interface ContextOptions extends Bounds {
   logger: Log;
   once: OnceStore;
   surroundingsOf: SurroundingsOf;
+  /** The event is an example, sent as a test. @defaultValue false */
+  test?: boolean;
 }
 
 export interface AttemptOptions extends ContextOptions {
@@ -163,7 +165,7 @@ interface About {
 }
 
 export function contextFor(options: ContextOptions, about: About): HandlerContext {
-  const { subscription, attempt, interrupt, logger } = options;
+  const { subscription, attempt, interrupt, logger, test = false } = options;
   const { workspace, facts, effectsOf, list = null, replay = false } = about;
   const { language, timeZone, record } = options.surroundingsOf(workspace);
   let log: Log | undefined;
@@ -186,6 +188,7 @@ export function contextFor(options: ContextOptions, about: About): HandlerContex
     language: subscription.language ?? language,
     timeZone,
     records: { get: record },
+    ...(test && { test }),
   };
 }
 

@@ -58,8 +58,6 @@ export type ProcessStatus = z.output<typeof processStatus>;
 /** With the time at which the process started: the system gives its pid to another process later. */
 const storedProcess = processStatus.extend({ token: z.string() });
 
-export type ProcessRegistry = ReturnType<typeof createProcessRegistry>;
-
 export function createProcessRegistry(redis: Redis, keys: Keys) {
   return {
     async beat(process: ProcessStatus, ttlMs: number): Promise<void> {

@@ -2,15 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { listsOf } from '../config/lists.js';
 import type { Config } from '../config/schema.js';
-import { digestOfOne } from '../delivery/summary.js';
+import { attemptDelivery, Interrupt, type Surroundings } from '../delivery/attempt.js';
+import type { OnceStore } from '../delivery/once.js';
 import { messageOf, usage } from '../kit/errors.js';
 import { NOTICE_TYPES, typesOf } from '../events/catalogue.js';
-import { listOf } from '../events/envelope.js';
+import { workspaceOf } from '../events/envelope.js';
 import { exampleEvent } from '../events/example.js';
 import { compileSelection, readsWorkspace } from '../events/pattern.js';
 import type { ChangeEvent } from '../events/types.js';
-import type { HandlerContext, Subscription, TestOutcome } from '../delivery/handlers/handler.js';
-import { isoTime, systemClock } from '../kit/clock.js';
+import type { Subscription, TestOutcome } from '../delivery/handlers/handler.js';
+import { isoTime, onAbort, systemClock } from '../kit/clock.js';
 import { silentLog } from '../kit/log.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 
@@ -50,9 +51,9 @@ export async function deliverTest(
   config: Config,
   signal: AbortSignal,
 ): Promise<TestOutcome> {
-  const { ping, timeoutMs } = subscription;
+  const { ping } = subscription;
   if (ping !== undefined) return await ping({ signal, event });
-  return await handled(subscription, event, config, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+  return await handled(subscription, event, config, signal);
 }
 
 function exampleFor(subscription: Subscription, asked: string | undefined, { workspaces }: Config): ChangeEvent {
@@ -76,50 +77,44 @@ function exampleFor(subscription: Subscription, asked: string | undefined, { wor
 
 async function handled(
   subscription: Subscription,
-  given: ChangeEvent,
+  event: ChangeEvent,
   config: Config,
   signal: AbortSignal,
 ): Promise<TestOutcome> {
-  const { name, handler, transform, handle, handleDigest, digest, digestOnly } = subscription;
-  const context = contextOf(subscription, given, config, signal);
+  const { name, handler, digest, digestOnly = false } = subscription;
+  // The example is sent whether or not `where` selects it.
+  const { where: _, ...asked } = { ...subscription, digestOnly: digestOnly || digest !== undefined };
+  const interrupt = new Interrupt();
+  const forget = onAbort(signal, () => interrupt.abort('stopping'));
+  const workspace = workspaceOf(event);
+  const surroundings = surroundingsIn(config, workspace);
   const beganMs = systemClock.monotonic();
-  const problem = await Promise.resolve(transform?.(given) ?? given)
-    .then(async (event) => {
-      const one = { workspace: context.workspace, logId: '0-0', event };
-      await (digestOnly === true || digest !== undefined
-        ? handleDigest?.(digestOfOne(one), context)
-        : handle(event, context));
-      return null;
-    })
-    .catch(messageOf);
-  const { id, type } = given;
+  const problem = await attemptDelivery({
+    ...{ subscription: asked, attempt: 1, interrupt, clock: systemClock, logger: silentLog, test: true },
+    once: NO_MARKS,
+    surroundingsOf: () => surroundings,
+    delivery: { id: `${event.id}.0-1`, workspace, logId: '0-1', event },
+  }).then(() => null, messageOf);
+  forget();
+  const { id, type } = event;
   const ms = systemClock.monotonic() - beganMs;
   const outcome = problem === null ? 'accepted' : 'refused';
   return { subscription: name, place: handler, id, type, signatures: [], outcome, status: null, ms, body: '', problem };
 }
 
-function contextOf(
-  { name, language, catalogue }: Subscription,
-  event: ChangeEvent,
-  { workspaces }: Config,
-  signal: AbortSignal,
-): HandlerContext {
-  const workspace = workspaces.find((one) => event.source.endsWith(`/${one.name}`));
+/** Every effect runs: a test keeps no marks. */
+const NO_MARKS: OnceStore = {
+  begin: () => Promise.resolve('begun'),
+  finish: () => Promise.resolve(),
+  forget: () => Promise.resolve(),
+};
+
+/** Of a workspace whose records are not read. */
+function surroundingsIn({ workspaces }: Config, name: string): Surroundings {
+  const { language = 'en', timeZone = 'UTC' } = workspaces.find((one) => one.name === name) ?? {};
   return {
-    log: silentLog,
-    signal,
-    attempt: 1,
-    subscription: name,
-    workspace: workspace?.name ?? '',
-    list: listOf(event, catalogue) ?? null,
-    language: language ?? workspace?.language ?? 'en',
-    timeZone: workspace?.timeZone ?? 'UTC',
-    records: { get: () => Promise.resolve(null) },
-    replay: false,
-    test: true,
-    once: async (_key, effect) => {
-      await effect();
-      return 'ran';
-    },
+    ...{ language, timeZone, lists: listsOf(workspaces), links: new Map() },
+    comparisonOf: () => undefined,
+    record: () => Promise.resolve(null),
   };
 }
